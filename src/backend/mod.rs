@@ -1,0 +1,146 @@
+//! What a model *runs on*. The cut is at the layer of rows: prefill, a draft step and a verify step are the same call.
+
+pub mod choice;
+pub mod cpu;
+
+use crate::model::Model;
+pub use choice::{Choice, ChoicePlan};
+
+/// One sequence inside a network: a prompt region or a fork of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SeqId(pub u32);
+
+/// Consecutive rows of one sequence: `len` tokens at positions `start..start + len`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The sequence that the rows belong to.
+    pub seq: SeqId,
+    /// Position of the first row in its own sequence (0 is the first prompt token).
+    pub start: usize,
+    /// Number of rows, at least 1.
+    pub len: usize,
+}
+
+/// Rows of one network pass, grouped by sequence, back to back, unpadded.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// Token ids `[rows]`.
+    pub tokens: &'a [u32],
+    /// The spans, in the order of their rows; their lengths add up to `tokens.len()`. A sequence occurs at most once.
+    pub spans: &'a [Span],
+}
+
+/// Which rows' logits a pass has to produce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// None: the pass only stores K/V.
+    Nothing,
+    /// The last row of every span, in span order.
+    Last,
+    /// Every row.
+    All,
+}
+
+/// What a loaded network is and runs on, for `doctor`, JSON and the status line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkInfo {
+    /// `cpu` or `cuda`.
+    pub device: &'static str,
+    /// Storage type of the weights: `f32`, `bf16`.
+    pub dtype: &'static str,
+    /// Name of the kernel set in use, for example `avx2`.
+    pub kernel: &'static str,
+    /// Bytes of the packed weights.
+    pub weight_bytes: usize,
+    /// Worker threads.
+    pub threads: usize,
+}
+
+/// One loaded model on one device.
+///
+/// Arithmetic is row-invariant: the result of a row depends only on the tokens of its own sequence, never on how many
+/// other rows, spans or threads take part in the pass.
+pub trait Network: Send {
+    /// Number of logits per row.
+    fn vocab_size(&self) -> usize;
+
+    /// Largest number of positions of a sequence.
+    fn context(&self) -> usize;
+
+    /// What this network is and runs on.
+    fn info(&self) -> NetworkInfo;
+
+    /// Opens an empty sequence with room for `capacity` positions. After its prefill it may be forked.
+    fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError>;
+
+    /// Makes `n` sequences that start as copies of `prompt`: they read its K/V, which is stored once, and own a private
+    /// tail of `tail` further positions. While it has forks, `prompt` itself takes no rows. It may be closed before
+    /// its forks; its K/V lives until the last of them is closed.
+    fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError>;
+
+    /// Runs `rows` through the network, stores the K/V of each row at its own position and sets the length of every
+    /// sequence to `start + len` of its span. `start` must not be larger than the sequence's length.
+    /// Returns the number of rows of logits now held, in row order.
+    fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError>;
+
+    /// Logits `[vocab_size]` of row `row` of the last pass (counting only the rows that were wanted).
+    fn logits(&self, row: usize) -> &[f32];
+
+    /// Number of positions of `seq` that hold valid K/V.
+    fn len(&self, seq: SeqId) -> usize;
+
+    /// Sets (never increments) the number of valid positions: rows beyond `len` are dropped. Not below the length of
+    /// the shared prompt, and not above the current length.
+    fn set_len(&mut self, seq: SeqId, len: usize);
+
+    /// Gives the sequence's memory back.
+    fn close(&mut self, seq: SeqId);
+
+    /// Draws and verifies tokens from the logits of the last pass, where these live.
+    fn choose(&mut self, plan: &ChoicePlan<'_>) -> Vec<Choice> {
+        choice::choose(&|row| self.logits(row), plan)
+    }
+}
+
+/// Weight storage asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dtype {
+    /// As stored in the checkpoint (f16 is widened to f32).
+    #[default]
+    Auto,
+    /// 32-bit floats.
+    F32,
+    /// bfloat16, rounded to nearest even where the checkpoint has more precision.
+    Bf16,
+}
+
+/// Where and how to load a network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadOptions {
+    /// Weight storage.
+    pub dtype: Dtype,
+    /// Worker threads; 0 chooses the number of physical cores.
+    pub threads: usize,
+}
+
+/// Loads `model` onto the CPU.
+pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
+    cpu::load(model, options)
+}
+
+/// Why a network could not be loaded or run.
+#[derive(Debug, thiserror::Error)]
+pub enum BackendError {
+    /// The checkpoint or its configuration is not usable.
+    #[error(transparent)]
+    Model(#[from] crate::model::ModelError),
+    /// The caller broke the contract of [`Network`].
+    #[error("internal error in the network: {0}")]
+    Contract(String),
+    /// Not enough memory for the K/V of a sequence.
+    #[error("no memory for {bytes} bytes of K/V: use fewer candidates or a shorter prompt")]
+    Memory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
+}

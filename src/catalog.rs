@@ -1,0 +1,1 @@
+//! `models.toml`: names of model pairs, built in and the user's own.

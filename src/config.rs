@@ -1,0 +1,1 @@
+//! Settings: defaults < config file < environment < flags; and where files live.

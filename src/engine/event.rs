@@ -1,0 +1,112 @@
+//! What the engine answers with.
+
+use serde::Serialize;
+
+/// Why a candidate ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FinishReason {
+    /// An end-of-text token, a stop string or the end of the function.
+    Stop,
+    /// The token limit or the context is full.
+    Length,
+    /// The time budget ran out.
+    Budget,
+    /// Cancelled by the user.
+    Cancelled,
+}
+
+/// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Tokens` and
+/// `Finished` (one per candidate) interleaved with one `Step` per decode step, then `Done`; or `Failed` at any point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Prompt tokens computed so far.
+    Prefill {
+        /// Prompt tokens done.
+        done: usize,
+        /// Prompt tokens in all.
+        total: usize,
+    },
+    /// New tokens of one candidate (one event per candidate and step).
+    Tokens {
+        /// Index of the candidate.
+        candidate: usize,
+        /// Text that became certain: append it. Stop text never appears in it.
+        text: String,
+        /// Ids emitted in this step.
+        ids: Vec<u32>,
+        /// Raw main-model log-probabilities (natural logarithm, temperature 1) of `ids`.
+        logprobs: Vec<f32>,
+        /// Draft tokens proposed for this candidate in this step.
+        drafted: usize,
+        /// How many of them were accepted.
+        accepted: usize,
+    },
+    /// One candidate ended.
+    Finished {
+        /// Index of the candidate.
+        candidate: usize,
+        /// Why.
+        reason: FinishReason,
+        /// Its whole text, final: replaces what was streamed (it can be shorter by trailing white space).
+        text: String,
+        /// Mean of the raw log-probabilities of all its tokens; 0 for a candidate without tokens.
+        mean_logprob: f32,
+    },
+    /// One decode step is over.
+    Step(StepStats),
+    /// All candidates ended.
+    Done(Box<Summary>),
+    /// The generation failed; the sentence is for the user.
+    Failed(String),
+}
+
+/// Figures of one decode step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepStats {
+    /// Candidates that took part.
+    pub live: usize,
+    /// Rows of the main model's pass.
+    pub rows: usize,
+    /// Draft tokens proposed.
+    pub drafted: usize,
+    /// Draft tokens accepted.
+    pub accepted: usize,
+    /// Tokens emitted.
+    pub tokens: usize,
+    /// Wall time in ms.
+    pub ms: f64,
+}
+
+/// Figures of a whole generation. Times in ms.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// Time for the prompt, both models.
+    pub prefill_ms: f64,
+    /// Time from the end of the prefill to the last token.
+    pub decode_ms: f64,
+    /// Decode steps.
+    pub steps: usize,
+    /// Tokens emitted, all candidates.
+    pub tokens: usize,
+    /// Draft tokens proposed.
+    pub drafted: usize,
+    /// Draft tokens accepted.
+    pub accepted: usize,
+    /// Accepted draft tokens per candidate and step.
+    pub mean_accepted_length: f64,
+    /// Decode time of the first candidate to finish, divided by its tokens.
+    pub ms_per_token_first: f64,
+    /// The same of the last to finish.
+    pub ms_per_token_last: f64,
+    /// The mean of the same over all candidates.
+    pub ms_per_token_all: f64,
+    /// Tokens of all candidates per second of decode time.
+    pub tokens_per_second: f64,
+    /// Number of prompt tokens. Not part of the `stats` object of the JSON.
+    #[serde(skip)]
+    pub prompt_tokens: usize,
+    /// Candidates from best to worst: finished ones first, by mean log-probability, ties by index.
+    #[serde(skip)]
+    pub ranking: Vec<usize>,
+}

@@ -1,0 +1,78 @@
+//! What is asked of the engine.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::sampling::{Accept, Sampling};
+
+/// A rule on the text of a candidate: given all of its text so far, returns the byte length to keep once the candidate
+/// has ended. Called after every token; must not change its mind when text is added.
+pub type TextStop = Arc<dyn Fn(&str) -> Option<usize> + Send + Sync>;
+
+/// When a candidate ends.
+#[derive(Clone, Default)]
+pub struct StopRules {
+    /// Texts that end a candidate; they are not part of its text.
+    pub strings: Vec<String>,
+    /// A rule on the text, such as the end of the function.
+    pub text: Option<TextStop>,
+    /// Whether the model's own end-of-text ids are ignored.
+    pub ignore_eos: bool,
+}
+
+impl fmt::Debug for StopRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StopRules")
+            .field("strings", &self.strings)
+            .field("text", &self.text.is_some())
+            .field("ignore_eos", &self.ignore_eos)
+            .finish()
+    }
+}
+
+/// How many tokens the drafter proposes per step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DraftLength {
+    /// Algorithm 1 of the BASS paper (arXiv 2404.15778).
+    #[default]
+    Bass,
+    /// Always this many.
+    Fixed(usize),
+}
+
+/// Everything about a generation but its prompt.
+#[derive(Clone, Debug)]
+pub struct GenerateOptions {
+    /// Number of candidates, 1 to 64.
+    pub n: usize,
+    /// Temperature and filters.
+    pub sampling: Sampling,
+    /// When a candidate ends.
+    pub stop: StopRules,
+    /// Most tokens of a candidate.
+    pub max_tokens: usize,
+    /// Wall-clock limit from the start of the prefill; what has not finished then is cut and marked.
+    pub time_budget: Option<Duration>,
+    /// Key of all randomness.
+    pub seed: u64,
+    /// Draft length policy.
+    pub draft_length: DraftLength,
+    /// Acceptance rule.
+    pub accept: Accept,
+}
+
+impl Default for GenerateOptions {
+    fn default() -> Self {
+        Self {
+            n: 8,
+            sampling: Sampling::default(),
+            stop: StopRules::default(),
+            max_tokens: 256,
+            time_budget: None,
+            seed: 0,
+            draft_length: DraftLength::default(),
+            accept: Accept::default(),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The programming languages the program can complete and test. A leaf: data only.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// A programming language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// Python 3.
+    Python,
+}
+
+impl Language {
+    /// All languages, in the order they are shown in.
+    pub const ALL: &'static [Language] = &[Language::Python];
+
+    /// The name used in messages, on the command line and for syntax highlighting.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+        }
+    }
+
+    /// File name endings, without the dot.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Language::Python => &["py", "pyi"],
+        }
+    }
+
+    /// The language of a file, by the ending of its name.
+    pub fn of_path(path: &Path) -> Option<Language> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        Self::ALL.iter().copied().find(|l| l.extensions().contains(&ending.as_str()))
+    }
+
+    /// The language with this name.
+    pub fn by_name(name: &str) -> Option<Language> {
+        Self::ALL.iter().copied().find(|l| l.name().eq_ignore_ascii_case(name))
+    }
+}

@@ -1,0 +1,18 @@
+//! `bass-tui`: N candidate completions of one prompt at nearly the price of one, picked by running the user's tests.
+//!
+//! The rooms and the direction of their arrows are described in `docs/architecture.md`.
+
+pub mod backend;
+pub mod catalog;
+pub mod cli;
+pub mod code;
+pub mod config;
+pub mod engine;
+pub mod job;
+pub mod language;
+pub mod model;
+pub mod sampling;
+pub mod source;
+pub mod trial;
+pub mod tui;
+pub mod untrusted;

@@ -1,0 +1,10 @@
+//! Tokens from logits: counter-based randomness, filtered distributions, the acceptance rule. A leaf: pure arithmetic on
+//! slices, the reference for every device.
+
+pub mod accept;
+pub mod distribution;
+pub mod rng;
+
+pub use accept::{Accept, Accepted, Draft, Proposal, verify};
+pub use distribution::{Distribution, Sampling, raw_logprob};
+pub use rng::{DrawKey, Purpose};

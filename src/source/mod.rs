@@ -1,0 +1,87 @@
+//! Where candidates come from. Screen and commands know only this room: they send requests and receive events.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::engine::GenerateOptions;
+pub use crate::engine::{Event, FinishReason, StepStats, Summary};
+
+/// The prompt of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prompt {
+    /// Text, tokenised with the special tokens that the model's tokenizer adds.
+    Text(String),
+    /// Token ids, fed as they are.
+    Ids(Vec<u32>),
+}
+
+/// A request for candidates.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The prompt shared by all candidates.
+    pub prompt: Prompt,
+    /// Everything else.
+    pub options: GenerateOptions,
+}
+
+/// Receives the events of one generation, on the source's own thread. Must not block for long.
+pub type EventSink = Box<dyn FnMut(Event) + Send>;
+
+/// What a source runs on, for the status line and JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceInfo {
+    /// Name of the main model.
+    pub model: String,
+    /// Name of the draft model, or `none`.
+    pub draft: String,
+    /// `cpu`, `cuda` or the server's address.
+    pub device: String,
+    /// Storage type of the main model's weights.
+    pub dtype: String,
+    /// Kernel set, for example `avx2`.
+    pub kernel: String,
+    /// Worker threads.
+    pub threads: usize,
+    /// Most positions (prompt and completion) of a candidate.
+    pub context: usize,
+}
+
+/// Something that turns a request into a stream of events.
+pub trait Source: Send + Sync {
+    /// What it runs on.
+    fn info(&self) -> SourceInfo;
+
+    /// Queues a request; its events go to `sink`, the last one being `Done` or `Failed`. Never blocks.
+    fn generate(&self, request: Request, sink: EventSink) -> Ticket;
+}
+
+/// A running or waiting request. Dropping it does not cancel.
+#[derive(Clone, Debug)]
+pub struct Ticket {
+    all: Arc<AtomicBool>,
+    each: Arc<[AtomicBool]>,
+}
+
+impl Ticket {
+    /// A ticket for `n` candidates.
+    pub fn new(n: usize) -> Self {
+        Self { all: Arc::default(), each: (0..n).map(|_| AtomicBool::new(false)).collect() }
+    }
+
+    /// Ends all candidates within one step; what they have so far is kept (`FinishReason::Cancelled`).
+    pub fn cancel_all(&self) {
+        self.all.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends one candidate within one step.
+    pub fn cancel(&self, candidate: usize) {
+        if let Some(flag) = self.each.get(candidate) {
+            flag.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the candidate has been cancelled, alone or with all.
+    pub fn is_cancelled(&self, candidate: usize) -> bool {
+        self.all.load(Ordering::Relaxed) || self.each.get(candidate).is_some_and(|c| c.load(Ordering::Relaxed))
+    }
+}
