@@ -7,4 +7,4 @@ pub mod rng;
 
 pub use accept::{Accept, Accepted, Draft, Proposal, propose, verify};
 pub use distribution::{Distribution, Sampling, argmax, raw_logprob};
-pub use rng::{DrawKey, Purpose};
+pub use rng::{DrawKey, Purpose, uniform};
