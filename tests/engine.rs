@@ -62,8 +62,7 @@ fn options(n: usize, k: usize, sampling: Sampling) -> GenerateOptions {
     }
 }
 
-const PLAIN: Sampling =
-    Sampling { temperature: 0.9, top_k: None, top_p: None, min_p: None, repetition_penalty: None };
+const PLAIN: Sampling = Sampling { temperature: 0.9, top_k: None, top_p: None, min_p: None, repetition_penalty: None };
 
 /// Counts of every token after every context of two tokens, over many candidates.
 fn counts(engine: &mut Engine, k: usize, sampling: Sampling, accept: Accept) -> Vec<[f64; toy::VOCAB]> {
@@ -93,19 +92,19 @@ fn chi_square(counts: &[[f64; toy::VOCAB]], sampling: &Sampling) -> f64 {
             if expected >= 5.0 {
                 chi += (seen - expected).powi(2) / expected;
                 cells += 1.0;
-            } else if expected == 0.0 {
-                assert!(seen == 0.0, "token {id} has no probability after context {context}, but was drawn");
+            } else if expected == 0.0 && seen > 0.0 {
+                return f64::INFINITY; // A token without probability was drawn.
             }
         }
         freedom += f64::max(cells - 1.0, 0.0);
     }
-    assert!(freedom > 100.0, "too few draws for a test");
+    assert!(freedom > 60.0, "too few draws for a test: {freedom} degrees of freedom");
     chi / freedom
 }
 
-/// 24 seeds of 32 candidates of 40 tokens: 30,720 draws a case. The mean of chi-square per degree of freedom is 1; with more than 100
-/// degrees its standard deviation is below 0.15.
-const CHI_LIMIT: f64 = 1.5;
+/// 24 seeds of 32 candidates of 40 tokens: 30,720 draws a case. The mean of chi-square per degree of freedom is 1; with more than 60
+/// degrees its standard deviation is below 0.19.
+const CHI_LIMIT: f64 = 1.7;
 
 #[test]
 fn speculative_sampling_has_the_main_models_distribution() {
@@ -114,7 +113,10 @@ fn speculative_sampling_has_the_main_models_distribution() {
         for accept in [Accept::Rejection, Accept::Coupled] {
             for k in [0, 1, 3] {
                 let chi = chi_square(&counts(&mut engine(true), k, sampling, accept), &sampling);
-                assert!(chi < CHI_LIMIT, "draft length {k}, {accept:?}, {sampling:?}: chi-square {chi:.2} per degree of freedom");
+                assert!(
+                    chi < CHI_LIMIT,
+                    "draft length {k}, {accept:?}, {sampling:?}: chi-square {chi:.2} per degree of freedom"
+                );
             }
         }
     }
@@ -128,8 +130,8 @@ fn wrong_acceptance_rules_are_noticed() {
         let mut engine = Engine::new(Box::new(Toy::faulty(*fault)), tokenizer(), vec![toy::EOS], Some(drafter));
         let sampling = Sampling { top_p: Some(0.8), ..PLAIN };
         let counts = counts(&mut engine, 3, sampling, Accept::Rejection);
-        let noticed = std::panic::catch_unwind(|| chi_square(&counts, &sampling) > CHI_LIMIT).unwrap_or(true);
-        assert!(noticed, "{fault:?} went unnoticed");
+        let chi = chi_square(&counts, &sampling);
+        assert!(chi > CHI_LIMIT, "{fault:?} went unnoticed: {chi:.2}");
     }
 }
 
@@ -207,7 +209,7 @@ fn logprobs_are_those_of_the_raw_main_model() {
 
 #[test]
 fn the_context_limit_ends_a_candidate() {
-    let mut engine = Engine::new(Box::new(Toy { context: 10, ..Toy::main() }), tokenizer(), vec![], None);
+    let mut engine = Engine::new(Box::new(Toy::main().with_context(10)), tokenizer(), vec![], None);
     let got = generate(&mut engine, &options(2, 0, PLAIN));
     assert_eq!(got.ids[0].len(), 8);
     assert_eq!(got.reasons[0], Some(FinishReason::Length));
@@ -259,7 +261,7 @@ fn requests_that_cannot_be_met_say_why() {
 
 #[test]
 fn a_prompt_of_one_token_and_a_draft_model_with_a_short_context_work() {
-    let short = Toy { context: 20, ..Toy::draft() };
+    let short = Toy::draft().with_context(20);
     let drafter = Box::new(ModelDrafter::new("toy", Box::new(short)));
     let mut engine = Engine::new(Box::new(Toy::main()), tokenizer(), vec![], Some(drafter));
     let got = generate_until(&mut engine, &[3], &options(2, 4, PLAIN), &|_| false);

@@ -24,12 +24,7 @@ pub struct Engine {
 
 impl Engine {
     /// An engine for `main`, whose completions end at the ids of `eos`.
-    pub fn new(
-        main: Box<dyn Network>,
-        tokenizer: Tokenizer,
-        eos: Vec<u32>,
-        drafter: Option<Box<dyn Drafter>>,
-    ) -> Self {
+    pub fn new(main: Box<dyn Network>, tokenizer: Tokenizer, eos: Vec<u32>, drafter: Option<Box<dyn Drafter>>) -> Self {
         Self { main, tokenizer, eos, drafter }
     }
 
@@ -220,12 +215,7 @@ struct Step<'a> {
 
 impl Step<'_> {
     /// Takes cancelled and overdue candidates out of the batch; false when none is left.
-    fn sweep(
-        &mut self,
-        live: &mut Vec<Sequence>,
-        drafter: &mut Option<&mut dyn Drafter>,
-        run: &mut Run<'_>,
-    ) -> bool {
+    fn sweep(&mut self, live: &mut Vec<Sequence>, drafter: &mut Option<&mut dyn Drafter>, run: &mut Run<'_>) -> bool {
         let over = run.over_budget();
         live.retain_mut(|sequence| {
             let reason = if (run.cancelled)(sequence.candidate) {
@@ -265,10 +255,8 @@ impl Step<'_> {
             Some(drafter) => {
                 let length = policy.length();
                 let ask = |s: &Sequence| length.min(s.room(options.max_tokens, limit.context));
-                let asks: Vec<Ask<'_>> = live
-                    .iter()
-                    .map(|s| Ask { candidate: s.candidate, tokens: &s.tokens, length: ask(s) })
-                    .collect();
+                let asks: Vec<Ask<'_>> =
+                    live.iter().map(|s| Ask { candidate: s.candidate, tokens: &s.tokens, length: ask(s) }).collect();
                 drafter.propose(&asks, &rules)?
             }
             None => vec![Vec::new(); live.len()],

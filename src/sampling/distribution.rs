@@ -28,8 +28,7 @@ impl Default for Sampling {
 
 impl Sampling {
     /// Always the most probable token.
-    pub const GREEDY: Self =
-        Self { temperature: 0.0, top_k: None, top_p: None, min_p: None, repetition_penalty: None };
+    pub const GREEDY: Self = Self { temperature: 0.0, top_k: None, top_p: None, min_p: None, repetition_penalty: None };
 
     /// Checks the ranges; the error is a sentence that names the setting.
     pub fn check(&self) -> Result<(), String> {

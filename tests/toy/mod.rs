@@ -31,14 +31,17 @@ pub const FAULTS: &[Fault] =
 
 pub struct Toy {
     pub table: Vec<[f32; VOCAB]>,
-    pub context: usize,
+    context: usize,
     fault: Option<Fault>,
-    sequences: HashMap<SeqId, Sequence>,
+    sequences: Sequences,
     next: u32,
     logits: Vec<[f32; VOCAB]>,
 }
 
-#[derive(Clone)]
+/// All sequences are closed when the network goes.
+#[derive(Default)]
+struct Sequences(HashMap<SeqId, Sequence>);
+
 struct Sequence {
     tokens: Vec<u32>,
     shared: usize,
@@ -66,7 +69,7 @@ impl Toy {
                 std::array::from_fn(|id| 3.0 * (noise(row * VOCAB + id, 1) + blend * noise(row * VOCAB + id, 2)))
             })
             .collect();
-        Self { table, context: 512, fault: None, sequences: HashMap::new(), next: 0, logits: Vec::new() }
+        Self { table, context: 512, fault: None, sequences: Sequences::default(), next: 0, logits: Vec::new() }
     }
 
     pub fn main() -> Self {
@@ -76,6 +79,10 @@ impl Toy {
     /// Like the main network, but not quite.
     pub fn draft() -> Self {
         Self::with(0.6)
+    }
+
+    pub fn with_context(self, context: usize) -> Self {
+        Self { context, ..self }
     }
 
     pub fn faulty(fault: Fault) -> Self {
@@ -98,19 +105,19 @@ impl Network for Toy {
 
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
         self.next += 1;
-        self.sequences.insert(SeqId(self.next), Sequence { tokens: Vec::new(), shared: 0, capacity });
+        self.sequences.0.insert(SeqId(self.next), Sequence { tokens: Vec::new(), shared: 0, capacity });
         Ok(SeqId(self.next))
     }
 
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
-        let tokens = self.sequences[&prompt].tokens.clone();
+        let tokens = self.sequences.0[&prompt].tokens.clone();
         let shared = tokens.len();
         let mut forks = Vec::new();
         for _ in 0..n {
             self.next += 1;
             forks.push(SeqId(self.next));
             let sequence = Sequence { tokens: tokens.clone(), shared, capacity: shared + tail };
-            self.sequences.insert(SeqId(self.next), sequence);
+            self.sequences.0.insert(SeqId(self.next), sequence);
         }
         Ok(forks)
     }
@@ -119,7 +126,7 @@ impl Network for Toy {
         self.logits.clear();
         let mut tokens = rows.tokens.iter();
         for span in rows.spans {
-            let sequence = self.sequences.get_mut(&span.seq).expect("an open sequence");
+            let sequence = self.sequences.0.get_mut(&span.seq).expect("an open sequence");
             assert_eq!(span.start, sequence.tokens.len(), "rows start where the valid ones end");
             for row in 0..span.len {
                 let token = *tokens.next().expect("a token per row");
@@ -140,17 +147,17 @@ impl Network for Toy {
     }
 
     fn len(&self, seq: SeqId) -> usize {
-        self.sequences[&seq].tokens.len()
+        self.sequences.0[&seq].tokens.len()
     }
 
     fn set_len(&mut self, seq: SeqId, len: usize) {
-        let sequence = self.sequences.get_mut(&seq).expect("an open sequence");
+        let sequence = self.sequences.0.get_mut(&seq).expect("an open sequence");
         assert!(len >= sequence.shared && len <= sequence.tokens.len());
         sequence.tokens.truncate(len);
     }
 
     fn close(&mut self, seq: SeqId) {
-        assert!(self.sequences.remove(&seq).is_some(), "closed once");
+        assert!(self.sequences.0.remove(&seq).is_some(), "closed once");
     }
 
     fn verify(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Accepted> {
@@ -167,10 +174,10 @@ impl Network for Toy {
     }
 }
 
-impl Drop for Toy {
+impl Drop for Sequences {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            assert!(self.sequences.is_empty(), "every sequence is closed at the end");
+            assert!(self.0.is_empty(), "every sequence is closed at the end");
         }
     }
 }
@@ -202,7 +209,11 @@ fn wrong<'l>(
             Fault::NoResidual | Fault::UnfilteredTarget => ratio,
         };
         if !accepted {
-            tokens.push(if fault == Fault::NoResidual { p.draw(key, Purpose::Residual) } else { p.draw_residual(q, key) });
+            tokens.push(if fault == Fault::NoResidual {
+                p.draw(key, Purpose::Residual)
+            } else {
+                p.draw_residual(q, key)
+            });
             return Accepted { accepted: i, logprobs: vec![0.0; tokens.len()], tokens };
         }
         tokens.push(draft.token);
