@@ -4,7 +4,7 @@
 
 pub mod backend;
 pub mod catalog;
-pub mod cli;
+//cli
 pub mod code;
 pub mod config;
 pub mod engine;

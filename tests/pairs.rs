@@ -17,7 +17,7 @@ struct Pair {
 
 fn golden(main: &str, draft: &str) -> Pair {
     let folder = |name: &str| {
-        ModelFiles::Folder(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden").join(name))
+        ModelFiles::Folder(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(name))
     };
     Pair { main: folder(main), draft: folder(draft) }
 }
