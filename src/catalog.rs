@@ -211,8 +211,12 @@ const DEFAULT: &str = "built-in";
 const RESERVED: &[&str] = &["auto", "none", "lookup", "sibling"];
 
 /// A model that is part of the program: `main` or `draft`.
-fn embedded(_which: &str) -> Option<&'static EmbeddedModel> {
-    None
+fn embedded(which: &str) -> Option<&'static EmbeddedModel> {
+    match which {
+        "main" => Some(&model::embedded::MAIN),
+        "draft" => Some(&model::embedded::DRAFT),
+        _ => None,
+    }
 }
 
 /// `~/x` as a path in the home folder.

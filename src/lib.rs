@@ -4,7 +4,7 @@
 
 pub mod backend;
 pub mod catalog;
-//cli
+pub mod cli;
 pub mod code;
 pub mod config;
 pub mod engine;

@@ -43,14 +43,14 @@ impl ModelArgs {
             }
             Some(other) => return Err(Failure::input(format!("--device is {other}, expected auto or cpu"))),
         }
-        let dtype = match self.dtype.as_deref().or(config.dtype.as_deref()) {
-            None | Some("auto") => Dtype::Auto,
-            Some("f32") => Dtype::F32,
-            Some("bf16") => Dtype::Bf16,
-            Some(other @ ("int8" | "int4")) => {
+        let dtype = match self.dtype.as_deref().unwrap_or(&config.dtype) {
+            "auto" => Dtype::Auto,
+            "f32" => Dtype::F32,
+            "bf16" => Dtype::Bf16,
+            other @ ("int8" | "int4") => {
                 return Err(Failure::input(format!("--dtype {other} is not available in this version: use bf16")));
             }
-            Some(other) => return Err(Failure::input(format!("--dtype is {other}, expected auto, f32 or bf16"))),
+            other => return Err(Failure::input(format!("--dtype is {other}, expected auto, f32 or bf16"))),
         };
         Ok(LoadOptions { dtype, threads: self.threads.or(config.threads).unwrap_or(0) })
     }
@@ -106,8 +106,8 @@ impl GenerateArgs {
     pub fn options(&self, config: &Config) -> Result<GenerateOptions, Failure> {
         let base = GenerateOptions::default();
         let sampling = Sampling {
-            temperature: self.temperature.or(config.temperature).unwrap_or(base.sampling.temperature),
-            top_p: self.top_p.or(config.top_p).or(base.sampling.top_p),
+            temperature: self.temperature.unwrap_or(config.temperature),
+            top_p: Some(self.top_p.unwrap_or(config.top_p)),
             top_k: self.top_k.or(config.top_k),
             min_p: self.min_p.or(config.min_p),
             repetition_penalty: self.repetition_penalty.or(config.repetition_penalty),
@@ -121,25 +121,25 @@ impl GenerateArgs {
             }
         };
         Ok(GenerateOptions {
-            n: self.n.or(config.n).unwrap_or(base.n),
+            n: self.n.unwrap_or(config.n),
             sampling,
-            max_tokens: self.max_tokens.or(config.max_tokens).unwrap_or(base.max_tokens),
+            max_tokens: self.max_tokens.unwrap_or(config.max_tokens),
             time_budget: self.time_budget,
             seed: self.seed.or(config.seed).unwrap_or(base.seed),
-            draft_length: draft_length(self.draft_length.as_deref().or(config.draft_length.as_deref()))?,
+            draft_length: draft_length(self.draft_length.as_deref().unwrap_or(&config.draft_length))?,
             accept,
             ..base
         })
     }
 }
 
-fn draft_length(text: Option<&str>) -> Result<DraftLength, Failure> {
+fn draft_length(text: &str) -> Result<DraftLength, Failure> {
     match text {
-        None | Some("auto" | "bass") => Ok(DraftLength::Bass),
-        Some("table") => {
+        "auto" | "bass" => Ok(DraftLength::Bass),
+        "table" => {
             Err(Failure::input("--draft-length table is not available in this version: use auto, bass or a number"))
         }
-        Some(text) => match text.parse() {
+        text => match text.parse() {
             Ok(k) if k <= 64 => Ok(DraftLength::Fixed(k)),
             _ => Err(Failure::input(format!(
                 "--draft-length is {text}, expected auto, bass or a number from 0 to 64"
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn draft_lengths_are_read() {
-        assert_eq!(draft_length(Some("4")).unwrap(), DraftLength::Fixed(4));
-        assert_eq!(draft_length(None).unwrap(), DraftLength::Bass);
-        assert!(draft_length(Some("many")).unwrap_err().message.contains("many"));
+        assert_eq!(draft_length("4").unwrap(), DraftLength::Fixed(4));
+        assert_eq!(draft_length("auto").unwrap(), DraftLength::Bass);
+        assert!(draft_length("many").unwrap_err().message.contains("many"));
     }
 }

@@ -175,14 +175,14 @@ fn writable(path: Option<&Path>) -> Result<(), Failure> {
 
 /// Writes the candidate; when that is refused, keeps it as a patch.
 fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> {
-    match target.apply(text, Some(&session.paths.backups())) {
+    match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
             let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
             eprintln!("written to {}{backup}", applied.path.display());
             Ok(())
         }
         Err(error) => {
-            let kept = match target.save_patch(text, &session.paths.patches()) {
+            let kept = match target.save_patch(text, &session.paths.patches_dir()) {
                 Ok(path) => format!("; the candidate is kept as a patch in {}", path.display()),
                 Err(_) => String::new(),
             };

@@ -58,11 +58,12 @@ struct Row {
 fn list(session: &Session, json: bool) -> Result<u8, Failure> {
     let rows: Vec<Row> = session
         .catalog
-        .entries()
+        .entries
+        .iter()
         .map(|entry| Row {
             name: entry.name.clone(),
             description: entry.description.clone(),
-            license: entry.license.clone(),
+            license: entry.license.clone().unwrap_or_default(),
             draft: entry.draft.clone().unwrap_or_else(|| "none".to_owned()),
             here: session.catalog.resolve_main(Some(&entry.name)).is_ok(),
         })
@@ -90,23 +91,21 @@ struct Details {
     vocab: usize,
     context: usize,
     parameters: usize,
-    weight_bytes: usize,
     draft: String,
 }
 
 fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
-    let files = session.catalog.resolve_main(Some(name)).map_err(Failure::input)?;
-    let model = Model::load(&files).map_err(Failure::input)?;
-    let draft = session.catalog.entries().find(|e| e.name == name).and_then(|e| e.draft.clone());
+    let found = session.catalog.resolve_main(Some(name)).map_err(Failure::input)?;
+    let model = Model::load(&found.files).map_err(Failure::input)?;
+    let draft = found.entry.and_then(|e| e.draft);
     let details = Details {
         name: model.name.clone(),
-        architecture: model.spec.architecture.clone(),
+        architecture: model.spec.architecture.to_owned(),
         layers: model.spec.layers,
         hidden: model.spec.hidden,
         vocab: model.spec.vocab_size,
         context: model.spec.context,
         parameters: model.parameters(),
-        weight_bytes: model.weight_bytes(),
         draft: draft.unwrap_or_else(|| "none".to_owned()),
     };
     if json {
@@ -114,7 +113,7 @@ fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         return Ok(0);
     }
     print(&format!(
-        "{}\n  architecture  {}, {} layers x {} wide, {} token ids\n  context       {} tokens\n  parameters    {:.1} million ({:.1} MB)\n  draft         {}\n",
+        "{}\n  architecture  {}, {} layers x {} wide, {} token ids\n  context       {} tokens\n  parameters    {:.1} million\n  draft         {}\n",
         clean(&details.name),
         details.architecture,
         details.layers,
@@ -122,14 +121,13 @@ fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         details.vocab,
         details.context,
         details.parameters as f64 / 1e6,
-        details.weight_bytes as f64 / 1e6,
         clean(&details.draft),
     ))?;
     Ok(0)
 }
 
 fn path(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
-    let path = match session.catalog.resolve_main(Some(name)).map_err(Failure::input)? {
+    let path = match session.catalog.resolve_main(Some(name)).map_err(Failure::input)?.files {
         ModelFiles::Folder(path) => path.display().to_string(),
         ModelFiles::Embedded(_) => {
             return Err(Failure::input(format!("{name} is inside the program: it has no folder")));

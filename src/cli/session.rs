@@ -37,10 +37,10 @@ impl Session {
     pub fn models(&self, args: &ModelArgs) -> Result<LocalModels, Failure> {
         let load = args.load_options(&self.config)?;
         let model = args.model.as_deref().or(self.config.model.as_deref());
-        let draft = args.draft.as_deref().or(self.config.draft.as_deref());
+        let draft = args.draft.as_deref().unwrap_or(&self.config.draft);
         let main = self.catalog.resolve_main(model).map_err(Failure::input)?;
-        let draft = self.catalog.resolve_draft(model, draft).map_err(Failure::input)?;
-        Ok(LocalModels { main, draft, load })
+        let draft = self.catalog.resolve_draft(draft, &main).map_err(Failure::input)?;
+        Ok(LocalModels { main: main.files, draft: draft.map(|d| d.files), load })
     }
 
     /// The engine with these models, loaded.
@@ -53,8 +53,7 @@ impl Session {
 
     /// Limits of a trial.
     pub fn limits(&self, timeout: Option<Duration>) -> Limits {
-        let base = Limits::default();
-        Limits { wall: timeout.or(self.config.timeout()).unwrap_or(base.wall), ..base }
+        Limits { wall: timeout.unwrap_or(self.config.test_timeout), ..Limits::default() }
     }
 }
 

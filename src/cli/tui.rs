@@ -61,7 +61,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         options,
         limits: session.limits(args.tests.timeout),
         keys: session.config.keys.clone(),
-        theme: args.theme.or(session.config.theme.clone()).unwrap_or_else(|| "auto".to_owned()),
+        theme: args.theme.unwrap_or_else(|| session.config.theme.clone()),
         state_dir: session.paths.state_dir.clone(),
         tests_allowed: unprotected,
     };

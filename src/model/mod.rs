@@ -75,6 +75,11 @@ impl Model {
         self.checkpoint.tensor(&self.spec.tensor_name(slot), &self.spec.shape(slot))
     }
 
+    /// Number of weights.
+    pub fn parameters(&self) -> usize {
+        self.spec.slots().into_iter().map(|slot| self.spec.shape(slot).iter().product::<usize>()).sum()
+    }
+
     fn from_folder(folder: &Path) -> Result<Model, ModelError> {
         if !folder.is_dir() {
             let need = "a model is a folder with config.json, tokenizer.json and model.safetensors".into();
