@@ -4,7 +4,8 @@ pub mod choice;
 pub mod cpu;
 
 use crate::model::Model;
-pub use choice::{Choice, ChoicePlan};
+use crate::sampling::{Accepted, Draft};
+pub use choice::{ChoiceItem, ChoiceRules};
 
 /// One sequence inside a network: a prompt region or a fork of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,9 +97,14 @@ pub trait Network: Send {
     /// Gives the sequence's memory back.
     fn close(&mut self, seq: SeqId);
 
-    /// Draws and verifies tokens from the logits of the last pass, where these live.
-    fn choose(&mut self, plan: &ChoicePlan<'_>) -> Vec<Choice> {
-        choice::choose(&|row| self.logits(row), plan)
+    /// Draws one draft token per item from the logits of the last pass, where these live.
+    fn propose(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Draft> {
+        items.iter().map(|item| item.propose(self.logits(item.row), rules)).collect()
+    }
+
+    /// Verifies the drafts of every item against the logits of the last pass, where these live.
+    fn verify(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Accepted> {
+        items.iter().map(|item| item.verify(&|i| self.logits(item.row + i), rules)).collect()
     }
 }
 

@@ -1,9 +1,38 @@
 //! The BASS engine: batched speculative decoding of N candidates of one prompt, ragged and unpadded.
 //!
-//! Knows no file format, no terminal and no device.
+//! Knows no file format, no terminal and no device. [`Engine`] runs one request at a time on the caller's thread;
+//! `source::local` gives it a thread of its own.
 
+mod batch;
+pub mod draft_length;
+pub mod drafter;
 pub mod event;
+mod rank;
 pub mod request;
+mod sequence;
+mod stats;
+mod stop;
 
+pub use batch::Engine;
+pub use drafter::{Drafter, ModelDrafter};
 pub use event::{Event, FinishReason, StepStats, Summary};
 pub use request::{DraftLength, GenerateOptions, StopRules, TextStop};
+
+use crate::backend::BackendError;
+
+/// Most candidates of one request.
+pub const MAX_CANDIDATES: usize = 64;
+
+/// Prompt tokens per pass of the prefill: between two passes a cancellation is noticed and progress is reported.
+const PREFILL_SLAB: usize = 256;
+
+/// Why a request could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The request cannot be met; the sentence says which part of it and what is possible.
+    #[error("{0}")]
+    Request(String),
+    /// The network failed.
+    #[error(transparent)]
+    Backend(#[from] BackendError),
+}

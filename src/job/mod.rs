@@ -1,6 +1,15 @@
 //! One completion job: a prompt with its target and tests; turns model text into code, programs under test and a pick.
+//!
+//! The screen and the command line share it, so that both show, test and write the same code.
 
-use crate::code::{Target, normalise};
+mod trials;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use trials::{TrialPool, TrialReport};
+
+use crate::code::{self, CodeError, Place, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::source::Prompt;
@@ -9,7 +18,7 @@ use crate::trial::{Limits, Status, Tests, Trial};
 /// What is to be completed and how it is tested.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The function in its file; `None` for a free prompt.
+    /// The function, in a file or in the text of the prompt; `None` for free text.
     pub target: Option<Target>,
     /// What the model gets.
     pub prompt: Prompt,
@@ -21,34 +30,199 @@ pub struct Job {
     pub tests_label: String,
 }
 
+/// Which tests were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TestsChoice {
+    /// The examples in the docstring, if there are any.
+    #[default]
+    IfAny,
+    /// The examples in the docstring; an error if there are none.
+    Auto,
+    /// None.
+    None,
+    /// A tests file.
+    File(std::path::PathBuf),
+}
+
+/// Why a job could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// The code could not be read or understood.
+    #[error(transparent)]
+    Code(#[from] CodeError),
+    /// The tests file cannot be read.
+    #[error("the tests file {path} cannot be read: {source}")]
+    TestsFile {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// There are no tests where they were expected.
+    #[error("--tests auto: {0}")]
+    NoTests(String),
+}
+
 impl Job {
     /// The built-in first-run example: a stub with a docstring and examples.
     pub fn example() -> Self {
-        todo!()
+        Self::from_text(include_str!("example.py"), &TestsChoice::IfAny)
+            .unwrap_or_else(|_| Self::free(Prompt::Text(include_str!("example.py").to_owned())))
     }
 
-    /// When a candidate ends: `strings`, and unless `defaults` is false the end of the function (or nothing, for free text).
-    pub fn stop_rules(&self, _strings: &[String], _defaults: bool) -> StopRules {
-        todo!()
+    /// A job for a function in a file.
+    pub fn from_target(target: Target, tests: &TestsChoice) -> Result<Self, JobError> {
+        let (tests, tests_label) = find_tests(Some(&target), tests)?;
+        Ok(Self {
+            prompt: Prompt::Text(target.prompt()),
+            language: Some(target.language),
+            target: Some(target),
+            tests,
+            tests_label,
+        })
     }
 
-    /// The whole module with the completion in it: what is shown, tested and written.
-    pub fn program(&self, _completion: &str) -> String {
-        todo!()
+    /// A job for a text. If it ends with the head of a Python function, that function is completed; else the text goes on freely.
+    pub fn from_text(text: &str, tests: &TestsChoice) -> Result<Self, JobError> {
+        let target = open_function(text);
+        let (tests, tests_label) = find_tests(target.as_ref(), tests)?;
+        Ok(Self {
+            prompt: Prompt::Text(text.to_owned()),
+            // A free text with tests can only be meant as Python.
+            language: target.as_ref().map(|t| t.language).or(tests.as_ref().map(|_| Language::Python)),
+            target,
+            tests,
+            tests_label,
+        })
+    }
+
+    /// A prompt that nothing is known of.
+    pub fn free(prompt: Prompt) -> Self {
+        Self { target: None, prompt, language: None, tests: None, tests_label: String::new() }
+    }
+
+    /// When a candidate ends: `strings`, and unless `defaults` is false the end of the function.
+    pub fn stop_rules(&self, strings: &[String], defaults: bool) -> StopRules {
+        let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
+        if let Some(target) = self.target.as_ref().filter(|_| defaults) {
+            let (language, indent) = (target.language, target.indent);
+            rules.text = Some(Arc::new(move |text: &str| code::function_end(language, indent, text)));
+        }
+        rules
+    }
+
+    /// The whole module with the completion in it: what is tested and written.
+    pub fn program(&self, completion: &str) -> String {
+        match (&self.target, &self.prompt) {
+            (Some(target), _) => target.splice(completion),
+            (None, Prompt::Text(text)) => format!("{text}{completion}"),
+            (None, Prompt::Ids(_)) => completion.to_owned(),
+        }
+    }
+
+    /// The completed function alone, for a reader.
+    pub fn function(&self, completion: &str) -> String {
+        match &self.target {
+            Some(target) => {
+                let program = target.splice(completion);
+                let tail = target.text.len() - target.body.end;
+                program.get(target.function.start..program.len() - tail).unwrap_or(&program).to_owned()
+            }
+            None => completion.to_owned(),
+        }
     }
 
     /// The trial of a completion; `None` without tests.
-    pub fn trial(&self, _completion: &str, _limits: Limits) -> Option<Trial> {
-        todo!()
+    pub fn trial(&self, completion: &str, limits: Limits) -> Option<Trial> {
+        let tests = self.tests.clone()?;
+        Some(Trial {
+            language: self.language?,
+            program: self.program(completion),
+            entry_point: self.target.as_ref().map(|t| t.entry_point.clone()),
+            tests,
+            limits,
+        })
     }
 
     /// Equal for two completions that differ only in white space, blank lines or comments.
     pub fn duplicate_key(&self, completion: &str) -> String {
-        self.language.map_or_else(|| completion.trim().to_owned(), |l| normalise(l, completion))
+        self.language.map_or_else(|| completion.trim().to_owned(), |l| code::normalise(l, completion))
     }
 }
 
-/// The candidate to take: the best ranked one that passed; without tests the best ranked one.
+/// The function whose head ends `text`, if it does.
+fn open_function(text: &str) -> Option<Target> {
+    let target = Target::in_text(text, Language::Python, &Place::Any).ok()?;
+    target.text.get(target.body.start..).is_some_and(|rest| rest.trim().is_empty()).then_some(target)
+}
+
+fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<Tests>, String), JobError> {
+    let doctest = target.filter(|t| t.has_doctests()).map(|t| Tests::Doctest { source: t.text.clone() });
+    match choice {
+        TestsChoice::None => Ok((None, String::new())),
+        TestsChoice::IfAny => Ok(doctest.map_or((None, String::new()), |tests| (Some(tests), "doctest".to_owned()))),
+        TestsChoice::Auto => match (doctest, target) {
+            (Some(tests), _) => Ok((Some(tests), "doctest".to_owned())),
+            (None, Some(t)) => Err(JobError::NoTests(format!(
+                "the docstring of {} has no >>> examples; add some, or give --tests FILE",
+                t.name
+            ))),
+            (None, None) => {
+                Err(JobError::NoTests("the prompt holds no function with a docstring; give --tests FILE".to_owned()))
+            }
+        },
+        TestsChoice::File(path) => {
+            let read = |path: &Path| {
+                let text = std::fs::read(path)?;
+                String::from_utf8(text).map_err(|e| std::io::Error::new(std::io::ErrorKind::InvalidData, e.utf8_error()))
+            };
+            let text = read(path).map_err(|source| JobError::TestsFile { path: path.clone(), source })?;
+            let name = path.file_name().map_or_else(|| path.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
+            Ok((Some(Tests::Source { name: name.clone(), text }), name))
+        }
+    }
+}
+
+/// The candidate to take: the first in rank order that passed; without tests the best ranked one.
 pub fn pick(ranking: &[usize], status: &dyn Fn(usize) -> Status, tested: bool) -> Option<usize> {
-    ranking.iter().copied().find(|&c| if tested { status(c) == Status::Passed } else { true })
+    ranking.iter().copied().find(|&c| !tested || status(c) == Status::Passed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pick_is_the_best_ranked_that_passed() {
+        let status = |c| if c == 1 || c == 3 { Status::Passed } else { Status::Failed };
+        assert_eq!(pick(&[2, 3, 1, 0], &status, true), Some(3));
+        assert_eq!(pick(&[2, 0], &status, true), None);
+        assert_eq!(pick(&[2, 0], &status, false), Some(2));
+    }
+
+    #[test]
+    fn the_example_has_a_function_and_tests() {
+        let job = Job::example();
+        assert_eq!(job.tests_label, "doctest");
+        let target = job.target.as_ref().unwrap();
+        assert_eq!(job.prompt, Prompt::Text(target.prompt()), "the prompt is the stub, nothing more");
+    }
+
+    #[test]
+    fn a_text_that_ends_with_a_function_head_is_a_function() {
+        let job = Job::from_text("def double(x):\n    \"\"\"Twice x.\"\"\"\n", &TestsChoice::IfAny).unwrap();
+        assert_eq!(job.target.as_ref().unwrap().entry_point, "double");
+        assert!(job.tests.is_none());
+        assert!(job.program("    return 2 * x\n").ends_with("\"\"\"\n    return 2 * x\n"));
+        assert!(Job::from_text("Dear Sir or Madam,", &TestsChoice::IfAny).unwrap().target.is_none());
+    }
+
+    #[test]
+    fn tests_that_are_not_there_are_an_error_only_when_asked_for() {
+        let text = "def double(x):\n    \"\"\"Twice x.\"\"\"\n";
+        let error = Job::from_text(text, &TestsChoice::Auto).unwrap_err().to_string();
+        assert!(error.contains("double") && error.contains(">>>"), "{error}");
+        let gone = TestsChoice::File("no/such/tests.py".into());
+        assert!(Job::from_text(text, &gone).unwrap_err().to_string().contains("no/such/tests.py"));
+    }
 }

@@ -28,7 +28,7 @@ impl Tokenizer {
     }
 
     /// A decoder for a stream of ids that continues a prompt.
-    pub fn stream(&self) -> StreamDecoder {
+    pub fn stream(&self, _prompt: &[u32]) -> StreamDecoder {
         todo!()
     }
 }

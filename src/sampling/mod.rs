@@ -5,6 +5,6 @@ pub mod accept;
 pub mod distribution;
 pub mod rng;
 
-pub use accept::{Accept, Accepted, Draft, Proposal, verify};
-pub use distribution::{Distribution, Sampling, raw_logprob};
-pub use rng::{DrawKey, Purpose};
+pub use accept::{Accept, Accepted, Draft, Proposal, propose, verify};
+pub use distribution::{Distribution, Sampling, argmax, raw_logprob};
+pub use rng::{DrawKey, Purpose, uniform};

@@ -1,10 +1,13 @@
 //! Where candidates come from. Screen and commands know only this room: they send requests and receive events.
 
+pub mod local;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::GenerateOptions;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
+pub use local::{LocalModels, LocalSource, SourceError};
 
 /// The prompt of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,131 @@
+//! One candidate inside the engine: its tokens, its text, its end.
+
+use super::event::FinishReason;
+use super::request::GenerateOptions;
+use super::stop::Text;
+use crate::backend::SeqId;
+use crate::model::{StreamDecoder, Tokenizer};
+use crate::sampling::Accepted;
+
+/// A candidate that is being written.
+pub struct Sequence {
+    /// Index of the candidate.
+    pub candidate: usize,
+    /// Its sequence in the main network.
+    pub seq: SeqId,
+    /// Prompt and generated tokens.
+    pub tokens: Vec<u32>,
+    /// Raw log-probabilities of the generated tokens.
+    logprobs: Vec<f32>,
+    prompt_len: usize,
+    decoder: StreamDecoder,
+    text: Text,
+}
+
+/// What a step added to a candidate.
+pub struct Added {
+    /// Ids, up to the one that ended it.
+    pub ids: Vec<u32>,
+    /// Their raw log-probabilities.
+    pub logprobs: Vec<f32>,
+    /// Text that became certain.
+    pub text: String,
+    /// How many of the ids are accepted draft tokens.
+    pub accepted: usize,
+    /// Set if it ended.
+    pub reason: Option<FinishReason>,
+}
+
+impl Sequence {
+    /// A candidate without tokens.
+    pub fn new(candidate: usize, seq: SeqId, prompt: &[u32], decoder: StreamDecoder) -> Self {
+        Self {
+            candidate,
+            seq,
+            tokens: prompt.to_vec(),
+            logprobs: Vec::new(),
+            prompt_len: prompt.len(),
+            decoder,
+            text: Text::default(),
+        }
+    }
+
+    /// Number of generated tokens.
+    pub fn generated(&self) -> usize {
+        self.tokens.len() - self.prompt_len
+    }
+
+    /// Most draft tokens it has room for: one token more than the drafts is emitted.
+    pub fn room(&self, max_tokens: usize, context: usize) -> usize {
+        let left = (max_tokens - self.generated()).min(context - self.tokens.len());
+        left.saturating_sub(1)
+    }
+
+    /// Takes the outcome of a step: all of it, or up to the token that ends the candidate.
+    pub fn add(
+        &mut self,
+        outcome: &Accepted,
+        options: &GenerateOptions,
+        limit: &Limit<'_>,
+        tokenizer: &Tokenizer,
+    ) -> Added {
+        let mut used = 0;
+        let mut reason = None;
+        for (&id, &logprob) in outcome.tokens.iter().zip(&outcome.logprobs) {
+            used += 1;
+            self.tokens.push(id);
+            self.logprobs.push(logprob);
+            if !options.stop.ignore_eos && limit.eos.contains(&id) {
+                reason = Some(FinishReason::Stop);
+                break;
+            }
+            let piece = self.decoder.push(tokenizer, id);
+            if !piece.is_empty() && self.text.push(&piece, &options.stop) {
+                reason = Some(FinishReason::Stop);
+                break;
+            }
+            if self.generated() >= options.max_tokens || self.tokens.len() >= limit.context {
+                reason = Some(FinishReason::Length);
+                break;
+            }
+        }
+        if reason.is_some() {
+            self.flush(options, tokenizer);
+        }
+        Added {
+            ids: outcome.tokens[..used].to_vec(),
+            logprobs: outcome.logprobs[..used].to_vec(),
+            text: self.text.take(&options.stop),
+            accepted: used.min(outcome.accepted),
+            reason,
+        }
+    }
+
+    /// Ends it from outside; returns the text that was still held back.
+    pub fn flush(&mut self, options: &GenerateOptions, tokenizer: &Tokenizer) {
+        let rest = self.decoder.finish(tokenizer);
+        self.text.end(&rest, &options.stop);
+    }
+
+    /// All of its text.
+    pub fn text(&self) -> &str {
+        self.text.as_str()
+    }
+
+    /// Mean of the raw log-probabilities, 0 without tokens.
+    pub fn mean_logprob(&self) -> f32 {
+        if self.logprobs.is_empty() {
+            return 0.0;
+        }
+        let sum: f64 = self.logprobs.iter().map(|&l| f64::from(l)).sum();
+        (sum / self.logprobs.len() as f64) as f32
+    }
+}
+
+/// Where every candidate of a model ends.
+pub struct Limit<'a> {
+    /// Ids that end it.
+    pub eos: &'a [u32],
+    /// Most tokens, the prompt included.
+    pub context: usize,
+}
