@@ -1,138 +1,65 @@
 //! Code as text: the function under the cursor, its prompt, splicing a candidate into a file.
 //!
-//! Knows neither engine nor screen.
+//! Knows neither engine nor screen. What differs between languages is a row of the table in `rules.rs`; the rest of the room works on
+//! text and bytes only.
 
-use std::ops::Range;
-use std::path::PathBuf;
+mod apply;
+mod definition;
+mod error;
+mod patch;
+mod python;
+mod rules;
+mod spec;
+mod splice;
+mod target;
+mod text;
+
+pub use apply::Applied;
+pub use error::CodeError;
+pub use spec::{Place, TargetSpec};
+pub use target::Target;
 
 use crate::language::Language;
 
-/// What the user pointed at: a file and a place in it, as in `stats.py:mean`, `stats.py:12`, `stats.py::Class::method`.
+/// A function of a file, for pickers and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TargetSpec {
-    /// The file.
-    pub path: PathBuf,
-    /// The place.
-    pub place: Place,
-}
-
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Nothing said: the only, or the first unfinished, function.
-    Any,
-    /// A function by name; methods as `Class.method` or `Class::method`.
-    Function(String),
-    /// The function that holds this line (1-based).
-    Line(usize),
-}
-
-impl TargetSpec {
-    /// Reads `FILE`, `FILE:FUNCTION`, `FILE:LINE`, `FILE::Class::method`. An existing file of exactly this name wins.
-    pub fn parse(_text: &str) -> Result<Self, CodeError> {
-        todo!()
-    }
-}
-
-/// A source file as read, with the function to complete found in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    /// The file; `None` for the built-in example and other text without a file.
-    pub path: Option<PathBuf>,
-    /// Language of the file.
-    pub language: Language,
-    /// The file's bytes as read, to notice later changes.
-    pub original: Vec<u8>,
-    /// The text: no byte order mark, line ends `\n`.
-    pub text: String,
-    /// Name of the function, dotted for methods.
+pub struct FunctionName {
+    /// Its name, dotted for methods and nested functions: `Stack.push`.
     pub name: String,
-    /// Its last name: what tests call.
-    pub entry_point: String,
-    /// Bytes of `text` from the first decorator or `def` to the end of the body.
-    pub function: Range<usize>,
-    /// Bytes of `text` that a candidate replaces: from the start of the line after signature and docstring to the end of the body. May be empty.
-    pub body: Range<usize>,
-    /// Columns of indentation of the `def` line.
-    pub indent: usize,
-    /// Line of the `def`, 1-based.
+    /// Line of its `def`, 1-based.
     pub line: usize,
+    /// Whether it has a body: more than a docstring, `pass`, `...` or `raise NotImplementedError`.
+    pub finished: bool,
 }
 
-impl Target {
-    /// Reads the file and finds the function.
-    pub fn read(_spec: &TargetSpec) -> Result<Self, CodeError> {
-        todo!()
-    }
-
-    /// Finds a function in text that has no file.
-    pub fn in_text(_text: &str, _language: Language, _place: &Place) -> Result<Self, CodeError> {
-        todo!()
-    }
-
-    /// The prompt for the model: what the stub needs (imports and constants it names, the header of its class) and the stub
-    /// up to where the body begins. Ends with a newline.
-    pub fn prompt(&self) -> String {
-        todo!()
-    }
-
-    /// The whole text with `candidate` in place of the body. `candidate` is the model's text after [`Target::prompt`].
-    pub fn splice(&self, _candidate: &str) -> String {
-        todo!()
-    }
-
-    /// Whether the docstring holds `>>>` examples.
-    pub fn has_doctests(&self) -> bool {
-        todo!()
-    }
-
-    /// Writes `candidate` into the file: atomically, keeping mode, line ends, byte order mark and the final newline. Refuses
-    /// when the file is not what was read. Returns the way back.
-    pub fn apply(&self, _candidate: &str) -> Result<Applied, CodeError> {
-        todo!()
-    }
-}
-
-/// A change written to a file, and the way back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Applied {
-    /// The file.
-    pub path: PathBuf,
-    /// Its bytes before.
-    pub before: Vec<u8>,
-    /// Its bytes after.
-    pub after: Vec<u8>,
-    /// A copy of the file as it was, kept on disk.
-    pub backup: Option<PathBuf>,
-}
-
-impl Applied {
-    /// Puts the file back as it was. Refuses when it has changed since.
-    pub fn undo(&self) -> Result<(), CodeError> {
-        todo!()
-    }
+/// The functions of `text`, in the order they stand in. Works on code that is broken in places.
+pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
+    let (text, _) = text::decode_str(text);
+    let functions = (rules::of(language).functions)(&text);
+    functions.into_iter().map(|f| FunctionName { name: f.name, line: f.line, finished: f.finished }).collect()
 }
 
 /// Where a function body that starts at the beginning of `text` ends: the byte length to keep once a line has begun that no longer
-/// belongs to it, `None` while it may go on. `indent` is the indentation of the `def` line.
-pub fn function_end(_language: Language, _indent: usize, _text: &str) -> Option<usize> {
-    todo!()
+/// belongs to it, `None` while it may go on. `indent` is the indentation of the `def` line in columns.
+///
+/// What is kept ends after the line end of the last line that is not blank. The answer never changes when text is added: once it is
+/// `Some(k)`, it is `Some(k)` for every longer text.
+pub fn function_end(language: Language, indent: usize, text: &str) -> Option<usize> {
+    (rules::of(language).function_end)(indent, text)
+}
+
+/// What of the model's `text` is the function's body: cut where the function ends, without blank lines at the end, line ends `\n`.
+/// Ends with exactly one newline unless it is empty.
+pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
+    let kept = function_end(language, indent, text).map_or(text, |k| text.get(..k).unwrap_or(text));
+    let (kept, _) = text::decode_str(kept);
+    match kept.trim_end() {
+        "" => String::new(),
+        kept => format!("{kept}\n"),
+    }
 }
 
 /// `text` in a form in which two candidates that differ only in white space, blank lines and comments are equal.
-pub fn normalise(_language: Language, _text: &str) -> String {
-    todo!()
-}
-
-/// Why something could not be done with a piece of code.
-#[derive(Debug, thiserror::Error)]
-pub enum CodeError {
-    /// A file cannot be read or written.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+pub fn normalise(language: Language, text: &str) -> String {
+    (rules::of(language).normalise)(text)
 }

@@ -1,0 +1,99 @@
+//! Writing a candidate into its file, and the way back. Files are replaced in one step: nobody ever sees half of one.
+
+use std::fs::{self, File, Metadata};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::target::read_bytes;
+use super::{CodeError, Target};
+
+/// A change written to a file, and the way back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The file.
+    pub path: PathBuf,
+    /// Its bytes before.
+    pub before: Vec<u8>,
+    /// Its bytes after.
+    pub after: Vec<u8>,
+    /// A copy of the file as it was, kept on disk.
+    pub backup: Option<PathBuf>,
+}
+
+impl Target {
+    /// Writes `candidate` into the file: atomically, keeping mode, owner where the system allows it, line ends, byte order mark and the
+    /// final newline. A symbolic link stays one: the file it leads to is written. Refuses when the file is not what was read. A copy of
+    /// the file as it was goes into `backups`, if given. Returns the way back.
+    pub fn apply(&self, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
+        let Some(path) = &self.path else {
+            return Err(CodeError::NotAFile { name: self.name.clone() });
+        };
+        if self.completion(candidate).is_empty() {
+            return Err(CodeError::Empty { name: self.name.clone() });
+        }
+        let changed = || CodeError::Changed { path: path.clone() };
+        if read_bytes(path)? != self.original {
+            return Err(changed());
+        }
+        let after = self.splice_bytes(candidate);
+        let backup = backups.map(|folder| keep_copy(folder, path, &self.original)).transpose()?;
+        replace_file(path, &self.original, &after, changed)?;
+        Ok(Applied { path: path.clone(), before: self.original.clone(), after, backup })
+    }
+}
+
+impl Applied {
+    /// Puts the file back as it was. Refuses when it has changed since.
+    pub fn undo(&self) -> Result<(), CodeError> {
+        let changed = || CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() };
+        replace_file(&self.path, &self.after, &self.before, changed)
+    }
+}
+
+/// Replaces the content of a file, if it is `from`, by `to`.
+fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeError) -> Result<(), CodeError> {
+    let failed = |source| CodeError::Io { path: path.to_path_buf(), doing: "written", source };
+    let real = fs::canonicalize(path).map_err(failed)?;
+    let metadata = fs::metadata(&real).map_err(failed)?;
+    if metadata.permissions().readonly() {
+        return Err(CodeError::ReadOnly { path: path.to_path_buf() });
+    }
+    let folder = real.parent().unwrap_or(Path::new("."));
+    let mut new = tempfile::Builder::new().prefix(".bass-tui-").tempfile_in(folder).map_err(failed)?;
+    new.write_all(to).map_err(failed)?;
+    keep_owner(new.as_file(), &metadata);
+    new.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
+    new.as_file().sync_all().map_err(failed)?;
+    // The last moment to notice an editor that saved meanwhile.
+    if read_bytes(&real)? != from {
+        return Err(changed());
+    }
+    new.persist(&real).map_err(|e| failed(e.error))?;
+    Ok(())
+}
+
+/// Gives `file` the owner of the file it replaces. Only the superuser may give files away, so for others' files it stays ours.
+#[cfg(unix)]
+fn keep_owner(file: &File, metadata: &Metadata) {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    if fchown(file, Some(metadata.uid()), Some(metadata.gid())).is_err() {
+        tracing::debug!(uid = metadata.uid(), gid = metadata.gid(), "the owner of the file could not be kept");
+    }
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_file: &File, _metadata: &Metadata) {}
+
+/// Writes a copy of a file's bytes into `folder` under a name that sorts by time, readable by its owner only.
+fn keep_copy(folder: &Path, path: &Path, bytes: &[u8]) -> Result<PathBuf, CodeError> {
+    let failed = |source| CodeError::Io { path: folder.to_path_buf(), doing: "written", source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!("{seconds}-");
+    let suffix = format!("-{name}");
+    let mut copy = tempfile::Builder::new().prefix(&prefix).suffix(&suffix).tempfile_in(folder).map_err(failed)?;
+    copy.write_all(bytes).map_err(failed)?;
+    copy.into_temp_path().keep().map_err(|e| failed(e.error))
+}

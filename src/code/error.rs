@@ -1,0 +1,161 @@
+//! Why something could not be done with a piece of code.
+
+use std::path::PathBuf;
+
+/// Why something could not be done with a piece of code. Every message is a sentence that says what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum CodeError {
+    /// What was pointed at cannot be understood.
+    #[error(
+        "`{text}` does not name a place in a file: {problem}; write FILE, FILE:FUNCTION, FILE:Class.method or FILE:LINE"
+    )]
+    Spec {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The file does not exist.
+    #[error("there is no file {path}; check the name and the folder{}", in_folder(.folder.as_ref()))]
+    NoFile {
+        /// The file.
+        path: PathBuf,
+        /// The folder a relative name was looked up in.
+        folder: Option<PathBuf>,
+    },
+    /// The file is a folder.
+    #[error("{path} is a folder; name a source file in it")]
+    IsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("{path} cannot be {doing}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was being done: `read`, `written`.
+        doing: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is not text.
+    #[error(
+        "{path} is not UTF-8 text: the byte at offset {offset} (line {line}) does not belong there; save the file as UTF-8"
+    )]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// Offset of the first wrong byte.
+        offset: usize,
+        /// Its line, 1-based.
+        line: usize,
+    },
+    /// The file's language is not known.
+    #[error("{path} is not in a language that can be completed here; files that end in {known} can be")]
+    UnknownLanguage {
+        /// The file.
+        path: PathBuf,
+        /// Known endings: `.py, .pyi`.
+        known: String,
+    },
+    /// There are no functions at all.
+    #[error("{file} holds no function; write the signature and a docstring of the one you want first")]
+    NoFunctions {
+        /// The file, or `the text`.
+        file: String,
+    },
+    /// There is no function of that name.
+    #[error("{file} has no function `{name}`{}; it has {list}", did_you_mean(.nearest.as_ref()))]
+    NoSuchFunction {
+        /// The file, or `the text`.
+        file: String,
+        /// The name asked for.
+        name: String,
+        /// A name much like it.
+        nearest: Option<String>,
+        /// What there is.
+        list: String,
+    },
+    /// There is more than one function of that name.
+    #[error("{file} has {} functions `{name}`, on lines {}; say which one by its line: {file}:{}", .lines.len(), commas(.lines),
+        .lines.last().copied().unwrap_or(1))]
+    Ambiguous {
+        /// The file, or `the text`.
+        file: String,
+        /// The name asked for.
+        name: String,
+        /// Lines of the functions, 1-based.
+        lines: Vec<usize>,
+    },
+    /// The line belongs to no function.
+    #[error("line {line} of {file} ({lines} lines) is in no function; it has {list}")]
+    NotInFunction {
+        /// The file, or `the text`.
+        file: String,
+        /// The line asked for.
+        line: usize,
+        /// How many lines there are.
+        lines: usize,
+        /// What there is.
+        list: String,
+    },
+    /// No function was named, and none of several is unfinished.
+    #[error("every function in {file} has a body already; say which one to write again: {list}")]
+    NothingUnfinished {
+        /// The file, or `the text`.
+        file: String,
+        /// What there is.
+        list: String,
+    },
+    /// The file is not what was read.
+    #[error(
+        "{path} has changed since it was read, so nothing was written; read it again, or save the candidate as a patch"
+    )]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file has changed since a candidate was written into it.
+    #[error("{path} has changed since the candidate was written, so it was not put back{}", kept_in(.backup.as_ref()))]
+    ChangedSince {
+        /// The file.
+        path: PathBuf,
+        /// Where its earlier text is.
+        backup: Option<PathBuf>,
+    },
+    /// The file may not be written.
+    #[error("{path} is read-only, so nothing was written; make it writable, or save the candidate as a patch")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is no file to write to.
+    #[error("`{name}` does not come from a file, so there is nothing to write to; copy the candidate instead")]
+    NotAFile {
+        /// Name of the function.
+        name: String,
+    },
+    /// The candidate holds no code.
+    #[error("the candidate for `{name}` is empty, so nothing was written")]
+    Empty {
+        /// Name of the function.
+        name: String,
+    },
+}
+
+fn in_folder(folder: Option<&PathBuf>) -> String {
+    folder.map_or_else(String::new, |f| format!(" (looked in {})", f.display()))
+}
+
+fn did_you_mean(nearest: Option<&String>) -> String {
+    nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
+}
+
+fn kept_in(backup: Option<&PathBuf>) -> String {
+    backup.map_or_else(String::new, |b| format!("; its earlier text is in {}", b.display()))
+}
+
+fn commas(lines: &[usize]) -> String {
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

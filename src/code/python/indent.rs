@@ -1,0 +1,46 @@
+//! Indentation: which one a file uses, and giving it to a candidate.
+
+use super::lines::{self, Lines};
+
+/// One step of indentation in `text`: that of its first indented statement, four spaces if there is none.
+pub(super) fn unit(text: &str) -> String {
+    let lines = Lines::new(text, 0).filter_map(|s| s.line).filter(|l| l.begins && l.column > 0);
+    let first = lines.map(|l| &text[lines::line_start(text, l.first.start)..l.first.start]).next();
+    match first {
+        Some(white) if white.starts_with('\t') => "\t".to_owned(),
+        Some(white) if white.len() <= 8 => white.to_owned(),
+        _ => "    ".to_owned(),
+    }
+}
+
+/// A trimmed candidate for a function whose `def` is indented by `outer` and whose body has to be indented by `want`: where the model
+/// wrote another indentation, each line gets the wanted one. Lines inside strings stay as they are.
+pub(super) fn reindent(candidate: &str, outer: &str, want: &str) -> String {
+    let white = |at: usize| &candidate[lines::line_start(candidate, at)..at];
+    let comment = |at: usize| candidate[at..].starts_with('#');
+    let lines: Vec<_> = Lines::new(candidate, 0).filter_map(|s| s.line).collect();
+    let Some(has) = lines.iter().find(|l| l.begins && !comment(l.first.start)).map(|l| white(l.first.start)) else {
+        return candidate.to_owned();
+    };
+    if has == want || has.is_empty() {
+        return candidate.to_owned();
+    }
+    // One step, as the candidate and as the file writes it. Where the outer part differs, as between spaces and tabs, the steps
+    // down to this body are told by how often the file's own step fits.
+    let file_step = want.strip_prefix(outer).unwrap_or(want);
+    let depth = if file_step.is_empty() { 1 } else { (want.len() / file_step.len()).max(1) };
+    let step = has.strip_prefix(outer).filter(|s| !s.is_empty()).map_or((has.len() / depth).max(1), str::len);
+    let mut out = String::with_capacity(candidate.len());
+    let mut copied = 0;
+    for line in lines {
+        let at = line.first.start;
+        let Some(more) = white(at).strip_prefix(has) else { continue };
+        out.push_str(&candidate[copied..lines::line_start(candidate, at)]);
+        out.push_str(want);
+        out.push_str(&file_step.repeat(more.len() / step));
+        out.push_str(&more[more.len() / step * step..]);
+        copied = at;
+    }
+    out.push_str(&candidate[copied..]);
+    out
+}

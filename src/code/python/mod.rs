@@ -1,0 +1,25 @@
+//! Python: its row in the table of languages.
+
+mod context;
+mod functions;
+mod indent;
+mod lex;
+mod lines;
+
+use super::definition::Grammar;
+use super::rules::Rules;
+
+pub(super) static RULES: Rules = Rules {
+    functions: functions::functions,
+    function_end: lines::function_end,
+    normalise: lines::normalise,
+    prompt: context::prompt,
+    reindent: indent::reindent,
+};
+
+static GRAMMAR: Grammar = Grammar {
+    language: || tree_sitter_python::LANGUAGE.into(),
+    functions: &["function_definition"],
+    classes: &["class_definition"],
+    wrappers: &["decorated_definition"],
+};

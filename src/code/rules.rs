@@ -1,0 +1,58 @@
+//! What differs between languages: one row of functions per language.
+
+use std::ops::Range;
+
+use super::python;
+use crate::language::Language;
+
+/// The row of a language.
+pub(super) struct Rules {
+    /// All functions of a text (line ends `\n`), in the order they stand in.
+    pub functions: fn(&str) -> Vec<Function>,
+    /// See [`super::function_end`].
+    pub function_end: fn(usize, &str) -> Option<usize>,
+    /// See [`super::normalise`].
+    pub normalise: fn(&str) -> String,
+    /// The prompt of one of the functions of a text.
+    pub prompt: fn(&str, &[Function], &Function) -> String,
+    /// A trimmed candidate with the indentation that the file uses for this function.
+    pub reindent: fn(&str, &str, &str) -> String,
+}
+
+/// The row of `language`.
+pub(super) fn of(language: Language) -> &'static Rules {
+    match language {
+        Language::Python => &python::RULES,
+    }
+}
+
+/// A function as found in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Function {
+    /// Dotted name.
+    pub name: String,
+    /// Line of the `def`, 1-based.
+    pub line: usize,
+    /// Whether there is anything but a placeholder in the body.
+    pub finished: bool,
+    /// Whether its body is missing on purpose: an abstract method, one of several typed signatures.
+    pub declaration: bool,
+    /// From where the stub is shown to the model: the comment above, if it stands in for the docstring, else `range.start`.
+    pub stub: usize,
+    /// From the first decorator or `def` to the end of the body.
+    pub range: Range<usize>,
+    /// What a candidate replaces.
+    pub body: Range<usize>,
+    /// What has to stand between the text before the body and the candidate so that the candidate begins on a line of its own.
+    pub lead: String,
+    /// The docstring, with its quotes.
+    pub docstring: Option<Range<usize>>,
+    /// Columns of indentation of the `def` line.
+    pub indent: usize,
+    /// The white space that lines of the body have to begin with; `None` where any will do.
+    pub body_indent: Option<String>,
+    /// The lines that open what the function stands in (classes, outer functions), outermost first.
+    pub parents: Vec<Range<usize>>,
+    /// Whether the innermost of them is a class.
+    pub method: bool,
+}

@@ -1,0 +1,206 @@
+//! The function to complete, found in its file.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use similar::get_close_matches;
+
+use super::rules::{self, Function};
+use super::text::{decode, line_of};
+use super::{CodeError, Place, TargetSpec};
+use crate::language::Language;
+
+/// How many functions a message lists.
+const MAX_LISTED: usize = 8;
+
+/// A source file as read, with the function to complete found in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The file; `None` for the built-in example and other text without a file.
+    pub path: Option<PathBuf>,
+    /// Language of the file.
+    pub language: Language,
+    /// The file's bytes as read, to notice later changes.
+    pub original: Vec<u8>,
+    /// The text: no byte order mark, line ends `\n`.
+    pub text: String,
+    /// Name of the function, dotted for methods.
+    pub name: String,
+    /// Its last name: what tests call.
+    pub entry_point: String,
+    /// Bytes of `text` from the first decorator or `def` to the end of the body.
+    pub function: Range<usize>,
+    /// Bytes of `text` that a candidate replaces: from the start of the line after signature and docstring to the end of the body (from
+    /// the colon, for a body on the line of the `def`). May be empty.
+    pub body: Range<usize>,
+    /// Columns of indentation of the `def` line.
+    pub indent: usize,
+    /// Line of the `def`, 1-based.
+    pub line: usize,
+    /// Bytes of `text` that hold the docstring, with its quotes.
+    pub docstring: Option<Range<usize>>,
+    /// What stands between the text before the body and a candidate: empty, or what puts the candidate on a line of its own.
+    pub(super) lead: String,
+    /// White space that the body's lines begin with in this file.
+    pub(super) body_indent: Option<String>,
+    prompt: String,
+}
+
+impl Target {
+    /// Reads the file and finds the function.
+    pub fn read(spec: &TargetSpec) -> Result<Self, CodeError> {
+        let path = &spec.path;
+        let original = read_bytes(path)?;
+        let language = Language::of_path(path).ok_or_else(|| CodeError::UnknownLanguage {
+            path: path.clone(),
+            known: Language::ALL
+                .iter()
+                .flat_map(|l| l.extensions())
+                .map(|e| format!(".{e}"))
+                .collect::<Vec<_>>()
+                .join(", "),
+        })?;
+        let text = decode(&original).map_err(|offset| CodeError::NotUtf8 {
+            path: path.clone(),
+            offset,
+            line: line_of(&original, offset),
+        })?;
+        Self::find(Some(path.clone()), original, text, language, &spec.place)
+    }
+
+    /// Finds a function in text that has no file.
+    pub fn in_text(text: &str, language: Language, place: &Place) -> Result<Self, CodeError> {
+        let original = text.as_bytes().to_vec();
+        let text = super::text::decode_str(text).0.into_owned();
+        Self::find(None, original, text, language, place)
+    }
+
+    /// The prompt for the model: what the stub needs (imports and constants it names, the header of its class) and the stub
+    /// up to where the body begins. Ends with a newline. A plain function that needs nothing is its stub and nothing else.
+    pub fn prompt(&self) -> String {
+        self.prompt.clone()
+    }
+
+    /// Whether the docstring holds `>>>` examples.
+    pub fn has_doctests(&self) -> bool {
+        let docstring = self.docstring.clone().and_then(|d| self.text.get(d)).unwrap_or_default();
+        docstring.lines().any(|l| l.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']).starts_with(">>>"))
+    }
+
+    fn find(
+        path: Option<PathBuf>,
+        original: Vec<u8>,
+        text: String,
+        language: Language,
+        place: &Place,
+    ) -> Result<Self, CodeError> {
+        let rules = rules::of(language);
+        let functions = (rules.functions)(&text);
+        let file = path.as_ref().map_or_else(|| "the text".to_owned(), |p| p.display().to_string());
+        let this = choose(file, &text, &functions, place)?;
+        Ok(Self {
+            prompt: (rules.prompt)(&text, &functions, this),
+            entry_point: this.name.rsplit('.').next().unwrap_or_default().to_owned(),
+            name: this.name.clone(),
+            function: this.range.clone(),
+            body: this.body.clone(),
+            indent: this.indent,
+            line: this.line,
+            docstring: this.docstring.clone(),
+            lead: this.lead.clone(),
+            body_indent: this.body_indent.clone(),
+            path,
+            language,
+            original,
+            text,
+        })
+    }
+}
+
+/// The bytes of a source file.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, CodeError> {
+    let path_buf = path.to_path_buf();
+    if path.is_dir() {
+        return Err(CodeError::IsFolder { path: path_buf });
+    }
+    std::fs::read(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => {
+            CodeError::NoFile { folder: std::env::current_dir().ok().filter(|_| path.is_relative()), path: path_buf }
+        }
+        _ => CodeError::Io { path: path_buf, doing: "read", source },
+    })
+}
+
+fn choose<'f>(file: String, text: &str, functions: &'f [Function], place: &Place) -> Result<&'f Function, CodeError> {
+    if functions.is_empty() {
+        return Err(CodeError::NoFunctions { file });
+    }
+    match place {
+        Place::Any => match (functions.iter().find(|f| !f.finished && !f.declaration), functions) {
+            (Some(unfinished), _) => Ok(unfinished),
+            (None, [only]) => Ok(only),
+            _ => Err(CodeError::NothingUnfinished { list: list(functions), file }),
+        },
+        Place::Function(name) => named(file, functions, &name.replace("::", ".")),
+        Place::Line(line) => at_line(text, functions, *line).ok_or_else(|| CodeError::NotInFunction {
+            file,
+            line: *line,
+            lines: text.lines().count(),
+            list: list(functions),
+        }),
+    }
+}
+
+/// The function with this dotted name, or the only one whose name ends with it. Of several with one name, the only unfinished one.
+fn named<'f>(file: String, functions: &'f [Function], name: &str) -> Result<&'f Function, CodeError> {
+    let suffix = format!(".{name}");
+    let mut matching: Vec<&Function> = functions.iter().filter(|f| f.name == name).collect();
+    if matching.is_empty() {
+        matching = functions.iter().filter(|f| f.name.ends_with(&suffix)).collect();
+    }
+    for keep in [|f: &Function| !f.declaration, |f: &Function| !f.finished] {
+        if matching.len() > 1 && matching.iter().any(|f| keep(f)) {
+            matching.retain(|f| keep(f));
+        }
+    }
+    match matching.as_slice() {
+        [one] => Ok(one),
+        [] => {
+            let names: Vec<&str> = functions.iter().flat_map(|f| [&*f.name, last_name(&f.name)]).collect();
+            let nearest = get_close_matches(name, &names, 1, 0.6).first().map(|n| (*n).to_owned());
+            Err(CodeError::NoSuchFunction { file, name: name.to_owned(), nearest, list: list(functions) })
+        }
+        several => {
+            let lines = several.iter().map(|f| f.line).collect();
+            Err(CodeError::Ambiguous { file, name: name.to_owned(), lines })
+        }
+    }
+}
+
+fn last_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// The innermost function that holds the 1-based `line`. Blank lines after a function belong to it: that is where the cursor stands when
+/// the body is about to be written.
+fn at_line<'f>(text: &str, functions: &'f [Function], line: usize) -> Option<&'f Function> {
+    let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let at = starts.nth(line.checked_sub(1)?)?;
+    let end = text[at..].find('\n').map_or(text.len(), |n| at + n);
+    let holds = |f: &&Function| {
+        let blank_between = || at >= f.range.end && text[f.range.end..end].trim().is_empty();
+        f.range.start <= end && (at < f.range.end || blank_between())
+    };
+    functions.iter().filter(holds).max_by_key(|f| f.range.start)
+}
+
+/// The functions for a message: names with lines, unfinished ones marked.
+fn list(functions: &[Function]) -> String {
+    let unfinished = |f: &Function| if f.finished { "" } else { ", unfinished" };
+    let named = functions.iter().take(MAX_LISTED).map(|f| format!("`{}` (line {}{})", f.name, f.line, unfinished(f)));
+    let shown = named.collect::<Vec<_>>().join(", ");
+    match functions.len().saturating_sub(MAX_LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,193 @@
+//! Where a function ends, and when two bodies are the same: tables, and properties of any text.
+
+use bass_tui::code::{Place, Target, function_end, normalise, trim_candidate};
+use bass_tui::language::Language::Python;
+use proptest::prelude::*;
+
+/// Indentation, what belongs to the function, what follows.
+const ENDS: &[(usize, &str, &str)] = &[
+    (0, "    return 1\n", "\ndef g():\n"),
+    (0, "    return 1\n", "x = 1\n"),
+    (0, "    return 1\n", "\n\n# comment\n"),
+    (0, "    return 1\n", "@decorated\n"),
+    (0, "    return 1\n", "    \n\t\n\"\"\"text\"\"\"\n"),
+    (0, "    return 1\r\n", "\r\n\r\nprint(1)\r\n"),
+    (4, "        return 1\n", "    def g(self):\n"),
+    (4, "        return 1\n", "\n    # next\n"),
+    (4, "        return 1\n        # last\n", "\nclass B:\n"),
+    (0, "    x = [\n1,\n# one\n]\n", "y\n"),
+    (0, "    x = '''\ndef no():\n'''\n", "y\n"),
+    (0, "    x = f'''\n{1}\n'''\n    y = f\"{'#'}(\"\n", "y\n"),
+    (0, "    x = \"(\" # ( '\n", "y\n"),
+    (0, "    x = '\\'('\n", "y\n"),
+    (0, "    x = 1 + \\\n2\n", "y\n"),
+    (0, "    x = r'\\'('\n", "y\n"),
+    (0, "    x = (1,\n", "def g():\n"),
+    (0, "    x = (1,\n", "async def g():\n"),
+    (0, "    if x:\n\n        return 1\n\n    return 2\n", "\n\ny\n"),
+    (8, "\t\treturn 1\n", "\tx\n"),
+    (0, "", "return 1\n"),
+];
+
+#[test]
+fn functions_end_where_the_indentation_leaves_them() {
+    for &(indent, body, rest) in ENDS {
+        let text = format!("{body}{rest}");
+        assert_eq!(function_end(Python, indent, &text), Some(body.len()), "{text}");
+        assert_eq!(function_end(Python, indent, body), None, "{body}");
+        assert_eq!(trim_candidate(Python, indent, &text), body.replace("\r\n", "\n"), "{text}");
+    }
+}
+
+#[test]
+fn open_functions_go_on() {
+    for text in [
+        "",
+        "    ",
+        "    return 1",
+        "    return 1\n\n",
+        "    x = (1,\n2\ny\n",
+        "    '''\nx\ndef g():\n",
+        "    x = [\nde",
+        "    x = [\ndefine\n",
+        "    x = [y\nfor z in w\nasync",
+        "    x = (\nclass_\n",
+        "    \\\nx\n",
+    ] {
+        assert_eq!(function_end(Python, 0, text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn comments_and_white_space_make_no_difference() {
+    let same = [
+        "    if x:  # why\n        return(1)\n\n    return [1,\n  2]\n",
+        "    if x:\n        return (1)\n    # else\n    return [1, 2]\n\n\n",
+        "\tif x :\r\n\t\t\treturn ( 1 ) \r\n\treturn [1,\\\r\n2]\r\n",
+    ];
+    for text in same {
+        assert_eq!(normalise(Python, text), normalise(Python, same[0]), "{text}");
+    }
+    for different in [
+        "    return '# a'\n",
+        "    return '# b'\n",
+        "    return '#  b'\n",
+        "    return a\n",
+        "    return ab\n",
+        "    return a b\n",
+    ] {
+        let others = [
+            "    return '# a'\n",
+            "    return '# b'\n",
+            "    return '#  b'\n",
+            "    return a\n",
+            "    return ab\n",
+            "    return a b\n",
+        ];
+        let equal = others.iter().filter(|o| normalise(Python, o) == normalise(Python, different)).count();
+        assert_eq!(equal, 1, "{different}");
+    }
+    assert_ne!(
+        normalise(Python, "    if x:\n        y\n    z\n"),
+        normalise(Python, "    if x:\n        y\n        z\n")
+    );
+}
+
+/// Text made of pieces that matter to the rules.
+fn pythonish() -> impl Strategy<Value = String> {
+    let pieces = [
+        "\n",
+        "\n\n",
+        "\r\n",
+        "    ",
+        "  ",
+        "\t",
+        " ",
+        "x",
+        "def f",
+        "def ",
+        "async def ",
+        "class ",
+        "return 1",
+        "'",
+        "\"",
+        "'''",
+        "\"\"\"",
+        "f'",
+        "f\"\"\"",
+        "{",
+        "}",
+        "{{",
+        "(",
+        ")",
+        "[",
+        "]",
+        "#",
+        "\\",
+        "\\\n",
+        "\\\r\n",
+        ":",
+        "@",
+        "é",
+        "=",
+        ",",
+        "\n    ",
+        "\n        ",
+        "pass",
+        "...",
+        "\u{feff}",
+        "\x0c",
+    ];
+    prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|p| p.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn the_end_never_moves(text in pythonish(), indent in prop::sample::select(vec![0_usize, 2, 4, 8])) {
+        let end = function_end(Python, indent, &text);
+        let mut found = None;
+        for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
+            let now = function_end(Python, indent, &text[..at]);
+            prop_assert!(found.is_none() || now == found, "{found:?} became {now:?} at {at}");
+            found = now;
+            prop_assert!(now.is_none_or(|k| k <= at && text.is_char_boundary(k)));
+        }
+        prop_assert_eq!(found, end);
+    }
+
+    #[test]
+    fn trimming_cuts_and_is_done_once(text in pythonish(), indent in prop::sample::select(vec![0_usize, 4])) {
+        let text = text.replace('\u{feff}', "").replace("\r\n", "\n");
+        let trimmed = trim_candidate(Python, indent, &text);
+        prop_assert!(text.starts_with(trimmed.trim_end()));
+        prop_assert!(trimmed.is_empty() || trimmed.ends_with('\n') && !trimmed.ends_with("\n\n"));
+        prop_assert_eq!(trim_candidate(Python, indent, &trimmed), trimmed);
+    }
+
+    #[test]
+    fn normalising_ignores_line_ends(text in pythonish()) {
+        let text = text.replace('\r', "");
+        // Inside strings line ends are content; elsewhere they are not.
+        if !text.contains(['\'', '"']) {
+            prop_assert_eq!(normalise(Python, &text.replace('\n', "\r\n")), normalise(Python, &text));
+        }
+    }
+
+    /// On any text, whatever is found can be shown and spliced, and only the body changes.
+    #[test]
+    fn only_the_body_changes(before in pythonish(), after in pythonish(), candidate in pythonish(), mark in any::<bool>()) {
+        let text = format!("{}{before}\ndef f(x):\n    '''Doc.'''\n{after}", if mark { "\u{feff}" } else { "" });
+        let Ok(target) = Target::in_text(&text, Python, &Place::Any) else { return Ok(()) };
+        prop_assert!(target.prompt().ends_with('\n'));
+        prop_assert!(target.function.start <= target.body.start && target.body.start <= target.body.end);
+        prop_assert_eq!(target.function.end, target.body.end);
+        let spliced = target.splice(&candidate);
+        prop_assert!(spliced.starts_with(&target.text[..target.body.start]));
+        prop_assert!(spliced.ends_with(&target.text[target.body.end..]));
+        let bytes = target.splice_bytes(&candidate);
+        let decoded = String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
+        prop_assert_eq!(decoded.strip_prefix('\u{feff}').unwrap_or(&decoded), spliced.replace("\r\n", "\n"));
+    }
+}
