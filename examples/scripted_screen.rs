@@ -11,10 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use bass_tui::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
-use bass_tui::job::Job;
-use bass_tui::language::Language;
-use bass_tui::source::{EventSink, Prompt, Request, Source, SourceInfo, Ticket};
-use bass_tui::trial::{Limits, Protection, Status, Tests, TrialError, Verdict};
+use bass_tui::job::{Job, TestsChoice};
+use bass_tui::source::{EventSink, Request, Source, SourceInfo, Ticket};
+use bass_tui::trial::{Limits, Protection, Status, TrialError, Verdict};
 use bass_tui::tui::world::Judge;
 use bass_tui::tui::{self, Setup};
 
@@ -124,6 +123,10 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
 struct Table(Protection);
 
 impl Judge for Table {
+    fn allow_unprotected(&self) -> Arc<dyn Judge> {
+        Arc::new(Table(self.0.clone()))
+    }
+
     fn protection(&self) -> &Protection {
         &self.0
     }
@@ -168,15 +171,15 @@ fn main() -> ExitCode {
             "this kernel has no Landlock, so files cannot be put out of reach".into()
         },
     };
-    let tests = Tests::Doctest { source: PROMPT.into() };
+    let job = match Job::from_text(PROMPT, &TestsChoice::Auto) {
+        Ok(job) => job,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
     let setup = Setup {
-        job: Job {
-            target: None,
-            prompt: Prompt::Text(PROMPT.into()),
-            language: Some(Language::Python),
-            tests: Some(tests),
-            tests_label: "doctest".into(),
-        },
+        job,
         open: Box::new(move || {
             thread::sleep(Duration::from_millis(300));
             Ok((Arc::new(Scripted), Arc::new(Table(protection))))

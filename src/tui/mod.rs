@@ -48,7 +48,7 @@ pub struct Setup {
     pub keys: BTreeMap<String, Vec<String>>,
     /// `auto`, `light` or `dark`.
     pub theme: String,
-    /// Where things that outlive the session may be kept.
+    /// Where copies of files are kept before a candidate is written into them (in `backups`); no copies if empty.
     pub state_dir: PathBuf,
     /// The user has agreed beforehand to run tests even where nothing isolates them; otherwise they are asked. Means nothing
     /// where tests are isolated.
@@ -134,7 +134,8 @@ pub fn run_on(
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));
     });
-    let world = World::new(job, setup.options, setup.limits, extras.in_tmux, sender);
+    let backups = if setup.state_dir.as_os_str().is_empty() { PathBuf::new() } else { setup.state_dir.join("backups") };
+    let world = World::new(job, setup.options, setup.limits, backups, extras.in_tmux, sender);
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -28,6 +29,8 @@ pub trait Judge: Send + Sync {
         limits: Limits,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Verdict, TrialError>;
+    /// The same, for a user who has agreed to run tests although nothing isolates them.
+    fn allow_unprotected(&self) -> Arc<dyn Judge>;
 }
 
 impl Judge for Runner {
@@ -46,6 +49,10 @@ impl Judge for Runner {
             Some(trial) => self.run(&trial, cancel),
             None => Ok(Verdict::not_run("there are no tests")),
         }
+    }
+
+    fn allow_unprotected(&self) -> Arc<dyn Judge> {
+        Arc::new(self.clone())
     }
 }
 
@@ -81,6 +88,8 @@ pub struct World {
     job: Arc<Job>,
     options: GenerateOptions,
     limits: Limits,
+    /// Where copies of files go before they are written; nowhere if empty.
+    backups: PathBuf,
     in_tmux: bool,
     sender: UnboundedSender<Incoming>,
     opened: Option<Opened>,
@@ -97,6 +106,7 @@ impl World {
         job: Arc<Job>,
         options: GenerateOptions,
         limits: Limits,
+        backups: PathBuf,
         in_tmux: bool,
         sender: UnboundedSender<Incoming>,
     ) -> Self {
@@ -104,6 +114,7 @@ impl World {
             job,
             options,
             limits,
+            backups,
             in_tmux,
             sender,
             opened: None,
@@ -155,6 +166,11 @@ impl World {
                 // A later trial of the same generation gets a new flag.
                 if let Some(cancel) = self.cancel.remove(&run) {
                     cancel.store(true, Ordering::Relaxed);
+                }
+            }
+            Effect::AllowUnprotected => {
+                if let Some((_, judge)) = &mut self.opened {
+                    *judge = judge.allow_unprotected();
                 }
             }
             Effect::Apply { run, candidate, text } => {
@@ -238,7 +254,8 @@ impl World {
 
     fn apply(&mut self, text: &str) -> Result<String, String> {
         let target: &Target = self.job.target.as_ref().ok_or("there is no file to write to")?;
-        let applied = target.apply(text).map_err(|e| e.to_string())?;
+        let backups = (!self.backups.as_os_str().is_empty()).then_some(self.backups.as_path());
+        let applied = target.apply(text, backups).map_err(|e| e.to_string())?;
         let path = applied.path.display().to_string();
         self.applied = Some(applied);
         Ok(path)

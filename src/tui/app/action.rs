@@ -316,7 +316,9 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
     }
     state.question = None;
     state.consent = if yes { Consent::Given } else { Consent::Refused };
-    start_trials(state)
+    let mut effects = if yes { vec![Effect::AllowUnprotected] } else { Vec::new() };
+    effects.extend(start_trials(state));
+    effects
 }
 
 fn close(state: &mut State) {

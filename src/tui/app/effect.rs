@@ -35,6 +35,8 @@ pub enum Effect {
         /// Its text.
         text: String,
     },
+    /// The user agreed to tests without isolation.
+    AllowUnprotected,
     /// End the running trials of a generation.
     CancelTests {
         /// Which generation.
