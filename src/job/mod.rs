@@ -181,7 +181,8 @@ fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<T
         TestsChoice::File(path) => {
             let read = |path: &Path| {
                 let text = std::fs::read(path)?;
-                String::from_utf8(text).map_err(|e| std::io::Error::new(std::io::ErrorKind::InvalidData, e.utf8_error()))
+                String::from_utf8(text)
+                    .map_err(|e| std::io::Error::new(std::io::ErrorKind::InvalidData, e.utf8_error()))
             };
             let text = read(path).map_err(|source| JobError::TestsFile { path: path.clone(), source })?;
             let name = path.file_name().map_or_else(|| path.to_string_lossy(), |n| n.to_string_lossy()).into_owned();

@@ -1,1 +1,147 @@
 //! The screen: a pure core (`app`), its drawing (`view`) and the loop that connects both to the terminal.
+
+pub mod app;
+pub mod clipboard;
+pub mod event;
+pub mod frames;
+pub mod highlight;
+pub mod keymap;
+pub mod layout;
+pub mod runtime;
+pub mod terminal;
+pub mod text;
+pub mod theme;
+pub mod view;
+pub mod world;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use crate::engine::GenerateOptions;
+use crate::job::Job;
+use crate::trial::Limits;
+
+use app::State;
+use highlight::Highlights;
+use keymap::{Keymap, KeymapError};
+use runtime::{End, Runtime};
+use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
+use theme::{Depth, Theme, ThemeError};
+use world::{Incoming, Judge, Opened, World};
+
+/// What the screen starts with.
+pub struct Setup {
+    /// What is to be completed.
+    pub job: Job,
+    /// Loads models and sandbox; called on a thread of its own after the first frame. The sentence of the error is for the user.
+    #[allow(clippy::type_complexity)] // the alias would hide what a caller has to write
+    pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, Arc<dyn Judge>), String> + Send>,
+    /// Options of the generations.
+    pub options: GenerateOptions,
+    /// Limits of a trial.
+    pub limits: Limits,
+    /// The user's keys: action to keys.
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// `auto`, `light` or `dark`.
+    pub theme: String,
+    /// Where copies of files are kept before a candidate is written into them (in `backups`); no copies if empty.
+    pub state_dir: PathBuf,
+    /// The user has agreed beforehand to run tests even where nothing isolates them; otherwise they are asked. Means nothing
+    /// where tests are isolated.
+    pub tests_allowed: bool,
+}
+
+/// How the session ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The accepted program, when there is no file it was written to: for standard output.
+    pub accepted: Option<String>,
+    /// A line for the shell's screen; empty when there is nothing to say.
+    pub message: String,
+}
+
+/// Why there is no screen, or no more.
+#[derive(Debug, thiserror::Error)]
+pub enum TuiError {
+    /// Not started from a terminal.
+    #[error("{0}")]
+    NoTerminal(&'static str),
+    /// The user's keys cannot be used.
+    #[error(transparent)]
+    Keys(#[from] KeymapError),
+    /// The theme cannot be used.
+    #[error(transparent)]
+    Theme(#[from] ThemeError),
+    /// The terminal cannot be read or written.
+    #[error("the terminal cannot be used any more: {0}")]
+    Terminal(#[from] io::Error),
+    /// The terminal went away.
+    #[error("the terminal was closed")]
+    Closed,
+    /// A signal asked the process to end.
+    #[error("ended by {0}")]
+    Signal(&'static str),
+}
+
+/// Runs the screen on the terminal until the user leaves. The terminal is given back in every case.
+pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
+    terminal::check().map_err(TuiError::NoTerminal)?;
+    let var = |name: &str| std::env::var(name).ok();
+    let light = setup.theme == "auto" && theme::background_is_light(var);
+    let theme = Theme::named(&setup.theme, light, Depth::detect(var))?;
+    // Mistakes in the settings are said on the normal screen.
+    Keymap::new(&setup.keys)?;
+    let guard = Guard::enter()?;
+    let mut screen = RealScreen::new()?;
+    let result =
+        run_on(setup, theme, &mut screen, &mut Keyboard, Extras { hook: true, in_tmux: var("TMUX").is_some() });
+    drop(guard);
+    result
+}
+
+/// What differs between a terminal and a test.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extras {
+    /// Catch panics of other threads.
+    pub hook: bool,
+    /// The terminal is inside tmux.
+    pub in_tmux: bool,
+}
+
+/// Runs the screen on anything that can be drawn on, with input from anywhere.
+pub fn run_on(
+    setup: Setup,
+    theme: Theme,
+    screen: &mut dyn Screen,
+    inputs: &mut dyn Inputs,
+    extras: Extras,
+) -> Result<Outcome, TuiError> {
+    let keys = Keymap::new(&setup.keys)?;
+    let (sender, incoming) = mpsc::unbounded_channel();
+    if extras.hook {
+        let sender = sender.clone();
+        terminal::guard_panics(move |what| {
+            let _ = sender.send(Incoming::App(app::Msg::Fault(what)));
+        });
+    }
+    let job = Arc::new(setup.job);
+    let state = State::new(job.clone(), setup.options.clone(), keys, setup.tests_allowed);
+    let coloured = sender.clone();
+    let highlights = Highlights::start(&theme, move |lines| {
+        let _ = coloured.send(Incoming::Coloured(lines));
+    });
+    let backups = if setup.state_dir.as_os_str().is_empty() { PathBuf::new() } else { setup.state_dir.join("backups") };
+    let world = World::new(job, setup.options, setup.limits, backups, extras.in_tmux, sender);
+    let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
+    let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;
+    match executor.block_on(runtime.run(open, runtime::signals()))? {
+        End::Quit(accepted) => Ok(Outcome { accepted, message: String::new() }),
+        End::Signal(name) => Err(TuiError::Signal(name)),
+        End::Closed => Err(TuiError::Closed),
+    }
+}

@@ -1,0 +1,443 @@
+//! What keys do: the table's actions, each a small change of the state.
+
+use super::candidate::{Testing, label};
+use super::effect::Effect;
+use super::run::Run;
+use super::state::{ARM_MS, Consent, Focus, Loading, QUESTION_DEAF_MS, State};
+use super::stream::start_trials;
+use super::update::focus_prompt;
+use crate::source::Prompt;
+use crate::tui::event::{Code, Key};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::layout::Regime;
+use crate::tui::text;
+
+/// Most candidates of a generation.
+const MOST: usize = 64;
+
+/// A key: an action of the table, or text for the editor.
+pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
+    let context = state.context();
+    let action = state.keys.action(context, pressed);
+    if action != Some(Action::Interrupt) {
+        state.armed = None;
+    }
+    // Whatever the user does next, they have read it; text already written is never lost with it.
+    if pressed.code == Code::Esc && state.error.take().is_some() {
+        return Vec::new();
+    }
+    match action {
+        Some(action) => act(state, context, action, pressed),
+        None if context == Context::Prompt => {
+            state.draft.input(pressed);
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
+}
+
+/// Pasted text goes into the prompt and nowhere else, and never sends it.
+pub fn paste(state: &mut State, text: &str) {
+    if state.context() == Context::Prompt {
+        state.draft.paste(text);
+    } else {
+        let key = state.key_name(Context::Panes, Action::FocusPrompt);
+        state.say(format!("pasted text goes into the prompt: press {key} first"));
+    }
+}
+
+fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
+    match action {
+        Action::Interrupt => return interrupt(state),
+        Action::Suspend => return vec![Effect::Suspend],
+        Action::Redraw => return vec![Effect::Redraw],
+        Action::Quit => return quit(state, None),
+        Action::QuitOnEmpty => {
+            if state.draft.is_blank() {
+                return quit(state, None);
+            }
+            state.draft.input(pressed);
+        }
+        Action::Generate | Action::Regenerate => return generate(state),
+        Action::Submit => return submit(state),
+        Action::Newline => state.draft.newline(state.job.language.is_some()),
+        Action::HistoryPrevious if state.draft.at_top() => state.draft.previous(),
+        Action::HistoryNext if state.draft.at_bottom() => state.draft.next(),
+        Action::HistoryPrevious | Action::HistoryNext => state.draft.input(pressed),
+        Action::Accept => return accept(state),
+        Action::Undo => {
+            if state.can_undo() {
+                return vec![Effect::Undo];
+            }
+            state.say("nothing to undo: no candidate was written to a file");
+        }
+        Action::StopOne => return stop_one(state),
+        Action::StopAll => return stop_all(state),
+        Action::More => resize(state, 1),
+        Action::Fewer => resize(state, -1),
+        Action::Zoom => state.zoom = !state.zoom,
+        Action::Wrap => {
+            state.wrap = !state.wrap;
+            state.say(if state.wrap { "long lines are wrapped" } else { "long lines are cut" });
+        }
+        Action::Help => state.help = Some(0),
+        Action::Results => {
+            if state.has_tests() {
+                state.results = Some(0);
+            } else {
+                state.say("there are no tests; start with --tests FILE, or put >>> examples into the docstring");
+            }
+        }
+        Action::Close => close(state),
+        Action::TestAgain => return test_again(state),
+        Action::Copy | Action::CopyProgram => return copy(state, action == Action::CopyProgram),
+        Action::FocusPrompt => {
+            if matches!(state.job.prompt, Prompt::Ids(_)) {
+                state.say("the prompt is a list of token ids and cannot be edited");
+            } else {
+                focus_prompt(state);
+            }
+        }
+        Action::FocusPanes => {
+            state.focus = Focus::Panes;
+            return start_trials(state);
+        }
+        Action::Yes | Action::No => return answer(state, action == Action::Yes),
+        Action::FocusNext if context == Context::Prompt && !state.draft.is_blank() && state.run.is_none() => {
+            state.draft.input(pressed);
+        }
+        _ => movement(state, action),
+    }
+    Vec::new()
+}
+
+/// Actions that only change what is in view.
+fn movement(state: &mut State, action: Action) {
+    match action {
+        Action::FocusNext => step_focus(state, 1),
+        Action::FocusPrevious => step_focus(state, -1),
+        Action::FocusPane(number) => {
+            let wanted = usize::from(number).saturating_sub(1);
+            state.focus = Focus::Panes;
+            focus_pane(state, wanted);
+        }
+        Action::PaneLeft | Action::PaneRight | Action::PaneUp | Action::PaneDown => move_pane(state, action),
+        _ => scroll(state, action),
+    }
+}
+
+/// Ctrl-C: closes what lies on top, else stops, else clears the draft, else arms the quit, and then quits.
+fn interrupt(state: &mut State) -> Vec<Effect> {
+    if state.armed.take().is_some() {
+        return quit(state, None);
+    }
+    if state.question_is_shown() {
+        return answer(state, false);
+    }
+    if state.help.is_some() || state.results.is_some() {
+        close(state);
+        return Vec::new();
+    }
+    if std::mem::take(&mut state.eager) {
+        state.say("nothing will be generated");
+        return Vec::new();
+    }
+    let live = state.run.as_ref().is_some_and(|r| r.is_live() && !r.stopping);
+    if live {
+        return stop_all(state);
+    }
+    if state.run.as_ref().is_some_and(Run::is_testing) {
+        return stop_tests(state);
+    }
+    if state.focus == Focus::Prompt && state.draft.is_edited() {
+        state.draft.reset();
+        state.say("prompt cleared, Ctrl-U brings it back");
+        return Vec::new();
+    }
+    state.armed = Some(state.now + ARM_MS);
+    Vec::new()
+}
+
+fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if let Some(run) = &state.run {
+        if run.is_live() {
+            effects.push(Effect::CancelAll { run: run.id });
+        }
+        if run.is_testing() {
+            effects.push(Effect::CancelTests { run: run.id });
+        }
+    }
+    effects.push(Effect::Quit { accept });
+    effects
+}
+
+fn submit(state: &mut State) -> Vec<Effect> {
+    let untouched = state.job.target.is_some() && !state.draft.is_edited();
+    if untouched || state.draft.enter_sends(state.job.language.is_some()) {
+        return generate(state);
+    }
+    state.draft.newline(state.job.language.is_some());
+    Vec::new()
+}
+
+/// Starts a generation; one that runs ends for it.
+pub fn generate(state: &mut State) -> Vec<Effect> {
+    match &state.loading {
+        Loading::Ready(_) => {}
+        Loading::Opening => {
+            state.eager = true;
+            state.say("the models are still loading; candidates are written as soon as they are ready");
+            return Vec::new();
+        }
+        Loading::Failed(why) => {
+            state.error = Some(why.clone());
+            return Vec::new();
+        }
+    }
+    let from_ids = matches!(state.job.prompt, Prompt::Ids(_));
+    if state.draft.is_blank() && !from_ids {
+        state.say("write a prompt first");
+        focus_prompt(state);
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    let mut seed = state.options.seed;
+    if let Some(old) = &state.run {
+        // The same seed would write the same again.
+        seed = old.seed.wrapping_add(1);
+        if old.is_live() {
+            effects.push(Effect::CancelAll { run: old.id });
+        }
+        if old.is_testing() {
+            effects.push(Effect::CancelTests { run: old.id });
+        }
+    }
+    state.draft.remember();
+    let prompt = (!from_ids && state.draft.is_edited()).then(|| state.draft.text());
+    let (id, n) = (state.next_run, state.options.n.clamp(1, MOST));
+    state.next_run += 1;
+    state.run = Some(Run::new(id, seed, n, state.now));
+    state.focus = Focus::Panes;
+    state.error = None;
+    state.question = None;
+    effects.push(Effect::Generate { run: id, prompt, n, seed });
+    effects
+}
+
+fn accept(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &state.run else { return Vec::new() };
+    let (id, index) = (run.id, run.focus);
+    let Some(candidate) = run.focused() else { return Vec::new() };
+    if candidate.is_live() {
+        let stop = state.key_name(Context::Panes, Action::StopOne);
+        state.say(format!("{} is still being written; {stop} stops it", label(index)));
+        return Vec::new();
+    }
+    if candidate.text.trim().is_empty() {
+        state.say(format!("{} is empty", label(index)));
+        return Vec::new();
+    }
+    let text = candidate.text.clone();
+    if !state.has_file() {
+        return quit(state, Some(text));
+    }
+    if state.applied == Some((id, index)) {
+        state.say(format!("{} is in the file already", label(index)));
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    // Another candidate in the file gives way first, so that the file is again what was read.
+    if state.can_undo() {
+        effects.push(Effect::Undo);
+    }
+    effects.push(Effect::Apply { run: id, candidate: index, text });
+    effects
+}
+
+fn stop_one(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &state.run else { return Vec::new() };
+    if run.focused().is_some_and(super::Candidate::is_live) {
+        return vec![Effect::Cancel { run: run.id, candidate: run.focus }];
+    }
+    let index = run.focus;
+    state.say(format!("{} has ended already", label(index)));
+    Vec::new()
+}
+
+fn stop_all(state: &mut State) -> Vec<Effect> {
+    let Some(run) = state.run.as_mut().filter(|r| r.is_live()) else {
+        state.say("nothing is being generated");
+        return Vec::new();
+    };
+    run.stopping = true;
+    let id = run.id;
+    state.say("stopping; what is written so far stays");
+    vec![Effect::CancelAll { run: id }]
+}
+
+fn stop_tests(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    run.drop_queue(&Testing::None);
+    let id = run.id;
+    state.say("stopping the tests");
+    vec![Effect::CancelTests { run: id }]
+}
+
+fn test_again(state: &mut State) -> Vec<Effect> {
+    let has_tests = state.has_tests();
+    let Some(run) = &mut state.run else { return Vec::new() };
+    let index = run.candidates.get(run.focus).and_then(|c| c.duplicate_of).unwrap_or(run.focus);
+    let ready = run.candidates.get(index).is_some_and(|c| !c.is_live() && !c.testing.is_pending());
+    if !has_tests || !ready {
+        state.say(if has_tests { "its tests have not ended yet" } else { "there are no tests" });
+        return Vec::new();
+    }
+    run.queue(index);
+    // Asking for it is a new answer to the question about protection.
+    if state.consent == Consent::Refused {
+        state.consent = Consent::Unknown;
+    }
+    start_trials(state)
+}
+
+fn copy(state: &mut State, program: bool) -> Vec<Effect> {
+    let text = state.run.as_ref().and_then(Run::focused).map(|c| c.text.clone()).unwrap_or_default();
+    if text.is_empty() {
+        state.say("there is nothing to copy yet");
+        return Vec::new();
+    }
+    vec![Effect::Copy { text, program }]
+}
+
+fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
+    if yes && state.question.is_some_and(|since| state.now < since + QUESTION_DEAF_MS) {
+        return Vec::new();
+    }
+    state.question = None;
+    state.consent = if yes { Consent::Given } else { Consent::Refused };
+    let mut effects = if yes { vec![Effect::AllowUnprotected] } else { Vec::new() };
+    effects.extend(start_trials(state));
+    effects
+}
+
+fn close(state: &mut State) {
+    if state.help.take().is_none() {
+        state.results = None;
+    }
+}
+
+fn resize(state: &mut State, by: isize) {
+    let n = state.options.n.saturating_add_signed(by).clamp(1, MOST);
+    state.options.n = n;
+    if state.run.is_some() {
+        let again = state.key_name(Context::Panes, Action::Regenerate);
+        state.say(format!("next time {n} candidates; {again} writes them"));
+    }
+}
+
+fn step_focus(state: &mut State, by: isize) {
+    let Some(run) = &state.run else {
+        let editable = matches!(state.job.prompt, Prompt::Text(_));
+        state.focus = if state.focus == Focus::Prompt || !editable { Focus::Panes } else { Focus::Prompt };
+        return;
+    };
+    if state.focus == Focus::Prompt {
+        state.focus = Focus::Panes;
+        return;
+    }
+    let n = run.candidates.len().max(1) as isize;
+    let next = (run.focus as isize + by).rem_euclid(n) as usize;
+    focus_pane(state, next);
+}
+
+fn focus_pane(state: &mut State, index: usize) {
+    let Some(run) = &mut state.run else { return };
+    if index < run.candidates.len() {
+        if run.focus != index && state.results.is_some() {
+            state.results = Some(0);
+        }
+        run.focus = index;
+        run.moved = true;
+    } else {
+        let n = run.candidates.len();
+        state.say(format!("there are {n} candidates"));
+    }
+}
+
+/// To the pane in a direction; in a list or behind tabs to the next or previous one.
+fn move_pane(state: &mut State, action: Action) {
+    let in_results = state.results.is_some();
+    let regime = state.layout().regime;
+    let Some(run) = &state.run else { return };
+    let (columns, n, at) = match regime {
+        Regime::Grid { columns, .. } if !in_results => (usize::from(columns), run.candidates.len(), run.focus),
+        _ => (1, run.candidates.len(), run.focus),
+    };
+    let next = match action {
+        Action::PaneLeft if columns == 1 || at % columns > 0 => at.checked_sub(1),
+        Action::PaneRight if columns == 1 || at % columns + 1 < columns => at.checked_add(1),
+        Action::PaneUp => at.checked_sub(columns),
+        Action::PaneDown => at.checked_add(columns),
+        _ => None,
+    };
+    if let Some(next) = next.filter(|&next| next < n) {
+        focus_pane(state, next);
+    }
+}
+
+fn scroll(state: &mut State, action: Action) {
+    let page = usize::from(state.size.1 / 2).max(1) as isize;
+    let by = match action {
+        Action::LineUp => -1,
+        Action::LineDown => 1,
+        Action::PageUp => -page,
+        Action::PageDown => page,
+        _ => 0,
+    };
+    let moved = |top: usize| top.saturating_add_signed(by);
+    if let Some(top) = &mut state.help {
+        *top = moved(*top).min(200);
+    } else if let Some(top) = &mut state.results {
+        *top = moved(*top).min(10_000);
+    } else if state.run.is_none() {
+        let last = state.draft.lines().saturating_sub(1);
+        state.prompt_top = moved(state.prompt_top).min(last);
+    } else {
+        scroll_pane(state, action);
+    }
+}
+
+fn scroll_pane(state: &mut State, action: Action) {
+    let layout = state.layout();
+    let wrap = state.wrap;
+    let Some(run) = &mut state.run else { return };
+    let area = layout.code(run.focus, state.zoom);
+    let Some(candidate) = run.candidates.get_mut(run.focus) else { return };
+    let height = usize::from(area.height).max(1);
+    let last = text::rows(&candidate.shown, usize::from(area.width), wrap).len().saturating_sub(height);
+    let scroll = &mut candidate.scroll;
+    let top = if scroll.follow { last } else { scroll.top.min(last) };
+    let page = height.saturating_sub(1).max(1);
+    let next = match action {
+        Action::LineUp => top.saturating_sub(1),
+        Action::LineDown => top + 1,
+        Action::PageUp => top.saturating_sub(page),
+        Action::PageDown => top + page,
+        Action::Top => 0,
+        Action::Bottom => last,
+        Action::ColumnLeft => {
+            scroll.column = scroll.column.saturating_sub(8);
+            return;
+        }
+        Action::ColumnRight => {
+            let widest = candidate.shown.lines().map(|l| text::width(&text::shown(l))).max().unwrap_or(0);
+            scroll.column = (scroll.column + 8).min(widest.saturating_sub(1));
+            return;
+        }
+        _ => return,
+    };
+    scroll.top = next.min(last);
+    // At the end the pane follows again.
+    scroll.follow = next >= last;
+}

@@ -1,0 +1,157 @@
+//! One candidate on screen: its text, where it is in its life, and what its tests said.
+
+use crate::engine::FinishReason;
+use crate::trial::{Status, Verdict};
+
+/// Where a candidate is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Asked for.
+    Waiting,
+    /// The prompt is being computed.
+    Prefill,
+    /// Tokens arrive.
+    Streaming,
+    /// It ended.
+    Finished(FinishReason),
+    /// The generation failed before it ended; its text so far is kept.
+    Broken,
+}
+
+/// What is known from its tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Testing {
+    /// Nothing, and nothing is coming.
+    None,
+    /// Its turn comes.
+    Queued,
+    /// The tests run.
+    Running,
+    /// They ran.
+    Done(Verdict),
+    /// They could not be run.
+    Fault(String),
+    /// The user refused to run them.
+    Refused,
+}
+
+/// What part of the text is in view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scroll {
+    /// First row in view, unless following.
+    pub top: usize,
+    /// First column in view.
+    pub column: usize,
+    /// The end stays in view.
+    pub follow: bool,
+}
+
+/// One candidate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its text so far, as the model wrote it: what is tested and written.
+    pub text: String,
+    /// The same, made safe to show.
+    pub shown: String,
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// What its tests said. A duplicate's are its original's: ask [`super::Run::testing`].
+    pub testing: Testing,
+    /// Tokens so far.
+    pub tokens: usize,
+    /// Sum of their raw log-probabilities.
+    pub logprob_sum: f64,
+    /// Steps it took part in.
+    pub steps: usize,
+    /// Draft tokens accepted.
+    pub accepted: usize,
+    /// The final mean log-probability.
+    pub mean_logprob: Option<f32>,
+    /// When it ended, in ms.
+    pub ended: Option<u64>,
+    /// Place by mean log-probability, 1 is best; known when all have ended.
+    pub rank: Option<usize>,
+    /// Equal for candidates that say the same.
+    pub key: Option<String>,
+    /// The candidate that said the same first.
+    pub duplicate_of: Option<usize>,
+    /// What part is in view.
+    pub scroll: Scroll,
+    /// It is in the file.
+    pub applied: bool,
+}
+
+impl Default for Candidate {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            shown: String::new(),
+            phase: Phase::Waiting,
+            testing: Testing::None,
+            tokens: 0,
+            logprob_sum: 0.0,
+            steps: 0,
+            accepted: 0,
+            mean_logprob: None,
+            ended: None,
+            rank: None,
+            key: None,
+            duplicate_of: None,
+            scroll: Scroll { top: 0, column: 0, follow: true },
+            applied: false,
+        }
+    }
+}
+
+impl Candidate {
+    /// Whether more may come.
+    pub fn is_live(&self) -> bool {
+        matches!(self.phase, Phase::Waiting | Phase::Prefill | Phase::Streaming)
+    }
+
+    /// Whether it ended by itself or at the token limit, so that it can be judged and ranked.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.phase, Phase::Finished(FinishReason::Stop | FinishReason::Length))
+    }
+
+    /// Mean log-probability, final or so far.
+    pub fn mean(&self) -> Option<f32> {
+        self.mean_logprob.or_else(|| (self.tokens > 0).then(|| (self.logprob_sum / self.tokens as f64) as f32))
+    }
+
+    /// Accepted draft tokens per step.
+    pub fn accepted_per_step(&self) -> Option<f64> {
+        (self.steps > 0).then(|| self.accepted as f64 / self.steps as f64)
+    }
+}
+
+impl Testing {
+    /// Whether the tests passed.
+    pub fn passed(&self) -> bool {
+        matches!(self, Testing::Done(v) if v.status == Status::Passed)
+    }
+
+    /// Whether something is still to come.
+    pub fn is_pending(&self) -> bool {
+        matches!(self, Testing::Queued | Testing::Running)
+    }
+}
+
+/// The name of a candidate: A to Z, then AA, AB and so on.
+pub fn label(index: usize) -> String {
+    let letter = |i: usize| char::from(b'A' + (i % 26) as u8);
+    if index < 26 { letter(index).to_string() } else { format!("{}{}", letter(index / 26 - 1), letter(index)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::label;
+
+    #[test]
+    fn labels_are_distinct() {
+        assert_eq!(
+            (label(0), label(7), label(25), label(26), label(63)),
+            ("A".into(), "H".into(), "Z".into(), "AA".into(), "BL".into())
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! What the core asks the world to do. Plain data, so that tests compare it whole.
+
+/// Something to do; what comes of it returns as a [`super::Msg`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Start a generation.
+    Generate {
+        /// Its name in all later events.
+        run: u64,
+        /// The prompt as edited; `None` for the prompt of the job as it is.
+        prompt: Option<String>,
+        /// Number of candidates.
+        n: usize,
+        /// Key of the randomness.
+        seed: u64,
+    },
+    /// End all candidates of a generation.
+    CancelAll {
+        /// Which generation.
+        run: u64,
+    },
+    /// End one candidate.
+    Cancel {
+        /// Which generation.
+        run: u64,
+        /// Which candidate.
+        candidate: usize,
+    },
+    /// Run the tests on a candidate.
+    Test {
+        /// Which generation.
+        run: u64,
+        /// Which candidate.
+        candidate: usize,
+        /// Its text.
+        text: String,
+    },
+    /// The user agreed to tests without isolation.
+    AllowUnprotected,
+    /// End the running trials of a generation.
+    CancelTests {
+        /// Which generation.
+        run: u64,
+    },
+    /// Write a candidate into the file of the job.
+    Apply {
+        /// Which generation.
+        run: u64,
+        /// Which candidate.
+        candidate: usize,
+        /// Its text.
+        text: String,
+    },
+    /// Take the last `Apply` back.
+    Undo,
+    /// Put a text on the clipboard.
+    Copy {
+        /// The candidate's text.
+        text: String,
+        /// Copy the whole program with it, not the text alone.
+        program: bool,
+    },
+    /// Draw every cell anew.
+    Redraw,
+    /// Give the terminal back to the shell until the user returns.
+    Suspend,
+    /// Leave; with the text of the accepted candidate if there is one.
+    Quit {
+        /// The accepted candidate's text.
+        accept: Option<String>,
+    },
+}

@@ -1,0 +1,52 @@
+//! What can happen to the screen.
+
+use crate::engine::Event;
+use crate::source::SourceInfo;
+use crate::trial::{Protection, Verdict};
+use crate::tui::event::Key;
+
+/// Something that happened. The time is passed beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Msg {
+    /// A key was pressed.
+    Key(Key),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has this many columns and rows.
+    Resize(u16, u16),
+    /// Time passed: [`super::State::wake_at`] was reached.
+    Tick,
+    /// Models and sandbox are ready, or the sentence that says why not.
+    Opened(Result<(SourceInfo, Protection), String>),
+    /// Something happened in a generation.
+    Engine {
+        /// Which generation.
+        run: u64,
+        /// What.
+        event: Event,
+    },
+    /// A trial ended; an error is a fault of the sandbox, not of the candidate.
+    Tested {
+        /// Which generation.
+        run: u64,
+        /// Which candidate.
+        candidate: usize,
+        /// How.
+        result: Result<Verdict, String>,
+    },
+    /// A candidate was written to its file (its path), or why not.
+    Applied {
+        /// Which generation.
+        run: u64,
+        /// Which candidate.
+        candidate: usize,
+        /// The file.
+        result: Result<String, String>,
+    },
+    /// The last change of a file was taken back (its path), or why not.
+    Undone(Result<String, String>),
+    /// A text was sent to the clipboard, or why not.
+    Copied(Result<String, String>),
+    /// Something outside the core failed.
+    Fault(String),
+}

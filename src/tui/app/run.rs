@@ -1,0 +1,206 @@
+//! One generation on screen: its candidates in fixed slots, its figures, and the queue of its trials.
+
+use std::collections::VecDeque;
+
+use super::candidate::{Candidate, Phase, Testing};
+use crate::engine::{StepStats, Summary};
+
+/// Trials at the same time.
+const TRIALS_AT_ONCE: usize = 2;
+/// The rate is averaged over this many ms.
+const RATE_WINDOW: u64 = 2000;
+/// The rate shown changes at most once in this many ms.
+pub const RATE_EVERY: u64 = 250;
+
+/// One generation.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its name in events; events of other runs are dropped.
+    pub id: u64,
+    /// Key of its randomness.
+    pub seed: u64,
+    /// The candidates; a slot never changes its candidate.
+    pub candidates: Vec<Candidate>,
+    /// The focused candidate.
+    pub focus: usize,
+    /// The user has moved the focus since the start, so nothing else may.
+    pub moved: bool,
+    /// The first candidate that passed.
+    pub first_pass: Option<usize>,
+    /// Prompt tokens computed, and in all.
+    pub prefill: (usize, usize),
+    /// When it began, in ms.
+    pub started: u64,
+    /// When the last candidate ended.
+    pub ended: Option<u64>,
+    /// The engine's figures, at the end.
+    pub summary: Option<Summary>,
+    /// The user asked to stop it.
+    pub stopping: bool,
+    /// Decode steps.
+    pub steps: usize,
+    /// Steps of all candidates.
+    pub sequence_steps: usize,
+    /// Draft tokens proposed and accepted.
+    pub drafted: usize,
+    /// Draft tokens accepted.
+    pub accepted: usize,
+    /// Tokens per second, as shown.
+    pub rate: f64,
+    rate_at: u64,
+    window: VecDeque<(u64, usize)>,
+    queue: VecDeque<usize>,
+}
+
+impl Run {
+    /// A generation that was just asked for.
+    pub fn new(id: u64, seed: u64, n: usize, now: u64) -> Self {
+        Self {
+            id,
+            seed,
+            candidates: vec![Candidate::default(); n],
+            focus: 0,
+            moved: false,
+            first_pass: None,
+            prefill: (0, 0),
+            started: now,
+            ended: None,
+            summary: None,
+            stopping: false,
+            steps: 0,
+            sequence_steps: 0,
+            drafted: 0,
+            accepted: 0,
+            rate: 0.0,
+            rate_at: now,
+            window: VecDeque::new(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// Whether tokens may still come.
+    pub fn is_live(&self) -> bool {
+        self.ended.is_none()
+    }
+
+    /// Whether trials run or wait.
+    pub fn is_testing(&self) -> bool {
+        self.candidates.iter().any(|c| c.testing.is_pending())
+    }
+
+    /// What the tests said of a candidate; a duplicate has its original's verdict.
+    pub fn testing(&self, candidate: usize) -> &Testing {
+        let own = self.candidates.get(candidate);
+        let origin = own.and_then(|c| c.duplicate_of).and_then(|o| self.candidates.get(o));
+        origin.or(own).map_or(&Testing::None, |c| &c.testing)
+    }
+
+    /// The focused candidate.
+    pub fn focused(&self) -> Option<&Candidate> {
+        self.candidates.get(self.focus)
+    }
+
+    /// Whether nothing more will change by itself.
+    pub fn is_settled(&self) -> bool {
+        !self.is_live() && !self.is_testing()
+    }
+
+    /// The best ranked candidate that passed, once that is certain.
+    pub fn best_pass(&self) -> Option<usize> {
+        if !self.is_settled() {
+            return None;
+        }
+        let passed = (0..self.candidates.len()).filter(|&c| self.testing(c).passed());
+        passed.filter_map(|c| Some((self.candidates[c].rank?, c))).min().map(|(_, c)| c)
+    }
+
+    /// Draft tokens accepted per candidate and step.
+    pub fn accepted_per_step(&self) -> Option<f64> {
+        (self.sequence_steps > 0).then(|| self.accepted as f64 / self.sequence_steps as f64)
+    }
+
+    /// Takes the figures of a step in.
+    pub fn step(&mut self, stats: StepStats, now: u64) {
+        self.steps += 1;
+        self.sequence_steps += stats.live;
+        self.drafted += stats.drafted;
+        self.accepted += stats.accepted;
+        self.window.push_back((now, stats.tokens));
+        self.tick(now);
+    }
+
+    /// Computes the rate anew if its time has come.
+    pub fn tick(&mut self, now: u64) {
+        if now < self.rate_at + RATE_EVERY || !self.is_live() {
+            return;
+        }
+        self.rate_at = now;
+        while self.window.front().is_some_and(|(at, _)| at + RATE_WINDOW < now) {
+            self.window.pop_front();
+        }
+        let tokens: usize = self.window.iter().map(|(_, t)| t).sum();
+        let from = self.window.front().map_or(now, |(at, _)| *at);
+        // The first step of the window has taken time too, so a window is never shorter than one interval.
+        self.rate = tokens as f64 * 1000.0 / now.saturating_sub(from).max(RATE_EVERY) as f64;
+    }
+
+    /// When the rate is due.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.is_live().then_some(self.rate_at + RATE_EVERY)
+    }
+
+    /// Closes the generation: what has not ended is left in `phase`.
+    pub fn end(&mut self, phase: Phase, now: u64) {
+        for candidate in self.candidates.iter_mut().filter(|c| c.is_live()) {
+            candidate.phase = phase;
+            candidate.ended = Some(now);
+        }
+        if self.ended.is_none() {
+            self.ended = Some(now);
+        }
+    }
+
+    /// Gives the ranks, best first; candidates that were cut off have none.
+    pub fn rank(&mut self, order: &[usize]) {
+        let mut place = 0;
+        for &c in order {
+            if let Some(candidate) = self.candidates.get_mut(c).filter(|c| c.is_whole() && c.rank.is_none()) {
+                place += 1;
+                candidate.rank = Some(place);
+            }
+        }
+    }
+
+    /// Puts a candidate into the queue of trials.
+    pub fn queue(&mut self, candidate: usize) {
+        if let Some(c) = self.candidates.get_mut(candidate) {
+            c.testing = Testing::Queued;
+            self.queue.push_back(candidate);
+        }
+    }
+
+    /// Whether trials wait for a place.
+    pub fn has_queued(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// The next candidate to test, if there is a place; it counts as running.
+    pub fn next_trial(&mut self) -> Option<usize> {
+        let running = self.candidates.iter().filter(|c| c.testing == Testing::Running).count();
+        if running >= TRIALS_AT_ONCE {
+            return None;
+        }
+        let next = self.queue.pop_front()?;
+        self.candidates.get_mut(next)?.testing = Testing::Running;
+        Some(next)
+    }
+
+    /// Empties the queue.
+    pub fn drop_queue(&mut self, why: &Testing) {
+        for c in std::mem::take(&mut self.queue) {
+            if let Some(candidate) = self.candidates.get_mut(c) {
+                candidate.testing = why.clone();
+            }
+        }
+    }
+}

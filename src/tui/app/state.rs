@@ -1,0 +1,258 @@
+//! Everything the screen shows.
+
+use std::sync::Arc;
+
+use super::candidate::label;
+use super::draft::Draft;
+use super::run::Run;
+use crate::engine::{DraftLength, GenerateOptions};
+use crate::job::Job;
+use crate::source::{Prompt, SourceInfo};
+use crate::trial::Protection;
+use crate::tui::keymap::{Action, Context, Keymap};
+use crate::tui::layout::{Layout, Wants, arrange};
+use crate::tui::text;
+
+/// How long the second Ctrl-C may take, in ms.
+pub const ARM_MS: u64 = 1500;
+/// How long a notice is shown, in ms.
+pub const NOTICE_MS: u64 = 6000;
+/// A question ignores answers for so long, in ms: they were meant for something else.
+pub const QUESTION_DEAF_MS: u64 = 300;
+
+/// What hears the keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// The prompt editor.
+    Prompt,
+    /// The candidates, or the start screen.
+    Panes,
+}
+
+/// Whether models and sandbox are ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loading {
+    /// Not yet.
+    Opening,
+    /// Ready.
+    Ready(SourceInfo),
+    /// They cannot be had.
+    Failed(String),
+}
+
+/// What the user says about tests without isolation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Not asked yet.
+    Unknown,
+    /// Run them.
+    Given,
+    /// Do not run them.
+    Refused,
+}
+
+/// A line that goes away by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What it says.
+    pub text: String,
+    /// When it goes, in ms.
+    pub until: u64,
+}
+
+/// The state of the screen.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+    /// The time of the last message, in ms.
+    pub now: u64,
+    /// What is to be completed.
+    pub job: Arc<Job>,
+    /// Options as set at the start; number of candidates and seed change.
+    pub options: GenerateOptions,
+    /// The keys.
+    pub keys: Keymap,
+    /// Whether models and sandbox are ready.
+    pub loading: Loading,
+    /// What protects the user from the code under test.
+    pub protection: Protection,
+    /// What the user says about tests without isolation.
+    pub consent: Consent,
+    /// The prompt being edited.
+    pub draft: Draft,
+    /// First line of the prompt in view on the start screen.
+    pub prompt_top: usize,
+    /// What hears the keys.
+    pub focus: Focus,
+    /// The current generation.
+    pub run: Option<Run>,
+    /// Name of the next generation.
+    pub next_run: u64,
+    /// Generate as soon as the models are ready.
+    pub eager: bool,
+    /// First row of the help, while it is open.
+    pub help: Option<usize>,
+    /// First row of the output, while the results are open.
+    pub results: Option<usize>,
+    /// Since when the question about unprotected tests is open.
+    pub question: Option<u64>,
+    /// The focused candidate alone.
+    pub zoom: bool,
+    /// Long lines are wrapped.
+    pub wrap: bool,
+    /// What went wrong last; stays until dismissed.
+    pub error: Option<String>,
+    /// A line that goes away by itself.
+    pub notice: Option<Notice>,
+    /// Until when another Ctrl-C quits.
+    pub armed: Option<u64>,
+    /// Which candidate is in the file, and the file.
+    pub applied: Option<(u64, usize)>,
+}
+
+impl State {
+    /// The screen before anything happened.
+    pub fn new(job: Arc<Job>, options: GenerateOptions, keys: Keymap, consent: bool) -> Self {
+        let prompt = match &job.prompt {
+            Prompt::Text(text) => text.clone(),
+            Prompt::Ids(_) => String::new(),
+        };
+        let draft = Draft::new(&prompt);
+        // Someone who brought a prompt wants candidates; someone who did not wants to write one.
+        let focus =
+            if draft.is_blank() && matches!(job.prompt, Prompt::Text(_)) { Focus::Prompt } else { Focus::Panes };
+        Self {
+            size: (80, 24),
+            now: 0,
+            job,
+            options,
+            keys,
+            loading: Loading::Opening,
+            protection: Protection::default(),
+            consent: if consent { Consent::Given } else { Consent::Unknown },
+            draft,
+            prompt_top: 0,
+            focus,
+            run: None,
+            next_run: 1,
+            eager: false,
+            help: None,
+            results: None,
+            question: None,
+            zoom: false,
+            wrap: false,
+            error: None,
+            notice: None,
+            armed: None,
+            applied: None,
+        }
+    }
+
+    /// Which keys count.
+    pub fn context(&self) -> Context {
+        if self.question_is_shown() {
+            Context::Question
+        } else if self.help.is_some() {
+            Context::Help
+        } else if self.results.is_some() {
+            Context::Results
+        } else if self.focus == Focus::Prompt {
+            Context::Prompt
+        } else if self.run.is_none() {
+            Context::Start
+        } else {
+            Context::Panes
+        }
+    }
+
+    /// The question waits while the user types: an answer must be meant as one.
+    pub fn question_is_shown(&self) -> bool {
+        self.question.is_some() && self.focus != Focus::Prompt
+    }
+
+    /// What the layout depends on.
+    pub fn wants(&self) -> Wants {
+        let editing = self.focus == Focus::Prompt;
+        Wants {
+            candidates: self.run.as_ref().map_or(0, |r| r.candidates.len()),
+            focus: self.run.as_ref().map_or(0, |r| r.focus),
+            prompt_rows: if editing { u16::try_from(self.draft.lines() + 1).unwrap_or(u16::MAX) } else { 0 },
+            zoom: self.zoom && self.run.is_some(),
+            results: self.results.is_some(),
+        }
+    }
+
+    /// Where everything is.
+    pub fn layout(&self) -> Layout {
+        arrange(self.size.0, self.size.1, self.wants())
+    }
+
+    /// Whether tests exist.
+    pub fn has_tests(&self) -> bool {
+        self.job.tests.is_some()
+    }
+
+    /// Whether accepting writes a file.
+    pub fn has_file(&self) -> bool {
+        self.job.target.as_ref().is_some_and(|t| t.path.is_some())
+    }
+
+    /// Whether a candidate of the current generation is the one in the file.
+    pub fn can_undo(&self) -> bool {
+        self.applied.is_some()
+    }
+
+    /// Whether the tests would run, or do run, without isolation.
+    pub fn is_unprotected(&self) -> bool {
+        self.has_tests() && matches!(self.loading, Loading::Ready(_)) && !self.protection.is_isolated()
+    }
+
+    /// What is being completed, for the title.
+    pub fn subject(&self) -> String {
+        let Some(target) = &self.job.target else { return "free prompt".to_owned() };
+        let file = target.path.as_deref().and_then(|p| p.file_name()).map(|f| f.to_string_lossy().into_owned());
+        text::one_line(&file.map_or_else(|| target.name.clone(), |file| format!("{file}:{}", target.name)))
+    }
+
+    /// The draft length policy, for the status line.
+    pub fn draft_length(&self) -> String {
+        match self.options.draft_length {
+            DraftLength::Fixed(k) => format!("k {k}"),
+            other => format!("k {}", format!("{other:?}").to_lowercase()),
+        }
+    }
+
+    /// Shows a line for a while.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), until: self.now + NOTICE_MS });
+    }
+
+    /// Shows what went wrong until it is dismissed.
+    pub fn fail(&mut self, text: impl Into<String>) {
+        self.error = Some(text.into());
+    }
+
+    /// The key of an action, as text.
+    pub fn key_name(&self, context: Context, action: Action) -> String {
+        self.keys.key(context, action).map_or_else(|| "(unbound)".to_owned(), |k| k.to_string())
+    }
+
+    /// When the next [`super::Msg::Tick`] is due; `None` while nothing changes by itself.
+    pub fn wake_at(&self) -> Option<u64> {
+        let rate = self.run.as_ref().and_then(Run::wake_at);
+        [rate, self.armed, self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
+    }
+
+    /// Lets go of what has passed its time.
+    pub fn expire(&mut self) {
+        let now = self.now;
+        self.armed = self.armed.filter(|&until| now < until);
+        self.notice = self.notice.take().filter(|n| now < n.until);
+    }
+
+    /// The name of a candidate.
+    pub fn label(index: usize) -> String {
+        label(index)
+    }
+}

@@ -1,0 +1,103 @@
+//! How a message changes the state. Never fails: what goes wrong becomes part of the state.
+
+use super::action::{key, paste};
+use super::effect::Effect;
+use super::msg::Msg;
+use super::state::{Focus, Loading, State};
+use super::stream;
+use super::{action, candidate::label};
+use crate::tui::keymap::{Action, Context};
+
+/// Takes a message in, at the time `now` in ms, and returns what is to be done.
+pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
+    state.now = state.now.max(now);
+    state.expire();
+    match msg {
+        Msg::Key(pressed) => key(state, pressed),
+        Msg::Paste(text) => {
+            paste(state, &text);
+            Vec::new()
+        }
+        Msg::Resize(width, height) => {
+            state.size = (width, height);
+            Vec::new()
+        }
+        Msg::Tick => {
+            let now = state.now;
+            if let Some(run) = &mut state.run {
+                run.tick(now);
+            }
+            Vec::new()
+        }
+        Msg::Opened(Ok((info, protection))) => {
+            state.loading = Loading::Ready(info);
+            state.protection = protection;
+            if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() }
+        }
+        Msg::Opened(Err(why)) => {
+            state.fail(why.clone());
+            state.loading = Loading::Failed(why);
+            Vec::new()
+        }
+        Msg::Engine { run, event } => stream::engine(state, run, event),
+        Msg::Tested { run, candidate, result } => stream::tested(state, run, candidate, result),
+        Msg::Applied { run, candidate, result } => {
+            applied(state, run, candidate, result);
+            Vec::new()
+        }
+        Msg::Undone(result) => {
+            undone(state, result);
+            Vec::new()
+        }
+        Msg::Copied(result) => {
+            match result {
+                Ok(what) => state.say(what),
+                Err(why) => state.fail(why),
+            }
+            Vec::new()
+        }
+        Msg::Fault(why) => {
+            state.fail(why);
+            Vec::new()
+        }
+    }
+}
+
+fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String, String>) {
+    match result {
+        Ok(path) => {
+            state.applied = Some((run, candidate));
+            mark(state);
+            let undo = state.key_name(Context::Panes, Action::Undo);
+            state.say(format!("{} written to {path}, {undo} undoes", label(candidate)));
+        }
+        Err(why) => state.fail(why),
+    }
+}
+
+fn undone(state: &mut State, result: Result<String, String>) {
+    match result {
+        Ok(path) => {
+            state.applied = None;
+            mark(state);
+            state.say(format!("{path} is as it was before"));
+        }
+        Err(why) => state.fail(why),
+    }
+}
+
+/// Marks the candidate that is in the file.
+fn mark(state: &mut State) {
+    let applied = state.applied;
+    if let Some(run) = &mut state.run {
+        let id = run.id;
+        for (index, candidate) in run.candidates.iter_mut().enumerate() {
+            candidate.applied = applied == Some((id, index));
+        }
+    }
+}
+
+/// Moves the focus to the prompt.
+pub(super) fn focus_prompt(state: &mut State) {
+    state.focus = Focus::Prompt;
+}

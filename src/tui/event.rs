@@ -1,0 +1,258 @@
+//! Keys as the screen's core knows them, and their translation from what the terminal library reports.
+
+use std::fmt;
+
+use crossterm::event as ct;
+
+/// The key itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// A character, as typed (upper case carries its shift).
+    Char(char),
+    /// A function key, 1 to 24.
+    F(u8),
+    /// Enter.
+    Enter,
+    /// Escape.
+    Esc,
+    /// Tab; with shift the back tab.
+    Tab,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// Insert.
+    Insert,
+    /// Arrow up.
+    Up,
+    /// Arrow down.
+    Down,
+    /// Arrow left.
+    Left,
+    /// Arrow right.
+    Right,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+}
+
+/// A key press with its modifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// The key.
+    pub code: Code,
+    /// Control was held.
+    pub ctrl: bool,
+    /// Alt (or Meta) was held.
+    pub alt: bool,
+    /// Shift was held; never set for characters, whose case says it already.
+    pub shift: bool,
+}
+
+/// The named keys, as written in settings and shown in help.
+const NAMES: &[(&str, Code)] = &[
+    ("enter", Code::Enter),
+    ("esc", Code::Esc),
+    ("tab", Code::Tab),
+    ("backspace", Code::Backspace),
+    ("delete", Code::Delete),
+    ("insert", Code::Insert),
+    ("up", Code::Up),
+    ("down", Code::Down),
+    ("left", Code::Left),
+    ("right", Code::Right),
+    ("home", Code::Home),
+    ("end", Code::End),
+    ("pgup", Code::PageUp),
+    ("pgdn", Code::PageDown),
+    ("space", Code::Char(' ')),
+];
+
+impl Key {
+    /// The key without modifiers.
+    pub const fn plain(code: Code) -> Self {
+        Self { code, ctrl: false, alt: false, shift: false }
+    }
+
+    /// A character without modifiers.
+    pub const fn char(c: char) -> Self {
+        Self::plain(Code::Char(c))
+    }
+
+    /// A character with control.
+    pub const fn ctrl(c: char) -> Self {
+        Self { code: Code::Char(c), ctrl: true, alt: false, shift: false }
+    }
+
+    /// Whether pressing it in an editor types a character.
+    pub fn types(self) -> bool {
+        matches!(self.code, Code::Char(_)) && !self.ctrl && !self.alt
+    }
+
+    /// Reads `ctrl-c`, `shift-tab`, `alt-1`, `f5`, `?`, `space`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut key = Self::plain(Code::Esc);
+        let mut rest = text.trim();
+        loop {
+            let stripped = [("ctrl-", 0), ("alt-", 1), ("shift-", 2)].iter().find_map(|&(p, which)| {
+                strip_prefix_ignore_case(rest, p).filter(|r| !r.is_empty()).map(|r| (r, which))
+            });
+            let Some((after, which)) = stripped else { break };
+            match which {
+                0 => key.ctrl = true,
+                1 => key.alt = true,
+                _ => key.shift = true,
+            }
+            rest = after;
+        }
+        let mut chars = rest.chars();
+        key.code = match (chars.next(), chars.next()) {
+            (Some(c), None) => Code::Char(c),
+            _ => {
+                let name = rest.to_ascii_lowercase();
+                match NAMES.iter().find(|(n, _)| *n == name) {
+                    Some(&(_, code)) => code,
+                    None => Code::F(name.strip_prefix('f')?.parse().ok().filter(|n| (1..=24).contains(n))?),
+                }
+            }
+        };
+        Some(key.normal())
+    }
+
+    /// One form for each key: characters carry their case, control ignores it.
+    fn normal(mut self) -> Self {
+        if let Code::Char(c) = self.code {
+            if self.ctrl {
+                self.code = Code::Char(c.to_ascii_lowercase());
+            } else if self.shift {
+                self.code = Code::Char(c.to_ascii_uppercase());
+            }
+            self.shift = false;
+        }
+        self
+    }
+}
+
+fn strip_prefix_ignore_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let head = text.get(..prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then(|| &text[prefix.len()..])
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.ctrl {
+            f.write_str("Ctrl-")?;
+        }
+        if self.alt {
+            f.write_str("Alt-")?;
+        }
+        if self.shift {
+            f.write_str("Shift-")?;
+        }
+        match self.code {
+            Code::Char(' ') => f.write_str("Space"),
+            Code::Char(c) if self.ctrl => write!(f, "{}", c.to_ascii_uppercase()),
+            Code::Char(c) => write!(f, "{c}"),
+            Code::F(n) => write!(f, "F{n}"),
+            Code::PageUp => f.write_str("PgUp"),
+            Code::PageDown => f.write_str("PgDn"),
+            Code::Delete => f.write_str("Del"),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
+
+/// What the terminal reported, as far as the screen cares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A key was pressed or repeats.
+    Key(Key),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has this many columns and rows.
+    Resize(u16, u16),
+}
+
+impl Input {
+    /// Translates a terminal event; `None` for what the screen ignores (releases, focus, mouse).
+    pub fn from_terminal(event: ct::Event) -> Option<Self> {
+        match event {
+            ct::Event::Key(key) => key_of(key).map(Self::Key),
+            ct::Event::Paste(text) => Some(Self::Paste(text)),
+            ct::Event::Resize(w, h) => Some(Self::Resize(w, h)),
+            ct::Event::FocusGained | ct::Event::FocusLost | ct::Event::Mouse(_) => None,
+        }
+    }
+}
+
+fn key_of(event: ct::KeyEvent) -> Option<Key> {
+    if event.kind == ct::KeyEventKind::Release {
+        return None;
+    }
+    let mut shift = event.modifiers.contains(ct::KeyModifiers::SHIFT);
+    let code = match event.code {
+        ct::KeyCode::Char(c) => Code::Char(c),
+        ct::KeyCode::F(n) => Code::F(n),
+        ct::KeyCode::Enter => Code::Enter,
+        ct::KeyCode::Esc => Code::Esc,
+        ct::KeyCode::Tab => Code::Tab,
+        ct::KeyCode::BackTab => {
+            shift = true;
+            Code::Tab
+        }
+        ct::KeyCode::Backspace => Code::Backspace,
+        ct::KeyCode::Delete => Code::Delete,
+        ct::KeyCode::Insert => Code::Insert,
+        ct::KeyCode::Up => Code::Up,
+        ct::KeyCode::Down => Code::Down,
+        ct::KeyCode::Left => Code::Left,
+        ct::KeyCode::Right => Code::Right,
+        ct::KeyCode::Home => Code::Home,
+        ct::KeyCode::End => Code::End,
+        ct::KeyCode::PageUp => Code::PageUp,
+        ct::KeyCode::PageDown => Code::PageDown,
+        _ => return None,
+    };
+    let ctrl = event.modifiers.contains(ct::KeyModifiers::CONTROL);
+    let alt = event.modifiers.intersects(ct::KeyModifiers::ALT | ct::KeyModifiers::META);
+    Some(Key { code, ctrl, alt, shift }.normal())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for text in
+            ["Ctrl-C", "Alt-1", "F5", "?", "Space", "Shift-Tab", "PgUp", "Enter", "-", "Ctrl--", "G", "Alt-Enter"]
+        {
+            let key = Key::parse(text).unwrap_or_else(|| panic!("{text} was not read"));
+            assert_eq!(Key::parse(&key.to_string()), Some(key), "{text}");
+        }
+        for text in ["", "f0", "f99", "hyper-x", "ctrl-", "word"] {
+            let read = Key::parse(text);
+            assert!(read.is_none() || text == "ctrl-", "{text} was read as {read:?}");
+        }
+    }
+
+    #[test]
+    fn a_shifted_question_mark_is_a_question_mark() {
+        for modifiers in [ct::KeyModifiers::NONE, ct::KeyModifiers::SHIFT] {
+            let event = ct::Event::Key(ct::KeyEvent::new(ct::KeyCode::Char('?'), modifiers));
+            assert_eq!(Input::from_terminal(event), Some(Input::Key(Key::char('?'))));
+        }
+    }
+
+    #[test]
+    fn releases_are_ignored() {
+        let event =
+            ct::KeyEvent::new_with_kind(ct::KeyCode::Char('q'), ct::KeyModifiers::NONE, ct::KeyEventKind::Release);
+        assert_eq!(Input::from_terminal(ct::Event::Key(event)), None);
+    }
+}

@@ -1,0 +1,461 @@
+//! The key table: every action with its name, its default keys, and the words that help and footer show for it.
+//!
+//! Dispatch, the `?` help and the footer read this one table, so what is shown is what works.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::event::Key;
+
+/// Where a key counts. A key without a meaning in its context is looked up in `Global`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Context {
+    /// Everywhere.
+    Global,
+    /// Nothing generated yet and the prompt not being edited.
+    Start,
+    /// The prompt editor.
+    Prompt,
+    /// The candidates.
+    Panes,
+    /// The panel with test results.
+    Results,
+    /// The help.
+    Help,
+    /// A yes-or-no question.
+    Question,
+}
+
+impl Context {
+    /// All contexts, in the order of the help.
+    pub const ALL: &'static [Context] = &[
+        Context::Global,
+        Context::Start,
+        Context::Prompt,
+        Context::Panes,
+        Context::Results,
+        Context::Help,
+        Context::Question,
+    ];
+
+    /// The name in settings and help.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Start => "start",
+            Self::Prompt => "prompt",
+            Self::Panes => "panes",
+            Self::Results => "results",
+            Self::Help => "help",
+            Self::Question => "question",
+        }
+    }
+}
+
+/// Something a key can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // each is described by its row in `TABLE`
+pub enum Action {
+    Interrupt,
+    Suspend,
+    Help,
+    Redraw,
+    Generate,
+    Regenerate,
+    FocusNext,
+    FocusPrevious,
+    FocusPrompt,
+    FocusPanes,
+    FocusPane(u8),
+    Quit,
+    QuitOnEmpty,
+    Submit,
+    Newline,
+    HistoryPrevious,
+    HistoryNext,
+    Accept,
+    Undo,
+    StopOne,
+    StopAll,
+    More,
+    Fewer,
+    Zoom,
+    Results,
+    TestAgain,
+    Copy,
+    CopyProgram,
+    Wrap,
+    PaneLeft,
+    PaneRight,
+    PaneUp,
+    PaneDown,
+    LineUp,
+    LineDown,
+    ColumnLeft,
+    ColumnRight,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    Close,
+    Yes,
+    No,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// What it does.
+    pub action: Action,
+    /// Its name in settings.
+    pub name: &'static str,
+    /// Where its keys count.
+    pub context: Context,
+    /// Keys unless the user says otherwise.
+    pub keys: &'static [&'static str],
+    /// What the help says.
+    pub label: &'static str,
+    /// What the footer says; empty for actions it does not show. The order of rows is the order of hints.
+    pub hint: &'static str,
+}
+
+const fn row(
+    context: Context,
+    action: Action,
+    name: &'static str,
+    keys: &'static [&'static str],
+    label: &'static str,
+    hint: &'static str,
+) -> Row {
+    Row { action, name, context, keys, label, hint }
+}
+
+use Action as A;
+use Context as C;
+
+/// All actions. Within a context a key occurs once.
+#[rustfmt::skip]
+pub const TABLE: &[Row] = &[
+    row(C::Global, A::Generate, "generate", &["f5"], "write candidates", ""),
+    row(C::Global, A::FocusNext, "focus-next", &["tab"], "next pane", ""),
+    row(C::Global, A::FocusPrevious, "focus-previous", &["shift-tab"], "previous pane", ""),
+    row(C::Global, A::FocusPane(1), "focus-pane-1", &["alt-1"], "first pane, and so on to 9", ""),
+    row(C::Global, A::FocusPane(2), "focus-pane-2", &["alt-2"], "", ""),
+    row(C::Global, A::FocusPane(3), "focus-pane-3", &["alt-3"], "", ""),
+    row(C::Global, A::FocusPane(4), "focus-pane-4", &["alt-4"], "", ""),
+    row(C::Global, A::FocusPane(5), "focus-pane-5", &["alt-5"], "", ""),
+    row(C::Global, A::FocusPane(6), "focus-pane-6", &["alt-6"], "", ""),
+    row(C::Global, A::FocusPane(7), "focus-pane-7", &["alt-7"], "", ""),
+    row(C::Global, A::FocusPane(8), "focus-pane-8", &["alt-8"], "", ""),
+    row(C::Global, A::FocusPane(9), "focus-pane-9", &["alt-9"], "", ""),
+    row(C::Global, A::Help, "help", &["f1"], "this help", ""),
+    row(C::Global, A::Redraw, "redraw", &["ctrl-l"], "draw the screen anew", ""),
+    row(C::Global, A::Suspend, "suspend", &["ctrl-z"], "back to the shell, fg returns", ""),
+    row(C::Global, A::Interrupt, "interrupt", &["ctrl-c"], "close, stop, clear, then twice to quit", ""),
+
+    row(C::Start, A::Generate, "generate", &["enter", "g"], "write candidates", "generate"),
+    row(C::Start, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", "edit prompt"),
+    row(C::Start, A::More, "more", &["+", "="], "one candidate more", "more"),
+    row(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
+    row(C::Start, A::Help, "help", &["?"], "this help", "help"),
+    row(C::Start, A::Quit, "quit", &["q", "ctrl-d"], "leave", "quit"),
+    row(C::Start, A::LineDown, "line-down", &["down", "j"], "scroll down", ""),
+    row(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
+    row(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
+    row(C::Start, A::PageUp, "page-up", &["pgup"], "page up", ""),
+
+    row(C::Prompt, A::Submit, "submit", &["enter"], "write candidates (in code: new line, on an empty last line write)", "generate"),
+    row(C::Prompt, A::Newline, "newline", &["alt-enter", "shift-enter", "ctrl-j"], "new line", "new line"),
+    row(C::Prompt, A::FocusPanes, "focus-panes", &["esc"], "leave the prompt", "leave prompt"),
+    row(C::Prompt, A::HistoryPrevious, "history-previous", &["up"], "earlier prompt, on the first line", ""),
+    row(C::Prompt, A::HistoryNext, "history-next", &["down"], "later prompt, on the last line", ""),
+    row(C::Prompt, A::QuitOnEmpty, "quit-on-empty", &["ctrl-d"], "leave, when the prompt is empty", ""),
+
+    row(C::Panes, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
+    row(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate", "stop"),
+    row(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
+    row(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
+    row(C::Panes, A::Zoom, "zoom", &["z"], "this candidate alone, without side borders", "zoom"),
+    row(C::Panes, A::Regenerate, "regenerate", &["R"], "write candidates anew, with the next seed", "again"),
+    row(C::Panes, A::Help, "help", &["?"], "this help", "help"),
+    row(C::Panes, A::StopAll, "stop-all", &["X"], "stop all", ""),
+    row(C::Panes, A::TestAgain, "test-again", &["T"], "test this candidate again", ""),
+    row(C::Panes, A::More, "more", &["+", "="], "one candidate more, next time", ""),
+    row(C::Panes, A::Fewer, "fewer", &["-"], "one candidate fewer, next time", ""),
+    row(C::Panes, A::Copy, "copy", &["y"], "copy this candidate", ""),
+    row(C::Panes, A::CopyProgram, "copy-program", &["Y"], "copy the whole program", ""),
+    row(C::Panes, A::Wrap, "wrap", &["w"], "wrap long lines", ""),
+    row(C::Panes, A::FocusPrompt, "focus-prompt", &["i", "esc"], "edit the prompt", ""),
+    row(C::Panes, A::FocusPane(1), "focus-pane-1", &["1"], "first pane, and so on to 9", ""),
+    row(C::Panes, A::FocusPane(2), "focus-pane-2", &["2"], "", ""),
+    row(C::Panes, A::FocusPane(3), "focus-pane-3", &["3"], "", ""),
+    row(C::Panes, A::FocusPane(4), "focus-pane-4", &["4"], "", ""),
+    row(C::Panes, A::FocusPane(5), "focus-pane-5", &["5"], "", ""),
+    row(C::Panes, A::FocusPane(6), "focus-pane-6", &["6"], "", ""),
+    row(C::Panes, A::FocusPane(7), "focus-pane-7", &["7"], "", ""),
+    row(C::Panes, A::FocusPane(8), "focus-pane-8", &["8"], "", ""),
+    row(C::Panes, A::FocusPane(9), "focus-pane-9", &["9"], "", ""),
+    row(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
+    row(C::Panes, A::PaneRight, "pane-right", &["l", "right"], "pane to the right", ""),
+    row(C::Panes, A::PaneUp, "pane-up", &["k", "up"], "pane above", ""),
+    row(C::Panes, A::PaneDown, "pane-down", &["j", "down"], "pane below", ""),
+    row(C::Panes, A::LineUp, "line-up", &["shift-up", "ctrl-y"], "scroll up a line", ""),
+    row(C::Panes, A::LineDown, "line-down", &["shift-down", "ctrl-e"], "scroll down a line", ""),
+    row(C::Panes, A::PageUp, "page-up", &["pgup", "ctrl-u"], "scroll up", ""),
+    row(C::Panes, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "scroll down", ""),
+    row(C::Panes, A::Top, "top", &["g", "home"], "to the top", ""),
+    row(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
+    row(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
+    row(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
+    row(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
+
+    row(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
+    row(C::Results, A::PaneDown, "pane-down", &["j", "down"], "next candidate", "next"),
+    row(C::Results, A::PaneUp, "pane-up", &["k", "up"], "previous candidate", "previous"),
+    row(C::Results, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "output: scroll down", ""),
+    row(C::Results, A::PageUp, "page-up", &["pgup", "ctrl-u"], "output: scroll up", ""),
+    row(C::Results, A::TestAgain, "test-again", &["T"], "test this candidate again", "test again"),
+    row(C::Results, A::Close, "close", &["esc", "t", "q"], "back to the candidates", "close"),
+    row(C::Results, A::Help, "help", &["?"], "this help", "help"),
+
+    row(C::Help, A::LineDown, "line-down", &["j", "down"], "scroll down", "down"),
+    row(C::Help, A::LineUp, "line-up", &["k", "up"], "scroll up", "up"),
+    row(C::Help, A::PageDown, "page-down", &["pgdn", "space"], "page down", ""),
+    row(C::Help, A::PageUp, "page-up", &["pgup"], "page up", ""),
+    row(C::Help, A::Close, "close", &["esc", "q", "?", "f1", "enter"], "close the help", "close"),
+
+    row(C::Question, A::Yes, "yes", &["y"], "yes, for this session", "run them, unprotected"),
+    row(C::Question, A::No, "no", &["n", "esc", "q"], "no", "do not run them"),
+];
+
+/// Why the user's keys cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeymapError {
+    /// No such action.
+    #[error("settings, keys: there is no action `{name}`; did you mean `{nearest}`?")]
+    Action {
+        /// As written.
+        name: String,
+        /// The most alike name.
+        nearest: &'static str,
+    },
+    /// The text names no key.
+    #[error(
+        "settings, keys.{action}: `{key}` is not a key; write for example `x`, `ctrl-x`, `alt-1`, `f5` or `shift-tab`"
+    )]
+    Key {
+        /// The action.
+        action: String,
+        /// As written.
+        key: String,
+    },
+    /// One key, two actions.
+    #[error(
+        "settings, keys.{second}: `{key}` already means `{first}` in the context `{context}`; give one of them another key"
+    )]
+    Conflict {
+        /// The key.
+        key: String,
+        /// Where.
+        context: &'static str,
+        /// The one that has it.
+        first: &'static str,
+        /// The one that wants it.
+        second: &'static str,
+    },
+    /// The key could no longer be typed.
+    #[error("settings, keys.{action}: `{key}` could then no longer be typed into the prompt; add ctrl or alt to it")]
+    Typing {
+        /// The action.
+        action: &'static str,
+        /// The key.
+        key: String,
+    },
+}
+
+/// The keys in force.
+#[derive(Clone, Debug)]
+pub struct Keymap {
+    /// For each row of `TABLE` its keys.
+    keys: Vec<Vec<Key>>,
+    bound: BTreeMap<(Context, Key), Action>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        Self::new(&BTreeMap::new()).unwrap_or_else(|_| Self { keys: Vec::new(), bound: BTreeMap::new() })
+    }
+}
+
+impl Keymap {
+    /// The default keys with the user's in their place: action name (or `context.action`) to keys; no keys unbind it.
+    pub fn new(user: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
+        let mut keys: Vec<Vec<Key>> =
+            TABLE.iter().map(|row| row.keys.iter().filter_map(|k| Key::parse(k)).collect()).collect();
+        for (name, wanted) in user {
+            let own: Vec<Key> = wanted
+                .iter()
+                .map(|k| Key::parse(k).ok_or_else(|| KeymapError::Key { action: name.clone(), key: k.clone() }))
+                .collect::<Result<_, _>>()?;
+            let mut known = false;
+            for (row, slot) in TABLE.iter().zip(&mut keys) {
+                if row.name == name || format!("{}.{}", row.context.name(), row.name) == *name {
+                    known = true;
+                    slot.clone_from(&own);
+                }
+            }
+            if !known {
+                return Err(KeymapError::Action { name: name.clone(), nearest: nearest(name) });
+            }
+        }
+        let mut bound = BTreeMap::new();
+        let mut owner: BTreeMap<(Context, Key), &'static str> = BTreeMap::new();
+        for (row, keys) in TABLE.iter().zip(&keys) {
+            for &key in keys {
+                if key.types() && matches!(row.context, Context::Global | Context::Prompt) {
+                    return Err(KeymapError::Typing { action: row.name, key: key.to_string() });
+                }
+                if let Some(first) = owner.insert((row.context, key), row.name) {
+                    return Err(KeymapError::Conflict {
+                        key: key.to_string(),
+                        context: row.context.name(),
+                        first,
+                        second: row.name,
+                    });
+                }
+                bound.insert((row.context, key), row.action);
+            }
+        }
+        Ok(Self { keys, bound })
+    }
+
+    /// What `key` does in `context`. A question hears nothing but its own keys and the interrupt.
+    pub fn action(&self, context: Context, key: Key) -> Option<Action> {
+        if let Some(&action) = self.bound.get(&(context, key)) {
+            return Some(action);
+        }
+        let global = self.bound.get(&(Context::Global, key)).copied()?;
+        let modal = matches!(context, Context::Question | Context::Help);
+        let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
+        (!modal || passes).then_some(global)
+    }
+
+    /// The first key of an action in a context, for texts such as `u undoes`.
+    pub fn key(&self, context: Context, action: Action) -> Option<Key> {
+        let find = |wanted: Context| {
+            let at = TABLE.iter().position(|r| r.context == wanted && r.action == action)?;
+            self.keys.get(at)?.first().copied()
+        };
+        find(context).or_else(|| find(Context::Global))
+    }
+
+    /// What the footer says in a context: action, keys, words, most useful first.
+    pub fn hints(&self, context: Context) -> Vec<(Action, String, &'static str)> {
+        self.rows(context)
+            .filter(|(row, _)| !row.hint.is_empty())
+            .map(|(r, k)| (r.action, shown(&k[..1]), r.hint))
+            .collect()
+    }
+
+    /// The help of a context: keys and words, in the order of the table. Rows without words continue the one before.
+    pub fn help(&self, context: Context) -> Vec<(String, &'static str)> {
+        self.rows(context)
+            .filter(|(row, _)| !row.label.is_empty())
+            .map(|(row, keys)| (shown(keys), row.label))
+            .collect()
+    }
+
+    fn rows(&self, context: Context) -> impl Iterator<Item = (&'static Row, &[Key])> {
+        TABLE
+            .iter()
+            .zip(&self.keys)
+            .filter(move |(row, keys)| row.context == context && !keys.is_empty())
+            .map(|(row, keys)| (row, keys.as_slice()))
+    }
+}
+
+fn shown(keys: &[Key]) -> String {
+    let mut text = String::new();
+    for key in keys {
+        let gap = if text.is_empty() { "" } else { " " };
+        let _ = write!(text, "{gap}{key}");
+    }
+    text
+}
+
+/// The action name most like `name`, by shared letter pairs.
+fn nearest(name: &str) -> &'static str {
+    let pairs = |text: &str| -> Vec<(char, char)> { text.chars().zip(text.chars().skip(1)).collect() };
+    let wanted = pairs(name);
+    let alike = |row: &&Row| {
+        let own = pairs(row.name);
+        let shared = wanted.iter().filter(|p| own.contains(p)).count();
+        (2 * shared * 1000) / (own.len() + wanted.len()).max(1)
+    };
+    TABLE.iter().max_by_key(alike).map_or("quit", |row| row.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(pairs: &[(&str, &[&str])]) -> BTreeMap<String, Vec<String>> {
+        pairs.iter().map(|(n, k)| ((*n).to_owned(), k.iter().map(|k| (*k).to_owned()).collect())).collect()
+    }
+
+    #[test]
+    fn every_default_key_is_read_and_free_of_conflicts() {
+        for row in TABLE {
+            for key in row.keys {
+                assert!(Key::parse(key).is_some(), "{}: {key}", row.name);
+            }
+        }
+        let map = Keymap::new(&BTreeMap::new()).unwrap();
+        assert_eq!(map.action(Context::Panes, Key::char('z')), Some(Action::Zoom));
+        assert_eq!(map.action(Context::Prompt, Key::ctrl('c')), Some(Action::Interrupt), "falls back to global");
+        assert_eq!(map.action(Context::Prompt, Key::char('z')), None, "letters are typed");
+    }
+
+    #[test]
+    fn names_are_kebab_case_and_name_one_action() {
+        let mut seen = BTreeMap::new();
+        for row in TABLE {
+            assert!(row.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{}", row.name);
+            let before = seen.insert(row.name, row.action);
+            assert!(before.is_none_or(|b| b == row.action), "{} names two actions", row.name);
+        }
+    }
+
+    #[test]
+    fn the_user_can_rebind_and_unbind() {
+        let map = Keymap::new(&user(&[("zoom", &["f"]), ("wrap", &[])])).unwrap();
+        assert_eq!(map.action(Context::Panes, Key::char('f')), Some(Action::Zoom));
+        assert_eq!(map.action(Context::Panes, Key::char('z')), None);
+        assert_eq!(map.action(Context::Panes, Key::char('w')), None);
+        assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "f" && label.contains("alone")));
+        assert!(!map.help(Context::Panes).iter().any(|(_, label)| label.contains("wrap")));
+        let one = Keymap::new(&user(&[("panes.quit", &["ctrl-q"])])).unwrap();
+        assert_eq!(one.action(Context::Start, Key::char('q')), Some(Action::Quit), "only the named context changes");
+        assert_eq!(one.action(Context::Panes, Key::ctrl('q')), Some(Action::Quit));
+    }
+
+    #[test]
+    fn mistakes_are_sentences_that_name_the_setting() {
+        let conflict = Keymap::new(&user(&[("zoom", &["t"])])).unwrap_err().to_string();
+        assert!(conflict.contains("`t` already means `results`") && conflict.contains("keys.zoom"), "{conflict}");
+        let unknown = Keymap::new(&user(&[("zom", &["t"])])).unwrap_err().to_string();
+        assert!(unknown.contains("`zom`") && unknown.contains("`zoom`"), "{unknown}");
+        let key = Keymap::new(&user(&[("zoom", &["hyper-x"])])).unwrap_err().to_string();
+        assert!(key.contains("keys.zoom") && key.contains("hyper-x"), "{key}");
+        let typing = Keymap::new(&user(&[("submit", &["s"])])).unwrap_err().to_string();
+        assert!(typing.contains("keys.submit") && typing.contains("typed"), "{typing}");
+    }
+
+    #[test]
+    fn a_question_hears_only_its_answers_and_the_interrupt() {
+        let map = Keymap::default();
+        assert_eq!(map.action(Context::Question, Key::char('y')), Some(Action::Yes));
+        assert_eq!(map.action(Context::Question, Key::ctrl('c')), Some(Action::Interrupt));
+        assert_eq!(map.action(Context::Question, Key::parse("f5").unwrap()), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! The terminal: taken over and given back. Whatever happens (return, error, panic, signal) it is given back as it was.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::panic::{self, PanicHookInfo};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ThreadId};
+
+use crossterm::event::{
+    DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyboardEnhancementFlags,
+    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
+use futures_util::Stream;
+use ratatui::backend::CrosstermBackend;
+use ratatui::{Frame, Terminal};
+
+/// Whether the terminal is ours right now. Panic hook, guard and suspension agree through it on who gives it back.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
+#[derive(Debug)]
+pub struct Guard(());
+
+impl Guard {
+    /// Takes the terminal over.
+    pub fn enter() -> io::Result<Self> {
+        let guard = Self(());
+        take()?;
+        Ok(guard)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn take() -> io::Result<()> {
+    enable_raw_mode()?;
+    TAKEN.store(true, Ordering::SeqCst);
+    execute!(
+        io::stdout(),
+        EnterAlternateScreen,
+        EnableBracketedPaste,
+        // Lets terminals that can tell Shift-Enter from Enter; the others ignore it, and nothing depends on it.
+        PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
+        cursor::Hide
+    )
+}
+
+/// Gives the terminal back, once. Errors have nowhere to go.
+pub fn restore() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        let _ = execute!(
+            io::stdout(),
+            EndSynchronizedUpdate,
+            PopKeyboardEnhancementFlags,
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            cursor::Show
+        );
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Makes panics legible: one on this thread gives the terminal back before it is printed; one on another thread, while
+/// the terminal is ours, goes to `fault` instead of across the screen.
+pub fn guard_panics(fault: impl Fn(String) + Send + Sync + 'static) {
+    let own = thread::current().id();
+    let before = panic::take_hook();
+    let fault = Arc::new(fault);
+    panic::set_hook(Box::new(move |info| on_panic(own, info, &*fault, &*before)));
+}
+
+fn on_panic(
+    own: ThreadId,
+    info: &PanicHookInfo<'_>,
+    fault: &dyn Fn(String),
+    before: &(dyn Fn(&PanicHookInfo<'_>) + Sync + Send),
+) {
+    if thread::current().id() != own && TAKEN.load(Ordering::SeqCst) {
+        let name = thread::current().name().unwrap_or("worker").to_owned();
+        let what = info.payload_as_str().unwrap_or("no message").to_owned();
+        let place = info.location().map(|l| format!(" at {l}")).unwrap_or_default();
+        fault(format!("the {name} thread failed: {what}{place}. Please report this"));
+        return;
+    }
+    restore();
+    before(info);
+}
+
+/// What the loop draws on.
+pub trait Screen {
+    /// Draws a frame; only cells that changed are sent.
+    fn draw(&mut self, paint: &mut dyn FnMut(&mut Frame)) -> io::Result<()>;
+    /// Makes the next frame draw every cell.
+    fn clear(&mut self) -> io::Result<()>;
+    /// Sends control sequences.
+    fn send(&mut self, sequence: &str) -> io::Result<()>;
+    /// Gives the terminal back, stops the process, and takes the terminal over when it goes on.
+    fn suspend(&mut self) -> io::Result<()>;
+    /// Columns and rows.
+    fn size(&self) -> io::Result<(u16, u16)>;
+}
+
+/// Events of the terminal.
+pub type InputStream = Pin<Box<dyn Stream<Item = io::Result<Event>>>>;
+
+/// Where input comes from. A stream that is merely not read still swallows keys, so it is dropped and made anew.
+pub trait Inputs {
+    /// A new stream.
+    fn open(&mut self) -> InputStream;
+}
+
+/// The keyboard.
+#[derive(Debug)]
+pub struct Keyboard;
+
+impl Inputs for Keyboard {
+    fn open(&mut self) -> InputStream {
+        Box::pin(EventStream::new())
+    }
+}
+
+/// The real screen.
+pub struct RealScreen {
+    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+}
+
+impl RealScreen {
+    /// The screen of standard output; a [`Guard`] must be held.
+    pub fn new() -> io::Result<Self> {
+        // A frame goes out in one write, not cut at the 1 KiB that standard output keeps.
+        let out = BufWriter::with_capacity(1 << 16, io::stdout());
+        Ok(Self { terminal: Terminal::new(CrosstermBackend::new(out))? })
+    }
+}
+
+impl Screen for RealScreen {
+    fn draw(&mut self, paint: &mut dyn FnMut(&mut Frame)) -> io::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(|frame| paint(frame))?;
+        execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.terminal.clear()
+    }
+
+    fn send(&mut self, sequence: &str) -> io::Result<()> {
+        let out = self.terminal.backend_mut();
+        out.write_all(sequence.as_bytes())?;
+        Write::flush(out)
+    }
+
+    fn suspend(&mut self) -> io::Result<()> {
+        restore();
+        stop_process();
+        take()?;
+        self.terminal.clear()
+    }
+
+    fn size(&self) -> io::Result<(u16, u16)> {
+        let size = self.terminal.size()?;
+        Ok((size.width, size.height))
+    }
+}
+
+/// Stops the process group, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
+#[cfg(unix)]
+fn stop_process() {
+    // SAFETY: kill takes no pointers; 0 addresses our own process group, and the default action of SIGTSTP is to stop.
+    unsafe {
+        libc::kill(0, libc::SIGTSTP);
+    }
+}
+
+#[cfg(not(unix))]
+fn stop_process() {}
+
+/// Says why there can be no screen, before anything is touched.
+pub fn check() -> Result<(), &'static str> {
+    if !io::stdout().is_terminal() {
+        return Err(
+            "standard output is not a terminal, so there can be no screen; use `bass-tui complete` in scripts and pipes",
+        );
+    }
+    if !io::stdin().is_terminal() {
+        return Err(
+            "standard input is not a terminal, so no keys can be read; use `bass-tui complete --prompt-file -` to read a prompt from a pipe",
+        );
+    }
+    Ok(())
+}

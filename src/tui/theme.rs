@@ -1,0 +1,293 @@
+//! Colours by role, from a theme file, brought down to what the terminal can show.
+
+use std::collections::BTreeMap;
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+
+const LIGHT: &str = include_str!("../../themes/light.toml");
+const DARK: &str = include_str!("../../themes/dark.toml");
+
+/// What a piece of the screen is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Names.
+    Title,
+    /// Key hints.
+    Hint,
+    /// Border of a pane.
+    Border,
+    /// Border of the focused pane.
+    BorderFocus,
+    /// What is selected.
+    Selection,
+    /// Tests passed.
+    Pass,
+    /// Tests failed.
+    Fail,
+    /// Something to know.
+    Warn,
+    /// Something went wrong.
+    Error,
+    /// Something is under way.
+    Working,
+    /// The candidate to take.
+    Pick,
+    /// Less important.
+    Muted,
+}
+
+const ROLES: [(&str, Role); 12] = [
+    ("title", Role::Title),
+    ("hint", Role::Hint),
+    ("border", Role::Border),
+    ("border_focus", Role::BorderFocus),
+    ("selection", Role::Selection),
+    ("pass", Role::Pass),
+    ("fail", Role::Fail),
+    ("warn", Role::Warn),
+    ("error", Role::Error),
+    ("working", Role::Working),
+    ("pick", Role::Pick),
+    ("muted", Role::Muted),
+];
+
+/// How many colours the terminal shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Depth {
+    /// None: bold, dim and reverse only.
+    None,
+    /// The 16 of the terminal's own palette.
+    Sixteen,
+    /// The 256 of xterm.
+    Indexed,
+    /// All.
+    True,
+}
+
+impl Depth {
+    /// Reads the usual variables through `var`.
+    pub fn detect(var: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| var(name).filter(|v| !v.is_empty());
+        let term = set("TERM").unwrap_or_default();
+        if set("NO_COLOR").is_some() || term == "dumb" || term.ends_with("-m") || term == "vt100" {
+            Self::None
+        } else if set("COLORTERM").is_some_and(|v| v == "truecolor" || v == "24bit") {
+            Self::True
+        } else if term.contains("256color") {
+            Self::Indexed
+        } else {
+            Self::Sixteen
+        }
+    }
+
+    /// The nearest colour that the terminal shows; the default where none is near.
+    pub fn color(self, color: Color) -> Color {
+        match (self, color) {
+            (Self::None, _) => Color::Reset,
+            (Self::Indexed, Color::Rgb(r, g, b)) => Color::Indexed(indexed(r, g, b)),
+            (Self::Sixteen, Color::Rgb(r, g, b)) => hue(r, g, b),
+            (_, other) => other,
+        }
+    }
+
+    /// A style with colours that the terminal shows.
+    pub fn style(self, style: Style) -> Style {
+        Style { fg: style.fg.map(|c| self.color(c)), bg: style.bg.map(|c| self.color(c)), ..style }
+    }
+}
+
+/// The nearest entry of xterm's colour cube or grey ramp.
+fn indexed(r: u8, g: u8, b: u8) -> u8 {
+    const STEPS: [i32; 6] = [0, 95, 135, 175, 215, 255];
+    let near = |v: u8| (0..6).min_by_key(|&i: &usize| (STEPS[i] - i32::from(v)).abs()).unwrap_or(0);
+    let apart = |x: [i32; 3]| x.iter().zip([r, g, b]).map(|(a, v)| (a - i32::from(v)).pow(2)).sum::<i32>();
+    let (cr, cg, cb) = (near(r), near(g), near(b));
+    let cube = [STEPS[cr], STEPS[cg], STEPS[cb]];
+    let mean = (i32::from(r) + i32::from(g) + i32::from(b)) / 3;
+    let step = ((mean - 8 + 5) / 10).clamp(0, 23);
+    let grey = 8 + 10 * step;
+    if apart([grey; 3]) < apart(cube) { 232 + step as u8 } else { (16 + 36 * cr + 6 * cg + cb) as u8 }
+}
+
+/// The hue as one of the six colours; greys are the default, so that they are legible on any background.
+fn hue(r: u8, g: u8, b: u8) -> Color {
+    let (max, min) = (r.max(g).max(b), r.min(g).min(b));
+    if max - min < 48 {
+        return Color::Reset;
+    }
+    let high = |v: u8| v > min + (max - min) / 2;
+    match (high(r), high(g), high(b)) {
+        (true, false, false) => Color::Red,
+        (false, true, false) => Color::Green,
+        (true, true, false) => Color::Yellow,
+        (false, false, true) => Color::Blue,
+        (true, false, true) => Color::Magenta,
+        (false, true, true) => Color::Cyan,
+        _ => Color::Reset,
+    }
+}
+
+/// A theme file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    name: String,
+    syntax: String,
+    #[serde(default)]
+    chrome: BTreeMap<String, String>,
+}
+
+/// Styles by role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Theme {
+    /// Its name.
+    pub name: String,
+    /// Name of the colours for code.
+    pub syntax: String,
+    /// What the terminal can show.
+    pub depth: Depth,
+    chrome: [Style; ROLES.len()],
+}
+
+/// Why a theme cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ThemeError {
+    /// Not in the format.
+    #[error("theme `{theme}`: {why}")]
+    File {
+        /// Which theme.
+        theme: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// No such theme.
+    #[error("there is no theme `{0}`; the themes are auto, light and dark")]
+    Unknown(String),
+}
+
+impl Theme {
+    /// The theme `light` or `dark`; `auto` is `light` when `light_background`.
+    pub fn named(name: &str, light_background: bool, depth: Depth) -> Result<Self, ThemeError> {
+        match name {
+            "auto" => Self::parse("auto", if light_background { LIGHT } else { DARK }, depth),
+            "light" => Self::parse(name, LIGHT, depth),
+            "dark" => Self::parse(name, DARK, depth),
+            other => Err(ThemeError::Unknown(other.to_owned())),
+        }
+    }
+
+    /// Reads a theme file.
+    pub fn parse(called: &str, text: &str, depth: Depth) -> Result<Self, ThemeError> {
+        let wrong = |why: String| ThemeError::File { theme: called.to_owned(), why };
+        let file: File = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        let mut chrome = [Style::default(); ROLES.len()];
+        for (role, words) in &file.chrome {
+            let at = ROLES.iter().position(|(n, _)| n == role).ok_or_else(|| {
+                let known: Vec<_> = ROLES.iter().map(|r| r.0).collect();
+                wrong(format!("there is no role `{role}` in [chrome]; the roles are {}", known.join(", ")))
+            })?;
+            let style = style_of(words).map_err(|word| {
+                wrong(format!(
+                    "chrome.{role}: `{word}` is neither a colour nor one of bold, dim, italic, underlined, reversed"
+                ))
+            })?;
+            chrome[at] = depth.style(style);
+        }
+        Ok(Self { name: file.name, syntax: file.syntax, depth, chrome })
+    }
+
+    /// The style of a role.
+    pub fn style(&self, role: Role) -> Style {
+        ROLES.iter().position(|r| r.1 == role).map_or_else(Style::default, |at| self.chrome[at])
+    }
+}
+
+/// Reads `bold green`, `reversed`, `#rrggbb on blue`. The error is the word that means nothing.
+fn style_of(words: &str) -> Result<Style, String> {
+    let mut style = Style::default();
+    let mut background = false;
+    for word in words.split_whitespace() {
+        let lower = word.to_ascii_lowercase();
+        match lower.as_str() {
+            "bold" => style = style.add_modifier(Modifier::BOLD),
+            "dim" => style = style.add_modifier(Modifier::DIM),
+            "italic" => style = style.add_modifier(Modifier::ITALIC),
+            "underlined" | "underline" => style = style.add_modifier(Modifier::UNDERLINED),
+            "reversed" | "reverse" => style = style.add_modifier(Modifier::REVERSED),
+            "default" | "none" => {}
+            "on" => background = true,
+            name => {
+                let color: Color = name.parse().map_err(|_| word.to_owned())?;
+                style = if std::mem::take(&mut background) { style.bg(color) } else { style.fg(color) };
+            }
+        }
+    }
+    Ok(style)
+}
+
+/// Whether the terminal's background is light: `COLORFGBG` if it says so, else the terminal is asked, briefly.
+pub fn background_is_light(var: impl Fn(&str) -> Option<String>) -> bool {
+    if let Some(background) = var("COLORFGBG").and_then(|v| v.rsplit(';').next().and_then(|b| b.parse::<u8>().ok())) {
+        return background == 7 || background == 15;
+    }
+    let mut options = terminal_colorsaurus::QueryOptions::default();
+    options.timeout = std::time::Duration::from_millis(150);
+    matches!(terminal_colorsaurus::theme_mode(options), Ok(terminal_colorsaurus::ThemeMode::Light))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_themes_define_every_role() {
+        for text in [LIGHT, DARK] {
+            let theme = Theme::parse("built-in", text, Depth::True).unwrap();
+            let file: File = toml::from_str(text).unwrap();
+            for (name, _) in ROLES {
+                assert!(file.chrome.contains_key(name), "{}: {name}", theme.name);
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_name_the_place() {
+        let wrong = |text: &str| Theme::parse("mine", text, Depth::True).unwrap_err().to_string();
+        let role = wrong("name='x'\nsyntax='y'\n[chrome]\npas='bold'");
+        assert!(role.contains("`mine`") && role.contains("`pas`") && role.contains("pass"), "{role}");
+        let word = wrong("name='x'\nsyntax='y'\n[chrome]\npass='bold greeen'");
+        assert!(word.contains("chrome.pass") && word.contains("greeen"), "{word}");
+        assert!(Theme::named("blue", false, Depth::True).unwrap_err().to_string().contains("light and dark"));
+    }
+
+    #[test]
+    fn without_colours_attributes_remain() {
+        let theme = Theme::named("dark", false, Depth::None).unwrap();
+        let pass = theme.style(Role::Pass);
+        assert!(pass.fg.is_none_or(|c| c == Color::Reset));
+        assert!(pass.add_modifier.contains(Modifier::BOLD));
+    }
+
+    #[test]
+    fn depth_from_the_environment() {
+        let detect = |pairs: &[(&str, &str)]| {
+            Depth::detect(|name| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()))
+        };
+        assert_eq!(detect(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Depth::True);
+        assert_eq!(detect(&[("TERM", "xterm-256color")]), Depth::Indexed);
+        assert_eq!(detect(&[("TERM", "xterm")]), Depth::Sixteen);
+        assert_eq!(detect(&[("TERM", "xterm"), ("NO_COLOR", "1")]), Depth::None);
+        assert_eq!(detect(&[("TERM", "xterm"), ("NO_COLOR", "")]), Depth::Sixteen);
+        assert_eq!(detect(&[("TERM", "dumb")]), Depth::None);
+    }
+
+    #[test]
+    fn colours_come_down() {
+        assert_eq!(Depth::Indexed.color(Color::Rgb(255, 0, 0)), Color::Indexed(196));
+        assert_eq!(Depth::Indexed.color(Color::Rgb(128, 128, 128)), Color::Indexed(244));
+        assert_eq!(Depth::Sixteen.color(Color::Rgb(200, 40, 40)), Color::Red);
+        assert_eq!(Depth::Sixteen.color(Color::Rgb(220, 223, 228)), Color::Reset);
+        assert_eq!(Depth::None.color(Color::Red), Color::Reset);
+    }
+}

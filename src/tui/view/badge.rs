@@ -1,0 +1,103 @@
+//! The state of a candidate in a word or two. Words first: colour only repeats them.
+
+use crate::engine::FinishReason;
+use crate::trial::Status;
+use crate::tui::app::candidate::label;
+use crate::tui::app::stream::word;
+use crate::tui::app::{Phase, Run, Testing};
+use crate::tui::theme::Role;
+
+/// A word and what it means.
+pub struct Badge {
+    /// The word.
+    pub text: String,
+    /// Its meaning.
+    pub role: Role,
+}
+
+fn badge(text: impl Into<String>, role: Role) -> Badge {
+    Badge { text: text.into(), role }
+}
+
+/// The state of a candidate.
+pub fn of(run: &Run, index: usize) -> Badge {
+    let Some(candidate) = run.candidates.get(index) else { return badge("", Role::Muted) };
+    match candidate.phase {
+        Phase::Waiting => badge("waiting", Role::Muted),
+        Phase::Prefill => badge("reading the prompt", Role::Working),
+        Phase::Streaming if run.stopping => badge("stopping", Role::Working),
+        Phase::Streaming => badge("writing", Role::Working),
+        Phase::Broken => badge("BROKEN OFF", Role::Error),
+        Phase::Finished(FinishReason::Cancelled) => with_verdict("stopped", run, index),
+        Phase::Finished(FinishReason::Budget) => with_verdict("OUT OF TIME", run, index),
+        Phase::Finished(_) => match candidate.duplicate_of {
+            Some(original) => with_verdict(&format!("SAME AS {}", label(original)), run, index),
+            None => tested(run.testing(index)).unwrap_or_else(|| badge("finished", Role::Muted)),
+        },
+    }
+}
+
+/// The state in a few columns, for strips and lists: `71t`, `PASS`, `=C`.
+pub fn short(run: &Run, index: usize) -> Badge {
+    let Some(candidate) = run.candidates.get(index) else { return badge("", Role::Muted) };
+    match (candidate.phase, candidate.duplicate_of) {
+        (Phase::Waiting | Phase::Prefill, _) => badge("…", Role::Muted),
+        (Phase::Streaming, _) => badge(format!("{}t", candidate.tokens), Role::Working),
+        (Phase::Finished(_), Some(original)) => {
+            let role = tested(run.testing(index)).map_or(Role::Muted, |b| b.role);
+            badge(format!("={}", label(original)), role)
+        }
+        (_, None) => match run.testing(index) {
+            Testing::Queued | Testing::Running => badge("test", Role::Working),
+            _ => of(run, index),
+        },
+        (Phase::Broken, _) => of(run, index),
+    }
+}
+
+fn with_verdict(text: &str, run: &Run, index: usize) -> Badge {
+    match tested(run.testing(index)) {
+        Some(verdict) => badge(format!("{text}  {}", verdict.text), verdict.role),
+        None => badge(text, Role::Muted),
+    }
+}
+
+/// What the tests said, if there is something to say.
+pub fn tested(testing: &Testing) -> Option<Badge> {
+    Some(match testing {
+        Testing::None => return None,
+        Testing::Queued => badge("waits for its test", Role::Muted),
+        Testing::Running => badge("testing", Role::Working),
+        Testing::Done(verdict) => badge(word(verdict.status), role(verdict.status)),
+        Testing::Fault(_) => badge("NOT TESTED", Role::Error),
+        Testing::Refused => badge("not tested", Role::Warn),
+    })
+}
+
+fn role(status: Status) -> Role {
+    match status {
+        Status::Passed => Role::Pass,
+        Status::Failed => Role::Fail,
+        Status::NotRun => Role::Warn,
+        Status::Error | Status::Timeout | Status::Killed | Status::Tampered => Role::Error,
+    }
+}
+
+/// What makes a candidate stand out: `IN FILE`, `FIRST PASS`, `BEST PASS`.
+pub fn marks(run: &Run, index: usize, tests: bool) -> Vec<Badge> {
+    let mut marks = Vec::new();
+    let Some(candidate) = run.candidates.get(index) else { return marks };
+    if candidate.applied {
+        marks.push(badge("IN FILE", Role::Pick));
+    }
+    if run.first_pass == Some(index) {
+        marks.push(badge("FIRST PASS", Role::Pick));
+    }
+    if run.best_pass() == Some(index) && run.first_pass != Some(index) {
+        marks.push(badge("BEST PASS", Role::Pick));
+    }
+    if !tests && candidate.rank == Some(1) {
+        marks.push(badge("LIKELIEST", Role::Pick));
+    }
+    marks
+}

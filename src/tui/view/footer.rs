@@ -1,0 +1,66 @@
+//! The last line: what the keys do here, or what was just said.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::{Look, put};
+use crate::tui::app::{Candidate, State};
+use crate::tui::keymap::Action;
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Most hints.
+const MOST: usize = 7;
+
+/// What was just said, if it is still to be read.
+pub fn said(look: &Look) -> Option<(String, Style)> {
+    let state = look.state;
+    if state.armed.is_some() {
+        let key = state.key_name(state.context(), Action::Interrupt);
+        return Some((format!("press {key} again to quit"), look.style(Role::Warn)));
+    }
+    state.notice.as_ref().map(|n| (text::one_line(&n.text), look.style(Role::Title)))
+}
+
+/// Draws the line.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
+    if area.is_empty() {
+        return;
+    }
+    let row = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+    if let Some((words, style)) = said(look) {
+        put(buf, row, row.x, row.y, &text::fit(&words, row.width.into()), style);
+        return;
+    }
+    let context = look.state.context();
+    let hints: Vec<_> =
+        look.state.keys.hints(context).into_iter().filter(|h| is_useful(look.state, h.0)).take(MOST).collect();
+    let wide = |h: &(Action, String, &str)| text::width(&h.1) + 1 + text::width(h.2) + 3;
+    // The way to the help stays when there is room for little.
+    let keep = hints.iter().position(|h| h.0 == Action::Help);
+    let mut left = usize::from(row.width) + 3;
+    let reserved = keep.map_or(0, |i| wide(&hints[i]));
+    let mut x = row.x;
+    for (i, hint) in hints.iter().enumerate() {
+        let later = if keep.is_some_and(|k| k > i) { reserved } else { 0 };
+        if wide(hint) + later > left {
+            continue;
+        }
+        left -= wide(hint);
+        x = put(buf, row, x, row.y, &hint.1, look.style(Role::Title).add_modifier(Modifier::BOLD));
+        x = put(buf, row, x, row.y, &format!(" {}   ", hint.2), look.style(Role::Hint));
+    }
+}
+
+/// Whether an action would do something now.
+fn is_useful(state: &State, action: Action) -> bool {
+    let focused = state.run.as_ref().and_then(|r| r.focused());
+    match action {
+        Action::StopOne => focused.is_some_and(Candidate::is_live),
+        Action::Accept => focused.is_some_and(|c| !c.is_live() && !c.text.trim().is_empty()),
+        Action::Undo => state.can_undo(),
+        Action::Results | Action::TestAgain => state.has_tests(),
+        _ => true,
+    }
+}

@@ -1,0 +1,41 @@
+//! One line per candidate, for small terminals.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+
+use super::{Look, badge, put};
+use crate::tui::app::candidate::label;
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Draws the list; when it is too long, the part around the focused candidate.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
+    let Some(run) = look.state.run.as_ref().filter(|_| !area.is_empty()) else { return };
+    let height = usize::from(area.height);
+    let top = run.focus.saturating_sub(height - 1).max(run.focus.min((run.focus / height) * height));
+    let top = top.min(run.candidates.len().saturating_sub(height));
+    for (y, index) in (area.y..area.bottom()).zip(top..run.candidates.len()) {
+        let candidate = &run.candidates[index];
+        let focused = index == run.focus;
+        let state = badge::of(run, index);
+        let mut style = look.style(state.role);
+        let mut name = look.style(Role::Title);
+        if focused {
+            (style, name) = (style.add_modifier(Modifier::BOLD), name.add_modifier(Modifier::REVERSED));
+        }
+        let row = Rect { y, height: 1, ..area };
+        let x = put(buf, row, row.x, y, &format!("{}{:<2}", if focused { '>' } else { ' ' }, label(index)), name);
+        let mut right = format!("{:>4}t", candidate.tokens);
+        if let Some(mean) = candidate.mean().filter(|_| area.width >= 40) {
+            right.push_str(&format!("  lp {mean:>5.2}"));
+        }
+        let room = row.right().saturating_sub(x + text::width(&right) as u16 + 2);
+        let mut words = state.text;
+        for mark in badge::marks(run, index, look.state.has_tests()) {
+            words = format!("{words}  {}", mark.text);
+        }
+        put(buf, row, x + 1, y, &text::fit(&words, room.into()), style);
+        put(buf, row, row.right().saturating_sub(text::width(&right) as u16), y, &right, look.style(Role::Muted));
+    }
+}

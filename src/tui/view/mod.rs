@@ -1,0 +1,150 @@
+//! The screen drawn from the state: one file per piece. Nothing here changes the state.
+
+mod badge;
+mod banner;
+mod code;
+mod footer;
+mod help;
+mod list;
+mod pane;
+mod prompt;
+mod question;
+mod results;
+mod start;
+mod status;
+mod tabs;
+mod title;
+
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::app::State;
+use super::highlight::{Highlights, Of};
+use super::layout::Regime;
+use super::text;
+use super::theme::{Role, Theme};
+
+/// What every piece draws from.
+pub struct Look<'a> {
+    /// What is shown.
+    pub state: &'a State,
+    /// In which colours.
+    pub theme: &'a Theme,
+    /// With which colours of code.
+    pub highlights: &'a Highlights,
+}
+
+impl Look<'_> {
+    fn style(&self, role: Role) -> Style {
+        self.theme.style(role)
+    }
+}
+
+/// Draws everything.
+pub fn draw(frame: &mut Frame, look: &Look) {
+    let area = frame.area();
+    // The terminal may have been resized since the state heard of it.
+    let layout = super::layout::arrange(area.width, area.height, look.state.wants());
+    let buf = frame.buffer_mut();
+    title::draw(buf, layout.title, look, &layout);
+    if layout.regime == Regime::Start {
+        start::draw(buf, layout.prompt, look);
+    } else {
+        prompt::draw(buf, layout.prompt, look);
+    }
+    tabs::draw(buf, layout.strip, look);
+    list::draw(buf, layout.list, look);
+    for &(index, rect) in &layout.panes {
+        pane::draw(buf, rect, look, &layout, index);
+    }
+    results::draw(buf, layout.results, look);
+    status::draw(buf, layout.status, look, &layout);
+    footer::draw(buf, layout.footer, look);
+    if layout.regime != Regime::Floor {
+        let body = Rect::new(0, 1, area.width, area.height.saturating_sub(2));
+        banner::draw(buf, body, look);
+        if look.state.help.is_some() {
+            help::draw(buf, body, look);
+        }
+        if look.state.question_is_shown() {
+            question::draw(buf, body, look);
+        }
+    }
+}
+
+/// Tells the colouring about what is in view.
+pub fn sync(state: &State, highlights: &mut Highlights) {
+    let Some(language) = state.job.language.map(crate::language::Language::name) else { return };
+    let Some(run) = &state.run else {
+        highlights.sync(Of::Prompt, Some(language), &state.draft.text(), true);
+        return;
+    };
+    highlights.keep(run.id);
+    for (index, _) in state.layout().panes {
+        if let Some(candidate) = run.candidates.get(index) {
+            let of = Of::Candidate { run: run.id, index };
+            highlights.sync(of, Some(language), &candidate.shown, !candidate.is_live());
+        }
+    }
+}
+
+/// Writes `text` from column `x` up to the right end of `area`; returns the column after it.
+fn put(buf: &mut Buffer, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
+    if y < area.y || y >= area.bottom() || x < area.x || x >= area.right() {
+        return x;
+    }
+    let clean: String = text.chars().map(|c| if text::is_hostile(c) { '\u{fffd}' } else { c }).collect();
+    buf.set_stringn(x, y, clean, usize::from(area.right() - x), style).0
+}
+
+/// Writes `left` and `right` on one line; `right` is left out when both do not fit.
+fn put_ends(buf: &mut Buffer, area: Rect, y: u16, left: (&str, Style), right: (&str, Style)) {
+    let room = usize::from(area.width);
+    let right_width = text::width(right.0);
+    let both = text::width(left.0) + 1 + right_width <= room && right_width > 0;
+    put(buf, area, area.x, y, &text::fit(left.0, room), left.1);
+    if both {
+        put(buf, area, area.right() - right_width as u16, y, right.0, right.1);
+    }
+}
+
+/// A rule across `area` at `y`, with texts set into its left and right end.
+fn rule(buf: &mut Buffer, area: Rect, y: u16, look: &Look, left: (&str, Style), right: (&str, Style)) {
+    let line = "─".repeat(usize::from(area.width));
+    put(buf, area, area.x, y, &line, look.style(Role::Border));
+    let room = usize::from(area.width.saturating_sub(2));
+    let inside = Rect { x: area.x + 1.min(area.width), width: room as u16, ..area };
+    if room > 2 {
+        put_ends(buf, inside, y, left, right);
+    }
+}
+
+/// Empties `area`, draws a border around it and returns the inside; for what lies on top of everything.
+fn window(buf: &mut Buffer, area: Rect, look: &Look, title: &str, hint: &str) -> Rect {
+    for position in area.positions() {
+        buf[position].reset();
+    }
+    if area.width < 4 || area.height < 3 {
+        return area;
+    }
+    let style = look.style(Role::BorderFocus);
+    let bar = "─".repeat(usize::from(area.width - 2));
+    put(buf, area, area.x, area.y, &format!("┌{bar}┐"), style);
+    put(buf, area, area.x, area.bottom() - 1, &format!("└{bar}┘"), style);
+    for y in area.y + 1..area.bottom() - 1 {
+        put(buf, area, area.x, y, "│", style);
+        put(buf, area, area.right() - 1, y, "│", style);
+    }
+    let inside = Rect::new(area.x + 1, area.y, area.width - 2, 1);
+    let hint = if hint.is_empty() { String::new() } else { format!(" {hint} ") };
+    put_ends(buf, inside, area.y, (&format!(" {title} "), look.style(Role::Title)), (&hint, look.style(Role::Hint)));
+    Rect::new(area.x + 2, area.y + 1, area.width - 4, area.height - 2)
+}
+
+/// A rectangle of at most this size in the middle of `area`.
+fn middle(area: Rect, width: u16, height: u16) -> Rect {
+    let (width, height) = (width.min(area.width), height.min(area.height));
+    Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height)
+}

@@ -1,0 +1,154 @@
+//! One candidate: state and figures in its border, code inside.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+
+use super::{Look, badge, code, put, rule};
+use crate::engine::FinishReason;
+use crate::tui::app::candidate::label;
+use crate::tui::app::{Candidate, Phase, Run, Testing};
+use crate::tui::highlight::Of;
+use crate::tui::layout::{Layout, Regime};
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Draws candidate `index` into `area`.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout, index: usize) {
+    let state = look.state;
+    let Some(run) = &state.run else { return };
+    let Some(candidate) = run.candidates.get(index) else { return };
+    if area.is_empty() {
+        return;
+    }
+    let focused = run.focus == index;
+    let in_list = layout.regime == Regime::List;
+    let inner = layout.inner(area, state.zoom);
+    let drawn = if inner.is_empty() {
+        code::Drawn { below: 0 }
+    } else {
+        let of = Of::Candidate { run: run.id, index };
+        code::draw(buf, inner, look, of, &candidate.shown, candidate.scroll, state.wrap)
+    };
+    if candidate.shown.is_empty() && !inner.is_empty() {
+        let waiting = match candidate.phase {
+            Phase::Waiting | Phase::Prefill if run.prefill.1 > 0 => {
+                format!("reading the prompt: {} of {} tokens", run.prefill.0, run.prefill.1)
+            }
+            Phase::Waiting | Phase::Prefill => "waiting".to_owned(),
+            Phase::Streaming => String::new(),
+            _ => "(nothing was written)".to_owned(),
+        };
+        put(buf, inner, inner.x, inner.y, &text::fit(&waiting, inner.width.into()), look.style(Role::Muted));
+    }
+    frame(buf, area, look, focused, state.zoom || in_list);
+    let bar = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
+    top(buf, bar, look, run, index, focused);
+    if !in_list && area.height > 1 {
+        bottom(buf, bar, area.bottom() - 1, look, run, index, drawn.below);
+    }
+}
+
+/// The border; only rules above and below when the sides are to stay clean for the terminal's own selection.
+fn frame(buf: &mut Buffer, area: Rect, look: &Look, focused: bool, open: bool) {
+    let style = look.style(if focused { Role::BorderFocus } else { Role::Border });
+    let (corner, bar, side) = if focused {
+        (["┏", "┓", "┗", "┛"], "━", "┃")
+    } else {
+        (["┌", "┐", "└", "┘"], "─", "│")
+    };
+    if open || area.width < 2 || area.height < 2 {
+        let line = bar.repeat(usize::from(area.width));
+        put(buf, area, area.x, area.y, &line, style);
+        return;
+    }
+    let line = bar.repeat(usize::from(area.width - 2));
+    put(buf, area, area.x, area.y, &format!("{}{line}{}", corner[0], corner[1]), style);
+    put(buf, area, area.x, area.bottom() - 1, &format!("{}{line}{}", corner[2], corner[3]), style);
+    for y in area.y + 1..area.bottom() - 1 {
+        put(buf, area, area.x, y, side, style);
+        put(buf, area, area.right() - 1, y, side, style);
+    }
+}
+
+/// Texts one after another from `x`, as many as fit; returns the column after them.
+fn pieces(buf: &mut Buffer, area: Rect, y: u16, texts: &[(String, Style)]) -> u16 {
+    let mut x = area.x;
+    for (piece, style) in texts.iter().filter(|(p, _)| !p.is_empty()) {
+        let room = usize::from(area.right().saturating_sub(x));
+        if room < 3 {
+            break;
+        }
+        x = put(buf, area, x, y, &format!(" {} ", text::fit(piece, room - 2)), *style);
+    }
+    x
+}
+
+fn top(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, focused: bool) {
+    let state = badge::of(run, index);
+    let name = if focused { look.style(Role::Selection).add_modifier(Modifier::BOLD) } else { look.style(Role::Title) };
+    let mut texts = vec![(label(index), name), (state.text, look.style(state.role))];
+    for mark in badge::marks(run, index, look.state.has_tests()) {
+        texts.push((mark.text, look.style(mark.role)));
+    }
+    let x = pieces(buf, area, area.y, &texts);
+    let Some(candidate) = run.candidates.get(index) else { return };
+    let right = format!(" {} ", figures(run, candidate));
+    let at = area.right().saturating_sub(text::width(&right) as u16);
+    if at > x {
+        put(buf, area, at, area.y, &right, look.style(Role::Muted));
+    }
+}
+
+/// `48 tok  0.61 s  stop`.
+fn figures(run: &Run, candidate: &Candidate) -> String {
+    let mut out = format!("{} tok", candidate.tokens);
+    if let Some(ended) = candidate.ended {
+        out.push_str(&format!("  {:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0));
+    }
+    match candidate.phase {
+        Phase::Finished(FinishReason::Stop) => out.push_str("  end"),
+        Phase::Finished(FinishReason::Length) => out.push_str("  max tokens"),
+        _ => {}
+    }
+    out
+}
+
+fn bottom(buf: &mut Buffer, area: Rect, y: u16, look: &Look, run: &Run, index: usize, below: usize) {
+    let Some(candidate) = run.candidates.get(index) else { return };
+    let muted = look.style(Role::Muted);
+    let mut texts = Vec::new();
+    let mut figures = String::new();
+    if let Some(mean) = candidate.mean() {
+        figures = format!("lp {mean:.2}");
+    }
+    match candidate.rank {
+        Some(rank) => figures.push_str(&format!("  rank {rank}")),
+        None => {
+            if let Some(accepted) = candidate.accepted_per_step().filter(|_| candidate.is_live()) {
+                figures.push_str(&format!("  +{accepted:.1}/step"));
+            }
+        }
+    }
+    texts.push((figures, muted));
+    match run.testing(index) {
+        Testing::Done(verdict) => {
+            let role = badge::tested(run.testing(index)).map_or(Role::Muted, |b| b.role);
+            texts.push((text::one_line(&verdict.message), look.style(role)));
+        }
+        Testing::Fault(why) => texts.push((text::one_line(why), look.style(Role::Error))),
+        _ => {}
+    }
+    let more = if below > 0 { format!(" ↓ {below} more ") } else { String::new() };
+    let room = area.width.saturating_sub(text::width(&more) as u16);
+    pieces(buf, Rect { width: room, ..area }, y, &texts);
+    if !more.is_empty() && area.width > 20 {
+        put(buf, area, area.x + room, y, &more, look.style(Role::Warn));
+    }
+}
+
+/// A rule with a candidate's name, for places where its code follows.
+pub fn heading(buf: &mut Buffer, area: Rect, y: u16, look: &Look, index: usize, right: &str) {
+    let left = format!(" {} ", label(index));
+    rule(buf, area, y, look, (&left, look.style(Role::Title)), (right, look.style(Role::Muted)));
+}

@@ -1,0 +1,62 @@
+//! The prompt: folded into one line, or in the editor.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget;
+
+use super::{Look, put, put_ends, rule};
+use crate::source::Prompt;
+use crate::tui::app::{Focus, State};
+use crate::tui::keymap::{Action, Context};
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Draws the prompt.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
+    if area.is_empty() {
+        return;
+    }
+    if look.state.focus == Focus::Prompt {
+        editor(buf, area, look);
+        return;
+    }
+    let edit = look.state.key_name(Context::Panes, Action::FocusPrompt);
+    let left = format!(" > {}", folded(look.state));
+    put_ends(buf, area, area.y, (&left, look.style(Role::Muted)), (&format!("{edit} edits "), look.style(Role::Hint)));
+}
+
+/// The editor with a rule above it.
+pub fn editor(buf: &mut Buffer, area: Rect, look: &Look) {
+    let state = look.state;
+    let mut rest = area;
+    if area.height > 1 {
+        let mark = if state.draft.is_edited() { " prompt, edited " } else { " prompt " };
+        rule(buf, area, area.y, look, (mark, look.style(Role::BorderFocus)), ("", look.style(Role::Hint)));
+        rest = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    }
+    let text = Rect {
+        x: rest.x + u16::from(rest.width > 4),
+        width: rest.width.saturating_sub(u16::from(rest.width > 4)),
+        ..rest
+    };
+    if state.draft.is_blank() && state.draft.lines() == 1 {
+        put(buf, text, text.x + 1, text.y, "describe or begin the code to write", look.style(Role::Muted));
+    }
+    state.draft.area().render(text, buf);
+}
+
+/// The prompt in one line: the line of the function, else its first line.
+fn folded(state: &State) -> String {
+    if let Prompt::Ids(ids) = &state.job.prompt {
+        return format!("{} token ids", ids.len());
+    }
+    let text = state.draft.text();
+    let name = state.job.target.as_ref().map(|t| format!("def {}", t.entry_point));
+    let of_function = name.and_then(|name| {
+        text.lines().find(|l| l.trim_start().trim_start_matches("async ").starts_with(&name)).map(str::to_owned)
+    });
+    let line = of_function.unwrap_or_else(|| text.lines().find(|l| !l.trim().is_empty()).unwrap_or("").to_owned());
+    let more = if text.lines().filter(|l| !l.trim().is_empty()).count() > 1 { " …" } else { "" };
+    let edited = if state.draft.is_edited() { "  (edited)" } else { "" };
+    format!("{}{more}{edited}", text::one_line(&line))
+}

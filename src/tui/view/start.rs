@@ -1,0 +1,83 @@
+//! The screen before anything was generated: the prompt, and what it will be completed and tested with.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Look, code, prompt, put, rule, title};
+use crate::source::Prompt;
+use crate::tui::app::candidate::Scroll;
+use crate::tui::app::{Focus, Loading, State};
+use crate::tui::highlight::Of;
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Draws the screen.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
+    if area.is_empty() {
+        return;
+    }
+    let state = look.state;
+    let facts = facts(state);
+    let room = area.height.saturating_sub(5);
+    let rows = (facts.len() as u16 + 1).min(room);
+    let above = Rect { height: area.height - rows, ..area };
+    let below = Rect { y: above.bottom(), height: rows, ..area };
+    if state.focus == Focus::Prompt {
+        prompt::editor(buf, above, look);
+    } else {
+        let name = if state.draft.is_edited() { " prompt, edited " } else { " prompt " };
+        rule(buf, above, above.y, look, (name, look.style(Role::Title)), ("", look.style(Role::Hint)));
+        let inside =
+            Rect { x: above.x + 1, y: above.y + 1, width: above.width.saturating_sub(1), height: above.height - 1 };
+        let shown = match &state.job.prompt {
+            Prompt::Ids(ids) => format!("{} token ids", ids.len()),
+            Prompt::Text(_) => state.draft.text(),
+        };
+        let scroll = Scroll { top: state.prompt_top, column: 0, follow: false };
+        code::draw(buf, inside, look, Of::Prompt, &shown, scroll, state.wrap);
+    }
+    if rows > 0 {
+        rule(buf, below, below.y, look, ("", look.style(Role::Title)), ("", look.style(Role::Hint)));
+    }
+    for (y, (name, words, role)) in (below.y + 1..below.bottom()).zip(&facts) {
+        let x = put(buf, below, below.x + 1, y, &format!("{name:<11}"), look.style(Role::Muted));
+        let room = usize::from(below.right().saturating_sub(x + 1));
+        put(buf, below, x + 1, y, &text::fit(words, room), look.style(*role));
+    }
+}
+
+/// What will happen, as names and words.
+fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
+    let (models, runs_on) = match &state.loading {
+        Loading::Opening => (("loading …".to_owned(), Role::Working), None),
+        Loading::Failed(_) => (("none".to_owned(), Role::Error), None),
+        Loading::Ready(info) => {
+            let mut words = format!("{} {} {}", info.device, info.dtype, info.kernel);
+            if info.threads > 0 {
+                words.push_str(&format!(", {} threads", info.threads));
+            }
+            ((text::one_line(&title::models(info)), Role::Title), Some(text::one_line(&words)))
+        }
+    };
+    let mut facts = vec![("models", models.0, models.1)];
+    facts.extend(runs_on.map(|words| ("device", words, Role::Muted)));
+    facts.push((
+        "candidates",
+        format!("{}, each of at most {} tokens", state.options.n, state.options.max_tokens),
+        Role::Muted,
+    ));
+    if state.has_tests() {
+        facts.push(("tests", text::one_line(&state.job.tests_label), Role::Muted));
+        let (words, role) = match &state.loading {
+            Loading::Ready(_) if state.protection.is_isolated() => {
+                (text::one_line(&state.protection.summary), Role::Muted)
+            }
+            Loading::Ready(_) => (format!("NOT ISOLATED: {}", text::one_line(&state.protection.summary)), Role::Warn),
+            _ => ("…".to_owned(), Role::Muted),
+        };
+        facts.push(("sandbox", words, role));
+    } else {
+        facts.push(("tests", "none: the likeliest candidate is the pick".to_owned(), Role::Muted));
+    }
+    facts
+}

@@ -1,0 +1,116 @@
+//! The line of figures: tests, speed, acceptance, settings, sandbox.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::{Look, badge, put};
+use crate::tui::app::candidate::label;
+use crate::tui::app::state::Consent;
+use crate::tui::app::{Run, Testing};
+use crate::tui::layout::{Layout, Regime};
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Draws the line, dropping from the right what does not fit.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
+    if area.is_empty() {
+        return;
+    }
+    let pieces = if layout.regime == Regime::Floor { floor(look) } else { pieces(look) };
+    let row = Rect {
+        x: area.x + u16::from(area.width > 20),
+        width: area.width.saturating_sub(u16::from(area.width > 20)),
+        ..area
+    };
+    let mut x = row.x;
+    for (i, (piece, style)) in pieces.iter().filter(|(p, _)| !p.is_empty()).enumerate() {
+        let gap = if i == 0 { 0 } else { 3 };
+        let room = row.right().saturating_sub(x + gap);
+        if i > 0 && text::width(piece) > usize::from(room) {
+            break;
+        }
+        x = put(buf, row, x + gap, area.y, &text::fit(piece, room.into()), *style);
+    }
+}
+
+fn pieces(look: &Look) -> Vec<(String, Style)> {
+    let state = look.state;
+    let (plain, muted) = (Style::default(), look.style(Role::Muted));
+    let mut out = Vec::new();
+    if state.is_unprotected() {
+        match state.consent {
+            Consent::Given => out.push(("UNPROTECTED".to_owned(), look.style(Role::Error))),
+            Consent::Refused => out.push(("tests refused".to_owned(), look.style(Role::Warn))),
+            Consent::Unknown if state.question.is_some() => {
+                out.push(("tests wait for your answer".to_owned(), look.style(Role::Warn)));
+            }
+            Consent::Unknown => {}
+        }
+    }
+    if let Some(run) = &state.run {
+        if let Some((words, role)) = tests(run, state.has_tests()) {
+            out.push((words, look.style(role)));
+        }
+        let speed = run.summary.as_ref().map_or(run.rate, |s| s.tokens_per_second);
+        if speed > 0.0 {
+            out.push((format!("{speed:.0} tok/s"), plain));
+        }
+        if let Some(accepted) = run.accepted_per_step() {
+            out.push((format!("+{accepted:.1}/step"), plain));
+        }
+        if let Some(ended) = run.ended {
+            out.push((format!("{:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0), plain));
+        }
+    }
+    let seed = state.run.as_ref().map_or(state.options.seed, |r| r.seed);
+    let temperature = state.options.sampling.temperature;
+    out.push((format!("N {}", state.options.n), muted));
+    out.push((if temperature == 0.0 { "greedy".to_owned() } else { format!("T {temperature}") }, muted));
+    out.push((format!("seed {seed}"), muted));
+    out.push((state.draft_length(), muted));
+    if state.has_tests() && !state.protection.tier.is_empty() {
+        out.push((format!("sandbox: {}", text::one_line(&state.protection.tier)), muted));
+    }
+    out
+}
+
+/// `2 passed, 1 failed, 1 testing`.
+fn tests(run: &Run, has_tests: bool) -> Option<(String, Role)> {
+    let count =
+        |wanted: &dyn Fn(&Testing) -> bool| (0..run.candidates.len()).filter(|&c| wanted(run.testing(c))).count();
+    let passed = count(&Testing::passed);
+    let failed = count(&|t| matches!(t, Testing::Done(_)) && !t.passed());
+    let pending = count(&Testing::is_pending);
+    let live = run.candidates.iter().filter(|c| c.is_live()).count();
+    let parts: Vec<String> = [(live, "writing"), (pending, "testing"), (passed, "passed"), (failed, "failed")]
+        .iter()
+        .filter(|(n, word)| *n > 0 && (has_tests || *word == "writing"))
+        .map(|(n, word)| format!("{n} {word}"))
+        .collect();
+    let role = match (passed, run.is_settled()) {
+        (1.., _) => Role::Pass,
+        (0, true) if has_tests => Role::Fail,
+        _ => Role::Working,
+    };
+    (!parts.is_empty()).then(|| (parts.join(", "), role))
+}
+
+/// Everything in one line, when there is no more than that.
+fn floor(look: &Look) -> Vec<(String, Style)> {
+    let state = look.state;
+    if let Some(error) = &state.error {
+        return vec![(text::one_line(error), look.style(Role::Error))];
+    }
+    if state.question_is_shown() {
+        return vec![("run tests UNPROTECTED? y n".to_owned(), look.style(Role::Error))];
+    }
+    if let Some(said) = super::footer::said(look) {
+        return vec![said];
+    }
+    let Some(run) = &state.run else { return vec![(state.subject(), look.style(Role::Title))] };
+    let own = badge::short(run, run.focus);
+    let mut out = vec![(format!("{} {}", label(run.focus), own.text), look.style(own.role))];
+    out.extend(tests(run, state.has_tests()).map(|(words, role)| (words, look.style(role))));
+    out
+}

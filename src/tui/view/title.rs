@@ -1,0 +1,65 @@
+//! The first line: what is completed, by which models, on what.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Look, put};
+use crate::tui::app::Loading;
+use crate::tui::app::state::Consent;
+use crate::tui::layout::{Layout, Regime};
+use crate::tui::text;
+use crate::tui::theme::Role;
+
+/// Draws the line, dropping from the right what does not fit.
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
+    if area.is_empty() {
+        return;
+    }
+    let state = look.state;
+    let (muted, title) = (look.style(Role::Muted), look.style(Role::Title));
+    let mut pieces = vec![("bass-tui".to_owned(), title), (state.subject(), title)];
+    match &state.loading {
+        Loading::Opening => pieces.push(("loading the models".to_owned(), look.style(Role::Working))),
+        Loading::Failed(_) => pieces.push(("no models".to_owned(), look.style(Role::Error))),
+        Loading::Ready(info) => {
+            pieces.push((text::one_line(&models(info)), muted));
+            pieces.push((text::one_line(format!("{} {}", info.device, info.dtype).trim()), muted));
+        }
+    }
+    if area.width < 60 {
+        pieces.remove(0);
+    }
+    let unprotected = state.is_unprotected() && state.consent == Consent::Given && layout.status.is_empty();
+    let right = match layout.regime {
+        _ if unprotected => "UNPROTECTED",
+        _ if state.zoom => "zoom",
+        Regime::Tabs => "tabs: too small for a grid",
+        _ => "",
+    };
+    let reserved = if right.is_empty() { 0 } else { text::width(right) as u16 + 2 };
+    let left = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+    let mut x = left.x;
+    let mut fits = true;
+    for (i, (piece, style)) in pieces.iter().enumerate() {
+        let gap = if i == 0 { 0 } else { 3 };
+        let room = left.right().saturating_sub(x + gap);
+        if i > 0 && text::width(piece) > usize::from(room) {
+            break;
+        }
+        x = put(buf, left, x + gap, area.y, &text::fit(piece, room.into()), *style);
+        fits = x + reserved <= area.right();
+    }
+    if reserved > 0 && (fits || unprotected) {
+        let style = look.style(if unprotected { Role::Error } else { Role::Muted });
+        put(buf, area, area.right().saturating_sub(reserved - 1), area.y, right, style);
+    }
+}
+
+/// `main + draft`.
+pub fn models(info: &crate::source::SourceInfo) -> String {
+    if info.draft.is_empty() || info.draft == "none" {
+        info.model.clone()
+    } else {
+        format!("{} + {}", info.model, info.draft)
+    }
+}

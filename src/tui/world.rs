@@ -1,0 +1,284 @@
+//! Carries out what the core asks for: generations, trials, files, the clipboard. Answers come back as messages.
+
+use std::collections::HashMap;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::app::{Effect, Msg};
+use super::clipboard;
+use crate::code::{Applied, Target};
+use crate::engine::{Event, GenerateOptions};
+use crate::job::Job;
+use crate::source::{Prompt, Request, Source, Ticket};
+use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
+
+/// Runs trials. [`Runner`] is the one that does.
+pub trait Judge: Send + Sync {
+    /// What protects the user.
+    fn protection(&self) -> &Protection;
+    /// Runs the tests of `job` on a candidate and waits; `cancel` ends it soon. An error is a fault of the sandbox.
+    fn judge(
+        &self,
+        job: &Job,
+        candidate: &str,
+        limits: Limits,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Verdict, TrialError>;
+    /// The same, for a user who has agreed to run tests although nothing isolates them.
+    fn allow_unprotected(&self) -> Arc<dyn Judge>;
+}
+
+impl Judge for Runner {
+    fn protection(&self) -> &Protection {
+        Runner::protection(self)
+    }
+
+    fn judge(
+        &self,
+        job: &Job,
+        candidate: &str,
+        limits: Limits,
+        cancel: &Arc<AtomicBool>,
+    ) -> Result<Verdict, TrialError> {
+        match job.trial(candidate, limits) {
+            Some(trial) => self.run(&trial, cancel),
+            None => Ok(Verdict::not_run("there are no tests")),
+        }
+    }
+
+    fn allow_unprotected(&self) -> Arc<dyn Judge> {
+        Arc::new(self.clone())
+    }
+}
+
+/// Models and sandbox.
+pub type Opened = (Arc<dyn Source>, Arc<dyn Judge>);
+
+/// What reaches the loop from other threads.
+pub enum Incoming {
+    /// A message for the core.
+    App(Msg),
+    /// Models and sandbox are ready, or not.
+    Opened(Result<Opened, String>),
+    /// Lines were coloured.
+    Coloured(super::highlight::Coloured),
+}
+
+/// What the loop has to do itself.
+pub enum Asked {
+    /// Nothing.
+    Nothing,
+    /// Send control sequences to the terminal, then tell the core.
+    Send(String),
+    /// Draw every cell.
+    Redraw,
+    /// Suspend.
+    Suspend,
+    /// Leave, with this program accepted.
+    Quit(Option<String>),
+}
+
+/// The world as the core can act on it.
+pub struct World {
+    job: Arc<Job>,
+    options: GenerateOptions,
+    limits: Limits,
+    /// Where copies of files go before they are written; nowhere if empty.
+    backups: PathBuf,
+    in_tmux: bool,
+    sender: UnboundedSender<Incoming>,
+    opened: Option<Opened>,
+    /// The current generation: its name, its ticket, its job with the prompt it was given.
+    current: Option<(u64, Ticket, Arc<Job>)>,
+    cancel: HashMap<u64, Arc<AtomicBool>>,
+    trials: Vec<JoinHandle<()>>,
+    applied: Option<Applied>,
+}
+
+impl World {
+    /// A world without models yet.
+    pub fn new(
+        job: Arc<Job>,
+        options: GenerateOptions,
+        limits: Limits,
+        backups: PathBuf,
+        in_tmux: bool,
+        sender: UnboundedSender<Incoming>,
+    ) -> Self {
+        Self {
+            job,
+            options,
+            limits,
+            backups,
+            in_tmux,
+            sender,
+            opened: None,
+            current: None,
+            cancel: HashMap::new(),
+            trials: Vec::new(),
+            applied: None,
+        }
+    }
+
+    /// Loads models and sandbox on a thread.
+    pub fn open(&self, open: Box<dyn FnOnce() -> Result<Opened, String> + Send>) {
+        let sender = self.sender.clone();
+        let body = move || {
+            let result = panic::catch_unwind(AssertUnwindSafe(open))
+                .unwrap_or_else(|_| Err("the models could not be loaded: the loader failed".to_owned()));
+            let _ = sender.send(Incoming::Opened(result));
+        };
+        if let Err(why) = thread::Builder::new().name("open".into()).spawn(body) {
+            self.tell(Msg::Opened(Err(format!("no thread could be started to load the models: {why}"))));
+        }
+    }
+
+    /// Models and sandbox have come; returns the message for the core.
+    pub fn opened(&mut self, result: Result<Opened, String>) -> Msg {
+        Msg::Opened(result.map(|(source, judge)| {
+            let said = (source.info(), judge.protection().clone());
+            self.opened = Some((source, judge));
+            said
+        }))
+    }
+
+    /// Does what the core asks for, as far as it does not need the terminal.
+    pub fn act(&mut self, effect: Effect) -> Asked {
+        match effect {
+            Effect::Generate { run, prompt, n, seed } => self.generate(run, prompt, n, seed),
+            Effect::CancelAll { run } => {
+                if let Some((_, ticket, _)) = self.current.as_ref().filter(|c| c.0 == run) {
+                    ticket.cancel_all();
+                }
+            }
+            Effect::Cancel { run, candidate } => {
+                if let Some((_, ticket, _)) = self.current.as_ref().filter(|c| c.0 == run) {
+                    ticket.cancel(candidate);
+                }
+            }
+            Effect::Test { run, candidate, text } => self.test(run, candidate, &text),
+            Effect::CancelTests { run } => {
+                // A later trial of the same generation gets a new flag.
+                if let Some(cancel) = self.cancel.remove(&run) {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            }
+            Effect::AllowUnprotected => {
+                if let Some((_, judge)) = &mut self.opened {
+                    *judge = judge.allow_unprotected();
+                }
+            }
+            Effect::Apply { run, candidate, text } => {
+                let result = self.apply(&text);
+                self.tell(Msg::Applied { run, candidate, result });
+            }
+            Effect::Undo => {
+                let result = self.undo();
+                self.tell(Msg::Undone(result));
+            }
+            Effect::Copy { text, program } => {
+                let text = if program { self.program(&text) } else { text };
+                match clipboard::sequence(&text, self.in_tmux) {
+                    Ok(sequence) => {
+                        self.tell(Msg::Copied(Ok(format!(
+                            "{} lines sent to the terminal's clipboard",
+                            text.lines().count()
+                        ))));
+                        return Asked::Send(sequence);
+                    }
+                    Err(why) => self.tell(Msg::Copied(Err(why))),
+                }
+            }
+            Effect::Redraw => return Asked::Redraw,
+            Effect::Suspend => return Asked::Suspend,
+            Effect::Quit { accept } => return Asked::Quit(accept.map(|text| self.program(&text))),
+        }
+        Asked::Nothing
+    }
+
+    fn tell(&self, msg: Msg) {
+        let _ = self.sender.send(Incoming::App(msg));
+    }
+
+    fn generate(&mut self, run: u64, prompt: Option<String>, n: usize, seed: u64) {
+        let Some((source, _)) = &self.opened else { return };
+        let mut job = (*self.job).clone();
+        if let Some(text) = prompt {
+            job.prompt = Prompt::Text(text);
+        }
+        let options = GenerateOptions { n, seed, ..self.options.clone() };
+        let sender = self.sender.clone();
+        let sink = Box::new(move |event: Event| {
+            let _ = sender.send(Incoming::App(Msg::Engine { run, event }));
+        });
+        let ticket = source.generate(Request { prompt: job.prompt.clone(), options }, sink);
+        self.current = Some((run, ticket, Arc::new(job)));
+    }
+
+    fn job_of(&self, run: u64) -> Arc<Job> {
+        self.current.as_ref().filter(|c| c.0 == run).map_or_else(|| self.job.clone(), |c| c.2.clone())
+    }
+
+    fn program(&self, text: &str) -> String {
+        self.current.as_ref().map_or(&self.job, |c| &c.2).program(text)
+    }
+
+    fn test(&mut self, run: u64, candidate: usize, text: &str) {
+        let job = self.job_of(run);
+        let told = self.sender.clone();
+        let tell = move |result| {
+            let _ = told.send(Incoming::App(Msg::Tested { run, candidate, result }));
+        };
+        let Some((_, judge)) = &self.opened else { return };
+        let (judge, limits, text) = (judge.clone(), self.limits, text.to_owned());
+        let cancel = self.cancel.entry(run).or_default().clone();
+        let failed = tell.clone();
+        let body = move || {
+            let result = panic::catch_unwind(AssertUnwindSafe(|| judge.judge(&job, &text, limits, &cancel)));
+            tell(match result {
+                Ok(result) => result.map_err(|e| e.to_string()),
+                Err(_) => Err("the sandbox failed inside the program; please report this".to_owned()),
+            });
+        };
+        self.trials.retain(|t| !t.is_finished());
+        match thread::Builder::new().name(format!("trial {candidate}")).spawn(body) {
+            Ok(handle) => self.trials.push(handle),
+            Err(why) => failed(Err(format!("no thread could be started: {why}"))),
+        }
+    }
+
+    fn apply(&mut self, text: &str) -> Result<String, String> {
+        let target: &Target = self.job.target.as_ref().ok_or("there is no file to write to")?;
+        let backups = (!self.backups.as_os_str().is_empty()).then_some(self.backups.as_path());
+        let applied = target.apply(text, backups).map_err(|e| e.to_string())?;
+        let path = applied.path.display().to_string();
+        self.applied = Some(applied);
+        Ok(path)
+    }
+
+    fn undo(&mut self) -> Result<String, String> {
+        let applied = self.applied.as_ref().ok_or("nothing was written")?;
+        applied.undo().map_err(|e| e.to_string())?;
+        let path = applied.path.display().to_string();
+        self.applied = None;
+        Ok(path)
+    }
+
+    /// Ends everything and waits until no code under test runs any more.
+    pub fn close(&mut self) {
+        if let Some((_, ticket, _)) = &self.current {
+            ticket.cancel_all();
+        }
+        for cancel in self.cancel.values() {
+            cancel.store(true, Ordering::Relaxed);
+        }
+        for trial in self.trials.drain(..) {
+            let _ = trial.join();
+        }
+    }
+}
