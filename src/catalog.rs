@@ -213,8 +213,8 @@ const RESERVED: &[&str] = &["auto", "none", "lookup", "sibling"];
 /// A model that is part of the program: `main` or `draft`.
 fn embedded(which: &str) -> Option<&'static EmbeddedModel> {
     match which {
-        "main" => Some(&model::embedded::MAIN),
-        "draft" => Some(&model::embedded::DRAFT),
+        "main" => Some(&crate::model::embedded::MAIN),
+        "draft" => Some(&crate::model::embedded::DRAFT),
         _ => None,
     }
 }

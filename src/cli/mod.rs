@@ -14,8 +14,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use failure::Failure;
-
 /// N candidate completions of one prompt at nearly the price of one, picked by running your tests.
 #[derive(Debug, Parser)]
 #[command(

@@ -1,7 +1,6 @@
 //! What every command begins with: folders, settings, the catalog; and the questions to the user.
 
 use std::io::{BufRead, IsTerminal, Write};
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::args::ModelArgs;
@@ -84,7 +83,6 @@ pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
 
 /// Calls `act` on every SIGINT and SIGTERM, on a thread of its own.
 pub fn on_signal(act: impl Fn() + Send + 'static) {
-    let act = Arc::new(act);
     let listen = move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
         runtime.block_on(async {
