@@ -169,3 +169,114 @@ impl<B> Job<B> {
         Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use half::bf16;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{Tensor, TensorType};
+
+    fn values(seed: u32, len: usize) -> Vec<f32> {
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Exact in bf16.
+            f32::from((state >> 24) as u8 as i8) / 64.0
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    /// Values whose products and sums are rounded, so that another order of summation shows.
+    fn inexact(seed: u32, len: usize) -> Vec<f32> {
+        values(seed, len).into_iter().map(|value| value * 0.731_058_6 + 0.1).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+
+        /// Odd sizes, both storages, all modes: equal to a sum in f64 within rounding, and to the bit between kernel
+        /// sets, thread counts and numbers of rows.
+        #[test]
+        fn products_are_right_and_do_not_depend_on_company(
+            rows in 1usize..20, inputs in 1usize..70, outputs in 1usize..150, seed: u32, add: bool, with_bias: bool,
+        ) {
+            let x = inexact(seed, rows * inputs);
+            let w = values(seed ^ 1, outputs * inputs);
+            let (bias, before) = (values(seed ^ 2, outputs), values(seed ^ 3, rows * outputs));
+            let bytes: Vec<u8> = w.iter().flat_map(|&w| bf16::from_f32(w).to_le_bytes()).collect();
+            let tensor = Tensor { dtype: TensorType::Bf16, bytes: &bytes };
+            let mode = if add { Mode::Add } else { Mode::Store };
+            let mut results = Vec::new();
+            for threads in [1, 3] {
+                let pool = Pool::new(threads);
+                for as_bf16 in [false, true] {
+                    let weights = Packed::new(&pool, &[(tensor, outputs)], inputs, as_bf16).expect("memory");
+                    let layer = Linear { weights: &weights, bias: with_bias.then_some(&bias[..]), mode };
+                    for kernels in [Some(Kernels::portable()), Kernels::avx2()].into_iter().flatten() {
+                        let mut out = before.clone();
+                        linear(&pool, &kernels, layer, &x, &mut out);
+                        results.push(out);
+                        // Row by row.
+                        let mut out = before.clone();
+                        for (x, out) in x.chunks(inputs).zip(out.chunks_mut(outputs)) {
+                            linear(&pool, &kernels, layer, x, out);
+                        }
+                        results.push(out);
+                    }
+                }
+            }
+            for result in &results {
+                prop_assert!(result.iter().zip(&results[0]).all(|(a, b)| a.to_bits() == b.to_bits()));
+            }
+            for (r, row) in results[0].chunks(outputs).enumerate() {
+                for (c, &found) in row.iter().enumerate() {
+                    let product: f64 = (0..inputs)
+                        .map(|k| f64::from(x[r * inputs + k]) * f64::from(w[c * inputs + k]))
+                        .sum();
+                    let expected = product
+                        + if with_bias { f64::from(bias[c]) } else { 0.0 }
+                        + if add { f64::from(before[r * outputs + c]) } else { 0.0 };
+                    prop_assert!((f64::from(found) - expected).abs() < 1e-4, "{found} for {expected}");
+                }
+            }
+        }
+
+        /// Cutting the sum anywhere and going on changes nothing.
+        #[test]
+        fn a_chain_goes_on_where_it_stopped(rows in 1usize..9, inputs in 2usize..60, columns in 1usize..40, seed: u32) {
+            let x = inexact(seed, rows * inputs);
+            let blocks: Vec<F32x16> = values(seed ^ 1, columns.div_ceil(NR) * inputs * NR)
+                .chunks(NR)
+                .map(|block| F32x16(std::array::from_fn(|c| block[c])))
+                .collect();
+            let cut = seed as usize % inputs;
+            for kernels in [Some(Kernels::portable()), Kernels::avx2()].into_iter().flatten() {
+                let run = |parts: &[(usize, usize, Mode)]| {
+                    let mut out = vec![0.0f32; rows * columns];
+                    for &(from, to, mode) in parts {
+                        let job = Job {
+                            x: x[from..].as_ptr(),
+                            x_stride: inputs,
+                            rows,
+                            k: to - from,
+                            panels: blocks[from..].as_ptr(),
+                            panel_stride: inputs,
+                            columns,
+                            out: out.as_mut_ptr(),
+                            out_stride: columns,
+                            bias: std::ptr::null(),
+                            mode,
+                        };
+                        // SAFETY: all pointers reach `rows`, `columns` and `k` as sized above.
+                        unsafe { kernels.run_f32(&job) };
+                    }
+                    out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+                };
+                let whole = run(&[(0, inputs, Mode::Store)]);
+                prop_assert_eq!(&whole, &run(&[(0, cut, Mode::Store), (cut, inputs, Mode::Continue)]));
+            }
+        }
+    }
+}

@@ -72,7 +72,7 @@ impl CpuNetwork {
 
     /// Checks everything about `rows` that the contract asks for, before anything is changed.
     fn check(&self, rows: &Rows<'_>) -> Result<(), BackendError> {
-        let total: usize = rows.spans.iter().map(|span| span.len).sum();
+        let total = rows.spans.iter().fold(0usize, |total, span| total.saturating_add(span.len));
         if total != rows.tokens.len() {
             return Err(contract(format!("{} tokens for spans of {total} rows", rows.tokens.len())));
         }
