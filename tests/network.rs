@@ -210,6 +210,24 @@ fn a_prompt_goes_on_after_its_forks_are_closed() {
 }
 
 #[test]
+fn forks_of_different_lengths_of_one_prompt_go_together() {
+    let mut network = small();
+    let text = tokens(13, 24);
+    let expected = one_by_one(&mut network, &text);
+    let prompt = network.open(20).expect("memory");
+    pass(&mut network, &[(prompt, 0, &text[..20])], Wanted::Nothing);
+    let long = network.fork(prompt, 1, 4).expect("memory")[0];
+    network.set_len(prompt, 11);
+    let short = network.fork(prompt, 1, 4).expect("memory")[0];
+    network.close(prompt);
+    assert_eq!((network.len(long), network.len(short)), (20, 11));
+    pass(&mut network, &[(short, 11, &text[11..14]), (long, 20, &text[20..])], Wanted::All);
+    for (row, at) in [11, 12, 13, 20, 21, 22, 23].into_iter().enumerate() {
+        assert_eq!(bits(&network, row), expected[at], "position {at}");
+    }
+}
+
+#[test]
 fn broken_contracts_are_errors_and_change_nothing() {
     let mut network = small();
     let seq = network.open(8).expect("memory");

@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 use super::gemm::{Job, Kernels, Mode};
 use super::kv::Region;
-use super::ops;
 use super::pack::{F32x16, NR};
 use super::pool::{Parts, Pool};
 use crate::model::spec;
@@ -180,7 +179,7 @@ impl Attention<'_> {
             for row in rows {
                 let seen = seen(view, row + 1);
                 for query in (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group {
-                    normalisers.push(ops::softmax(&mut scores[query * score_stride..][..seen], scale));
+                    normalisers.push(self.kernels.softmax(&mut scores[query * score_stride..][..seen], scale));
                 }
             }
         }

@@ -8,6 +8,7 @@
 mod avx2;
 mod portable;
 
+use super::ops;
 use super::pack::{Bf16x16, F32x16, NR, Packed, Panels};
 use super::pool::{Parts, Pool};
 
@@ -58,19 +59,33 @@ pub struct Kernels {
     pub name: &'static str,
     f32: unsafe fn(&Job<F32x16>),
     bf16: unsafe fn(&Job<Bf16x16>),
+    softmax: unsafe fn(&mut [f32], f32) -> f32,
+    silu_gate: unsafe fn(&[f32], &mut [f32]),
 }
 
 impl Kernels {
     /// The kernels that every processor can run, slow without fused multiply-add in hardware.
     pub const fn portable() -> Self {
-        Self { name: "portable", f32: portable::product, bf16: portable::product }
+        Self {
+            name: "portable",
+            f32: portable::product,
+            bf16: portable::product,
+            softmax: ops::softmax,
+            silu_gate: ops::silu_gate,
+        }
     }
 
     /// The AVX2 + FMA kernels, where this processor has them.
     pub fn avx2() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            return Some(Self { name: "avx2", f32: avx2::product_f32, bf16: avx2::product_bf16 });
+            return Some(Self {
+                name: "avx2",
+                f32: avx2::product_f32,
+                bf16: avx2::product_bf16,
+                softmax: avx2::softmax,
+                silu_gate: avx2::silu_gate,
+            });
         }
         None
     }
@@ -78,6 +93,18 @@ impl Kernels {
     /// The fastest kernels for this processor.
     pub fn best() -> Self {
         Self::avx2().unwrap_or(Self::portable())
+    }
+
+    /// [`ops::softmax`], compiled for this processor; the same to the bit.
+    pub fn softmax(&self, scores: &mut [f32], scale: f32) -> f32 {
+        // SAFETY: the processor was checked when the set was chosen.
+        unsafe { (self.softmax)(scores, scale) }
+    }
+
+    /// [`ops::silu_gate`], compiled for this processor; the same to the bit.
+    pub fn silu_gate(&self, gate_up: &[f32], out: &mut [f32]) {
+        // SAFETY: as above.
+        unsafe { (self.silu_gate)(gate_up, out) }
     }
 
     /// Runs a job on f32 panels.
@@ -98,9 +125,6 @@ impl Kernels {
         unsafe { (self.bf16)(job) }
     }
 }
-
-/// Panels of one unit of work: a multiple of the panels that a kernel takes at once.
-const UNIT_PANELS: usize = 4;
 
 /// Multiply-adds below which other threads are not called: their answer would come later than the result.
 const INLINE_WORK: usize = 1 << 17;
@@ -127,8 +151,13 @@ pub fn linear(pool: &Pool, kernels: &Kernels, layer: Linear<'_>, x: &[f32], out:
         return;
     }
     let panels = outputs.div_ceil(NR);
-    // A few units per thread even out unequal speed; whole groups keep the kernels at their widest.
-    let per_thread = panels.div_ceil(pool.threads() * 4).next_multiple_of(UNIT_PANELS);
+    // A few units per thread even out unequal speed; with few rows the kernels want several panels at once.
+    let at_once = match rows {
+        1 => 4,
+        2 | 3 => 2,
+        _ => 1,
+    };
+    let per_thread = panels.div_ceil(pool.threads() * 4).next_multiple_of(at_once);
     let unit = if rows * inputs * outputs < INLINE_WORK { panels } else { per_thread };
     let out = Parts::new(out);
     pool.run(panels.div_ceil(unit), &|number, _| {
