@@ -3,8 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bass_tui::backend::cpu::CpuNetwork;
-use bass_tui::backend::cpu::gemm::Kernels;
+use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, Rows, SeqId, Span, Wanted};
 use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
 
@@ -74,7 +73,7 @@ fn a_row_is_the_same_to_the_bit_in_any_company() {
                     let part = &text[start..text.len().min(start + slab)];
                     assert_eq!(pass(&mut network, &[(seq, start, part)], Wanted::All), part.len());
                     for (row, at) in (start..start + part.len()).enumerate() {
-                        assert_eq!(bits(&network, row), expected[at], "{} threads, slabs of {slab}, row {at}", threads);
+                        assert_eq!(bits(&network, row), expected[at], "{threads} threads, slabs of {slab}, row {at}");
                     }
                 }
                 network.close(seq);
@@ -155,7 +154,7 @@ fn dropped_rows_leave_no_trace() {
         // A draft that is rejected from here on: once dropped by `set_len`, once just written over.
         for dropped in [true, false] {
             let start = network.len(fork).min(len);
-            pass(&mut network, &[(fork, start, &text[start..len + 1])], Wanted::Nothing);
+            pass(&mut network, &[(fork, start, &text[start..=len])], Wanted::Nothing);
             pass(&mut network, &[(fork, len, &tokens(9, 10))], Wanted::Nothing);
             assert_eq!(network.len(fork), len + 10);
             if dropped {

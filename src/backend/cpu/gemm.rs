@@ -96,13 +96,13 @@ impl Kernels {
     }
 
     /// [`ops::softmax`], compiled for this processor; the same to the bit.
-    pub fn softmax(&self, scores: &mut [f32], scale: f32) -> f32 {
+    pub(super) fn softmax(&self, scores: &mut [f32], scale: f32) -> f32 {
         // SAFETY: the processor was checked when the set was chosen.
         unsafe { (self.softmax)(scores, scale) }
     }
 
     /// [`ops::silu_gate`], compiled for this processor; the same to the bit.
-    pub fn silu_gate(&self, gate_up: &[f32], out: &mut [f32]) {
+    pub(super) fn silu_gate(&self, gate_up: &[f32], out: &mut [f32]) {
         // SAFETY: as above.
         unsafe { (self.silu_gate)(gate_up, out) }
     }
@@ -111,7 +111,7 @@ impl Kernels {
     ///
     /// # Safety
     /// The pointers of the job must reach what its documentation says; `out` must not be in use elsewhere.
-    pub unsafe fn run_f32(&self, job: &Job<F32x16>) {
+    pub(super) unsafe fn run_f32(&self, job: &Job<F32x16>) {
         // SAFETY: the caller's duty; the processor was checked when the set was chosen.
         unsafe { (self.f32)(job) }
     }
@@ -120,7 +120,7 @@ impl Kernels {
     ///
     /// # Safety
     /// As for [`run_f32`](Self::run_f32).
-    pub unsafe fn run_bf16(&self, job: &Job<Bf16x16>) {
+    pub(super) unsafe fn run_bf16(&self, job: &Job<Bf16x16>) {
         // SAFETY: as in `run_f32`.
         unsafe { (self.bf16)(job) }
     }

@@ -1,20 +1,20 @@
 //! The CPU backend: one forward pass for every architecture, over rows of any number of sequences.
 
-pub mod attention;
-pub mod gemm;
-pub mod kv;
-pub mod load;
-pub mod ops;
-pub mod pack;
+mod attention;
+mod gemm;
+mod kv;
+mod load;
+mod ops;
+mod pack;
 mod pass;
-pub mod pool;
-pub mod rotary;
+mod pool;
+mod rotary;
 
 use std::collections::HashSet;
 use std::sync::Mutex;
 
 use attention::Scratch;
-use gemm::Kernels;
+pub use gemm::Kernels;
 use kv::{Sequences, Shape, contract};
 use load::Weights;
 use pass::{Buffers, Piece};
