@@ -67,6 +67,9 @@ pub struct Attention<'a> {
 /// to leave units for all threads.
 const TILE_QUERIES: usize = 24;
 
+/// Multiply-adds of the scores below which other threads are not called; see the constant of this name in `gemm`.
+const INLINE_WORK: usize = 1 << 18;
+
 /// Largest number of scores of a unit, unless a single row needs more.
 const TILE_SCORES: usize = 1 << 18;
 
@@ -98,8 +101,7 @@ impl Attention<'_> {
             self.unit(&views[tile.views.clone()], tile, head, (input, stride), &mut scratch, &out);
         };
         let units = tiles.len() * kv_heads;
-        // Below this the other threads would be late.
-        if work < 1 << 16 { (0..units).for_each(|number| unit(number, 0)) } else { self.pool.run(units, &unit) }
+        if work < INLINE_WORK { (0..units).for_each(|number| unit(number, 0)) } else { self.pool.run(units, &unit) }
     }
 
     fn tiles(&self, views: &[View<'_>]) -> Vec<Tile> {

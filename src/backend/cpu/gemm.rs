@@ -126,8 +126,13 @@ impl Kernels {
     }
 }
 
-/// Multiply-adds below which other threads are not called: their answer would come later than the result.
-const INLINE_WORK: usize = 1 << 17;
+/// Multiply-adds below which other threads are not called, some 30 microseconds: on a machine that is busy with other
+/// things, such as the user's tests, waiting for a thread that has lost its core costs more than it could save. The
+/// tests of this file use small matrices and want them shared out.
+const INLINE_WORK: usize = if cfg!(test) { 1 << 12 } else { 1 << 20 };
+
+/// Bytes of weights that take as long to read as [`INLINE_WORK`] takes to compute.
+const INLINE_BYTES: usize = 1 << 19;
 
 /// A linear layer on all rows.
 #[derive(Clone, Copy)]
@@ -158,7 +163,8 @@ pub fn linear(pool: &Pool, kernels: &Kernels, layer: Linear<'_>, x: &[f32], out:
         _ => 1,
     };
     let per_thread = panels.div_ceil(pool.threads() * 4).next_multiple_of(at_once);
-    let unit = if rows * inputs * outputs < INLINE_WORK { panels } else { per_thread };
+    let inline = rows * inputs * outputs < INLINE_WORK && weights.bytes() < INLINE_BYTES;
+    let unit = if inline { panels } else { per_thread };
     let out = Parts::new(out);
     pool.run(panels.div_ceil(unit), &|number, _| {
         let first = number * unit;
