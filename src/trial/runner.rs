@@ -58,7 +58,9 @@ impl Runner {
             (false, false) => Some("files and network are open to it: this system has neither Landlock nor seccomp"),
         };
         (protection.tier, protection.summary) = match missing {
-            None => ("kernel rules".to_owned(), "sandbox: kernel rules (files, network, limits per process)".to_owned()),
+            None => {
+                ("kernel rules".to_owned(), "sandbox: kernel rules (files, network, limits per process)".to_owned())
+            }
             Some(what) => ("none".to_owned(), format!("sandbox: none; {what}")),
         };
         Self { python, sandbox, protection, accepted: false }

@@ -123,8 +123,12 @@ mod tests {
     #[test]
     fn what_is_shown_is_cleaned() {
         let record = PASS.replace("passed", "failed").replace("2 checks", "got \\u001b[2J\\nline");
-        let remains =
-            Remains { ending: Ending::Exited(0), record: record.into(), output: b"\x1b]0;x\x07\xffok".to_vec(), duration: Duration::ZERO };
+        let remains = Remains {
+            ending: Ending::Exited(0),
+            record: record.into(),
+            output: b"\x1b]0;x\x07\xffok".to_vec(),
+            duration: Duration::ZERO,
+        };
         let verdict = judge(&remains, "n1");
         assert_eq!((verdict.message.as_str(), verdict.output.as_str()), ("got line", "\u{fffd}ok"));
     }

@@ -29,7 +29,10 @@ impl Sandbox {
     /// All layers that this kernel says it has; whether they work is for a probe to show.
     pub fn available() -> Self {
         #[cfg(target_os = "linux")]
-        return Self { landlock_abi: landlock::abi(), seccomp: cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) };
+        return Self {
+            landlock_abi: landlock::abi(),
+            seccomp: cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
+        };
         #[cfg(not(target_os = "linux"))]
         Self::none()
     }

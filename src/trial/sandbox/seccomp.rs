@@ -85,7 +85,9 @@ const SCOPED_SIGNALS: u32 = 6;
 pub fn filters(landlock_abi: u32) -> io::Result<Vec<BpfProgram>> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     if landlock_abi < SCOPED_SIGNALS {
-        for call in [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo] {
+        for call in
+            [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo]
+        {
             refused.insert(call, Vec::new());
         }
     }
