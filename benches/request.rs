@@ -37,6 +37,7 @@ fn request(criterion: &mut Criterion) {
         ("fixed 2", DraftLength::Fixed(2)),
         ("fixed 4", DraftLength::Fixed(4)),
         ("bass", DraftLength::Bass),
+        ("auto", DraftLength::Auto),
     ];
     for (name, length) in lengths {
         group.bench_function(format!("8 candidates, {name}"), |b| b.iter(|| run(&mut engine, 8, length)));

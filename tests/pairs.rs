@@ -67,7 +67,7 @@ fn greedy_is_the_same_with_any_drafts(pair: &Pair) {
     let plain = |n| options(n, DraftLength::Fixed(0), Sampling::GREEDY);
     let (ids, bits) = write(&mut engine, &plain(1));
     assert_eq!(ids[0].len(), TOKENS);
-    let lengths = (1..=8).map(DraftLength::Fixed).chain([DraftLength::Bass]);
+    let lengths = (1..=8).map(DraftLength::Fixed).chain([DraftLength::Bass, DraftLength::Auto]);
     for length in lengths {
         for n in [1, 3, 8] {
             let got = write(&mut engine, &options(n, length, Sampling::GREEDY));
@@ -94,7 +94,7 @@ fn sampling_does_not_depend_on_the_batch(pair: &Pair) {
 
     let coupled = |length| GenerateOptions { accept: Accept::Coupled, ..options(3, length, sampling) };
     let want = write(&mut engine, &coupled(DraftLength::Fixed(0)));
-    for length in [DraftLength::Fixed(3), DraftLength::Bass] {
+    for length in [DraftLength::Fixed(3), DraftLength::Bass, DraftLength::Auto] {
         assert!(write(&mut engine, &coupled(length)) == want, "coupled sampling with {length:?}");
     }
 }

@@ -114,7 +114,8 @@ impl GenerateArgs {
         };
         sampling.check().map_err(Failure::input)?;
         let accept = match self.accept.as_deref() {
-            None | Some("rejection") => Accept::Rejection,
+            None => base.accept,
+            Some("rejection") => Accept::Rejection,
             Some("coupled") => Accept::Coupled,
             Some(other) => {
                 return Err(Failure::input(format!("--accept is {other}, expected rejection or coupled")));
@@ -135,7 +136,8 @@ impl GenerateArgs {
 
 fn draft_length(text: &str) -> Result<DraftLength, Failure> {
     match text {
-        "auto" | "bass" => Ok(DraftLength::Bass),
+        "auto" => Ok(DraftLength::Auto),
+        "bass" => Ok(DraftLength::Bass),
         "table" => {
             Err(Failure::input("--draft-length table is not available in this version: use auto, bass or a number"))
         }
@@ -205,7 +207,7 @@ mod tests {
     #[test]
     fn draft_lengths_are_read() {
         assert_eq!(draft_length("4").unwrap(), DraftLength::Fixed(4));
-        assert_eq!(draft_length("auto").unwrap(), DraftLength::Bass);
+        assert_eq!(draft_length("auto").unwrap(), DraftLength::Auto);
         assert!(draft_length("many").unwrap_err().message.contains("many"));
     }
 }

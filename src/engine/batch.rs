@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::cost::Costs;
 use super::draft_length::{Outcome, Policy};
 use super::drafter::{Ask, Drafter};
 use super::event::{Event, FinishReason, StepStats, Summary};
@@ -20,12 +21,14 @@ pub struct Engine {
     tokenizer: Tokenizer,
     eos: Vec<u32>,
     drafter: Option<Box<dyn Drafter>>,
+    /// What passes have cost so far; later requests begin with what earlier ones have learned.
+    costs: Costs,
 }
 
 impl Engine {
     /// An engine for `main`, whose completions end at the ids of `eos`.
     pub fn new(main: Box<dyn Network>, tokenizer: Tokenizer, eos: Vec<u32>, drafter: Option<Box<dyn Drafter>>) -> Self {
-        Self { main, tokenizer, eos, drafter }
+        Self { main, tokenizer, eos, drafter, costs: Costs::default() }
     }
 
     /// The main model's tokenizer.
@@ -119,7 +122,12 @@ impl Engine {
             run.prefilled(total, total);
             run.decode_start = Instant::now();
             run.stats.prefilled(run.decode_start - run.start);
-            let mut step = Step { main: self.main.as_mut(), tokenizer: &self.tokenizer, eos: &self.eos };
+            let mut step = Step {
+                main: self.main.as_mut(),
+                tokenizer: &self.tokenizer,
+                eos: &self.eos,
+                costs: &mut self.costs,
+            };
             let mut policy = Policy::new(run.options.draft_length);
             while outcome.is_ok() && step.sweep(&mut live, &mut drafter, run) {
                 outcome = step.advance(&mut live, &mut drafter, &mut policy, run);
@@ -161,6 +169,10 @@ pub(super) fn prefill(
             Err(error)
         }
     }
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
 }
 
 /// One request while it runs.
@@ -211,6 +223,7 @@ struct Step<'a> {
     main: &'a mut dyn Network,
     tokenizer: &'a Tokenizer,
     eos: &'a [u32],
+    costs: &'a mut Costs,
 }
 
 impl Step<'_> {
@@ -253,11 +266,16 @@ impl Step<'_> {
 
         let drafts: Vec<Vec<Draft>> = match drafter {
             Some(drafter) => {
-                let length = policy.length();
+                let length = policy.length(live.len(), self.costs);
                 let ask = |s: &Sequence| length.min(s.room(options.max_tokens, limit.context));
                 let asks: Vec<Ask<'_>> =
                     live.iter().map(|s| Ask { candidate: s.candidate, tokens: &s.tokens, length: ask(s) }).collect();
-                drafter.propose(&asks, &rules)?
+                let drafts = drafter.propose(&asks, &rules)?;
+                let passes = drafts.iter().map(Vec::len).max().unwrap_or(0);
+                if passes > 0 {
+                    self.costs.draft.observe(live.len(), milliseconds(start) / passes as f64);
+                }
+                drafts
             }
             None => vec![Vec::new(); live.len()],
         };
@@ -270,6 +288,7 @@ impl Step<'_> {
             tokens.extend(drafts.iter().map(|d| d.token));
             spans.push(Span { seq: sequence.seq, start, len: drafts.len() + 1 });
         }
+        let verify = Instant::now();
         self.main.forward(&Rows { tokens: &tokens, spans: &spans }, Wanted::All)?;
 
         let mut row = 0;
@@ -283,6 +302,7 @@ impl Step<'_> {
             })
             .collect();
         let accepted = self.main.verify(&items, &rules);
+        self.costs.main.observe(tokens.len(), milliseconds(verify));
 
         let mut stats = StepStats {
             live: live.len(),
@@ -323,7 +343,7 @@ impl Step<'_> {
             true
         });
         policy.update(&outcomes);
-        stats.ms = start.elapsed().as_secs_f64() * 1e3;
+        stats.ms = milliseconds(start);
         run.stats.step(&stats);
         (run.sink)(Event::Step(stats));
         Ok(())

@@ -4,6 +4,7 @@
 //! `source::local` gives it a thread of its own.
 
 mod batch;
+pub mod cost;
 pub mod draft_length;
 pub mod drafter;
 pub mod event;

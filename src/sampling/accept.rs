@@ -9,11 +9,12 @@ use super::rng::{DrawKey, Purpose, uniform};
 /// Which rule accepts draft tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accept {
-    /// Accept with probability min(1, p/q), else draw from norm((p − q)+).
-    #[default]
+    /// Accept with probability min(1, p/q), else draw from norm((p − q)+). Accepts most; which of the equally distributed texts
+    /// is written depends on what is drafted, and so with a draft length by measured cost on timing.
     Rejection,
     /// Main and draft model draw with the same noise; a draft token is kept when it is the main model's own choice. The
     /// output is what plain sampling with this seed gives, whatever is drafted.
+    #[default]
     Coupled,
 }
 
