@@ -1,0 +1,91 @@
+//! Landlock: which files a trial may read and write, whether it may reach the network, and whom it may signal.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, Scope,
+};
+
+/// Folders and files every interpreter needs. Those that do not exist on this machine are left out.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/dev/zero",
+    "/dev/urandom",
+    "/dev/random",
+];
+
+/// The Landlock version of the running kernel; 0 where it is absent or switched off.
+pub fn kernel_abi() -> u32 {
+    /// `LANDLOCK_CREATE_RULESET_VERSION` of linux/landlock.h.
+    const VERSION: u32 = 1;
+    // SAFETY: with a null attribute, size 0 and the version flag the call only returns a number.
+    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION) };
+    u32::try_from(abi).unwrap_or(0)
+}
+
+/// The newest version of which both the kernel and this program know every right.
+fn usable(kernel: u32) -> ABI {
+    match kernel {
+        0 => ABI::Unsupported,
+        1 => ABI::V1,
+        2 => ABI::V2,
+        3 => ABI::V3,
+        4 => ABI::V4,
+        5 => ABI::V5,
+        6 => ABI::V6,
+        _ => ABI::V7,
+    }
+}
+
+/// A ruleset that allows reading the system's and the interpreter's folders and writing in `scratch`, and nothing else.
+pub fn ruleset(kernel: u32, readable: &[PathBuf], scratch: &Path) -> Result<OwnedFd, String> {
+    let abi = usable(kernel);
+    let failed = |error: &dyn std::fmt::Display| format!("the file rules could not be made: {error}");
+    let mut rules = Ruleset::default()
+        // No silent weakening: what this kernel promises to know must be taken as asked.
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))
+        .map_err(|e| failed(&e))?;
+    if !AccessNet::from_all(abi).is_empty() {
+        rules = rules.handle_access(AccessNet::from_all(abi)).map_err(|e| failed(&e))?;
+    }
+    if !Scope::from_all(abi).is_empty() {
+        rules = rules.scope(Scope::from_all(abi)).map_err(|e| failed(&e))?;
+    }
+    let mut rules = rules.create().map_err(|e| failed(&e))?;
+    let read = AccessFs::from_read(abi);
+    for path in SYSTEM.iter().map(Path::new).chain(readable.iter().map(PathBuf::as_path)) {
+        if path.exists() {
+            rules = allow(rules, abi, path, read)?;
+        }
+    }
+    let mut null = AccessFs::ReadFile | AccessFs::WriteFile;
+    if AccessFs::from_all(abi).contains(AccessFs::Truncate) {
+        null |= AccessFs::Truncate;
+    }
+    rules = allow(rules, abi, Path::new("/dev/null"), null)?;
+    let special = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
+    rules = allow(rules, abi, scratch, AccessFs::from_all(abi) & !special)?;
+    Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
+}
+
+/// Adds one path. A right that only a folder can have is dropped for a file.
+fn allow(rules: RulesetCreated, abi: ABI, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("the file rule for {} could not be made: {error}", path.display());
+    let is_folder = fs::metadata(path).map_err(|e| failed(&e))?.is_dir();
+    let access = if is_folder { access } else { access & AccessFs::from_file(abi) };
+    let file = PathFd::new(path).map_err(|e| failed(&e))?;
+    rules.add_rule(PathBeneath::new(file, access)).map_err(|e| failed(&e))
+}
