@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn folders_that_hold_more_than_an_interpreter_are_not_opened() {
         let home = Path::new("/home/someone");
-        let answer = "3 12\n/home/someone/bin/python3\n/home/someone/lib/python3.12\n/home/someone\n/home\n/\n/opt/py\n";
+        let answer =
+            "3 12\n/home/someone/bin/python3\n/home/someone/lib/python3.12\n/home/someone\n/home\n/\n/opt/py\n";
         let python = understand(answer, Some(home)).unwrap();
         let expected: Vec<PathBuf> =
             ["/opt/py", "/home/someone/lib/python3.12", "/home/someone/bin/python3"].map(PathBuf::from).to_vec();

@@ -35,7 +35,9 @@ fn read(bytes: &[u8], nonce: &str) -> Report {
     }
     // `from_slice` refuses anything after the first value but white space, so two records are no record.
     match serde_json::from_slice::<Record>(bytes) {
-        Ok(record) if record.nonce == nonce && bytes.iter().filter(|&&b| b == b'\n').count() == 1 => Report::Told(record),
+        Ok(record) if record.nonce == nonce && bytes.iter().filter(|&&b| b == b'\n').count() == 1 => {
+            Report::Told(record)
+        }
         _ => Report::Forged,
     }
 }
@@ -78,7 +80,9 @@ fn judge(run: &Run, nonce: &str, limits: &Limits) -> (Status, String) {
             (Status::Killed, format!("the process was ended by {} before the tests were done", signal_name(signal)))
         }
         (Report::Told(record), Ok(0)) => told(record),
-        (Report::Told(_), Ok(code)) => (Status::Tampered, format!("a report came, but the process ended with exit code {code}")),
+        (Report::Told(_), Ok(code)) => {
+            (Status::Tampered, format!("a report came, but the process ended with exit code {code}"))
+        }
         (Report::Told(_), Err(signal)) => {
             (Status::Tampered, format!("a report came, but the process was ended by {}", signal_name(signal)))
         }

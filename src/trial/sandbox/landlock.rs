@@ -83,7 +83,8 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], scratch: &Path) -> Result<Owne
 
 /// Adds one path. A right that only a folder can have is dropped for a file.
 fn allow(rules: RulesetCreated, abi: ABI, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("the file rule for {} could not be made: {error}", path.display());
+    let failed =
+        |error: &dyn std::fmt::Display| format!("the file rule for {} could not be made: {error}", path.display());
     let is_folder = fs::metadata(path).map_err(|e| failed(&e))?.is_dir();
     let access = if is_folder { access } else { access & AccessFs::from_file(abi) };
     let file = PathFd::new(path).map_err(|e| failed(&e))?;

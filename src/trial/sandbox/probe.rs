@@ -129,7 +129,9 @@ fn judge(kernel: u32, answers: &[u8]) -> Result<Protection, String> {
         seccomp: true,
         no_new_privs: true,
         limits: true,
-        summary: format!("sandbox: kernel rules (files, network, signals); memory limit per process and by watching{old}"),
+        summary: format!(
+            "sandbox: kernel rules (files, network, signals); memory limit per process and by watching{old}"
+        ),
     })
 }
 

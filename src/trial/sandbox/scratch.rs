@@ -17,7 +17,9 @@ pub struct Scratch {
 impl Scratch {
     /// Makes the folder, readable by its owner only.
     pub fn new() -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix("bass-tui-trial-").tempdir()?;
+        // Our number in the name tells whose folder it is when the program itself was killed.
+        let prefix = format!("bass-tui-trial-{}-", std::process::id());
+        let folder = tempfile::Builder::new().prefix(&prefix).tempdir()?;
         // Removing is our own business: the usual way stops at folders without permissions and at very deep ones.
         let path = folder.keep();
         // Rules are given for the true path.
@@ -120,7 +122,7 @@ mod tests {
         fs::set_permissions(top.join("locked"), Permissions::from_mode(0)).unwrap();
         // Deeper than a path can say: made by moving an ever taller tower under a new folder.
         fs::create_dir(top.join("tower")).unwrap();
-        for _ in 0..5000 {
+        for _ in 0..1200 {
             fs::create_dir(top.join("base")).unwrap();
             fs::rename(top.join("tower"), top.join("base/tower")).unwrap();
             fs::rename(top.join("base"), top.join("tower")).unwrap();

@@ -159,7 +159,9 @@ fn wait(lines: &Lines, pidfd: Option<&OwnedFd>, until: Instant) -> bool {
     // SAFETY: the array is live and its length is given.
     unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as _, i32::try_from(patience).unwrap_or(i32::MAX)) };
     // A closed pipe is always ready; without this the loop would spin until the process ends.
-    if fds[0].revents == 0 && fds[1..].iter().any(|fd| fd.revents & libc::POLLHUP != 0 && fd.revents & libc::POLLIN == 0) {
+    if fds[0].revents == 0
+        && fds[1..].iter().any(|fd| fd.revents & libc::POLLHUP != 0 && fd.revents & libc::POLLIN == 0)
+    {
         // SAFETY: as above, for the first entry alone.
         unsafe { libc::poll(fds.as_mut_ptr(), 1, i32::try_from(patience.min(3)).unwrap_or(3)) };
     }

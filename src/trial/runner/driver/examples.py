@@ -163,7 +163,7 @@ def docstrings(tree):
     found = []
 
     def walk(node, path):
-        text = ast.get_docstring(node, clean=True)
+        text = ast.get_docstring(node, clean=False)
         if text:
             found.append((path, text))
         for child in node.body:

@@ -72,25 +72,22 @@ class Guard:
                 return True
         return False
 
-    def holds_such(self, value, budget=None):
-        """The class name of the first such object inside a value (bounded walk), or None."""
-        budget = [2000] if budget is None else budget
-        kind = type(value)
-        if kind in SCALARS:
-            return None
-        budget[0] -= 1
-        if budget[0] < 0:
-            return None
-        if kind in (list, tuple, set, frozenset):
-            inner = value
-        elif kind is dict:
-            inner = list(value.keys()) + list(value.values()) if len(value) < 10000 else ()
-        else:
-            return class_name(kind) if self.answers_for_itself(value) else None
-        for item in inner:
-            found = self.holds_such(item, budget)
-            if found is not None or budget[0] < 0:
-                return found
+    def holds_such(self, value):
+        """The class name of the first such object inside a value (a bounded walk without recursion), or None."""
+        waiting, budget = [value], 2000
+        while waiting and budget > 0:
+            value = waiting.pop()
+            kind = type(value)
+            if kind in SCALARS:
+                continue
+            budget -= 1
+            if kind in (list, tuple, set, frozenset):
+                waiting.extend(list(value)[:budget])
+            elif kind is dict:
+                waiting.extend(list(value.keys())[:budget])
+                waiting.extend(list(value.values())[:budget])
+            elif self.answers_for_itself(value):
+                return class_name(kind)
         return None
 
     def comparison(self, left, right):
@@ -105,7 +102,7 @@ class Guard:
             return
         for item in (value if type(value) in (list, tuple) else (value,))[:1000]:
             kind = type(item)
-            if kind not in PLAIN and isinstance_any(kind) and self.answers_for_itself(item):
+            if kind not in PLAIN and derives_from_plain(kind) and self.answers_for_itself(item):
                 raise End("tampered", "the result is a `%s`, plain data that defines its own comparison" % class_name(kind))
 
     def wrap(self, function):
@@ -128,6 +125,6 @@ class Guard:
         return wrapped
 
 
-def isinstance_any(kind):
+def derives_from_plain(kind):
     """Whether a class derives from plain data."""
     return any(base in PLAIN for base in class_mro(kind))
