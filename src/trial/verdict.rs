@@ -33,11 +33,10 @@ fn read(bytes: &[u8], nonce: &str) -> Report {
     if bytes.is_empty() {
         return Report::Missing;
     }
-    // `from_slice` refuses anything after the first value but white space, so two records are no record.
-    match serde_json::from_slice::<Record>(bytes) {
-        Ok(record) if record.nonce == nonce && bytes.iter().filter(|&&b| b == b'\n').count() == 1 => {
-            Report::Told(record)
-        }
+    // One line and nothing beside it: two records are no record.
+    let Some(line) = bytes.strip_suffix(b"\n").filter(|line| !line.contains(&b'\n')) else { return Report::Forged };
+    match serde_json::from_slice::<Record>(line) {
+        Ok(record) if record.nonce == nonce => Report::Told(record),
         _ => Report::Forged,
     }
 }
@@ -111,6 +110,12 @@ impl Report {
     }
 }
 
+#[cfg(not(unix))]
+fn signal_name(signal: i32) -> String {
+    format!("signal {signal}")
+}
+
+#[cfg(unix)]
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGSEGV => "SIGSEGV (a bad memory access)",

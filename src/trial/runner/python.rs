@@ -94,7 +94,7 @@ fn request(fields: &[&str]) -> Vec<u8> {
 fn nonce() -> io::Result<String> {
     let mut bits = [0_u8; 16];
     File::open("/dev/urandom")?.read_exact(&mut bits)?;
-    Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub struct Plan {
     /// Where a failing stage writes its number, if anywhere.
     pub complaints: RawFd,
     /// The process that must still be the parent.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux can tie a child to its parent"))]
     pub parent: i32,
     /// The kernel's rules; `None` runs without isolation.
     #[cfg(target_os = "linux")]

@@ -3,17 +3,23 @@
 //! The tier "kernel rules" (Landlock and seccomp) needs no rights and no namespaces; without it only limits are left, and the caller
 //! has to be asked first. Namespaces can be put around it later: `Plan` is where they would enter.
 
+#[cfg(unix)]
 mod child;
 #[cfg(target_os = "linux")]
 mod landlock;
+#[cfg(unix)]
 mod limits;
+#[cfg(unix)]
 mod output;
 #[cfg(target_os = "linux")]
 mod probe;
+#[cfg(unix)]
 mod procfs;
+#[cfg(unix)]
 mod scratch;
 #[cfg(target_os = "linux")]
 mod seccomp;
+#[cfg(unix)]
 mod supervise;
 
 use std::ffi::OsString;
@@ -25,6 +31,10 @@ use super::{Limits, Protection};
 
 /// What to run. The numbers of the request pipe and the record pipe are appended to the arguments.
 #[derive(Debug)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "other systems have no file rules, or no trials at all")
+)]
 pub struct Job<'a> {
     /// The program.
     pub program: &'a Path,
@@ -40,6 +50,7 @@ pub struct Job<'a> {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "other systems have no trials"))]
 pub enum Ended {
     /// By itself, with this code.
     Exited(i32),
@@ -128,7 +139,14 @@ impl Sandbox {
         &self.protection
     }
 
+    /// Runs a job: not on this system.
+    #[cfg(not(unix))]
+    pub fn run(&self, _job: &Job, _cancel: &AtomicBool) -> Result<Run, String> {
+        Err("tests can be run on Linux and other Unix systems only so far".to_owned())
+    }
+
     /// Runs a job in a folder of its own.
+    #[cfg(unix)]
     pub fn run(&self, job: &Job, cancel: &AtomicBool) -> Result<Run, String> {
         let scratch = scratch::Scratch::new().map_err(|e| format!("a temporary folder could not be made: {e}"))?;
         #[cfg(target_os = "linux")]

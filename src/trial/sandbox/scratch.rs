@@ -118,8 +118,8 @@ mod tests {
         let top = scratch.path().to_path_buf();
         fs::create_dir_all(top.join("locked/inside")).unwrap();
         fs::write(top.join("locked/inside/file"), "x").unwrap();
-        fs::set_permissions(top.join("locked/inside"), Permissions::from_mode(0)).unwrap();
-        fs::set_permissions(top.join("locked"), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(top.join("locked/inside"), Permissions::from_mode(0o000)).unwrap();
+        fs::set_permissions(top.join("locked"), Permissions::from_mode(0o000)).unwrap();
         // Deeper than a path can say: made by moving an ever taller tower under a new folder.
         fs::create_dir(top.join("tower")).unwrap();
         for _ in 0..1200 {

@@ -208,18 +208,18 @@ fn rules(landlock_abi: u32) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompil
 /// The first filter: calls of another architecture kill; the x32 numbers of x86-64 and `clone3`, whose flags lie in memory that a
 /// filter cannot read, do not exist (ENOSYS), so that libc falls back to `clone`.
 fn shape_filter() -> Result<BpfProgram, String> {
-    // AUDIT_ARCH_* of linux/audit.h.
-    let arch: u32 = match std::env::consts::ARCH {
-        "x86_64" => 0xC000_003E,
-        "aarch64" => 0xC000_00B7,
-        other => return Err(format!("no system-call filter for the processor family {other}")),
-    };
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     /// Bit 30 of a call number marks x32; no true number of either family is that large.
     const X32: u32 = 0x4000_0000;
+    // AUDIT_ARCH_* of linux/audit.h.
+    let arch: u32 = match std::env::consts::ARCH {
+        "x86_64" => 0xC000_003E,
+        "aarch64" => 0xC000_00B7,
+        other => return Err(format!("no system-call filter for the processor family {other}")),
+    };
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     Ok(vec![
         step(LOAD, 0, 0, 4),

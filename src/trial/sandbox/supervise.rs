@@ -3,7 +3,7 @@
 //! One thread, one poll: the end of the process wakes it through a pidfd, so a trial is never slowed by the watching.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -238,6 +238,7 @@ fn kill_group(group: i32) -> bool {
 fn open_pidfd(pid: i32) -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
     {
+        use std::os::fd::FromRawFd;
         // SAFETY: plain numbers; the kernel makes the descriptor close-on-exec.
         let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0_u32) } as RawFd;
         // SAFETY: a descriptor just made, owned by nobody else.
