@@ -1,65 +1,92 @@
-//! Text that comes from a model, a test or a file, made safe to show. A leaf: pure functions of text.
-//!
-//! A terminal obeys control characters and escape sequences; a reader is misled by characters that reorder or hide text. None of
-//! them is left in cleaned text: only printable characters, line feeds and tabs.
+//! Text that comes from a model, a test or a file, made safe to show. A leaf: a pure function of text.
 
-use std::iter::Peekable;
-use std::str::Chars;
-
-/// Removes everything from `text` that could act on a terminal, or mislead its reader, instead of being read.
+/// Removes everything from `text` that could act on a terminal instead of being read.
+///
+/// Gone are escape sequences (also unfinished ones and their 8-bit forms, with the text they carry), control characters but newline
+/// and tab, direction overrides and isolates, and invisible format characters. CR LF becomes a newline, and of a line that was
+/// written over by carriage returns the last writing stays, as on a terminal. Cleaning twice changes nothing more.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    // Where the current line begins in `out`, for carriage returns.
+    let mut line = 0;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '\n' | '\t' => out.push(c),
-            '\r' => {
-                // The end of a line; alone it would send the cursor back over what has been written.
-                if chars.peek() != Some(&'\n') {
-                    out.push('\n');
-                }
-            }
             '\u{1b}' => escape(&mut chars),
             '\u{9b}' => control_sequence(&mut chars),
-            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => string(&mut chars),
-            c if is_hidden(c) => {}
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => control_string(&mut chars),
+            '\n' => {
+                out.push('\n');
+                line = out.len();
+            }
+            '\r' => {
+                while chars.peek() == Some(&'\r') {
+                    chars.next();
+                }
+                match chars.peek() {
+                    Some('\n') | None => {}
+                    Some(_) => out.truncate(line),
+                }
+            }
+            '\t' => out.push('\t'),
+            c if is_invisible(c) => {}
             c => out.push(c),
         }
     }
     out
 }
 
-/// The same on one line of at most `columns` characters: line ends become spaces, and what is cut is marked with `…`.
-pub fn clean_line(text: &str, columns: usize) -> String {
-    let line = clean(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= columns {
+/// The first thing `text` says, on one line of at most `max_columns` columns: cleaned, white space collapsed, the cut marked with `…`.
+pub fn clean_line(text: &str, max_columns: usize) -> String {
+    use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+    let words: Vec<String> = clean(text).split_whitespace().map(str::to_owned).collect();
+    let line = words.join(" ");
+    if line.width() <= max_columns {
         return line;
     }
-    line.chars().take(columns.saturating_sub(1)).chain(['…']).collect()
+    let (mut out, mut used) = (String::new(), 0);
+    for c in line.chars() {
+        used += c.width().unwrap_or(0);
+        // One column is kept for the mark.
+        if used >= max_columns {
+            break;
+        }
+        out.push(c);
+    }
+    if max_columns > 0 {
+        out.truncate(out.trim_end().len());
+        out.push('…');
+    }
+    out
 }
 
-/// Controls, and format characters that reorder, join or hide text.
-fn is_hidden(c: char) -> bool {
+/// Whether a character acts on its surroundings or on the terminal and cannot be seen itself.
+fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            // Zero-width characters, directions, line and paragraph separators, joiners and the like.
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Skips what follows an ESC.
-fn escape(chars: &mut Peekable<Chars<'_>>) {
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+/// What follows ESC.
+fn escape(chars: &mut Chars) {
     match chars.peek() {
         Some('[') => {
             chars.next();
             control_sequence(chars);
         }
-        Some(']' | 'P' | 'X' | '^' | '_') => {
+        Some('P' | 'X' | ']' | '^' | '_') => {
             chars.next();
-            string(chars);
+            control_string(chars);
         }
+        // Intermediate characters, then one final one.
         Some(' '..='/') => {
-            while chars.next_if(|c| matches!(c, ' '..='/')).is_some() {}
-            chars.next_if(|c| matches!(c, '0'..='~'));
+            while chars.next_if(|c| (' '..='/').contains(c)).is_some() {}
+            chars.next_if(|c| ('0'..='~').contains(c));
         }
         Some('0'..='~') => {
             chars.next();
@@ -68,15 +95,14 @@ fn escape(chars: &mut Peekable<Chars<'_>>) {
     }
 }
 
-/// Skips parameters, intermediates and the final character of a CSI sequence.
-fn control_sequence(chars: &mut Peekable<Chars<'_>>) {
-    while chars.next_if(|c| matches!(c, ' '..='?')).is_some() {}
-    chars.next_if(|c| matches!(c, '@'..='~'));
+/// CSI: parameters and intermediates, then one final character.
+fn control_sequence(chars: &mut Chars) {
+    while chars.next_if(|c| (' '..='?').contains(c)).is_some() {}
+    chars.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// Skips an OSC, DCS, APC, PM or SOS string up to its terminator (BEL or ST); an unfinished one ends with its line, so that it
-/// cannot swallow the rest of the text.
-fn string(chars: &mut Peekable<Chars<'_>>) {
+/// OSC, DCS, APC, PM, SOS: text up to BEL, ST or the end. An unfinished one ends at the line, so that it cannot swallow all that follows.
+fn control_string(chars: &mut Chars) {
     while let Some(&c) = chars.peek() {
         match c {
             '\n' => return,
@@ -89,10 +115,8 @@ fn string(chars: &mut Peekable<Chars<'_>>) {
                 chars.next_if_eq(&'\\');
                 return;
             }
-            _ => {
-                chars.next();
-            }
-        }
+            _ => chars.next(),
+        };
     }
 }
 
@@ -103,35 +127,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sequences_vanish_and_text_stays() {
+    fn removes_what_acts_and_keeps_what_reads() {
         let cases = [
-            ("plain ünïcode 漢字\tx\n", "plain ünïcode 漢字\tx\n"),
-            ("\u{1b}[2J\u{1b}[31mred\u{1b}[0m", "red"),
-            ("\u{1b}]0;title\u{7}a\u{1b}]52;c;aGk=\u{1b}\\b", "ab"),
-            ("\u{9b}31mx\u{9d}title\u{9c}y\u{90}q\u{1b}\\z", "xyz"),
-            ("\u{1b}]0;unfinished\nnext line", "\nnext line"),
-            ("a\r\nb\rc\u{8}\u{7}\u{0}\u{7f}", "a\nb\nc"),
-            ("if x\u{202e} == \u{2066}y\u{200b}:", "if x == y:"),
-            ("\u{1b}(Bend\u{1b}", "end"),
-            ("\u{1b}[31", ""),
+            ("plain\ttext\n", "plain\ttext\n"),
+            ("a\u{1b}[2J\u{1b}[31;1mb\u{1b}[0m", "ab"),
+            ("a\u{1b}]52;c;aGk=\u{7}b", "ab"),
+            ("a\u{1b}]0;title\u{1b}\\b", "ab"),
+            ("a\u{1b}Pq#0\u{1b}\\b\u{1b}_x\u{1b}\\c\u{1b}^y\u{1b}\\d\u{1b}Xz\u{1b}\\e", "abcde"),
+            ("a\u{9b}31mb\u{9d}0;t\u{9c}c", "abc"),
+            ("unfinished \u{1b}]0;rest\nnext", "unfinished \nnext"),
+            ("unfinished \u{1b}[3", "unfinished "),
+            ("a\u{1b}(0b\u{1b}cc\u{1b}", "abc"),
+            ("a\u{0}\u{8}\u{7f}\u{85}b", "ab"),
+            ("ab\u{202e}cd\u{2066}e\u{200b}f\u{feff}", "abcdef"),
+            ("one\r\ntwo\r\n", "one\ntwo\n"),
+            ("10%\r50%\r100%\nx", "100%\nx"),
+            ("naïve 漢字 🙂", "naïve 漢字 🙂"),
         ];
-        for (from, to) in cases {
-            assert_eq!(clean(from), to, "{from:?}");
+        for (dirty, expected) in cases {
+            assert_eq!(clean(dirty), expected, "{dirty:?}");
         }
     }
 
     #[test]
-    fn lines_are_cut_and_marked() {
-        assert_eq!(clean_line("one\n  two\tthree", 80), "one two three");
+    fn a_line_is_one_line_and_fits() {
+        assert_eq!(clean_line("a\n  b\t\u{1b}[1mc", 80), "a b c");
         assert_eq!(clean_line("abcdef", 4), "abc…");
+        assert_eq!(clean_line("漢字漢字", 4), "漢…");
+        assert_eq!(clean_line("abc", 0), "");
     }
 
     proptest! {
         #[test]
-        fn nothing_that_acts_is_left(text in "[\\PC\u{1b}\u{9b}\u{9d}\u{7}\u{9c}\r\n\\]\\[a-z0-9;]{0,60}") {
+        fn cleaning_is_idempotent_and_leaves_nothing_active(text in r"([\x00-\x7f]|[\u{80}-\u{9f}]|\PC|[\u{2028}-\u{202e}]|\x1b[\[\]P(\\])*") {
             let once = clean(&text);
-            prop_assert!(once.chars().all(|c| c == '\n' || c == '\t' || !is_hidden(c)));
-            prop_assert_eq!(clean(&once), once);
+            prop_assert_eq!(&clean(&once), &once);
+            prop_assert!(!once.chars().any(|c| c != '\n' && c != '\t' && is_invisible(c)));
+        }
+
+        #[test]
+        fn lines_keep_to_their_width(text in any::<String>(), columns in 0_usize..40) {
+            use unicode_width::UnicodeWidthStr;
+            let line = clean_line(&text, columns);
+            prop_assert!(line.width() <= columns);
+            prop_assert!(!line.contains('\n'));
         }
     }
 }

@@ -1,23 +1,25 @@
 //! Runs tests on untrusted candidate code, in a sandbox, and reports a verdict the code cannot forge.
 //!
-//! Knows neither engine nor screen.
+//! Knows neither engine nor screen. Two jobs, kept apart: `sandbox` contains the code, `verdict` decides what counts as a pass.
 
-mod process;
-mod python;
+mod interpreter;
 mod runner;
 mod sandbox;
-mod scratch;
 mod verdict;
 
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use interpreter::{Fault, Python};
+use sandbox::Sandbox;
+use serde::Serialize;
 
 use crate::language::Language;
-pub use runner::Runner;
 
 /// How a trial ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// All tests ran and passed.
@@ -103,7 +105,7 @@ pub struct Trial {
     pub language: Language,
     /// The whole module with the candidate in it.
     pub program: String,
-    /// The name under which tests may import it.
+    /// The name under which tests may import it: that of its file, without the ending.
     pub module: Option<String>,
     /// The function under test: what `check(candidate)` gets.
     pub entry_point: Option<String>,
@@ -137,6 +139,88 @@ impl Protection {
     }
 }
 
+/// Runs trials: interpreters resolved once, protection proved once. Cheap to clone; usable from several threads at once.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    sandbox: Arc<Sandbox>,
+    python: Arc<OnceLock<Result<Python, Fault>>>,
+    runs_unprotected: bool,
+}
+
+impl Runner {
+    /// Proves the protection by a run, and starts looking for the interpreters.
+    pub fn probe() -> Self {
+        let runner = Self::with(Sandbox::probe());
+        let python = Arc::clone(&runner.python);
+        // Asking a shim takes a quarter of a second, which nobody has to wait for. Without a thread the first trial asks.
+        let _ = std::thread::Builder::new().name("find python".to_owned()).spawn(move || {
+            python.get_or_init(interpreter::find_python);
+        });
+        runner
+    }
+
+    /// A runner without isolation, whatever the machine offers: limits only. It runs nothing before [`Runner::allow_unprotected`].
+    pub fn without_isolation() -> Self {
+        Self::with(Sandbox::unprotected("it was switched off"))
+    }
+
+    fn with(sandbox: Sandbox) -> Self {
+        Self { sandbox: Arc::new(sandbox), python: Arc::default(), runs_unprotected: false }
+    }
+
+    /// Lets this runner run code without isolation. Only after the user said yes to just that.
+    #[must_use]
+    pub fn allow_unprotected(mut self) -> Self {
+        self.runs_unprotected = true;
+        self
+    }
+
+    /// What protects the user.
+    pub fn protection(&self) -> &Protection {
+        self.sandbox.protection()
+    }
+
+    /// Runs one trial and waits for it. `cancel` set to true ends it within 50 ms (`Killed`). Never panics; a fault of
+    /// the sandbox itself is an error, not a verdict.
+    ///
+    /// Must be called on a thread that lives as long as the trial: the code is killed when that thread ends.
+    pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+        match trial.language {
+            Language::Python => runner::python::run(self.sandbox()?, self.python()?, trial, cancel),
+        }
+    }
+
+    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended.
+    pub fn check_tests(&self, tests: &Tests) -> Result<(), TrialError> {
+        let Tests::Source { name, text } = tests else { return self.python().map(drop) };
+        let verdict = runner::python::parse(self.sandbox()?, self.python()?, name, text)?;
+        match verdict.status {
+            Status::Passed => Ok(()),
+            Status::Error => Err(TrialError::TestsDoNotParse(verdict.message)),
+            _ => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {}", verdict.message))),
+        }
+    }
+
+    /// The Python interpreter that programs are run with.
+    pub fn interpreter(&self) -> Result<&Path, TrialError> {
+        self.python().map(|python| python.program.as_path())
+    }
+
+    fn sandbox(&self) -> Result<&Sandbox, TrialError> {
+        if self.protection().is_isolated() || self.runs_unprotected {
+            return Ok(&self.sandbox);
+        }
+        Err(TrialError::Sandbox(self.protection().summary.clone()))
+    }
+
+    fn python(&self) -> Result<&Python, TrialError> {
+        self.python.get_or_init(interpreter::find_python).as_ref().map_err(|fault| match fault {
+            Fault::Missing => TrialError::NoInterpreter { language: Language::Python.name() },
+            Fault::Unusable(sentence) => TrialError::Interpreter(sentence.clone()),
+        })
+    }
+}
+
 /// Why a trial could not be run at all.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
@@ -146,17 +230,12 @@ pub enum TrialError {
         /// Language name.
         language: &'static str,
     },
-    /// The tests file is not a program.
-    #[error("the tests file {name} does not parse: {problem}; correct it, or leave out --tests")]
-    Tests {
-        /// Name of the file.
-        name: String,
-        /// What the interpreter says, with the line.
-        problem: String,
-    },
-    /// Nothing protects the user, and nobody has said that this is accepted.
-    #[error("nothing protects your files from the code under test ({0})")]
-    Unprotected(String),
+    /// There is an interpreter, but not one that can be used.
+    #[error("{0}")]
+    Interpreter(String),
+    /// The tests file is no valid program; the sentence names file and line.
+    #[error("{0}")]
+    TestsDoNotParse(String),
     /// The sandbox could not be set up.
     #[error("the sandbox could not be started: {0}")]
     Sandbox(String),

@@ -1,135 +1,189 @@
-//! From what a process left behind to a verdict: a pure function.
-
-use std::time::Duration;
+//! From what a run left behind to a verdict. Pure: every rule of what counts as a pass stands here.
+//!
+//! A pass needs all of: exactly one record, the nonce of this run in it, all tests passed, more than no checks, an exit with 0 by
+//! itself, and no limit hit. Whatever the code printed counts for nothing.
 
 use serde::Deserialize;
 
-use super::{Status, Verdict};
+use super::sandbox::{Ended, Run};
+use super::{Limits, Status, TrialError, Verdict};
 use crate::untrusted::{clean, clean_line};
 
-/// How the process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// By itself, with this code.
-    Exited(i32),
-    /// By this signal, which was not ours.
-    Signalled(i32),
-    /// We ended it at the wall-clock limit.
-    Timeout(Duration),
-    /// We ended it for exceeding this limit.
-    Limit(String),
-    /// We ended it because nobody wants the result any more.
-    Cancelled,
-}
+/// Columns of a message.
+const COLUMNS: usize = 400;
 
-/// Everything a process left behind.
-#[derive(Clone, Debug)]
-pub struct Remains {
-    /// How it ended.
-    pub ending: Ending,
-    /// What came through the private pipe.
-    pub record: Vec<u8>,
-    /// What it printed, cut to size.
-    pub output: Vec<u8>,
-    /// Wall time.
-    pub duration: Duration,
-}
-
-/// The driver's record.
-#[derive(Debug, Deserialize)]
+/// What the driver reports.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Record {
     nonce: String,
-    status: Status,
-    message: String,
+    status: String,
     checks: u64,
+    message: String,
 }
 
-const MESSAGE_COLUMNS: usize = 300;
+/// What the bytes on the record pipe say.
+enum Report {
+    Missing,
+    Forged,
+    Told(Record),
+}
 
-/// The verdict: a pass needs exactly one record with the right nonce that says so, at least one check, and a process that then ended by
-/// itself with code 0.
-pub fn judge(remains: &Remains, nonce: &str) -> Verdict {
-    let (status, message) = decide(remains, nonce);
-    Verdict {
+fn read(bytes: &[u8], nonce: &str) -> Report {
+    if bytes.is_empty() {
+        return Report::Missing;
+    }
+    // One line and nothing beside it: two records are no record.
+    let Some(line) = bytes.strip_suffix(b"\n").filter(|line| !line.contains(&b'\n')) else { return Report::Forged };
+    match serde_json::from_slice::<Record>(line) {
+        Ok(record) if record.nonce == nonce => Report::Told(record),
+        _ => Report::Forged,
+    }
+}
+
+/// The verdict of a run. An interpreter that did not come up is the sandbox's fault, not the code's.
+pub fn of(run: &Run, nonce: &str, limits: &Limits) -> Result<Verdict, TrialError> {
+    if !run.has_started && read(&run.record, nonce).is_missing_or_forged() && run.ended != Ended::Cancelled {
+        let said = run.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        return Err(TrialError::Sandbox(format!("the interpreter did not come up: {}", clean_line(said, COLUMNS))));
+    }
+    let (status, message) = judge(run, nonce, limits);
+    Ok(Verdict {
         status,
-        message: clean_line(&message, MESSAGE_COLUMNS),
-        duration_ms: remains.duration.as_millis() as u64,
-        output: clean(&String::from_utf8_lossy(&remains.output)),
+        message: clean_line(&message, COLUMNS),
+        duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
+        output: clean(&run.output),
+    })
+}
+
+fn judge(run: &Run, nonce: &str, limits: &Limits) -> (Status, String) {
+    let mib = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
+    let exit = match run.ended {
+        Ended::WallLimit => return (Status::Timeout, format!("no result after {} s", limits.wall.as_secs_f64())),
+        Ended::MemoryLimit => return (Status::Killed, format!("used more than {} of memory", mib(limits.memory))),
+        Ended::ProcessLimit => {
+            return (Status::Killed, format!("started more than {} processes and threads", limits.processes));
+        }
+        Ended::OutputLimit => return (Status::Killed, format!("printed more than {}", mib(limits.output))),
+        Ended::DiskLimit => return (Status::Killed, "wrote too much or too many files".to_owned()),
+        Ended::Cancelled => return (Status::Killed, "cancelled".to_owned()),
+        Ended::Exited(code) => Ok(code),
+        Ended::Signalled(signal) => Err(signal),
+    };
+    match (read(&run.record, nonce), exit) {
+        (Report::Forged, _) => (Status::Tampered, "the code wrote to the report of the tests".to_owned()),
+        (Report::Missing, Ok(code)) => {
+            (Status::Killed, format!("the process ended (exit code {code}) before the tests were done"))
+        }
+        (Report::Missing, Err(signal)) => {
+            (Status::Killed, format!("the process was ended by {} before the tests were done", signal_name(signal)))
+        }
+        (Report::Told(record), Ok(0)) => told(record),
+        (Report::Told(_), Ok(code)) => {
+            (Status::Tampered, format!("a report came, but the process ended with exit code {code}"))
+        }
+        (Report::Told(_), Err(signal)) => {
+            (Status::Tampered, format!("a report came, but the process was ended by {}", signal_name(signal)))
+        }
     }
 }
 
-fn decide(remains: &Remains, nonce: &str) -> (Status, String) {
-    let early = |how: String| (Status::Killed, format!("{how} before the tests were done"));
-    match &remains.ending {
-        Ending::Timeout(limit) => {
-            return (Status::Timeout, format!("not done after {} s", limit.as_secs_f64()));
+/// A record that came as it should.
+fn told(record: Record) -> (Status, String) {
+    let status = match record.status.as_str() {
+        "passed" if record.checks > 0 => {
+            let noun = if record.checks == 1 { "check" } else { "checks" };
+            return (Status::Passed, format!("{} {noun}", record.checks));
         }
-        Ending::Limit(which) => return (Status::Killed, which.clone()),
-        Ending::Cancelled => return (Status::Killed, "cancelled".to_owned()),
-        Ending::Signalled(signal) if remains.record.is_empty() => return early(format!("ended by signal {signal}")),
-        Ending::Exited(code) if remains.record.is_empty() => return early(format!("exited with code {code}")),
-        Ending::Signalled(_) | Ending::Exited(_) => {}
+        "failed" => Status::Failed,
+        "error" => Status::Error,
+        "not_run" => Status::NotRun,
+        "tampered" => Status::Tampered,
+        _ => return (Status::Tampered, "the report of the tests makes no sense".to_owned()),
+    };
+    (status, record.message)
+}
+
+impl Report {
+    fn is_missing_or_forged(&self) -> bool {
+        !matches!(self, Report::Told(_))
     }
-    let forged = || (Status::Tampered, "something other than the test driver wrote a result".to_owned());
-    let Ok(text) = std::str::from_utf8(&remains.record) else { return forged() };
-    let mut lines = text.lines();
-    let (Some(line), None) = (lines.next(), lines.next()) else { return forged() };
-    let Ok(record) = serde_json::from_str::<Record>(line) else { return forged() };
-    if record.nonce != nonce {
-        return forged();
-    }
-    if remains.ending != Ending::Exited(0) {
-        return early("it ended abnormally".to_owned());
-    }
-    match record.status {
-        Status::Passed if record.checks == 0 => forged(),
-        status => (status, record.message),
-    }
+}
+
+#[cfg(not(unix))]
+fn signal_name(signal: i32) -> String {
+    format!("signal {signal}")
+}
+
+#[cfg(unix)]
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGSEGV => "SIGSEGV (a bad memory access)",
+        libc::SIGABRT => "SIGABRT (it aborted itself)",
+        libc::SIGKILL => "SIGKILL (it killed itself, or memory ran out)",
+        libc::SIGBUS => "SIGBUS (a bad memory access)",
+        libc::SIGFPE => "SIGFPE (a bad calculation)",
+        libc::SIGILL => "SIGILL (a bad instruction)",
+        libc::SIGSYS => "SIGSYS (a forbidden system call)",
+        libc::SIGXCPU => "SIGXCPU (out of processor time)",
+        libc::SIGXFSZ => "SIGXFSZ (a file grew too large)",
+        libc::SIGTERM => "SIGTERM",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    fn status(ending: Ending, record: &str) -> Status {
-        let duration = Duration::from_millis(5);
-        judge(&Remains { ending, record: record.into(), output: vec![], duration }, "n1").status
+    const PASS: &str = "{\"nonce\":\"n\",\"status\":\"passed\",\"checks\":3,\"message\":\"\"}\n";
+
+    fn run(ended: Ended, record: &str) -> Run {
+        let elapsed = Duration::from_millis(5);
+        Run { ended, has_started: true, record: record.as_bytes().to_vec(), output: String::new(), elapsed }
     }
 
-    const PASS: &str = "{\"nonce\":\"n1\",\"status\":\"passed\",\"message\":\"2 checks\",\"checks\":2}\n";
+    fn status(ended: Ended, record: &str) -> Status {
+        of(&run(ended, record), "n", &Limits::default()).unwrap().status
+    }
 
     #[test]
     fn a_pass_needs_everything() {
-        assert_eq!(status(Ending::Exited(0), PASS), Status::Passed);
-        assert_eq!(status(Ending::Exited(1), PASS), Status::Killed);
-        assert_eq!(status(Ending::Signalled(9), PASS), Status::Killed);
-        assert_eq!(status(Ending::Timeout(Duration::from_secs(1)), PASS), Status::Timeout);
-        assert_eq!(status(Ending::Limit("memory".into()), PASS), Status::Killed);
-        assert_eq!(status(Ending::Exited(0), ""), Status::Killed);
-        assert_eq!(status(Ending::Exited(0), &PASS.replace("n1", "n2")), Status::Tampered);
-        assert_eq!(status(Ending::Exited(0), &PASS.replace("\"checks\":2", "\"checks\":0")), Status::Tampered);
-        assert_eq!(status(Ending::Exited(0), &format!("{PASS}{PASS}")), Status::Tampered);
-        assert_eq!(status(Ending::Exited(0), &format!("passed\n{PASS}")), Status::Tampered);
-        assert_eq!(status(Ending::Exited(0), "\u{1}garbage"), Status::Tampered);
+        let verdict = of(&run(Ended::Exited(0), PASS), "n", &Limits::default()).unwrap();
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 checks"));
+        let cases = [
+            (Ended::Exited(0), String::new(), Status::Killed),
+            (Ended::Exited(1), PASS.to_owned(), Status::Tampered),
+            (Ended::Signalled(9), PASS.to_owned(), Status::Tampered),
+            (Ended::Signalled(11), String::new(), Status::Killed),
+            (Ended::WallLimit, PASS.to_owned(), Status::Timeout),
+            (Ended::MemoryLimit, PASS.to_owned(), Status::Killed),
+            (Ended::OutputLimit, PASS.to_owned(), Status::Killed),
+            (Ended::ProcessLimit, PASS.to_owned(), Status::Killed),
+            (Ended::DiskLimit, PASS.to_owned(), Status::Killed),
+            (Ended::Cancelled, PASS.to_owned(), Status::Killed),
+            (Ended::Exited(0), PASS.repeat(2), Status::Tampered),
+            (Ended::Exited(0), format!("x{PASS}"), Status::Tampered),
+            (Ended::Exited(0), format!("{PASS}\n"), Status::Tampered),
+            (Ended::Exited(0), PASS.trim_end().to_owned(), Status::Tampered),
+            (Ended::Exited(0), PASS.replace("\"n\"", "\"m\""), Status::Tampered),
+            (Ended::Exited(0), PASS.replace('3', "0"), Status::Tampered),
+            (Ended::Exited(0), PASS.replace("passed", "PASSED"), Status::Tampered),
+        ];
+        for (ended, record, expected) in cases {
+            assert_eq!(status(ended, &record), expected, "{ended:?} {record}");
+        }
     }
 
     #[test]
-    fn other_states_come_through() {
-        assert_eq!(status(Ending::Exited(0), &PASS.replace("passed", "failed")), Status::Failed);
-        assert_eq!(status(Ending::Exited(0), &PASS.replace("passed", "not_run")), Status::NotRun);
-    }
-
-    #[test]
-    fn what_is_shown_is_cleaned() {
-        let record = PASS.replace("passed", "failed").replace("2 checks", "got \\u001b[2J\\nline");
-        let remains = Remains {
-            ending: Ending::Exited(0),
-            record: record.into(),
-            output: b"\x1b]0;x\x07\xffok".to_vec(),
-            duration: Duration::ZERO,
-        };
-        let verdict = judge(&remains, "n1");
-        assert_eq!((verdict.message.as_str(), verdict.output.as_str()), ("got line", "\u{fffd}ok"));
+    fn an_interpreter_that_does_not_come_up_is_no_verdict() {
+        let mut failed = run(Ended::Exited(1), "");
+        failed.has_started = false;
+        failed.output = "Fatal Python error\n\n".to_owned();
+        let error = of(&failed, "n", &Limits::default()).unwrap_err();
+        assert!(error.to_string().contains("Fatal Python error"));
     }
 }

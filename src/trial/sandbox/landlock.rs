@@ -1,65 +1,92 @@
-//! Landlock: which files the child can reach, and that it cannot connect or send signals out.
+//! Landlock: which files a trial may read and write, whether it may reach the network, and whom it may signal.
 
-use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, Scope,
 };
 
-/// What every program needs to start: libraries, and nothing that belongs to the user.
-const SYSTEM: [&str; 8] =
-    ["/usr", "/lib", "/lib32", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/alternatives"];
-/// Devices without memory.
-const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"];
+/// Folders and files every interpreter needs. Those that do not exist on this machine are left out.
+const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/dev/zero",
+    "/dev/urandom",
+    "/dev/random",
+];
 
-/// The newest version this program knows. The kernel's own may be older or newer.
-const KNOWN: ABI = ABI::V6;
-
-/// Version of Landlock in the running kernel; 0 if it has none or does not use it.
-pub fn abi() -> u32 {
-    const VERSION_FLAG: u32 = 1;
-    // SAFETY: with this flag the call reads no memory and returns the version.
-    let version =
-        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0usize, VERSION_FLAG) };
-    u32::try_from(version).unwrap_or(0)
+/// The Landlock version of the running kernel; 0 where it is absent or switched off.
+pub fn kernel_abi() -> u32 {
+    /// `LANDLOCK_CREATE_RULESET_VERSION` of linux/landlock.h.
+    const VERSION: u32 = 1;
+    // SAFETY: with a null attribute, size 0 and the version flag the call only returns a number.
+    let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, VERSION) };
+    u32::try_from(abi).unwrap_or(0)
 }
 
-/// Everything is forbidden but reading the system's and the given folders, and using `writable`.
-pub fn ruleset(writable: &Path, readable: &[PathBuf]) -> io::Result<OwnedFd> {
-    let error = |e: landlock::RulesetError| io::Error::other(e.to_string());
-    let read = AccessFs::from_read(KNOWN);
-    let mut ruleset = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(KNOWN))
-        .and_then(|r| r.handle_access(AccessNet::from_all(KNOWN)))
-        .and_then(|r| r.scope(Scope::from_all(KNOWN)))
-        .and_then(Ruleset::create)
-        .map_err(error)?;
-    let system = SYSTEM.iter().map(Path::new);
-    for path in system.chain(readable.iter().map(PathBuf::as_path)) {
-        // What is not there needs no rule.
-        if let Ok(fd) = PathFd::new(path) {
-            let access = if path.is_dir() { read } else { AccessFs::ReadFile.into() };
-            ruleset = ruleset.add_rule(PathBeneath::new(fd, access)).map_err(error)?;
-        }
+/// The newest version of which both the kernel and this program know every right.
+fn usable(kernel: u32) -> ABI {
+    match kernel {
+        0 => ABI::Unsupported,
+        1 => ABI::V1,
+        2 => ABI::V2,
+        3 => ABI::V3,
+        4 => ABI::V4,
+        5 => ABI::V5,
+        6 => ABI::V6,
+        _ => ABI::V7,
     }
-    for path in DEVICES {
-        if let Ok(fd) = PathFd::new(path) {
-            let access = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate;
-            ruleset = ruleset.add_rule(PathBeneath::new(fd, access)).map_err(error)?;
-        }
-    }
-    let fd = PathFd::new(writable).map_err(io::Error::other)?;
-    ruleset = ruleset.add_rule(PathBeneath::new(fd, AccessFs::from_all(KNOWN))).map_err(error)?;
-    Option::<OwnedFd>::from(ruleset).ok_or_else(|| io::Error::other("the kernel made no Landlock rules"))
 }
 
-/// Puts this process under the rules. System call only; needs `no_new_privs`.
-pub fn enter(ruleset: &OwnedFd) -> io::Result<()> {
-    // SAFETY: a system call with plain arguments.
-    let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset.as_raw_fd(), 0) };
-    super::limits::check(done as i32)
+/// A ruleset that allows reading the system's and the interpreter's folders and writing in `scratch`, and nothing else.
+pub fn ruleset(kernel: u32, readable: &[PathBuf], scratch: &Path) -> Result<OwnedFd, String> {
+    let abi = usable(kernel);
+    let failed = |error: &dyn std::fmt::Display| format!("the file rules could not be made: {error}");
+    let mut rules = Ruleset::default()
+        // No silent weakening: what this kernel promises to know must be taken as asked.
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(abi))
+        .map_err(|e| failed(&e))?;
+    if !AccessNet::from_all(abi).is_empty() {
+        rules = rules.handle_access(AccessNet::from_all(abi)).map_err(|e| failed(&e))?;
+    }
+    if !Scope::from_all(abi).is_empty() {
+        rules = rules.scope(Scope::from_all(abi)).map_err(|e| failed(&e))?;
+    }
+    let mut rules = rules.create().map_err(|e| failed(&e))?;
+    let read = AccessFs::from_read(abi);
+    for path in SYSTEM.iter().map(Path::new).chain(readable.iter().map(PathBuf::as_path)) {
+        if path.exists() {
+            rules = allow(rules, abi, path, read)?;
+        }
+    }
+    let mut null = AccessFs::ReadFile | AccessFs::WriteFile;
+    if AccessFs::from_all(abi).contains(AccessFs::Truncate) {
+        null |= AccessFs::Truncate;
+    }
+    rules = allow(rules, abi, Path::new("/dev/null"), null)?;
+    let special = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
+    rules = allow(rules, abi, scratch, AccessFs::from_all(abi) & !special)?;
+    Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
+}
+
+/// Adds one path. A right that only a folder can have is dropped for a file.
+fn allow(rules: RulesetCreated, abi: ABI, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, String> {
+    let failed =
+        |error: &dyn std::fmt::Display| format!("the file rule for {} could not be made: {error}", path.display());
+    let is_folder = fs::metadata(path).map_err(|e| failed(&e))?.is_dir();
+    let access = if is_folder { access } else { access & AccessFs::from_file(abi) };
+    let file = PathFd::new(path).map_err(|e| failed(&e))?;
+    rules.add_rule(PathBeneath::new(file, access)).map_err(|e| failed(&e))
 }

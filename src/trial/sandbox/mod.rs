@@ -1,101 +1,175 @@
-//! What keeps code under test away from the user's machine. Prepared in the parent, entered in the child between fork and exec.
+//! Runs a program that must not be trusted: limits, kernel rules, a private folder, and an end that nothing survives.
 //!
-//! On Linux: Landlock (files, TCP, signals), seccomp (system calls), no new privileges, no capabilities, resource limits. Elsewhere
-//! the limits only, and that is said.
+//! The tier "kernel rules" (Landlock and seccomp) needs no rights and no namespaces; without it only limits are left, and the caller
+//! has to be asked first. Namespaces can be put around it later: `Plan` is where they would enter.
 
+#[cfg(unix)]
+mod child;
 #[cfg(target_os = "linux")]
 mod landlock;
+#[cfg(unix)]
 mod limits;
+#[cfg(unix)]
+mod output;
+#[cfg(target_os = "linux")]
+mod probe;
+#[cfg(unix)]
+mod procfs;
+#[cfg(unix)]
+mod scratch;
 #[cfg(target_os = "linux")]
 mod seccomp;
+#[cfg(unix)]
+mod supervise;
 
-use std::io;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-pub use limits::memory_of_group;
+use super::{Limits, Protection};
 
-use super::Limits;
+/// What to run. The numbers of the request pipe and the record pipe are appended to the arguments.
+#[derive(Debug)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "other systems have no file rules, or no trials at all")
+)]
+pub struct Job<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// Its first arguments.
+    pub arguments: Vec<OsString>,
+    /// What it reads from the request pipe.
+    pub request: Vec<u8>,
+    /// Its limits.
+    pub limits: Limits,
+    /// Folders it may read besides the system's own.
+    pub readable: &'a [PathBuf],
+}
 
-/// The layers to use.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "other systems have no trials"))]
+pub enum Ended {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By a signal that was not ours.
+    Signalled(i32),
+    /// Killed: out of time.
+    WallLimit,
+    /// Killed: too much memory.
+    MemoryLimit,
+    /// Killed: too many processes or threads.
+    ProcessLimit,
+    /// Killed: printed too much.
+    OutputLimit,
+    /// Killed: wrote too much, or too many files.
+    DiskLimit,
+    /// Killed: the caller wished so.
+    Cancelled,
+}
+
+/// What a run left behind.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How it ended.
+    pub ended: Ended,
+    /// The driver came up. If not, nothing can be said about the code under test.
+    pub has_started: bool,
+    /// The bytes on the record pipe after that.
+    pub record: Vec<u8>,
+    /// What was printed, in part.
+    pub output: String,
+    /// From the fork to the end.
+    pub elapsed: Duration,
+}
+
+/// The protections in use.
+#[derive(Clone, Debug)]
 pub struct Sandbox {
-    /// Version of Landlock in the kernel, 0 to do without.
-    pub landlock_abi: u32,
-    /// Filter system calls.
-    pub seccomp: bool,
-}
-
-impl Sandbox {
-    /// All layers that this kernel says it has; whether they work is for a probe to show.
-    pub fn available() -> Self {
-        #[cfg(target_os = "linux")]
-        return Self {
-            landlock_abi: landlock::abi(),
-            seccomp: cfg!(any(target_arch = "x86_64", target_arch = "aarch64")),
-        };
-        #[cfg(not(target_os = "linux"))]
-        Self::none()
-    }
-
-    /// No layer.
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// Does everything that needs memory: afterwards [`Prepared::enter`] is system calls only.
-    pub fn prepare(&self, writable: &Path, readable: &[PathBuf], limits: &Limits) -> io::Result<Prepared> {
-        Ok(Prepared {
-            limits: limits::resource_limits(limits),
-            #[cfg(target_os = "linux")]
-            ruleset: (self.landlock_abi > 0).then(|| landlock::ruleset(writable, readable)).transpose()?,
-            #[cfg(target_os = "linux")]
-            filters: if self.seccomp { seccomp::filters(self.landlock_abi)? } else { Vec::new() },
-        })
-    }
-}
-
-/// A sandbox that can be entered.
-pub struct Prepared {
-    limits: Vec<(limits::Resource, u64)>,
-    #[cfg(target_os = "linux")]
-    ruleset: Option<std::os::fd::OwnedFd>,
+    protection: Protection,
     #[cfg(target_os = "linux")]
     filters: Vec<seccompiler::BpfProgram>,
 }
 
-impl Prepared {
-    /// Enters it; there is no way back. Makes system calls only, so that it may be called between fork and exec.
-    pub fn enter(&self) -> io::Result<()> {
-        limits::new_session()?;
-        limits::apply(&self.limits)?;
-        #[cfg(target_os = "linux")]
-        {
-            limits::die_with_parent()?;
-            limits::give_up_privileges()?;
-            if let Some(ruleset) = &self.ruleset {
-                landlock::enter(ruleset)?;
-            }
-            for filter in &self.filters {
-                seccomp::enter(filter)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Marks all descriptors from `first` on to be closed on exec. Makes system calls only.
-pub fn close_from(first: i32) -> io::Result<()> {
+impl Sandbox {
+    /// Finds out by a real run what protects here.
     #[cfg(target_os = "linux")]
-    {
-        // SAFETY: a system call that changes flags of descriptors of this process.
-        let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
-        if done == 0 {
-            return Ok(());
+    pub fn probe() -> Self {
+        let kernel = landlock::kernel_abi();
+        if kernel == 0 {
+            return Self::unprotected(
+                "this kernel offers no Landlock (Linux 5.13 or newer with `landlock` in its list of security modules is needed)",
+            );
+        }
+        let filters = match seccomp::filters(kernel) {
+            Ok(filters) => filters,
+            Err(reason) => return Self::unprotected(&reason),
+        };
+        match probe::prove(kernel, &filters) {
+            Ok(protection) => Self { protection, filters },
+            Err(reason) => Self::unprotected(&reason),
         }
     }
-    for fd in first..1024 {
-        // SAFETY: as above; a number that is not open is refused.
-        unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) };
+
+    /// Finds out what protects here: nothing but limits, on this system.
+    #[cfg(not(target_os = "linux"))]
+    pub fn probe() -> Self {
+        Self::unprotected("only Linux has a sandbox so far")
     }
-    Ok(())
+
+    /// Limits only, and the reason why.
+    pub fn unprotected(reason: &str) -> Self {
+        let protection = Protection {
+            tier: "none".to_owned(),
+            limits: true,
+            summary: format!("no sandbox: {reason}; code under test could read your files and use the network"),
+            ..Protection::default()
+        };
+        Self {
+            protection,
+            #[cfg(target_os = "linux")]
+            filters: Vec::new(),
+        }
+    }
+
+    /// What protects.
+    pub fn protection(&self) -> &Protection {
+        &self.protection
+    }
+
+    /// Runs a job: not on this system.
+    #[cfg(not(unix))]
+    pub fn run(&self, _job: &Job, _cancel: &AtomicBool) -> Result<Run, String> {
+        Err("tests can be run on Linux and other Unix systems only so far".to_owned())
+    }
+
+    /// Runs a job in a folder of its own.
+    #[cfg(unix)]
+    pub fn run(&self, job: &Job, cancel: &AtomicBool) -> Result<Run, String> {
+        let scratch = scratch::Scratch::new().map_err(|e| format!("a temporary folder could not be made: {e}"))?;
+        #[cfg(target_os = "linux")]
+        let rules = if self.protection.is_isolated() {
+            let landlock = landlock::ruleset(self.protection.landlock_abi, job.readable, scratch.path())?;
+            Some(child::Rules { landlock, filters: self.filters.clone() })
+        } else {
+            None
+        };
+        // SAFETY: geteuid takes nothing and cannot fail.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        // The kernel does not apply the limit to root, and without /proc there is nothing to add it to.
+        let running = (!is_root && cfg!(target_os = "linux")).then(procfs::tasks_of_user);
+        let rlimits = limits::rlimits(&job.limits, running);
+        // SAFETY: getpid takes nothing and cannot fail.
+        let parent = unsafe { libc::getpid() };
+        supervise::run(job, &scratch, cancel, |keep, complaints| child::Plan {
+            rlimits,
+            keep,
+            complaints,
+            parent,
+            #[cfg(target_os = "linux")]
+            rules,
+        })
+    }
 }

@@ -1,56 +1,63 @@
-//! seccomp: system calls the child is refused. A list of refusals, because toolchains are too varied for a list of permissions.
+//! The system-call filter: everything is allowed but what reaches past the file rules, out of the process group, or to the network.
+//!
+//! A deny list, because toolchains differ too much for an allow list. A denied call fails with EPERM.
 
 use std::collections::BTreeMap;
-use std::io;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
 };
 
-/// Calls that are refused whatever their arguments: the network, other processes, the kernel, memory that no limit counts, and leaving the
-/// process group, which is what makes one kill enough.
-const REFUSED: &[libc::c_long] = &[
+/// The first Landlock version that keeps signals inside the sandbox.
+const SCOPED_SIGNALS: u32 = 6;
+
+// Newer calls, which have one number on all processor families.
+const FCHMODAT2: libc::c_long = 452;
+const SETXATTRAT: libc::c_long = 463;
+const REMOVEXATTRAT: libc::c_long = 466;
+const OPEN_TREE_ATTR: libc::c_long = 467;
+const FILE_SETATTR: libc::c_long = 469;
+
+/// Calls that are refused whatever their arguments.
+const DENIED: &[libc::c_long] = &[
+    // The network, and sockets to local services: a session bus starts programs outside. socketpair stays: it reaches nobody.
     libc::SYS_socket,
     libc::SYS_connect,
     libc::SYS_bind,
     libc::SYS_listen,
     libc::SYS_accept,
     libc::SYS_accept4,
+    // A second way into most other calls, past this filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
+    // Other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
     libc::SYS_kcmp,
-    libc::SYS_pidfd_open,
     libc::SYS_pidfd_getfd,
-    libc::SYS_pidfd_send_signal,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    libc::SYS_setpriority,
+    libc::SYS_ioprio_set,
+    // Leaving the process group would survive the kill that ends a trial.
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
+    // Kernel machinery.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
+    libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
-    libc::SYS_keyctl,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_mount_setattr,
-    libc::SYS_setns,
-    libc::SYS_unshare,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_name_to_handle_at,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
     libc::SYS_reboot,
     libc::SYS_swapon,
     libc::SYS_swapoff,
@@ -62,91 +69,182 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_adjtimex,
     libc::SYS_syslog,
     libc::SYS_personality,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_mq_open,
-    libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
-    libc::SYS_fanotify_init,
-    libc::SYS_lookup_dcookie,
     libc::SYS_vhangup,
     libc::SYS_sethostname,
     libc::SYS_setdomainname,
+    libc::SYS_fanotify_init,
+    // Mounts and namespaces.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_fsopen,
+    libc::SYS_fsmount,
+    libc::SYS_fsconfig,
+    libc::SYS_fspick,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_mount_setattr,
+    OPEN_TREE_ATTR,
+    libc::SYS_setns,
+    libc::SYS_unshare,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    // Memory and queues that outlive the process or escape its limits.
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    // Owner, mode, times and attributes of files: the file rules say nothing about them, so the user's files would be open to them.
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
 ];
 
-/// From this version on Landlock keeps signals inside.
-const SCOPED_SIGNALS: u32 = 6;
+/// Older forms that only x86-64 has.
+#[cfg(target_arch = "x86_64")]
+const DENIED_HERE: &[libc::c_long] = &[
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_uselib,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const DENIED_HERE: &[libc::c_long] = &[];
 
-/// The filters, in the order they are to be installed.
-pub fn filters(landlock_abi: u32) -> io::Result<Vec<BpfProgram>> {
-    let mut refused: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+/// Ways to send a signal. Refused outright where Landlock cannot keep signals inside.
+const SIGNALS: &[libc::c_long] = &[
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+];
+
+/// The filters of a trial, in the order to install them, for a kernel with this Landlock version.
+pub fn filters(landlock_abi: u32) -> Result<Vec<BpfProgram>, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("the system-call filter could not be made: {error}");
+    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|e| failed(&e))?;
+    let rules = rules(landlock_abi).map_err(|e| failed(&e))?;
+    let deny = SeccompAction::Errno(libc::EPERM as u32);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, arch).map_err(|e| failed(&e))?;
+    Ok(vec![shape_filter()?, BpfProgram::try_from(filter).map_err(|e| failed(&e))?])
+}
+
+fn rules(landlock_abi: u32) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+        DENIED.iter().chain(DENIED_HERE).map(|&number| (number, Vec::new())).collect();
     if landlock_abi < SCOPED_SIGNALS {
-        for call in
-            [libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo]
-        {
-            refused.insert(call, Vec::new());
-        }
+        rules.extend(SIGNALS.iter().map(|&number| (number, Vec::new())));
     }
-    // New namespaces, by any of their flags.
-    let namespaces = [
-        libc::CLONE_NEWUSER,
-        libc::CLONE_NEWPID,
-        libc::CLONE_NEWNET,
-        libc::CLONE_NEWNS,
-        libc::CLONE_NEWIPC,
-        libc::CLONE_NEWUTS,
-        libc::CLONE_NEWCGROUP,
-    ];
-    let flag = |flag: i32| {
-        let flag = u64::from(flag as u32);
-        rule(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(flag), flag)
+    let condition = SeccompCondition::new;
+    let word = SeccompCmpArgLen::Dword;
+    let any_bit = |argument, bits: i32| -> Result<Vec<SeccompRule>, _> {
+        (0..32)
+            .map(|shift| 1_u64 << shift)
+            .filter(|bit| u64::from(bits as u32) & bit != 0)
+            .map(|bit| SeccompRule::new(vec![condition(argument, word.clone(), SeccompCmpOp::MaskedEq(bit), bit)?]))
+            .collect()
     };
-    refused.insert(libc::SYS_clone, namespaces.into_iter().map(flag).collect::<io::Result<_>>()?);
-    // Typing into the terminal.
-    let ioctl = |request: u64| rule(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, request);
-    refused.insert(libc::SYS_ioctl, vec![ioctl(libc::TIOCSTI)?, ioctl(libc::TIOCLINUX)?]);
-
-    // The flags of clone3 lie in memory that a filter cannot read; told that there is no such call, libraries use clone.
-    let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    let mut filters = vec![filter(refused, libc::EPERM)?, filter(unknown, libc::ENOSYS)?];
-    if cfg!(target_arch = "x86_64") {
-        filters.push(other_numbering());
+    let namespaces = libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWNET
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | libc::CLONE_NEWCGROUP;
+    rules.insert(libc::SYS_clone, any_bit(0, namespaces)?);
+    let others = || -> Result<Vec<SeccompRule>, _> {
+        Ok(vec![SeccompRule::new(vec![condition(0, word.clone(), SeccompCmpOp::Ne, 0)?])?])
+    };
+    // Limits and scheduling of oneself may be changed, those of the user's other programs not.
+    for number in [
+        libc::SYS_prlimit64,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setscheduler,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setattr,
+    ] {
+        rules.insert(number, others()?);
     }
-    Ok(filters)
+    // Typing into the user's terminal.
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX].into_iter().map(|request| {
+        SeccompRule::new(vec![condition(1, word.clone(), SeccompCmpOp::Eq, u64::from(request as u32))?])
+    });
+    rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
+    Ok(rules)
 }
 
-fn rule(arg: u8, length: SeccompCmpArgLen, op: SeccompCmpOp, value: u64) -> io::Result<SeccompRule> {
-    SeccompCondition::new(arg, length, op, value).and_then(|c| SeccompRule::new(vec![c])).map_err(io::Error::other)
-}
-
-/// A filter that answers the calls of `rules` with an error. (It also ends processes of another architecture.)
-fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32) -> io::Result<BpfProgram> {
-    let architecture: TargetArch = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
-    SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno as u32), architecture)
-        .and_then(TryInto::try_into)
-        .map_err(io::Error::other)
-}
-
-/// On x86-64 the same calls exist under a second set of numbers (x32), which the rules above do not name: none of it.
-fn other_numbering() -> BpfProgram {
+/// The first filter: calls of another architecture kill; the x32 numbers of x86-64 and `clone3`, whose flags lie in memory that a
+/// filter cannot read, do not exist (ENOSYS), so that libc falls back to `clone`.
+fn shape_filter() -> Result<BpfProgram, String> {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    /// Bit 30 of a call number marks x32; no true number of either family is that large.
     const X32: u32 = 0x4000_0000;
-    let op = |code: u32, jt: u8, jf: u8, k: u32| seccompiler::sock_filter { code: code as u16, jt, jf, k };
-    vec![
-        op(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
-        op(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32),
-        op(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
-        op(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ]
+    // AUDIT_ARCH_* of linux/audit.h.
+    let arch: u32 = match std::env::consts::ARCH {
+        "x86_64" => 0xC000_003E,
+        "aarch64" => 0xC000_00B7,
+        other => return Err(format!("no system-call filter for the processor family {other}")),
+    };
+    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    Ok(vec![
+        step(LOAD, 0, 0, 4),
+        step(EQUAL, 1, 0, arch),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
+        step(LOAD, 0, 0, 0),
+        step(AT_LEAST, 1, 0, X32),
+        step(EQUAL, 0, 1, libc::SYS_clone3 as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ])
 }
 
-/// Installs a filter on this process. System call only; needs `no_new_privs`.
-pub fn enter(filter: &BpfProgram) -> io::Result<()> {
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut().cast() };
-    // SAFETY: the program lives through the call; seccompiler's instructions have the layout of the kernel's.
-    let done = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) };
-    super::limits::check(done as i32)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_are_refused_only_where_the_kernel_cannot_scope_them() {
+        assert!(rules(5).unwrap().contains_key(&libc::SYS_kill));
+        assert!(!rules(6).unwrap().contains_key(&libc::SYS_kill));
+    }
+
+    #[test]
+    fn filters_compile() {
+        assert_eq!(filters(6).unwrap().len(), 2);
+    }
 }

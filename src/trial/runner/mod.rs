@@ -1,0 +1,3 @@
+//! How each language's tests are run. One file per language.
+
+pub mod python;

@@ -1,0 +1,86 @@
+//! What `/proc` says about the processes of a trial. Where there is no `/proc`, it says nothing.
+
+use std::fs;
+
+/// A process that belongs to a trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its number.
+    pub pid: i32,
+    /// It has ended and only waits to be collected.
+    pub is_zombie: bool,
+    /// Its process group.
+    pub group: i32,
+    /// Its threads.
+    pub threads: u64,
+    /// Memory in use, bytes, with what it shares with others.
+    pub resident: u64,
+}
+
+/// Reads one line of `/proc/PID/stat`. The name, which the process chooses, may hold anything, also spaces and brackets.
+fn parse(pid: i32, stat: &str, page: u64) -> Option<Member> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
+    let number = |at: usize| fields.get(at).and_then(|f| f.parse::<u64>().ok());
+    Some(Member {
+        pid,
+        is_zombie: matches!(fields.first(), Some(&("Z" | "X"))),
+        group: fields.get(2)?.parse().ok()?,
+        threads: number(17)?,
+        resident: number(21)?.saturating_mul(page),
+    })
+}
+
+/// All processes for which `wanted(pid folder)` holds.
+fn processes() -> impl Iterator<Item = Member> {
+    // SAFETY: sysconf takes and returns plain numbers.
+    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    fs::read_dir("/proc").into_iter().flatten().filter_map(move |entry| {
+        let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        // The name is not always UTF-8.
+        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        parse(pid, &String::from_utf8_lossy(&stat), page)
+    })
+}
+
+/// The processes of a group.
+pub fn group(group: i32) -> Vec<Member> {
+    processes().filter(|process| process.group == group).collect()
+}
+
+/// One process, cheaply.
+pub fn resident_of(pid: i32) -> Option<u64> {
+    // SAFETY: as above.
+    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    Some(text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.saturating_mul(page))
+}
+
+/// Memory of a process with shared pages divided among their users, bytes. Slow: the kernel walks the page tables.
+pub fn proportional(pid: i32) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
+}
+
+/// How many tasks (processes and threads) the user of this program runs now.
+pub fn tasks_of_user() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    // SAFETY: getuid takes nothing and cannot fail.
+    let user = unsafe { libc::getuid() };
+    processes()
+        .filter(|p| fs::metadata(format!("/proc/{}", p.pid)).is_ok_and(|folder| folder.uid() == user))
+        .map(|p| p.threads)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_process_name_does_not_shift_the_fields() {
+        let line = "7 (a) Z 1 (b) S 1 99 99 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 3 0 100 1000 5 18446744073709551615 1";
+        let member = parse(7, line, 4096).unwrap();
+        assert_eq!((member.group, member.threads, member.resident, member.is_zombie), (99, 3, 5 * 4096, false));
+    }
+}

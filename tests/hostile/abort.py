@@ -1,0 +1,8 @@
+# expect: killed
+# says: SIGABRT
+# Aborts.
+import os
+
+
+def f(x):
+    os.abort()

@@ -1,0 +1,11 @@
+# expect: passed
+# Mode and times of files outside cannot be changed.
+import os
+
+
+def f(x):
+    try:
+        os.chmod("@HOME@/notes", 0)
+    except PermissionError:
+        return 2 * x
+    return 'it worked'

@@ -1,0 +1,8 @@
+# expect: passed
+# Files outside cannot be made.
+def f(x):
+    try:
+        open("@OUTSIDE@/made", "w")
+    except PermissionError:
+        return 2 * x
+    return 'it worked'

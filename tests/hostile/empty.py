@@ -1,0 +1,3 @@
+# expect: error
+# says: empty
+# Nothing but comments.

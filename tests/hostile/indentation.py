@@ -1,0 +1,5 @@
+# expect: error
+# says: IndentationError
+# Wrong indentation.
+def f(x):
+return 2 * x

@@ -1,0 +1,12 @@
+# expect: passed
+# Other processes cannot be ended.
+import os
+import signal
+
+
+def f(x):
+    try:
+        os.kill(@PARENT@, signal.SIGTERM)
+    except PermissionError:
+        return 2 * x
+    return 'it worked'

@@ -1,0 +1,4 @@
+# expect: timeout
+# An endless loop while loading.
+while True:
+    pass

@@ -1,0 +1,14 @@
+# expect: passed
+# No file of the parent is open in here.
+import os
+
+
+def f(x):
+    found = []
+    for fd in range(3, 4096):
+        try:
+            found.append((fd, os.fstat(fd).st_mode))
+        except OSError:
+            pass
+    # The report pipe, and nothing else.
+    return 2 * x if len(found) == 1 and (found[0][1] & 0o170000) == 0o010000 else found

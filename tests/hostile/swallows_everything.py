@@ -1,0 +1,9 @@
+# expect: timeout
+# Swallows whatever is raised in it.
+def f(x):
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass

@@ -1,0 +1,5 @@
+# expect: error
+# says: SyntaxError
+# No Python at all.
+def f(x:
+    return

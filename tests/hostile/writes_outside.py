@@ -1,0 +1,8 @@
+# expect: passed
+# Files outside cannot be changed.
+def f(x):
+    try:
+        open("@HOME@/notes", "a").write("x")
+    except PermissionError:
+        return 2 * x
+    return 'it worked'
