@@ -88,7 +88,7 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
     while !live.is_empty() {
         let mut stats = StepStats { live: live.len(), rows: 0, drafted: 0, accepted: 0, tokens: 0, ms: 40.0 };
         live.retain(|&c| {
-            let tokens = 1 + (at[c] + c * 3 + summary.steps) % 4;
+            let tokens = 1 + (at[c] / 3 + c * 3 + summary.steps) % 4;
             let text: String = body(c).chars().skip(at[c]).take(tokens * 3).collect();
             at[c] += tokens * 3;
             let end = at[c] >= body(c).chars().count();

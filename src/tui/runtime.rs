@@ -1,10 +1,11 @@
 //! The loop: waits for keys, events, signals or the next frame; takes in everything that is ready, then draws once.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::app::{Msg, State, update};
@@ -115,19 +116,18 @@ impl Loop<'_> {
                 name = &mut signals => return Ok(End::Signal(name)),
                 () = tokio::time::sleep_until(deadline), if wake.is_some() => self.tick()?,
             }
-            self.drain()?;
+            self.drain().await?;
         }
     }
 
     /// Takes in what is ready without waiting.
-    fn drain(&mut self) -> io::Result<()> {
+    async fn drain(&mut self) -> io::Result<()> {
         for _ in 0..DRAIN {
             if self.end.is_some() {
                 return Ok(());
             }
             // Keys first: they are few, and somebody waits for each.
-            let key = self.stream.as_mut().and_then(|s| s.next().now_or_never());
-            if let Some(input) = key {
+            if let Some(input) = ready(self.stream.as_mut()).await {
                 self.input(input)?;
             } else if let Ok(incoming) = self.run.incoming.try_recv() {
                 self.incoming(incoming)?;
@@ -202,6 +202,17 @@ impl Loop<'_> {
         self.frames.drawn(self.clock.now());
         Ok(())
     }
+}
+
+/// The next item of the stream if it is there already. Polled as this task: the keyboard's stream keeps the first waker it
+/// is given until it has woken it, so a look with any other waker would make the loop deaf.
+async fn ready(stream: Option<&mut InputStream>) -> Option<Option<io::Result<crossterm::event::Event>>> {
+    let stream = stream?;
+    poll_fn(|context| match stream.poll_next_unpin(context) {
+        Poll::Ready(item) => Poll::Ready(Some(item)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 /// Resolves when the process is asked to end.

@@ -54,7 +54,8 @@ fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
         Loading::Ready(info) => {
             let mut words = format!("{} {} {}", info.device, info.dtype, info.kernel);
             if info.threads > 0 {
-                words.push_str(&format!(", {} threads", info.threads));
+                let plural = if info.threads == 1 { "" } else { "s" };
+                words.push_str(&format!(", {} thread{plural}", info.threads));
             }
             ((text::one_line(&title::models(info)), Role::Title), Some(text::one_line(&words)))
         }
