@@ -113,8 +113,8 @@ mod tests {
             up.push(bass.length);
         }
         assert_eq!(up, [9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 32, 32, 32]);
-        assert_eq!(run(&Bass { length: 32, shrank: false }, &[&[0]; 6]), [28, 24, 20, 17, 14, 11]);
-        assert_eq!(run(&Bass::default(), &[&[0]; 5]), [6, 4, 2, 1, 1]);
+        assert_eq!(run(&Bass { length: 32, shrank: false }, &[&[0][..]; 6]), [28, 24, 20, 17, 14, 11]);
+        assert_eq!(run(&Bass::default(), &[&[0][..]; 5]), [6, 4, 2, 1, 1]);
     }
 
     #[test]
