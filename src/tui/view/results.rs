@@ -73,7 +73,7 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
             let state = badge::tested(run.testing(run.focus));
             let role = state.as_ref().map_or(Role::Muted, |b| b.role);
             let word = state.map_or(String::new(), |b| b.text);
-            add(&format!("{word}  {}", verdict.message), look.style(role));
+            add(&format!("{word}: {}", verdict.message), look.style(role));
             add(
                 if verdict.output.trim().is_empty() { "(it printed nothing)" } else { &verdict.output },
                 Style::default(),
