@@ -1,1 +1,389 @@
-//! `models.toml`: names of model pairs, built in and the user's own.
+//! `models.toml`: names of model pairs, built in and the user's own, and where their files are. Nothing is downloaded: a model of a hub is
+//! found if it is in the local cache.
+
+mod hub;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use similar::get_close_matches;
+
+use crate::config::{ConfigError, Paths, parse_toml};
+use crate::model::{EmbeddedModel, ModelFiles};
+
+pub use hub::HubCache;
+
+/// The catalog that is part of the program.
+const BUILT_IN: &str = include_str!("../models.toml");
+
+/// A model pair with a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Entry {
+    /// What `--model` and `--draft` take.
+    pub name: String,
+    /// Where the main model is: `embedded:main`, a folder, or a Hugging Face id.
+    pub main: String,
+    /// Where its draft model is; `None` for no draft.
+    pub draft: Option<String>,
+    /// What it is good for, a sentence.
+    #[serde(default)]
+    pub description: String,
+    /// Licence of the weights as published, if known.
+    pub license: Option<String>,
+    /// Most tokens; `None` for what the model's configuration says.
+    pub context: Option<usize>,
+}
+
+/// Named model pairs and where to look for their files.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    /// The user's own entries, then the built-in ones. Names differ.
+    pub entries: Vec<Entry>,
+    /// The user's file, for messages.
+    file: PathBuf,
+    hub: HubCache,
+}
+
+/// The chosen model.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The entry it comes from; `None` for a folder.
+    pub entry: Option<Entry>,
+    /// Its files.
+    pub files: ModelFiles,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    model: Vec<Entry>,
+}
+
+impl Catalog {
+    /// The built-in entries and those of the user's `models.toml`, which win.
+    pub fn load(paths: &Paths) -> Result<Self, CatalogError> {
+        let file = paths.models_file();
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(source) => return Err(ConfigError::Read { path: file, source }.into()),
+        };
+        Self::parse(&text, &file, HubCache::find())
+    }
+
+    /// The built-in entries and those in `text`, which was read from `file`.
+    pub fn parse(text: &str, file: &Path, hub: HubCache) -> Result<Self, CatalogError> {
+        let mut entries: Vec<Entry> = Vec::new();
+        for entry in parse_toml::<Document>(text, file)?.model {
+            let problem = if entry.name.trim().is_empty() {
+                "an entry has an empty name"
+            } else if entries.iter().any(|e| e.name == entry.name) {
+                "the name is there twice"
+            } else if RESERVED.contains(&entry.name.as_str()) {
+                "the name means something else already"
+            } else {
+                entries.push(entry);
+                continue;
+            };
+            return Err(CatalogError::Entry { file: file.to_path_buf(), name: entry.name, problem });
+        }
+        let built_in: Document = parse_toml(BUILT_IN, Path::new("models.toml"))?;
+        for entry in built_in.model {
+            if !entries.iter().any(|e| e.name == entry.name) {
+                entries.push(entry);
+            }
+        }
+        Ok(Self { entries, file: file.to_path_buf(), hub })
+    }
+
+    /// The entry with this name.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.name == name)
+    }
+
+    /// The main model: a folder that exists, else the entry of this name; without a name the built-in pair.
+    pub fn resolve_main(&self, name_or_dir: Option<&str>) -> Result<Resolved, CatalogError> {
+        match name_or_dir {
+            Some(name) => self.resolve(name, "model", &[]),
+            None => match self.entry(DEFAULT) {
+                Some(entry) => self.resolve_entry(entry),
+                None => Err(self.unknown("model", DEFAULT, &[])),
+            },
+        }
+    }
+
+    /// The draft model for `main`: `None` for `none`; with `auto` the one the catalog has for the main model, if its files are there; else a
+    /// folder that exists or the main model of the entry of this name.
+    pub fn resolve_draft(&self, draft: &str, main: &Resolved) -> Result<Option<Resolved>, CatalogError> {
+        match draft {
+            "none" => Ok(None),
+            "auto" => {
+                let Some(entry) = &main.entry else { return Ok(None) };
+                let Some(source) = &entry.draft else { return Ok(None) };
+                match self.files(source, &entry.name) {
+                    Ok(files) => Ok(Some(Resolved { entry: self.with_main(source), files })),
+                    // Speculation only makes it faster: a draft model that was never fetched is no reason not to run.
+                    Err(CatalogError::NotFetched { .. }) => {
+                        tracing::info!(source, "the draft model is not on this machine, going on without");
+                        Ok(None)
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            "lookup" | "sibling" => Err(CatalogError::NotInThisVersion { draft: draft.to_owned() }),
+            // The built-in pair is one entry; its draft has no other name.
+            "embedded:draft" => Ok(Some(Resolved { entry: None, files: self.files(draft, draft)? })),
+            name => self.resolve(name, "draft model", &["auto", "none"]).map(Some),
+        }
+    }
+
+    /// Whether the files of a source are on this machine: the folder of them, or why they are not there.
+    pub fn files(&self, source: &str, name: &str) -> Result<ModelFiles, CatalogError> {
+        if let Some(which) = source.strip_prefix("embedded:") {
+            let model = embedded(which);
+            return model
+                .map(ModelFiles::Embedded)
+                .ok_or_else(|| CatalogError::NotEmbedded { source_text: source.to_owned() });
+        }
+        let folder = expand_home(source);
+        if folder.is_dir() {
+            return Ok(ModelFiles::Folder(folder));
+        }
+        if hub::is_id(source) {
+            return match self.hub.snapshot(source) {
+                Some(folder) => Ok(ModelFiles::Folder(folder)),
+                None => Err(CatalogError::NotFetched {
+                    name: name.to_owned(),
+                    id: source.to_owned(),
+                    cache: self.hub.folder.clone(),
+                }),
+            };
+        }
+        Err(CatalogError::NoFolder { name: name.to_owned(), folder })
+    }
+
+    fn resolve(&self, name: &str, what: &'static str, also: &[&str]) -> Result<Resolved, CatalogError> {
+        let folder = expand_home(name);
+        if !name.is_empty() && folder.is_dir() {
+            return Ok(Resolved { entry: None, files: ModelFiles::Folder(folder) });
+        }
+        if let Some(entry) = self.entry(name) {
+            return self.resolve_entry(entry);
+        }
+        if hub::is_id(name) {
+            if let Ok(files) = self.files(name, name) {
+                return Ok(Resolved { entry: self.with_main(name), files });
+            }
+            let cache = self.hub.folder.clone();
+            // `org/name` may be meant as a folder as well as an id.
+            return Err(CatalogError::NotFetched { name: name.to_owned(), id: name.to_owned(), cache });
+        }
+        if name.contains(['/', '\\']) || name.starts_with('~') {
+            return Err(CatalogError::NoSuchFolder { folder });
+        }
+        Err(self.unknown(what, name, also))
+    }
+
+    fn resolve_entry(&self, entry: &Entry) -> Result<Resolved, CatalogError> {
+        Ok(Resolved { files: self.files(&entry.main, &entry.name)?, entry: Some(entry.clone()) })
+    }
+
+    fn unknown(&self, what: &'static str, name: &str, also: &[&str]) -> CatalogError {
+        let names: Vec<&str> = self.entries.iter().map(|e| e.name.as_str()).chain(also.iter().copied()).collect();
+        let mut known = get_close_matches(name, &names, 3, 0.5);
+        let others: Vec<&str> = names.iter().filter(|n| !known.contains(n)).copied().collect();
+        known.extend(others);
+        CatalogError::Unknown { what, name: name.to_owned(), known: known.join(", "), file: self.file.clone() }
+    }
+
+    /// The entry whose main model this is.
+    fn with_main(&self, source: &str) -> Option<Entry> {
+        self.entries.iter().find(|e| e.main == source).cloned()
+    }
+}
+
+/// The entry that is used when none is named.
+const DEFAULT: &str = "built-in";
+
+/// What `--draft` understands besides names.
+const RESERVED: &[&str] = &["auto", "none", "lookup", "sibling"];
+
+/// A model that is part of the program: `main` or `draft`.
+fn embedded(which: &str) -> Option<&'static EmbeddedModel> {
+    match which {
+        "main" => Some(&crate::model::embedded::MAIN),
+        "draft" => Some(&crate::model::embedded::DRAFT),
+        _ => None,
+    }
+}
+
+/// `~/x` as a path in the home folder.
+fn expand_home(path: &str) -> PathBuf {
+    match (path.strip_prefix('~'), directories::BaseDirs::new()) {
+        (Some(""), Some(dirs)) => dirs.home_dir().to_path_buf(),
+        (Some(rest), Some(dirs)) if rest.starts_with(['/', '\\']) => dirs.home_dir().join(&rest[1..]),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// The user's file cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An entry of the user's file cannot be used.
+    #[error("{file}: the entry `{name}` cannot be used: {problem}")]
+    Entry {
+        /// The file.
+        file: PathBuf,
+        /// Name of the entry.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// There is no such name.
+    #[error(
+        "there is no {what} `{name}`, neither a folder nor a name; known are {known}; others can be added to {file}"
+    )]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// What was given.
+        name: String,
+        /// Known names, nearest first.
+        known: String,
+        /// Where the user's own entries go.
+        file: PathBuf,
+    },
+    /// The model is known, but not on this machine.
+    #[error(
+        "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete); fetch it with `hf download {id}`"
+    )]
+    NotFetched {
+        /// The name.
+        name: String,
+        /// Its id on the hub.
+        id: String,
+        /// Where it was looked for.
+        cache: PathBuf,
+    },
+    /// The folder of an entry does not exist.
+    #[error("the entry `{name}` names the folder {folder}, which does not exist; correct it in models.toml")]
+    NoFolder {
+        /// The name.
+        name: String,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A path was given, and it leads nowhere.
+    #[error("there is no folder {folder}; check the path, or take a name that `bass-tui models` lists")]
+    NoSuchFolder {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is no such model in the program.
+    #[error("this program has no model `{source_text}` inside; name a folder with `--model DIR`")]
+    NotEmbedded {
+        /// The source as written.
+        source_text: String,
+    },
+    /// A kind of draft that is planned.
+    #[error("the draft `{draft}` is not available in this version; use `auto`, `none`, a model's name or a folder")]
+    NotInThisVersion {
+        /// What was given.
+        draft: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalog(text: &str) -> Result<Catalog, CatalogError> {
+        Catalog::parse(text, Path::new("/config/models.toml"), HubCache { folder: "/hub".into() })
+    }
+
+    fn message<T>(result: Result<T, CatalogError>) -> String {
+        result.err().map(|e| e.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_built_in_catalog_is_whole() {
+        let catalog = catalog("").unwrap();
+        assert_eq!(catalog.entries[0].name, "built-in");
+        for entry in &catalog.entries {
+            assert!(!entry.description.is_empty() && entry.license.is_some(), "{}", entry.name);
+            for source in [Some(&entry.main), entry.draft.as_ref()].into_iter().flatten() {
+                assert!(source.starts_with("embedded:") || hub::is_id(source), "{source}");
+            }
+            assert_eq!(catalog.entries.iter().filter(|e| e.name == entry.name).count(), 1);
+        }
+    }
+
+    #[test]
+    fn the_users_entries_win() {
+        let catalog =
+            catalog("[[model]]\nname = 'built-in'\nmain = '~/m'\n[[model]]\nname = 'mine'\nmain = '/m'\n").unwrap();
+        assert_eq!(catalog.entry("built-in").map(|e| e.main.as_str()), Some("~/m"));
+        assert_eq!(catalog.entries.iter().filter(|e| e.name == "built-in").count(), 1);
+        assert!(catalog.entry("mine").is_some() && catalog.entry("qwen2-0.5b").is_some());
+    }
+
+    #[test]
+    fn wrong_files_are_explained() {
+        insta::assert_snapshot!(message(catalog("[[model]]\nname = 'x'\n")), @"/config/models.toml, line 1: missing field `main`");
+        insta::assert_snapshot!(
+            message(catalog("[[model]]\nname = 'x'\nmain = '/m'\nlicence = 'MIT'\n")),
+            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`, `context`"
+        );
+        let twice = "[[model]]\nname = 'x'\nmain = '/m'\n".repeat(2);
+        insta::assert_snapshot!(message(catalog(&twice)), @"/config/models.toml: the entry `x` cannot be used: the name is there twice");
+        insta::assert_snapshot!(
+            message(catalog("[[model]]\nname = 'none'\nmain = '/m'\n")),
+            @"/config/models.toml: the entry `none` cannot be used: the name means something else already"
+        );
+    }
+
+    #[test]
+    fn models_are_found_by_folder_name_and_id() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = home.path().display().to_string();
+        let hub = HubCache { folder: home.path().join("hub") };
+        let draft = hub.folder.join("models--o--small/snapshots/r");
+        std::fs::create_dir_all(&draft).unwrap();
+        for file in ["config.json", "model.safetensors"] {
+            std::fs::write(draft.join(file), "").unwrap();
+        }
+        let text = format!(
+            "[[model]]\nname = 'a'\nmain = '{folder}'\ndraft = 'o/small'\n[[model]]\nname = 'b'\nmain = '{folder}'\ndraft = 'o/none'\n[[model]]\nname = 'c'\nmain = '/no/folder'\n"
+        );
+        let catalog = Catalog::parse(&text, Path::new("models.toml"), hub).unwrap();
+        let path = |r: Resolved| match r.files {
+            ModelFiles::Folder(path) => path,
+            ModelFiles::Embedded(_) => PathBuf::new(),
+        };
+        let main = catalog.resolve_main(Some("a")).unwrap();
+        assert_eq!(path(main.clone()), home.path());
+        assert_eq!(catalog.resolve_draft("auto", &main).unwrap().map(path), Some(draft.clone()));
+        assert_eq!(catalog.resolve_draft("o/small", &main).unwrap().map(path), Some(draft));
+        assert!(catalog.resolve_draft("none", &main).unwrap().is_none());
+        assert_eq!(catalog.resolve_draft("b", &main).unwrap().map(path), Some(home.path().to_path_buf()));
+        let other = catalog.resolve_main(Some("b")).unwrap();
+        assert!(catalog.resolve_draft("auto", &other).unwrap().is_none(), "a draft that is not there is done without");
+        let dir = catalog.resolve_main(Some(&folder)).unwrap();
+        assert!(dir.entry.is_none() && catalog.resolve_draft("auto", &dir).unwrap().is_none());
+        insta::assert_snapshot!(message(catalog.resolve_draft("lookup", &main)), @"the draft `lookup` is not available in this version; use `auto`, `none`, a model's name or a folder");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("c"))), @"the entry `c` names the folder /no/folder, which does not exist; correct it in models.toml");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name; known are qwen2.5-coder-7b, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, a, b, c, built-in, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
+    }
+
+    #[test]
+    fn what_is_not_on_this_machine_is_explained() {
+        let catalog = catalog("").unwrap();
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2-0.5b"))), @"the files of `qwen2-0.5b` are not on this machine: Qwen/Qwen2-0.5B is not in /hub (or its download is not complete); fetch it with `hf download Qwen/Qwen2-0.5B`");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("./m"))), @"there is no folder ./m; check the path, or take a name that `bass-tui models` lists");
+    }
+}

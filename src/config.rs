@@ -148,15 +148,14 @@ impl Config {
 
     /// A config file that says what is default anyway, with a comment on every setting.
     pub fn documented() -> String {
-        let mut text =
+        let settings = keys::KEYS.iter().map(|key| {
+            let comment = if key.default.starts_with("# ") { "" } else { "# " };
+            format!("# {} Expected: {}.\n{comment}{}\n", key.help, key.expected, key.default)
+        });
+        let first =
             "# Settings of bass-tui. Every line may be left out; what is here is what holds without it.\n".to_owned();
-        for key in keys::KEYS {
-            let default = key.default;
-            let unset = if default.starts_with("# ") { "" } else { "# " };
-            text.push_str(&format!("\n# {} Expected: {}.\n{unset}{default}\n", key.help, key.expected));
-        }
-        text.push_str("\n# Keys by action; an empty list unbinds it. The help screen names the actions.\n[keys]\n# quit = [\"q\"]\n");
-        text
+        let last = "# Keys by action; an empty list unbinds it. The help screen names the actions.\n[keys]\n# quit = [\"q\"]\n";
+        std::iter::once(first).chain(settings).chain([last.to_owned()]).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -143,6 +143,12 @@ pub enum BackendError {
     /// The caller broke the contract of [`Network`].
     #[error("internal error in the network: {0}")]
     Contract(String),
+    /// Not enough memory for the packed weights.
+    #[error("no memory for {bytes} bytes of weights: use a smaller model, or bf16 weights")]
+    WeightMemory {
+        /// Bytes asked for.
+        bytes: usize,
+    },
     /// Not enough memory for the K/V of a sequence.
     #[error("no memory for {bytes} bytes of K/V: use fewer candidates or a shorter prompt")]
     Memory {

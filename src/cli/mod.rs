@@ -1,8 +1,76 @@
 //! The command line: one file per command, the arguments that several share in `args`.
 
+mod args;
+mod complete;
+mod doctor;
+mod failure;
+mod models;
+mod report;
+mod session;
+mod test;
+mod tui;
+
 use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// N candidate completions of one prompt at nearly the price of one, picked by running your tests.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "EXAMPLES\n  \
+        bass-tui                                  the screen, on a built-in example\n  \
+        bass-tui stats.py:rolling_max             the screen, for one function of your file\n  \
+        bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
+        bass-tui complete --file stats.py:rolling_max --tests test_stats.py --json\n  \
+        bass-tui test stats.py --tests test_stats.py\n  \
+        bass-tui doctor                           models, device, sandbox and folders on this machine\n\n\
+        EXIT CODES\n  \
+        0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input\n  \
+        3 engine or sandbox failed      130 interrupted"
+)]
+struct Cli {
+    #[command(flatten)]
+    screen: tui::Args,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Complete a prompt or a function without the screen
+    Complete(Box<complete::Args>),
+    /// Run tests on one candidate in the sandbox
+    Test(test::Args),
+    /// The models that can be used by name
+    Models(models::Args),
+    /// What works on this machine: models, device, sandbox, folders
+    Doctor(doctor::Args),
+}
 
 /// Parses the command line, runs the command and turns its outcome into an exit code.
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are "errors" that go to stdout; a closed pipe is no reason to complain.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let outcome = match cli.command {
+        None => tui::run(cli.screen),
+        Some(Command::Complete(args)) => complete::run(&args),
+        Some(Command::Test(args)) => test::run(&args),
+        Some(Command::Models(args)) => models::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            eprintln!("bass-tui: {}", crate::untrusted::clean(&failure.message));
+            ExitCode::from(failure.code)
+        }
+    }
 }

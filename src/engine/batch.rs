@@ -105,7 +105,7 @@ impl Engine {
         let mut live: Vec<Sequence> = forks
             .into_iter()
             .enumerate()
-            .map(|(i, seq)| Sequence::new(i, seq, prompt, self.tokenizer.stream(prompt)))
+            .map(|(i, seq)| Sequence::new(i, seq, prompt, self.tokenizer.stream()))
             .collect();
         let mut outcome = Ok(());
         let mut drafter = match drafter {

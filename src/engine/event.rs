@@ -17,7 +17,7 @@ pub enum FinishReason {
 }
 
 /// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Tokens` and
-/// `Finished` (one per candidate) interleaved with one `Step` per decode step, then `Done`; or `Failed` at any point.
+/// `Finished` (one per candidate) interleaved with one `Step` per decode step, then `Done`; or `Refused` at the start, or `Failed` at any point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Prompt tokens computed so far.
@@ -57,6 +57,8 @@ pub enum Event {
     Step(StepStats),
     /// All candidates ended.
     Done(Box<Summary>),
+    /// The request cannot be met as it is; the sentence says what about it and what is possible.
+    Refused(String),
     /// The generation failed; the sentence is for the user.
     Failed(String),
 }

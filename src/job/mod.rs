@@ -96,6 +96,13 @@ impl Job {
         })
     }
 
+    /// A job for token ids, which nothing is known of.
+    pub fn from_ids(ids: Vec<u32>, tests: &TestsChoice) -> Result<Self, JobError> {
+        let (tests, tests_label) = find_tests(None, tests)?;
+        let language = tests.as_ref().map(|_| Language::Python);
+        Ok(Self { tests, tests_label, language, ..Self::free(Prompt::Ids(ids)) })
+    }
+
     /// A prompt that nothing is known of.
     pub fn free(prompt: Prompt) -> Self {
         Self { target: None, prompt, language: None, tests: None, tests_label: String::new() }

@@ -1,9 +1,22 @@
 //! What a model *is*, on no device: its architecture as data, its checkpoint, its tokenizer.
 
+pub mod arch;
+pub mod checkpoint;
+pub mod config;
+pub mod embedded;
+mod error;
+mod fields;
+pub mod spec;
+pub mod tensors;
 pub mod tokenizer;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+pub use checkpoint::{Checkpoint, Tensor, TensorType};
+pub use embedded::{DRAFT, MAIN};
+pub use error::ModelError;
+pub use spec::ModelSpec;
+pub use tensors::{BlockSlot, Slot};
 pub use tokenizer::{StreamDecoder, Tokenizer};
 
 /// Where the files of a model come from.
@@ -34,28 +47,105 @@ pub struct EmbeddedModel {
 pub struct Model {
     /// Name for messages and JSON: the folder's name or the embedded model's.
     pub name: String,
+    /// Its architecture.
+    pub spec: ModelSpec,
     /// The tokenizer.
     pub tokenizer: Tokenizer,
     /// Ids that end a completion (from `generation_config.json`, else `config.json`).
     pub eos: Vec<u32>,
+    /// The weights as stored.
+    pub checkpoint: Checkpoint,
 }
 
 impl Model {
     /// Reads and checks the model: configuration, tokenizer, and the table of the checkpoint's tensors.
-    pub fn load(_files: &ModelFiles) -> Result<Model, ModelError> {
-        todo!()
+    pub fn load(files: &ModelFiles) -> Result<Model, ModelError> {
+        let model = match files {
+            ModelFiles::Folder(folder) => Self::from_folder(folder)?,
+            ModelFiles::Embedded(files) => Self::from_embedded(files)?,
+        };
+        for slot in model.spec.slots() {
+            model.tensor(slot)?;
+        }
+        Ok(model)
+    }
+
+    /// The tensor in `slot`, with the shape that the configuration gives it.
+    pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
+        self.checkpoint.tensor(&self.spec.tensor_name(slot), &self.spec.shape(slot))
+    }
+
+    /// Number of weights.
+    pub fn parameters(&self) -> usize {
+        self.spec.slots().into_iter().map(|slot| self.spec.shape(slot).iter().product::<usize>()).sum()
+    }
+
+    fn from_folder(folder: &Path) -> Result<Model, ModelError> {
+        if !folder.is_dir() {
+            let need = "a model is a folder with config.json, tokenizer.json and model.safetensors".into();
+            return Err(ModelError::Missing { path: folder.into(), need });
+        }
+        let name = folder
+            .canonicalize()
+            .ok()
+            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+            .unwrap_or_else(|| folder.display().to_string());
+        let (config_path, config) = required(folder, "config.json", "it describes the model's architecture")?;
+        let spec = config::read(&config_path, &config)?;
+        let need = "the model cannot be used without its tokenizer; older models have it in other files, get a \
+                    version of the model that has tokenizer.json";
+        let (tokenizer_path, tokenizer) = required(folder, "tokenizer.json", need)?;
+        let tokenizer = read_tokenizer(&tokenizer_path, &tokenizer, &spec)?;
+        let generation_path = folder.join("generation_config.json");
+        let generation = match std::fs::read(&generation_path) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(source) => return Err(ModelError::Io { path: generation_path, source }),
+        };
+        let eos = eos(&generation_path, generation.as_deref(), &spec)?;
+        Ok(Model { name, spec, tokenizer, eos, checkpoint: Checkpoint::open(folder)? })
+    }
+
+    fn from_embedded(files: &EmbeddedModel) -> Result<Model, ModelError> {
+        let path = |file: &str| Path::new(files.name).join(file);
+        let spec = config::read(&path("config.json"), files.config)?;
+        let tokenizer = read_tokenizer(&path("tokenizer.json"), files.tokenizer, &spec)?;
+        let eos = eos(&path("generation_config.json"), files.generation_config, &spec)?;
+        let checkpoint = Checkpoint::from_static(&path("model.safetensors"), files.weights)?;
+        Ok(Model { name: files.name.into(), spec, tokenizer, eos, checkpoint })
     }
 }
 
-/// Why a model could not be read. Every message names the file, what was found and what was expected.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// A file is missing or unreadable.
-    #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+fn required(folder: &Path, file: &str, need: &str) -> Result<(PathBuf, Vec<u8>), ModelError> {
+    let path = folder.join(file);
+    match std::fs::read(&path) {
+        Ok(bytes) => Ok((path, bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(ModelError::Missing { path, need: need.into() })
+        }
+        Err(source) => Err(ModelError::Io { path, source }),
+    }
+}
+
+fn read_tokenizer(path: &Path, bytes: &[u8], spec: &ModelSpec) -> Result<Tokenizer, ModelError> {
+    let tokenizer = Tokenizer::read(path, bytes)?;
+    if tokenizer.vocab_size() > spec.vocab_size {
+        return Err(ModelError::Tokenizer {
+            path: path.into(),
+            problem: format!(
+                "found ids up to {}, expected them below the `vocab_size` of config.json, {}; the files belong to \
+                 different models",
+                tokenizer.vocab_size() - 1,
+                spec.vocab_size
+            ),
+        });
+    }
+    Ok(tokenizer)
+}
+
+fn eos(path: &Path, generation: Option<&[u8]>, spec: &ModelSpec) -> Result<Vec<u32>, ModelError> {
+    let Some(bytes) = generation else { return Ok(spec.eos.clone()) };
+    let map = fields::parse(path, bytes)?;
+    let ids = fields::Fields::new(path, &map).ids("eos_token_id")?;
+    Ok(ids.unwrap_or_else(|| spec.eos.clone()))
 }

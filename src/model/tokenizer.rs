@@ -1,51 +1,192 @@
 //! Text to token ids and back.
 
+use std::path::{Path, PathBuf};
+
+use tokenizers::decoders::DecoderWrapper;
+
 use super::ModelError;
 
 /// A tokenizer read from `tokenizer.json`.
-pub struct Tokenizer {}
+pub struct Tokenizer {
+    inner: tokenizers::Tokenizer,
+    path: PathBuf,
+    /// One more than the largest id.
+    size: usize,
+    /// Ids that [`Tokenizer::decode`] leaves out, sorted.
+    special: Vec<u32>,
+    /// Ids that stand for one byte of a character (byte fallback), sorted; the decoder joins runs of them.
+    bytes: Vec<u32>,
+    /// An ordinary id whose text does not depend on what follows it, and that text. Stands before a continuation, so
+    /// that decoders which treat the first token of a text differently do so to this one.
+    anchor: Option<(u32, String)>,
+}
 
 impl Tokenizer {
+    /// Reads `bytes`, the content of the `tokenizer.json` at `path`.
+    pub fn read(path: &Path, bytes: &[u8]) -> Result<Self, ModelError> {
+        let error = |problem: String| ModelError::Tokenizer { path: path.into(), problem };
+        let mut inner = tokenizers::Tokenizer::from_bytes(bytes)
+            .map_err(|problem| error(format!("not a readable tokenizer ({problem}); download the file again")))?;
+        // Both are settings of training scripts that some files carry; a prompt must come through whole and bare.
+        inner.with_padding(None);
+        inner.with_truncation(None).map_err(|problem| error(problem.to_string()))?;
+
+        let vocabulary = inner.get_vocab(true);
+        let size = vocabulary.values().max().map_or(0, |&id| id as usize + 1);
+        let mut special: Vec<u32> =
+            inner.get_added_tokens_decoder().iter().filter(|(_, token)| token.special).map(|(&id, _)| id).collect();
+        special.sort_unstable();
+        let mut bytes = Vec::new();
+        if inner.get_decoder().is_some_and(falls_back_to_bytes) {
+            bytes = (0..=u8::MAX).filter_map(|byte| vocabulary.get(&format!("<0x{byte:02X}>")).copied()).collect();
+            bytes.sort_unstable();
+        }
+        let mut tokenizer = Self { inner, path: path.into(), size, special, bytes, anchor: None };
+        tokenizer.anchor = tokenizer.find_anchor();
+        Ok(tokenizer)
+    }
+
+    fn find_anchor(&self) -> Option<(u32, String)> {
+        ["a", "0", ".", "x"].iter().find_map(|text| {
+            let id = *self.encode_plain(text).ok()?.last()?;
+            let usable = self.special.binary_search(&id).is_err() && self.bytes.binary_search(&id).is_err();
+            let text = self.decode(&[id]);
+            (usable && !text.is_empty() && !text.ends_with(char::REPLACEMENT_CHARACTER)).then_some((id, text))
+        })
+    }
+
     /// Token ids of `text` as a prompt: with the special tokens that the tokenizer adds by itself (BOS).
-    pub fn encode(&self, _text: &str) -> Result<Vec<u32>, ModelError> {
-        todo!()
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>, ModelError> {
+        self.encode_as(text, true)
     }
 
-    /// Text of `ids`, special tokens left out.
-    pub fn decode(&self, _ids: &[u32]) -> String {
-        todo!()
+    /// Token ids of `text` as it is; special tokens that are written out in the text are still recognised.
+    pub fn encode_plain(&self, text: &str) -> Result<Vec<u32>, ModelError> {
+        self.encode_as(text, false)
     }
 
-    /// Number of ids, added tokens included.
+    fn encode_as(&self, text: &str, add_special: bool) -> Result<Vec<u32>, ModelError> {
+        let encoding = self.inner.encode_fast(text, add_special).map_err(|problem| ModelError::Tokenizer {
+            path: self.path.clone(),
+            problem: format!("cannot turn the text into tokens ({problem})"),
+        })?;
+        Ok(encoding.get_ids().to_vec())
+    }
+
+    /// Text of `ids` on their own, special tokens left out. Ids outside the vocabulary have no text.
+    pub fn decode(&self, ids: &[u32]) -> String {
+        self.inner.decode(ids, true).unwrap_or_default()
+    }
+
+    /// Text of `ids` as the continuation of an earlier text: what [`StreamDecoder`] gives out in all. Unlike
+    /// [`decode`](Self::decode), it keeps a leading space.
+    pub fn decode_continuation(&self, ids: &[u32]) -> String {
+        let Some((anchor, prefix)) = &self.anchor else { return self.decode(ids) };
+        let mut with_anchor = Vec::with_capacity(ids.len() + 1);
+        with_anchor.push(*anchor);
+        with_anchor.extend_from_slice(ids);
+        let text = self.decode(&with_anchor);
+        text.strip_prefix(prefix.as_str()).map_or_else(|| self.decode(ids), str::to_owned)
+    }
+
+    /// The vocabulary's own spelling of `id`, which need not be text (`▁the`, `<0x0A>`).
+    pub fn token(&self, id: u32) -> Option<String> {
+        self.inner.id_to_token(id)
+    }
+
+    /// The id of a token given in the vocabulary's own spelling, for example of `<|fim_prefix|>`.
+    pub fn id(&self, token: &str) -> Option<u32> {
+        self.inner.token_to_id(token)
+    }
+
+    /// Number of ids, added tokens included: one more than the largest.
     pub fn vocab_size(&self) -> usize {
-        todo!()
+        self.size
     }
 
     /// Checks that both tokenizers give every id the same meaning, as speculative decoding needs; the error is a
-    /// sentence that names the first id that differs.
-    pub fn same_vocabulary(&self, _other: &Tokenizer) -> Result<(), String> {
-        todo!()
+    /// sentence that names the first id that differs. One vocabulary may be longer than the other.
+    pub fn same_vocabulary(&self, other: &Tokenizer) -> Result<(), String> {
+        for id in 0..self.size.min(other.size) as u32 {
+            let (left, right) = (self.token(id), other.token(id));
+            if left != right {
+                let name = |token: Option<String>| token.map_or_else(|| "no token".to_owned(), |t| format!("{t:?}"));
+                return Err(format!(
+                    "the tokenizers differ: id {id} is {} in {} but {} in {}; choose a draft model that shares the \
+                     main model's tokenizer",
+                    name(left),
+                    self.path.display(),
+                    name(right),
+                    other.path.display()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// A decoder for a stream of ids that continues a prompt.
-    pub fn stream(&self, _prompt: &[u32]) -> StreamDecoder {
-        todo!()
+    pub fn stream(&self) -> StreamDecoder {
+        StreamDecoder::default()
+    }
+}
+
+fn falls_back_to_bytes(decoder: &DecoderWrapper) -> bool {
+    match decoder {
+        DecoderWrapper::ByteFallback(_) => true,
+        DecoderWrapper::Sequence(sequence) => sequence.get_decoders().iter().any(falls_back_to_bytes),
+        _ => false,
     }
 }
 
 /// Turns a stream of ids into a stream of text: what it has given out never changes, and an incomplete UTF-8 character
-/// is held back until it is whole.
-#[derive(Clone, Debug)]
-pub struct StreamDecoder {}
+/// is held back until it is whole. All that it gives out together is [`Tokenizer::decode_continuation`] of the ids.
+#[derive(Clone, Debug, Default)]
+pub struct StreamDecoder {
+    /// Ids whose text has not been given out. Ends either inside a character or in a run of byte tokens: the decoder
+    /// replaces such a run as a whole when any of it is not UTF-8, so none of it is certain before the run ends.
+    held: Vec<u32>,
+}
+
+/// Held ids from which on a decoder looks for a place to cut. A longer window only occurs in text that is not text.
+const LONG: usize = 32;
+/// Ids after a cut: a UTF-8 character has at most 4 bytes, so none of it can reach from before the cut past these.
+const CHARACTER: usize = 4;
 
 impl StreamDecoder {
     /// Adds one id and returns the text that became certain, possibly empty.
-    pub fn push(&mut self, _tokenizer: &Tokenizer, _id: u32) -> String {
-        todo!()
+    pub fn push(&mut self, tokenizer: &Tokenizer, id: u32) -> String {
+        if tokenizer.special.binary_search(&id).is_ok() {
+            return String::new();
+        }
+        self.held.push(id);
+        if tokenizer.bytes.binary_search(&id).is_ok() {
+            return String::new();
+        }
+        let text = tokenizer.decode_continuation(&self.held);
+        if !text.ends_with(char::REPLACEMENT_CHARACTER) {
+            self.held.clear();
+            return text;
+        }
+        if self.held.len() >= LONG { self.cut(tokenizer, &text) } else { String::new() }
+    }
+
+    /// Gives out the front of a long window at a place where both sides decode by themselves.
+    fn cut(&mut self, tokenizer: &Tokenizer, whole: &str) -> String {
+        for at in (1..=self.held.len() - CHARACTER).rev() {
+            let (front, back) = self.held.split_at(at);
+            let front = tokenizer.decode_continuation(front);
+            if whole.strip_prefix(front.as_str()) == Some(tokenizer.decode_continuation(back).as_str()) {
+                self.held.drain(..at);
+                return front;
+            }
+        }
+        String::new()
     }
 
     /// The text still held back, with incomplete characters replaced.
-    pub fn finish(&mut self, _tokenizer: &Tokenizer) -> String {
-        todo!()
+    pub fn finish(&mut self, tokenizer: &Tokenizer) -> String {
+        let text = if self.held.is_empty() { String::new() } else { tokenizer.decode_continuation(&self.held) };
+        self.held.clear();
+        text
     }
 }

@@ -119,6 +119,7 @@ fn serve(mut engine: Engine, work: &Receiver<Work>) {
         let outcome = catch_unwind(AssertUnwindSafe(|| answer(&mut engine, &request, &ticket, &mut sink)));
         match outcome {
             Ok(Ok(())) => {}
+            Ok(Err(EngineError::Request(why))) => sink(Event::Refused(why)),
             Ok(Err(error)) => sink(Event::Failed(error.to_string())),
             // The sequences of the broken request stay allocated; the engine itself holds no state between requests.
             Err(_) => sink(Event::Failed("the engine failed on this request (an internal error)".to_owned())),

@@ -227,5 +227,5 @@ fn wrong<'l>(
 /// Any tokenizer will do: the ids are what counts.
 pub fn tokenizer() -> Tokenizer {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/models/main/tokenizer.json");
-    Tokenizer::from_bytes(&path, &std::fs::read(&path).unwrap()).unwrap()
+    Tokenizer::read(&path, &std::fs::read(&path).unwrap()).unwrap()
 }

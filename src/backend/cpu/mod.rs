@@ -1,9 +1,200 @@
-//! The CPU backend.
+//! The CPU backend: one forward pass for every architecture, over rows of any number of sequences.
 
-use super::{BackendError, LoadOptions, Network};
-use crate::model::Model;
+pub mod attention;
+pub mod gemm;
+pub mod kv;
+pub mod load;
+pub mod ops;
+pub mod pack;
+mod pass;
+pub mod pool;
+pub mod rotary;
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+
+use attention::Scratch;
+use gemm::Kernels;
+use kv::{Sequences, Shape, contract};
+use load::Weights;
+use pass::{Buffers, Piece};
+use pool::Pool;
+use rotary::RotaryTable;
+
+use super::{BackendError, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted};
+use crate::model::spec::Position;
+use crate::model::{Model, ModelSpec};
 
 /// Packs the weights of `model` and returns a network that computes on the CPU.
-pub fn load(_model: &Model, _options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
-    todo!()
+pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
+    Ok(Box::new(CpuNetwork::new(model, options, Kernels::best())?))
+}
+
+/// Rows that go through the layers together. Longer passes are cut, so that working memory has a bound; the result does
+/// not depend on it.
+const SLAB: usize = 256;
+
+/// A model on the CPU.
+pub struct CpuNetwork {
+    spec: ModelSpec,
+    weights: Weights,
+    pool: Pool,
+    kernels: Kernels,
+    rotary: RotaryTable,
+    sequences: Sequences,
+    /// Working memory of attention, one for each thread.
+    scratch: Vec<Mutex<Scratch>>,
+    /// Working memory of a pass.
+    buffers: Buffers,
+    /// Logits of the wanted rows of the last pass, `[rows, vocab_size]`.
+    logits: Vec<f32>,
+}
+
+impl CpuNetwork {
+    /// Packs the weights of `model` for the given kernels.
+    pub fn new(model: &Model, options: LoadOptions, kernels: Kernels) -> Result<Self, BackendError> {
+        let pool = Pool::new(options.threads);
+        let weights = Weights::pack(model, options.dtype, &pool)?;
+        let spec = model.spec.clone();
+        let Position::Rotary(rotary) = spec.position;
+        Ok(Self {
+            rotary: RotaryTable::new(rotary, spec.attention.head_dim),
+            sequences: Sequences::new(Shape::new(spec.layers, spec.attention), spec.context),
+            scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
+            buffers: Buffers::default(),
+            logits: Vec::new(),
+            spec,
+            weights,
+            pool,
+            kernels,
+        })
+    }
+
+    /// Checks everything about `rows` that the contract asks for, before anything is changed.
+    fn check(&self, rows: &Rows<'_>) -> Result<(), BackendError> {
+        let total: usize = rows.spans.iter().map(|span| span.len).sum();
+        if total != rows.tokens.len() {
+            return Err(contract(format!("{} tokens for spans of {total} rows", rows.tokens.len())));
+        }
+        if let Some(token) = rows.tokens.iter().find(|&&token| token as usize >= self.spec.vocab_size) {
+            return Err(contract(format!("token {token} in a vocabulary of {}", self.spec.vocab_size)));
+        }
+        let mut seen = HashSet::new();
+        for span in rows.spans {
+            let &Span { seq, start, len } = span;
+            let sequence = self.sequences.get(seq)?;
+            let (shared, valid, limit) = (sequence.shared_len(), sequence.len, sequence.limit);
+            if len == 0 || !seen.insert(seq) {
+                return Err(contract(format!("{span:?} is empty or not the only one of its sequence")));
+            }
+            if start < shared || start > valid || len > limit.saturating_sub(start) {
+                return Err(contract(format!(
+                    "{span:?} in a sequence of {valid} positions, the first {shared} shared, with room for {limit}"
+                )));
+            }
+            if std::sync::Arc::strong_count(&sequence.own) > 1 {
+                return Err(contract(format!("rows for {seq:?} while it has forks")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Network for CpuNetwork {
+    fn vocab_size(&self) -> usize {
+        self.spec.vocab_size
+    }
+
+    fn context(&self) -> usize {
+        self.spec.context
+    }
+
+    fn info(&self) -> NetworkInfo {
+        NetworkInfo {
+            device: "cpu",
+            dtype: if self.weights.bf16 { "bf16" } else { "f32" },
+            kernel: self.kernels.name,
+            weight_bytes: self.weights.bytes(),
+            threads: self.pool.threads(),
+        }
+    }
+
+    fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
+        self.sequences.open(capacity)
+    }
+
+    fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
+        self.sequences.fork(prompt, n, tail)
+    }
+
+    fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
+        self.check(rows)?;
+        let wanted = match want {
+            Wanted::Nothing => 0,
+            Wanted::Last => rows.spans.len(),
+            Wanted::All => rows.tokens.len(),
+        };
+        let floats = wanted * self.spec.vocab_size;
+        self.logits.clear();
+        self.logits.try_reserve(floats).map_err(|_| BackendError::Memory { bytes: floats * size_of::<f32>() })?;
+        self.logits.resize(floats, 0.0);
+        let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
+        self.rotary.ensure(positions).map_err(|bytes| BackendError::Memory { bytes })?;
+
+        let (mut done, mut held) = (0, 0);
+        for slab in slabs(rows.spans, want) {
+            let len = slab.iter().map(|piece| piece.len).sum::<usize>();
+            held += self.pass(&slab, &rows.tokens[done..done + len], held)?;
+            done += len;
+        }
+        for span in rows.spans {
+            self.sequences.advance(span.seq, span.start + span.len);
+        }
+        Ok(held)
+    }
+
+    fn logits(&self, row: usize) -> &[f32] {
+        let vocab = self.spec.vocab_size;
+        self.logits.get(row * vocab..(row + 1) * vocab).unwrap_or_default()
+    }
+
+    fn len(&self, seq: SeqId) -> usize {
+        self.sequences.len(seq)
+    }
+
+    fn set_len(&mut self, seq: SeqId, len: usize) {
+        self.sequences.set_len(seq, len);
+    }
+
+    fn close(&mut self, seq: SeqId) {
+        self.sequences.close(seq);
+    }
+}
+
+/// Cuts the spans into lists of at most [`SLAB`] rows.
+fn slabs(spans: &[Span], want: Wanted) -> Vec<Vec<Piece>> {
+    let mut slabs: Vec<Vec<Piece>> = Vec::new();
+    let mut room = 0;
+    for span in spans {
+        let end = span.start + span.len;
+        let mut start = span.start;
+        while start < end {
+            if room == 0 {
+                slabs.push(Vec::new());
+                room = SLAB;
+            }
+            let len = room.min(end - start);
+            let wanted = match want {
+                Wanted::Nothing => 0,
+                Wanted::Last => usize::from(start + len == end),
+                Wanted::All => len,
+            };
+            if let Some(slab) = slabs.last_mut() {
+                slab.push(Piece { seq: span.seq, start, len, wanted });
+            }
+            start += len;
+            room -= len;
+        }
+    }
+    slabs
 }

@@ -6,7 +6,6 @@ use super::lex::{Kind, Token, Tokens};
 use super::lines::{self, Lines, Statement};
 use crate::code::definition::{self, Definition};
 use crate::code::rules::Function;
-use crate::code::text::line_of;
 
 /// Longest comment above a function, in bytes, that counts as its description.
 const MAX_COMMENT: usize = 600;
@@ -16,8 +15,13 @@ pub(super) fn functions(text: &str) -> Vec<Function> {
     let definitions = definition::of(&super::GRAMMAR, text).unwrap_or_else(|| scan(text));
     let headers: Vec<Option<usize>> = definitions.iter().map(|d| header_end(text, d.keyword)).collect();
     let unit = super::indent::unit(text);
+    let newlines: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
     let functions = definitions.iter().zip(&headers).filter(|(d, _)| !d.class);
-    functions.filter_map(|(d, end)| Some(function(text, &definitions, &headers, d, (*end)?, &unit))).collect()
+    let found = functions.filter_map(|(d, end)| {
+        let line = 1 + newlines.partition_point(|&n| n < d.keyword);
+        Some(Function { line, ..function(text, &definitions, &headers, d, (*end)?, &unit) })
+    });
+    found.collect()
 }
 
 /// The definitions of a text that is not whole: every line that begins with `def` or `class`, nested by indentation.
@@ -68,6 +72,7 @@ fn header_end(text: &str, keyword: usize) -> Option<usize> {
     None
 }
 
+/// The function that `this` defines, but for its line.
 fn function(
     text: &str,
     definitions: &[Definition],
@@ -90,7 +95,7 @@ fn function(
     let stub = if shape.docstring.is_none() { comment_above(text, this.start, white) } else { this.start };
     Function {
         name,
-        line: line_of(text.as_bytes(), this.keyword),
+        line: 0,
         finished: shape.finished,
         declaration: ["overload", "abstractmethod"].iter().any(|d| {
             text[this.start..this.keyword].lines().any(|l| l.trim_start().starts_with('@') && l.trim_end().ends_with(d))
@@ -168,7 +173,10 @@ impl Shape {
 
     /// `def f(x): return x`: the statements after the colon are the body. A docstring among them moves to a line of its own.
     fn on_one_line(text: &str, keyword: usize, header_end: usize, body_indent: &str) -> Self {
-        let first = lines::statements(text, keyword).into_iter().next();
+        // Up to the next line only: files of declarations hold thousands of these.
+        let mut next = Lines::new(text, keyword).filter_map(|s| s.line).filter(|l| l.begins && l.first.start > keyword);
+        let limit = next.next().map_or(text.len(), |l| lines::line_start(text, l.first.start));
+        let first = lines::statements(&text[..limit], keyword).into_iter().next();
         let Statement { mut tokens, end, .. } =
             first.unwrap_or(Statement { tokens: Vec::new(), column: 0, end: text.len() });
         tokens.retain(|t| t.start >= header_end);

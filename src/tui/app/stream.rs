@@ -46,7 +46,7 @@ pub fn engine(state: &mut State, id: u64, event: Event) -> Vec<Effect> {
             choose_untested(state);
             Vec::new()
         }
-        Event::Failed(why) => {
+        Event::Refused(why) | Event::Failed(why) => {
             run.end(Phase::Broken, now);
             state.fail(why);
             Vec::new()

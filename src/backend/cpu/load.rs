@@ -1,0 +1,136 @@
+//! From the checkpoint of a model to packed weights.
+
+use super::pack::{self, Packed};
+use super::pool::Pool;
+use crate::backend::{BackendError, Dtype};
+use crate::model::{BlockSlot, Model, Slot, TensorType};
+
+/// All weights of a model, in the order of the kernels.
+pub struct Weights {
+    /// `[vocab_size, hidden]`.
+    pub embedding: Packed,
+    /// `[vocab_size, hidden]`; `None` where the embedding is the head.
+    pub head: Option<Packed>,
+    /// `[hidden]`.
+    pub final_norm: Vec<f32>,
+    /// The blocks.
+    pub blocks: Vec<BlockWeights>,
+    /// Stored as bf16.
+    pub bf16: bool,
+}
+
+/// The weights of one block.
+pub struct BlockWeights {
+    /// `[hidden]`.
+    pub attention_norm: Vec<f32>,
+    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`.
+    pub qkv: Packed,
+    /// Bias of `qkv`.
+    pub qkv_bias: Option<Vec<f32>>,
+    /// Norms of query and key heads, `[head_dim]` each.
+    pub qk_norm: Option<(Vec<f32>, Vec<f32>)>,
+    /// `[hidden, heads * head_dim]`.
+    pub output: Packed,
+    /// Bias of `output`.
+    pub output_bias: Option<Vec<f32>>,
+    /// `[hidden]`.
+    pub mlp_norm: Vec<f32>,
+    /// Gate and up one below the other, `[2 * intermediate, hidden]`.
+    pub gate_up: Packed,
+    /// Bias of `gate_up`.
+    pub gate_up_bias: Option<Vec<f32>>,
+    /// `[hidden, intermediate]`.
+    pub down: Packed,
+    /// Bias of `down`.
+    pub down_bias: Option<Vec<f32>>,
+}
+
+impl Weights {
+    /// Packs the weights of `model`.
+    pub fn pack(model: &Model, dtype: Dtype, pool: &Pool) -> Result<Self, BackendError> {
+        let bf16 = match dtype {
+            Dtype::F32 => false,
+            Dtype::Bf16 => true,
+            Dtype::Auto => stored_as_bf16(model)?,
+        };
+        let packer = Packer { model, pool, bf16 };
+        let spec = &model.spec;
+        Ok(Self {
+            embedding: packer.matrix(&[Slot::Embedding])?,
+            head: if spec.tied { None } else { Some(packer.matrix(&[Slot::Head])?) },
+            final_norm: packer.vector(&[Slot::FinalNorm])?,
+            blocks: (0..spec.layers).map(|block| packer.block(block)).collect::<Result<_, _>>()?,
+            bf16,
+        })
+    }
+
+    /// Bytes of the packed matrices.
+    pub fn bytes(&self) -> usize {
+        let blocks = self.blocks.iter();
+        let in_blocks = blocks.map(|b| b.qkv.bytes() + b.output.bytes() + b.gate_up.bytes() + b.down.bytes());
+        self.embedding.bytes() + self.head.as_ref().map_or(0, Packed::bytes) + in_blocks.sum::<usize>()
+    }
+}
+
+/// Whether every matrix of the checkpoint is bf16, so that packing as bf16 loses nothing.
+fn stored_as_bf16(model: &Model) -> Result<bool, BackendError> {
+    for slot in model.spec.slots() {
+        if model.spec.shape(slot).len() == 2 && model.tensor(slot)?.dtype != TensorType::Bf16 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+struct Packer<'a> {
+    model: &'a Model,
+    pool: &'a Pool,
+    bf16: bool,
+}
+
+impl Packer<'_> {
+    /// Matrices with the same inputs, one below the other.
+    fn matrix(&self, slots: &[Slot]) -> Result<Packed, BackendError> {
+        let mut inputs = 0;
+        let mut parts = Vec::new();
+        for &slot in slots {
+            if let [rows, columns] = self.model.spec.shape(slot)[..] {
+                inputs = columns;
+                parts.push((self.model.tensor(slot)?, rows));
+            }
+        }
+        Packed::new(self.pool, &parts, inputs, self.bf16).map_err(|bytes| BackendError::WeightMemory { bytes })
+    }
+
+    /// Vectors, one after the other.
+    fn vector(&self, slots: &[Slot]) -> Result<Vec<f32>, BackendError> {
+        let mut values = Vec::new();
+        for &slot in slots {
+            let tensor = self.model.tensor(slot)?;
+            values.extend(pack::elements(tensor.dtype, tensor.bytes));
+        }
+        Ok(values)
+    }
+
+    fn block(&self, block: usize) -> Result<BlockWeights, BackendError> {
+        use BlockSlot as B;
+        let (attention, mlp) = (self.model.spec.attention, self.model.spec.mlp);
+        let matrix = |slots: &[B]| self.matrix(&slots.iter().map(|&slot| Slot::Block(block, slot)).collect::<Vec<_>>());
+        let vector = |slots: &[B]| self.vector(&slots.iter().map(|&slot| Slot::Block(block, slot)).collect::<Vec<_>>());
+        let vector_if = |there: bool, slots: &[B]| if there { vector(slots).map(Some) } else { Ok(None) };
+        let qk_norm = if attention.qk_norm { Some((vector(&[B::QueryNorm])?, vector(&[B::KeyNorm])?)) } else { None };
+        Ok(BlockWeights {
+            attention_norm: vector(&[B::AttentionNorm])?,
+            qkv: matrix(&[B::Query, B::Key, B::Value])?,
+            qkv_bias: vector_if(attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias])?,
+            qk_norm,
+            output: matrix(&[B::Output])?,
+            output_bias: vector_if(attention.output_bias, &[B::OutputBias])?,
+            mlp_norm: vector(&[B::MlpNorm])?,
+            gate_up: matrix(&[B::Gate, B::Up])?,
+            gate_up_bias: vector_if(mlp.bias, &[B::GateBias, B::UpBias])?,
+            down: matrix(&[B::Down])?,
+            down_bias: vector_if(mlp.bias, &[B::DownBias])?,
+        })
+    }
+}

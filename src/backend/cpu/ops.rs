@@ -1,0 +1,133 @@
+//! What happens to rows between the matrix products: norms, the softmax, the activation. Everything works on one row
+//! alone and sums in an order that depends on nothing but the row's length.
+
+use super::pool::{Parts, Pool};
+
+/// Lanes of a sum: element `i` is added to lane `i % 8`, the lanes are added at the end. The compiler can turn it into
+/// vector instructions without changing the order.
+const LANES: usize = 8;
+
+/// Elements below which rows are not shared out to other threads.
+const INLINE_ELEMENTS: usize = 1 << 15;
+
+/// Calls `f(row, out_row)` for every row `[width]` of `out`, on several threads if there is enough to do.
+pub fn for_rows(pool: &Pool, out: &mut [f32], width: usize, f: impl Fn(usize, &mut [f32]) + Sync) {
+    if out.len() < INLINE_ELEMENTS {
+        out.chunks_exact_mut(width).enumerate().for_each(|(row, out)| f(row, out));
+        return;
+    }
+    let rows = out.len() / width;
+    let out = Parts::new(out);
+    pool.run(rows, &|row, _| {
+        // SAFETY: every row is written by one unit only.
+        f(row, unsafe { out.part(row * width, width) });
+    });
+}
+
+fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
+    let mut lanes = [0.0f32; LANES];
+    let mut chunks = values.chunks_exact(LANES);
+    for chunk in &mut chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane += term(value);
+        }
+    }
+    for (lane, &value) in lanes.iter_mut().zip(chunks.remainder()) {
+        *lane += term(value);
+    }
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
+}
+
+/// `out = x / sqrt(mean(x^2) + eps) * weight`, all `[width]` (arXiv 1910.07467).
+pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
+    let scale = rms_scale(x, eps);
+    for ((out, x), weight) in out.iter_mut().zip(x).zip(weight) {
+        *out = x * scale * weight;
+    }
+}
+
+/// [`rms_norm`] in place.
+pub fn rms_norm_in_place(x: &mut [f32], weight: &[f32], eps: f32) {
+    let scale = rms_scale(x, eps);
+    for (x, weight) in x.iter_mut().zip(weight) {
+        *x = *x * scale * weight;
+    }
+}
+
+fn rms_scale(x: &[f32], eps: f32) -> f32 {
+    (sum(x, |x| x * x) / x.len() as f32 + eps).sqrt().recip()
+}
+
+/// `out = silu(gate) * up` for a row of `gate_up` `[2 * width]`.
+pub fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
+    let (gate, up) = gate_up.split_at(out.len());
+    for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
+        *out = gate / (1.0 + exp(-gate)) * up;
+    }
+}
+
+/// Replaces scores by `exp(scale * score - max)` and returns the sum of these: the softmax, not yet normalised.
+pub fn softmax(scores: &mut [f32], scale: f32) -> f32 {
+    let max = scores.iter().fold(f32::NEG_INFINITY, |max, &score| if score > max { score } else { max });
+    for score in scores.iter_mut() {
+        *score = exp((*score - max) * scale);
+    }
+    sum(scores, |score| score)
+}
+
+/// `e^x` to about 2 units in the last place, without branches or calls. Saturates below -87 and above 88.
+#[inline]
+fn exp(x: f32) -> f32 {
+    // Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits.
+    const ROUND: f32 = 12_582_912.0;
+    // ln 2 in two parts, the first short enough that its products with whole numbers up to 127 are exact.
+    const LN_2_HIGH: f32 = 0.693_359_4;
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    let x = x.clamp(-87.0, 88.0);
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let whole = shifted - ROUND;
+    let rest = (x - whole * LN_2_HIGH) - whole * LN_2_LOW;
+    // The series of e^rest up to the 7th power; |rest| <= ln 2 / 2 leaves an error below 1e-8.
+    let mut series = 1.0 / 5040.0;
+    for term in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+        series = series * rest + term;
+    }
+    series * f32::from_bits((shifted.to_bits() << 23).wrapping_add(1.0f32.to_bits()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_is_close_over_its_whole_range() {
+        for i in -87_000..88_000 {
+            let x = i as f32 / 1000.0;
+            let expected = f64::from(x).exp();
+            let error = (f64::from(exp(x)) - expected).abs() / expected;
+            assert!(error < 3e-7, "exp({x}) is off by {error}");
+        }
+        assert_eq!(exp(0.0).to_bits(), 1.0f32.to_bits());
+        assert!(exp(-1000.0) < 1e-37 && exp(f32::NEG_INFINITY) < 1e-37 && exp(1000.0).is_finite());
+    }
+
+    #[test]
+    fn a_softmax_of_equal_scores_is_flat_and_survives_large_ones() {
+        let mut scores = [3e4f32; 5];
+        assert_eq!(softmax(&mut scores, 1.0).to_bits(), 5.0f32.to_bits());
+        assert!(scores.iter().all(|&score| score.to_bits() == 1.0f32.to_bits()));
+    }
+
+    #[test]
+    fn rms_norm_has_unit_mean_square() {
+        let x: Vec<f32> = (0..37).map(|i| (i as f32).sin() * 5.0).collect();
+        let mut out = vec![0.0; 37];
+        rms_norm(&x, &[1.0; 37], 0.0, &mut out);
+        let mean = out.iter().map(|x| x * x).sum::<f32>() / 37.0;
+        assert!((mean - 1.0).abs() < 1e-5, "{mean}");
+        let mut in_place = x;
+        rms_norm_in_place(&mut in_place, &[1.0; 37], 0.0);
+        assert_eq!(in_place, out);
+    }
+}

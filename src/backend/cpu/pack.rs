@@ -1,0 +1,185 @@
+//! Weights in the order in which the kernels read them.
+
+use half::{bf16, f16};
+
+use super::pool::{Parts, Pool};
+use crate::model::{Tensor, TensorType};
+
+/// Columns (outputs) of a panel.
+pub const NR: usize = 16;
+
+/// One input's weights for the 16 outputs of a panel.
+pub trait Block: Copy + Send + Sync + 'static {
+    /// All weights zero.
+    const ZERO: Self;
+    /// The weight of output `c`, exactly.
+    fn get(&self, c: usize) -> f32;
+    /// Sets the weight of output `c`, rounded to nearest even.
+    fn set(&mut self, c: usize, weight: f32);
+}
+
+/// A block of f32.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct F32x16(pub [f32; NR]);
+
+/// A block of bf16. Outputs `c` and `c + 8` stand side by side, so that one 32-bit lane holds both: a shift widens the
+/// first, a mask the second.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub struct Bf16x16(pub [u16; NR]);
+
+impl Block for F32x16 {
+    const ZERO: Self = Self([0.0; NR]);
+
+    #[inline]
+    fn get(&self, c: usize) -> f32 {
+        self.0[c]
+    }
+
+    fn set(&mut self, c: usize, weight: f32) {
+        self.0[c] = weight;
+    }
+}
+
+/// Place of output `c` in a [`Bf16x16`].
+const fn bf16_place(c: usize) -> usize {
+    if c < NR / 2 { 2 * c } else { 2 * (c - NR / 2) + 1 }
+}
+
+impl Block for Bf16x16 {
+    const ZERO: Self = Self([0; NR]);
+
+    #[inline]
+    fn get(&self, c: usize) -> f32 {
+        f32::from_bits(u32::from(self.0[bf16_place(c)]) << 16)
+    }
+
+    fn set(&mut self, c: usize, weight: f32) {
+        self.0[bf16_place(c)] = bf16::from_f32(weight).to_bits();
+    }
+}
+
+/// A matrix `[outputs, inputs]` as column panels `[ceil(outputs / 16)][inputs]` of blocks; missing outputs are zero.
+pub struct Packed {
+    /// Number of outputs.
+    pub outputs: usize,
+    /// Number of inputs.
+    pub inputs: usize,
+    /// The panels.
+    pub panels: Panels,
+}
+
+/// The panels of a matrix, `[panel][input]`.
+pub enum Panels {
+    /// 32-bit floats.
+    F32(Vec<F32x16>),
+    /// bfloat16.
+    Bf16(Vec<Bf16x16>),
+}
+
+impl Packed {
+    /// Packs matrices `[outputs_i, inputs]`, one below the other, as f32 or bf16. `Err` is the number of bytes for
+    /// which there is no memory.
+    pub fn new(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize, as_bf16: bool) -> Result<Self, usize> {
+        let panels =
+            if as_bf16 { Panels::Bf16(pack(pool, parts, inputs)?) } else { Panels::F32(pack(pool, parts, inputs)?) };
+        Ok(Self { outputs: parts.iter().map(|part| part.1).sum(), inputs, panels })
+    }
+
+    /// Bytes of the panels.
+    pub fn bytes(&self) -> usize {
+        match &self.panels {
+            Panels::F32(panels) => size_of_val(&panels[..]),
+            Panels::Bf16(panels) => size_of_val(&panels[..]),
+        }
+    }
+
+    /// Writes the weights of one output, `[inputs]`: the embedding of a token.
+    pub fn output(&self, output: usize, to: &mut [f32]) {
+        fn copy<B: Block>(panel: &[B], c: usize, to: &mut [f32]) {
+            for (to, block) in to.iter_mut().zip(panel) {
+                *to = block.get(c);
+            }
+        }
+        let panel = output / NR * self.inputs..(output / NR + 1) * self.inputs;
+        match &self.panels {
+            Panels::F32(panels) => copy(&panels[panel], output % NR, to),
+            Panels::Bf16(panels) => copy(&panels[panel], output % NR, to),
+        }
+    }
+}
+
+fn pack<B: Block>(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize) -> Result<Vec<B>, usize> {
+    let outputs: usize = parts.iter().map(|part| part.1).sum();
+    let panels = outputs.div_ceil(NR);
+    let mut blocks = zeroed::<B>(panels * inputs)?;
+    let memory = Parts::new(&mut blocks);
+    pool.run(panels, &|panel, _| {
+        // SAFETY: every panel is written by one unit only.
+        let blocks = unsafe { memory.part(panel * inputs, inputs) };
+        for c in 0..NR {
+            let Some((dtype, row)) = row(parts, inputs, panel * NR + c) else { break };
+            for (block, weight) in blocks.iter_mut().zip(elements(dtype, row)) {
+                block.set(c, weight);
+            }
+        }
+    });
+    Ok(blocks)
+}
+
+/// Row `output` of matrices that stand one below the other.
+fn row<'a>(parts: &[(Tensor<'a>, usize)], inputs: usize, output: usize) -> Option<(TensorType, &'a [u8])> {
+    let mut before = 0;
+    for &(tensor, rows) in parts {
+        if output < before + rows {
+            let len = inputs * tensor.dtype.size();
+            let at = (output - before) * len;
+            return tensor.bytes.get(at..at + len).map(|bytes| (tensor.dtype, bytes));
+        }
+        before += rows;
+    }
+    None
+}
+
+/// The elements of stored bytes, widened without loss.
+pub fn elements(dtype: TensorType, bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
+    bytes.chunks_exact(dtype.size()).map(move |element| match (dtype, element) {
+        (TensorType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+        (TensorType::F16, &[a, b]) => f16::from_le_bytes([a, b]).to_f32(),
+        (TensorType::Bf16, &[a, b]) => bf16::from_le_bytes([a, b]).to_f32(),
+        _ => 0.0,
+    })
+}
+
+/// `len` zero blocks, or the number of bytes for which there is no memory.
+pub fn zeroed<B: Block>(len: usize) -> Result<Vec<B>, usize> {
+    let mut blocks = Vec::new();
+    blocks.try_reserve_exact(len).map_err(|_| len.saturating_mul(size_of::<B>()))?;
+    blocks.resize(len, B::ZERO);
+    Ok(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_keeps_every_weight_across_fused_parts_of_odd_sizes() {
+        let pool = Pool::new(2);
+        let inputs = 5;
+        let values = |from: usize, rows: usize| -> Vec<u8> {
+            (from..from + rows * inputs).flat_map(|i| bf16::from_f32(i as f32).to_le_bytes()).collect()
+        };
+        let (a, b) = (values(0, 3), values(3 * inputs, 20));
+        let tensor = |bytes| Tensor { dtype: TensorType::Bf16, bytes };
+        for as_bf16 in [false, true] {
+            let packed = Packed::new(&pool, &[(tensor(&a), 3), (tensor(&b), 20)], inputs, as_bf16).expect("memory");
+            let mut row = [0.0; 5];
+            for output in 0..23 {
+                packed.output(output, &mut row);
+                assert_eq!(row.map(|weight| weight as usize), std::array::from_fn(|k| output * inputs + k));
+            }
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! `bass-tui complete`: the main job without the screen.
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::args::{GenerateArgs, ModelArgs, TestArgs};
+use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
+use super::report::{CandidateReport, Report};
+use super::session::{Session, consent};
+use crate::code::{Target, TargetSpec};
+use crate::job::{Job, JobError, TrialPool, TrialReport, pick};
+use crate::source::{Event, FinishReason, Prompt, Request, Source, Summary, Ticket};
+use crate::trial::{Limits, Runner, Status, Verdict};
+
+/// Arguments of `complete`.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The best candidate goes to stdout, the verdicts go to stderr. With --json everything goes to stdout, as one object."
+)]
+pub struct Args {
+    /// Text to complete
+    #[arg(value_name = "PROMPT", group = "what")]
+    prompt: Option<String>,
+    /// A function of a file: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method
+    #[arg(long, value_name = "F[:FUNCTION|:LINE]", group = "what")]
+    file: Option<String>,
+    /// Read the text to complete from a file; - is stdin
+    #[arg(long, value_name = "P|-", group = "what")]
+    prompt_file: Option<PathBuf>,
+    /// Token ids to complete, fed as they are
+    #[arg(long, value_name = "1,2,3", group = "what", value_delimiter = ',')]
+    prompt_ids: Option<Vec<u32>>,
+    #[command(flatten)]
+    models: ModelArgs,
+    #[command(flatten)]
+    generate: GenerateArgs,
+    #[command(flatten)]
+    tests: TestArgs,
+    /// Command that tests a candidate (not available in this version)
+    #[arg(long, value_name = "CMD", help_heading = "Tests")]
+    test_command: Option<String>,
+    /// Write the picked candidate into the file
+    #[arg(long, requires = "file")]
+    apply: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What reaches the loop.
+enum Message {
+    Event(Event),
+    Trial(TrialReport),
+    Interrupt,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let session = Session::open()?;
+    if args.test_command.is_some() {
+        return Err(Failure::input("--test-command is not available in this version: give the tests as --tests FILE"));
+    }
+    let job = job(args)?;
+    if args.apply {
+        writable(job.target.as_ref().and_then(|t| t.path.as_deref()))?;
+    }
+    let mut options = args.generate.options(&session.config)?;
+    options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
+    let limits = session.limits(args.tests.timeout);
+    // Without tests nothing is run, so nothing has to be probed.
+    let runner = match &job.tests {
+        Some(tests) => {
+            let runner = consent(Runner::probe(), args.tests.unprotected)?;
+            runner.check_tests(tests).map_err(Failure::input)?;
+            Some(Arc::new(runner))
+        }
+        None => None,
+    };
+    let source = session.source(&args.models)?;
+
+    let (send, receive) = channel();
+    on_interrupt(&send);
+    let n = options.n;
+    let seed = options.seed;
+    let request = Request { prompt: job.prompt.clone(), options };
+    let events = send.clone();
+    // A closed channel means that this command is over: nobody listens any more.
+    let sink = Box::new(move |event| drop(events.send(Message::Event(event))));
+    let ticket = source.generate(request, sink);
+    let pool = match &runner {
+        Some(runner) => Some(TrialPool::new(runner, TrialPool::default_workers()).map_err(Failure::internal)?),
+        None => None,
+    };
+    let run = Run { job: &job, limits, pool, ticket, send };
+    let outcome = run.collect(&receive, n)?;
+
+    let tested = job.tests.is_some();
+    let picked = pick(&outcome.summary.ranking, &|c| outcome.candidates[c].verdict.status, tested);
+    let report = Report {
+        info: source.info(),
+        seed,
+        candidates: outcome.candidates,
+        summary: outcome.summary,
+        picked: picked.filter(|_| !outcome.interrupted),
+    };
+    if args.json {
+        print(&(report.json() + "\n"))?;
+    } else {
+        eprint!("{}", report.table(runner.as_ref().map(|r| r.protection().summary.as_str())));
+        if let Some(c) = report.picked {
+            let code = job.function(&report.candidates[c].text);
+            // A file gets it exactly; a terminal must not be steered by it.
+            let code = if std::io::stdout().is_terminal() { crate::untrusted::clean(&code) } else { code };
+            print(&code)?;
+            if !code.ends_with('\n') {
+                print("\n")?;
+            }
+        }
+    }
+    if outcome.interrupted {
+        return Ok(INTERRUPTED);
+    }
+    match (picked, &job.target) {
+        (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
+        _ => {}
+    }
+    Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })
+}
+
+fn job(args: &Args) -> Result<Job, Failure> {
+    let tests = args.tests.choice();
+    let made = if let Some(file) = &args.file {
+        let target = TargetSpec::parse(file).and_then(|spec| Target::read(&spec)).map_err(Failure::input)?;
+        Job::from_target(target, &tests)
+    } else if let Some(ids) = &args.prompt_ids {
+        Job::from_ids(ids.clone(), &tests)
+    } else if let Some(text) = &args.prompt {
+        Job::from_text(text, &tests)
+    } else if let Some(path) = &args.prompt_file {
+        Job::from_text(&read_prompt(path)?, &tests)
+    } else {
+        return Err(Failure::input(
+            "nothing to complete: give a PROMPT, --file FILE:FUNCTION, --prompt-file FILE or --prompt-ids IDS (see bass-tui complete --help)",
+        ));
+    };
+    let job = made.map_err(|e: JobError| Failure::input(e))?;
+    match &job.prompt {
+        Prompt::Text(text) if text.is_empty() => Err(Failure::input("the prompt is empty: there is nothing to complete")),
+        Prompt::Ids(ids) if ids.is_empty() => Err(Failure::input("--prompt-ids is empty: give at least one id")),
+        _ => Ok(job),
+    }
+}
+
+fn read_prompt(path: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let outcome = if path.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|mut f| f.read_to_end(&mut bytes))
+    };
+    outcome.map_err(|e| Failure::input(format!("the prompt file {} cannot be read: {e}", path.display())))?;
+    String::from_utf8(bytes)
+        .map_err(|e| Failure::input(format!("the prompt file {} is not UTF-8 text: {}", path.display(), e.utf8_error())))
+}
+
+/// Checks before any work is done that the result can be written.
+fn writable(path: Option<&Path>) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    std::fs::OpenOptions::new().append(true).open(path).map(drop).map_err(|e| {
+        Failure::input(format!("--apply cannot write {}: {e}; make the file writable, or leave out --apply", path.display()))
+    })
+}
+
+/// Writes the candidate; when that is refused, keeps it as a patch.
+fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> {
+    match target.apply(text, Some(&session.paths.backups_dir())) {
+        Ok(applied) => {
+            let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
+            eprintln!("written to {}{backup}", applied.path.display());
+            Ok(())
+        }
+        Err(error) => {
+            let kept = match target.save_patch(text, &session.paths.patches_dir()) {
+                Ok(path) => format!("; the candidate is kept as a patch in {}", path.display()),
+                Err(_) => String::new(),
+            };
+            Err(Failure::input(format!("{error}{kept}")))
+        }
+    }
+}
+
+/// Writes to stdout; a reader that has gone is no error.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::internal(format!("stdout cannot be written: {e}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Turns SIGINT and SIGTERM into messages.
+fn on_interrupt(send: &Sender<Message>) {
+    let send = send.clone();
+    super::session::on_signal(move || drop(send.send(Message::Interrupt)));
+}
+
+struct Run<'a> {
+    job: &'a Job,
+    limits: Limits,
+    pool: Option<TrialPool>,
+    ticket: Ticket,
+    send: Sender<Message>,
+}
+
+struct Outcome {
+    candidates: Vec<CandidateReport>,
+    summary: Summary,
+    interrupted: bool,
+}
+
+impl Run<'_> {
+    /// Follows the generation and its trials to their end.
+    fn collect(&self, receive: &Receiver<Message>, n: usize) -> Result<Outcome, Failure> {
+        let mut candidates: Vec<CandidateReport> = (0..n).map(CandidateReport::new).collect();
+        let mut keys: Vec<Option<String>> = vec![None; n];
+        let mut summary = None;
+        let mut running = 0;
+        let mut interrupted = false;
+        while summary.is_none() || running > 0 {
+            // All senders gone cannot happen while we hold one.
+            let Ok(message) = receive.recv() else { break };
+            match message {
+                Message::Event(Event::Tokens { candidate, ids, logprobs, .. }) => {
+                    let c = &mut candidates[candidate];
+                    c.token_ids.extend(ids);
+                    c.logprobs.extend(logprobs);
+                }
+                Message::Event(Event::Finished { candidate, reason, text, mean_logprob }) => {
+                    let key = self.job.duplicate_key(&text);
+                    let known = keys.iter().flatten().any(|k| *k == key);
+                    let c = &mut candidates[candidate];
+                    (c.text, c.mean_logprob, c.finish) = (text, mean_logprob, Some(reason));
+                    if matches!(reason, FinishReason::Budget | FinishReason::Cancelled) {
+                        c.verdict = Verdict::not_run("cut before its end");
+                        continue;
+                    }
+                    keys[candidate] = Some(key);
+                    let trial = self.job.trial(&c.text, self.limits).filter(|_| !known && !interrupted);
+                    if let (Some(trial), Some(pool)) = (trial, &self.pool) {
+                        running += 1;
+                        let send = self.send.clone();
+                        pool.start(candidate, trial, move |report| drop(send.send(Message::Trial(report))));
+                    }
+                }
+                Message::Event(Event::Done(done)) => summary = Some(*done),
+                Message::Event(Event::Refused(why)) => return Err(Failure::input(why)),
+                Message::Event(Event::Failed(why)) => return Err(Failure::internal(why)),
+                Message::Event(Event::Prefill { .. } | Event::Step(_)) => {}
+                Message::Trial(TrialReport { candidate, outcome }) => {
+                    running -= 1;
+                    candidates[candidate].verdict = match outcome {
+                        Ok(verdict) => verdict,
+                        Err(_) if interrupted => Verdict::not_run("interrupted"),
+                        Err(error) => return Err(Failure::internal(error)),
+                    };
+                }
+                Message::Interrupt => {
+                    interrupted = true;
+                    self.ticket.cancel_all();
+                    if let Some(pool) = &self.pool {
+                        pool.cancel();
+                    }
+                }
+            }
+        }
+        share_verdicts(&mut candidates, &keys);
+        Ok(Outcome { candidates, summary: summary.unwrap_or_default(), interrupted })
+    }
+}
+
+/// Marks duplicates of a candidate with a lower index and gives all of them the verdict of the one that was run.
+fn share_verdicts(candidates: &mut [CandidateReport], keys: &[Option<String>]) {
+    for (i, key) in keys.iter().enumerate() {
+        let Some(key) = key else { continue };
+        let same: Vec<usize> = (0..keys.len()).filter(|&j| keys[j].as_ref() == Some(key)).collect();
+        if let Some(&ran) = same.iter().find(|&&j| candidates[j].verdict.status != Status::NotRun) {
+            candidates[i].verdict = candidates[ran].verdict.clone();
+        }
+        candidates[i].duplicate_of = same.first().copied().filter(|&first| first != i);
+    }
+}

@@ -1,0 +1,114 @@
+//! `bass-tui doctor`: what works on this machine, each point found out by trying it.
+
+use serde::Serialize;
+
+use super::args::ModelArgs;
+use super::complete::print;
+use super::failure::Failure;
+use super::session::Session;
+use crate::source::{Source, SourceInfo};
+use crate::trial::{Protection, Runner};
+use crate::untrusted::clean;
+
+/// Arguments of `doctor`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    models: ModelArgs,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Findings {
+    version: &'static str,
+    engine: Result<Engine, String>,
+    protection: Protection,
+    python: Option<String>,
+    config_dir: String,
+    state_dir: String,
+    cache_dir: String,
+    terminal: Terminal,
+}
+
+#[derive(Serialize)]
+struct Engine {
+    model: String,
+    draft: String,
+    device: String,
+    dtype: String,
+    kernel: String,
+    threads: usize,
+    context: usize,
+}
+
+#[derive(Serialize)]
+struct Terminal {
+    size: Option<(u16, u16)>,
+    term: Option<String>,
+    no_color: bool,
+}
+
+/// Runs the command; exit code 3 if the models cannot be loaded.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let session = Session::open()?;
+    let runner = Runner::probe();
+    let engine = session.source(&args.models).map(|s| engine(s.info())).map_err(|failure| failure.message);
+    let code = if engine.is_ok() { 0 } else { 3 };
+    let findings = Findings {
+        version: env!("CARGO_PKG_VERSION"),
+        engine,
+        protection: runner.protection().clone(),
+        python: runner.python().map(|p| p.display().to_string()),
+        config_dir: session.paths.config_dir.display().to_string(),
+        state_dir: session.paths.state_dir.display().to_string(),
+        cache_dir: session.paths.cache_dir.display().to_string(),
+        terminal: Terminal {
+            size: crossterm::terminal::size().ok(),
+            term: std::env::var("TERM").ok(),
+            no_color: std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()),
+        },
+    };
+    if args.json {
+        print(&(serde_json::to_string(&findings).unwrap_or_default() + "\n"))?;
+    } else {
+        print(&clean(&findings.text()))?;
+    }
+    Ok(code)
+}
+
+fn engine(info: SourceInfo) -> Engine {
+    let SourceInfo { model, draft, device, dtype, kernel, threads, context } = info;
+    Engine { model, draft, device, dtype, kernel, threads, context }
+}
+
+impl Findings {
+    fn text(&self) -> String {
+        let yes = |b: bool| if b { "yes" } else { "no" };
+        let engine = match &self.engine {
+            Ok(e) => format!(
+                "{} with draft {}\ndevice        {} {}, {} kernels, {} threads, context {}",
+                e.model, e.draft, e.device, e.dtype, e.kernel, e.threads, e.context
+            ),
+            Err(why) => format!("FAILED: {why}"),
+        };
+        let p = &self.protection;
+        let landlock = if p.landlock_abi > 0 { format!("ABI {}", p.landlock_abi) } else { "no".to_owned() };
+        let size = self.terminal.size.map_or("unknown".to_owned(), |(w, h)| format!("{w}x{h}"));
+        format!(
+            "bass-tui {}\nmodel         {engine}\nsandbox       {}\n  files       Landlock {landlock}\n  system calls filtered {}\n  no new rights {}\n  limits      {}\npython        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
+            self.version,
+            p.summary,
+            yes(p.seccomp),
+            yes(p.no_new_privs),
+            yes(p.limits),
+            self.python.as_deref().unwrap_or("not found: Python tests cannot be run"),
+            self.config_dir,
+            self.state_dir,
+            self.cache_dir,
+            self.terminal.term.as_deref().unwrap_or("not set"),
+            if self.terminal.no_color { ", NO_COLOR" } else { "" },
+        )
+    }
+}

@@ -1,0 +1,188 @@
+//! What `complete` prints: the JSON object of the contract, or a table for people.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::source::{FinishReason, SourceInfo, Summary};
+use crate::trial::{Status, Verdict};
+use crate::untrusted::clean;
+
+/// One candidate of the report.
+#[derive(Debug, Serialize)]
+pub struct CandidateReport {
+    /// Its index.
+    pub index: usize,
+    /// Its text, up to its stop.
+    pub text: String,
+    /// All generated ids, before any trimming of the text.
+    pub token_ids: Vec<u32>,
+    /// Raw main-model log-probabilities of these ids.
+    pub logprobs: Vec<f32>,
+    /// Their mean.
+    pub mean_logprob: f32,
+    /// Why it ended.
+    pub finish: Option<FinishReason>,
+    /// The lowest index of an equal candidate, if that is another one.
+    pub duplicate_of: Option<usize>,
+    /// What the tests said.
+    pub verdict: Verdict,
+}
+
+impl CandidateReport {
+    /// A candidate that has not begun.
+    pub fn new(index: usize) -> Self {
+        Self {
+            index,
+            text: String::new(),
+            token_ids: Vec::new(),
+            logprobs: Vec::new(),
+            mean_logprob: 0.0,
+            finish: None,
+            duplicate_of: None,
+            verdict: Verdict::not_run("no tests"),
+        }
+    }
+}
+
+/// A whole run.
+#[derive(Debug)]
+pub struct Report {
+    /// Models and device.
+    pub info: SourceInfo,
+    /// Seed of the run.
+    pub seed: u64,
+    /// The candidates by index.
+    pub candidates: Vec<CandidateReport>,
+    /// Figures and ranking.
+    pub summary: Summary,
+    /// The candidate to take.
+    pub picked: Option<usize>,
+}
+
+impl Report {
+    /// The object of the contract, on one line.
+    pub fn json(&self) -> String {
+        #[derive(Serialize)]
+        struct Json<'a> {
+            model: &'a str,
+            draft: &'a str,
+            device: &'a str,
+            dtype: &'a str,
+            seed: u64,
+            prompt_tokens: usize,
+            candidates: &'a [CandidateReport],
+            ranking: &'a [usize],
+            picked: Option<usize>,
+            stats: &'a Summary,
+        }
+        let json = Json {
+            model: &self.info.model,
+            draft: &self.info.draft,
+            device: &self.info.device,
+            dtype: &self.info.dtype,
+            seed: self.seed,
+            prompt_tokens: self.summary.prompt_tokens,
+            candidates: &self.candidates,
+            ranking: &self.summary.ranking,
+            picked: self.picked,
+            stats: &self.summary,
+        };
+        // Plain data with string keys: serialisation cannot fail.
+        serde_json::to_string(&json).unwrap_or_default()
+    }
+
+    /// The table for stderr, best candidate first. `sandbox` is the summary of the protection, when there were tests.
+    pub fn table(&self, sandbox: Option<&str>) -> String {
+        let mut out = String::new();
+        for &c in &self.summary.ranking {
+            let candidate = &self.candidates[c];
+            let mark = if self.picked == Some(c) { '>' } else { ' ' };
+            let verdict = match (candidate.verdict.status, candidate.duplicate_of) {
+                (Status::NotRun, None) => String::new(),
+                (status, None) => format!("{}: {}", word(status), clean(&candidate.verdict.message)),
+                (status, Some(of)) => format!("{} (same as {})", word(status), name(of)),
+            };
+            let finish = match candidate.finish {
+                Some(FinishReason::Length) => "  cut at the token limit",
+                Some(FinishReason::Budget) => "  cut by the time budget",
+                Some(FinishReason::Cancelled) | None => "  cancelled",
+                Some(FinishReason::Stop) => "",
+            };
+            let _ = writeln!(
+                out,
+                "{mark} {}  {:>3} tokens  logprob {:>6.2}  {verdict}{finish}",
+                name(c),
+                candidate.token_ids.len(),
+                candidate.mean_logprob,
+            );
+        }
+        let s = &self.summary;
+        let _ = write!(
+            out,
+            "{} tokens, {:.0} tokens/s, {:.1} accepted per step; {} with draft {}, {} {}",
+            s.tokens, s.tokens_per_second, s.mean_accepted_length, self.info.model, self.info.draft, self.info.device, self.info.dtype
+        );
+        match sandbox {
+            Some(summary) => drop(writeln!(out, "; {summary}")),
+            None => out.push('\n'),
+        }
+        out
+    }
+}
+
+/// The letter of a candidate, as on the screen: A, B, …, Z, AA, ….
+pub fn name(candidate: usize) -> String {
+    let letter = char::from(b'A' + (candidate % 26) as u8);
+    if candidate < 26 { letter.to_string() } else { format!("{}{letter}", name(candidate / 26 - 1)) }
+}
+
+/// The word for a status, as on the screen.
+pub fn word(status: Status) -> &'static str {
+    match status {
+        Status::Passed => "PASS",
+        Status::Failed => "FAIL",
+        Status::Error => "ERROR",
+        Status::Timeout => "TIMEOUT",
+        Status::Killed => "KILLED",
+        Status::Tampered => "TAMPERED",
+        Status::NotRun => "NOT RUN",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_go_on_after_z() {
+        assert_eq!([0, 7, 25, 26, 63].map(name), ["A", "H", "Z", "AA", "BL"]);
+    }
+
+    #[test]
+    fn the_json_has_the_keys_of_the_contract() {
+        let report = Report {
+            info: SourceInfo::default(),
+            seed: 7,
+            candidates: vec![CandidateReport::new(0)],
+            summary: Summary { prompt_tokens: 31, ranking: vec![0], ..Summary::default() },
+            picked: None,
+        };
+        let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+        let keys = |v: &serde_json::Value| v.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            keys(&json),
+            "candidates device draft dtype model picked prompt_tokens ranking seed stats"
+        );
+        assert_eq!(
+            keys(&json["candidates"][0]),
+            "duplicate_of finish index logprobs mean_logprob text token_ids verdict"
+        );
+        assert_eq!(keys(&json["candidates"][0]["verdict"]), "duration_ms message output status");
+        assert_eq!(
+            keys(&json["stats"]),
+            "accepted decode_ms drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms steps tokens tokens_per_second"
+        );
+        assert_eq!((json["prompt_tokens"].as_u64(), json["picked"].is_null()), (Some(31), true));
+    }
+}

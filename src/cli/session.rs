@@ -1,0 +1,112 @@
+//! What every command begins with: folders, settings, the catalog; and the questions to the user.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::time::Duration;
+
+use super::args::ModelArgs;
+use super::failure::Failure;
+use crate::catalog::Catalog;
+use crate::config::{Config, Paths};
+use crate::source::{LocalModels, LocalSource, SourceError};
+use crate::trial::{Limits, Runner};
+
+/// Folders, settings and names of models.
+pub struct Session {
+    /// Where files live.
+    pub paths: Paths,
+    /// The config file over the defaults.
+    pub config: Config,
+    /// Models by name.
+    pub catalog: Catalog,
+}
+
+impl Session {
+    /// Reads the config file and the catalog; doubtful keys are reported on stderr.
+    pub fn open() -> Result<Self, Failure> {
+        let paths = Paths::find().map_err(Failure::input)?;
+        let (config, warnings) = Config::load(&paths).map_err(Failure::input)?;
+        for warning in warnings {
+            eprintln!("bass-tui: {}", crate::untrusted::clean(&warning));
+        }
+        let catalog = Catalog::load(&paths).map_err(Failure::input)?;
+        Ok(Self { paths, config, catalog })
+    }
+
+    /// The models that flags, config file and catalog name.
+    pub fn models(&self, args: &ModelArgs) -> Result<LocalModels, Failure> {
+        let load = args.load_options(&self.config)?;
+        let model = args.model.as_deref().or(self.config.model.as_deref());
+        let draft = args.draft.as_deref().unwrap_or(&self.config.draft);
+        let main = self.catalog.resolve_main(model).map_err(Failure::input)?;
+        let draft = self.catalog.resolve_draft(draft, &main).map_err(Failure::input)?;
+        Ok(LocalModels { main: main.files, draft: draft.map(|d| d.files), load })
+    }
+
+    /// The engine with these models, loaded.
+    pub fn source(&self, args: &ModelArgs) -> Result<LocalSource, Failure> {
+        LocalSource::open(&self.models(args)?).map_err(|error| match error {
+            SourceError::Model(_) | SourceError::Vocabulary { .. } => Failure::input(error),
+            SourceError::Backend(_) | SourceError::Thread(_) => Failure::internal(error),
+        })
+    }
+
+    /// Limits of a trial.
+    pub fn limits(&self, timeout: Option<Duration>) -> Limits {
+        Limits { wall: timeout.unwrap_or(self.config.test_timeout), ..Limits::default() }
+    }
+}
+
+/// The runner to use for tests: where nothing protects the user, only after a yes.
+pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
+    if runner.protection().is_isolated() {
+        return Ok(runner);
+    }
+    let summary = runner.protection().summary.clone();
+    if unprotected {
+        eprintln!("bass-tui: UNPROTECTED: model-written code runs with your rights ({summary})");
+        return Ok(runner.allow_unprotected());
+    }
+    if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
+        eprint!("Nothing protects your files from the code under test ({summary}). Run it all the same? [y/N] ");
+        let _ = std::io::stderr().flush();
+        let mut answer = String::new();
+        let _ = std::io::stdin().lock().read_line(&mut answer);
+        if matches!(answer.trim(), "y" | "Y" | "yes") {
+            return Ok(runner.allow_unprotected());
+        }
+    }
+    Err(Failure::internal(format!(
+        "tests were not run, because nothing protects your files from the code under test ({summary}); \
+         use --tests none, or --unprotected if you accept that"
+    )))
+}
+
+/// Calls `act` on every SIGINT and SIGTERM, on a thread of its own.
+pub fn on_signal(act: impl Fn() + Send + 'static) {
+    let listen = move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
+        runtime.block_on(async {
+            #[cfg(unix)]
+            {
+                use tokio::signal::unix::{SignalKind, signal};
+                let (Ok(mut interrupt), Ok(mut terminate)) =
+                    (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+                else {
+                    return;
+                };
+                loop {
+                    tokio::select! {
+                        _ = interrupt.recv() => act(),
+                        _ = terminate.recv() => act(),
+                    }
+                }
+            }
+            #[cfg(not(unix))]
+            while tokio::signal::ctrl_c().await.is_ok() {
+                act();
+            }
+        });
+    };
+    // Without the thread the signals keep their default effect: the program ends at once.
+    let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
+}

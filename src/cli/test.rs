@@ -1,0 +1,114 @@
+//! `bass-tui test`: one trial in the sandbox.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+use super::args::TestArgs;
+use super::complete::print;
+use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
+use super::report::word;
+use super::session::{Session, consent, on_signal};
+use crate::code::{Place, TargetSpec};
+use crate::language::Language;
+use crate::trial::{Protection, Runner, Status, Tests, Trial, Verdict};
+use crate::untrusted::clean;
+
+/// Arguments of `test`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The program under test: FILE or FILE:FUNCTION (what `check(candidate)` gets; else the last function of the file)
+    #[arg(value_name = "CANDIDATE")]
+    candidate: String,
+    #[command(flatten)]
+    tests: TestArgs,
+    /// Language of the candidate, where the file name does not tell
+    #[arg(long, value_name = "L")]
+    language: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let session = Session::open()?;
+    let spec = TargetSpec::parse(&args.candidate).map_err(Failure::input)?;
+    let language = match &args.language {
+        Some(name) => Language::by_name(name).ok_or_else(|| {
+            let known: Vec<&str> = Language::ALL.iter().map(|l| l.name()).collect();
+            Failure::input(format!("--language {name} is not known, expected {}", known.join(", ")))
+        })?,
+        None => Language::of_path(&spec.path).ok_or_else(|| {
+            Failure::input(format!("the language of {} is not known: give --language", spec.path.display()))
+        })?,
+    };
+    let program = read(&spec.path)?;
+    let functions = crate::code::function_names(language, &program);
+    let entry_point = match &spec.place {
+        Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
+        Place::Function(name) => {
+            return Err(Failure::input(format!("{} has no function {name}", spec.path.display())));
+        }
+        _ => functions.iter().rev().find(|f| !f.name.contains('.')).map(|f| f.name.clone()),
+    };
+    let tests = match args.tests.tests.as_deref() {
+        Some("none") | None => {
+            return Err(Failure::input("no tests: give --tests FILE, or --tests auto for the >>> examples of the docstrings"));
+        }
+        Some("auto") => Tests::Doctest { source: program.clone() },
+        Some(file) => {
+            let path = Path::new(file);
+            let name = path.file_name().map_or(file.into(), |n| n.to_string_lossy()).into_owned();
+            Tests::Source { name, text: read(path)? }
+        }
+    };
+    let runner = consent(Runner::probe(), args.tests.unprotected)?;
+    runner.check_tests(&tests).map_err(Failure::input)?;
+
+    let trial = Trial { language, program, entry_point, tests, limits: session.limits(args.tests.timeout) };
+    let cancel = Arc::new(AtomicBool::new(false));
+    let interrupted = Arc::clone(&cancel);
+    on_signal(move || interrupted.store(true, Ordering::Relaxed));
+    let verdict = runner.run(&trial, &cancel).map_err(Failure::internal)?;
+    if args.json {
+        print(&(json(&verdict, runner.protection()) + "\n"))?;
+    } else {
+        print(&text(&verdict, runner.protection()))?;
+    }
+    Ok(match verdict.status {
+        _ if cancel.load(Ordering::Relaxed) => INTERRUPTED,
+        Status::Passed => 0,
+        _ => NOTHING_PASSED,
+    })
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(path).map_err(|e| Failure::input(format!("{} cannot be read: {e}", path.display())))?;
+    String::from_utf8(bytes)
+        .map_err(|e| Failure::input(format!("{} is not UTF-8 text: {}", path.display(), e.utf8_error())))
+}
+
+/// The verdict object of the contract, with the protection that was active.
+fn json(verdict: &Verdict, protection: &Protection) -> String {
+    #[derive(Serialize)]
+    struct Json<'a> {
+        #[serde(flatten)]
+        verdict: &'a Verdict,
+        protection: &'a Protection,
+    }
+    serde_json::to_string(&Json { verdict, protection }).unwrap_or_default()
+}
+
+fn text(verdict: &Verdict, protection: &Protection) -> String {
+    let mut out = format!("{}: {} ({} ms; {})\n", word(verdict.status), clean(&verdict.message), verdict.duration_ms, protection.summary);
+    if !verdict.output.trim().is_empty() {
+        out += &clean(&verdict.output);
+        if !out.ends_with('\n') {
+            out.push('\n');
+        }
+    }
+    out
+}

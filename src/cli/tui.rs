@@ -1,0 +1,76 @@
+//! `bass-tui` without a command: the screen.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+
+use super::args::{GenerateArgs, ModelArgs, TestArgs};
+use super::complete::print;
+use super::failure::Failure;
+use super::session::Session;
+use crate::code::{Target, TargetSpec};
+use crate::job::Job;
+use crate::source::{LocalSource, Source};
+use crate::trial::Runner;
+use crate::tui;
+
+/// Arguments of the screen.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The function to complete: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method. Without it: a built-in example
+    #[arg(value_name = "FILE[:FUNCTION|:LINE]")]
+    target: Option<String>,
+    #[command(flatten)]
+    models: ModelArgs,
+    #[command(flatten)]
+    generate: GenerateArgs,
+    #[command(flatten)]
+    tests: TestArgs,
+    /// Colours: auto, light, dark, or the name of a theme in the config folder
+    #[arg(long, value_name = "NAME")]
+    theme: Option<String>,
+}
+
+/// Runs the screen. Code that was accepted and has no file to go to is printed after it has closed.
+pub fn run(args: Args) -> Result<u8, Failure> {
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        return Err(Failure::input(
+            "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
+        ));
+    }
+    let session = Session::open()?;
+    let choice = args.tests.choice();
+    let job = match &args.target {
+        Some(text) => {
+            let target = TargetSpec::parse(text).and_then(|spec| Target::read(&spec)).map_err(Failure::input)?;
+            Job::from_target(target, &choice).map_err(Failure::input)?
+        }
+        None => Job::example(),
+    };
+    let mut options = args.generate.options(&session.config)?;
+    options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
+    let models = session.models(&args.models)?;
+    let unprotected = args.tests.unprotected;
+    let setup = tui::Setup {
+        job,
+        open: Box::new(move || {
+            let source = LocalSource::open(&models).map_err(|e| e.to_string())?;
+            let runner = Runner::probe();
+            let runner = if unprotected { runner.allow_unprotected() } else { runner };
+            Ok((Arc::new(source) as Arc<dyn Source>, Arc::new(runner)))
+        }),
+        options,
+        limits: session.limits(args.tests.timeout),
+        keys: session.config.keys.clone(),
+        theme: args.theme.unwrap_or_else(|| session.config.theme.clone()),
+        state_dir: session.paths.state_dir.clone(),
+        tests_allowed: unprotected,
+    };
+    let outcome = tui::run(setup).map_err(Failure::internal)?;
+    if let Some(code) = outcome.accepted {
+        print(&code)?;
+    }
+    if !outcome.message.is_empty() {
+        eprintln!("{}", crate::untrusted::clean(&outcome.message));
+    }
+    Ok(0)
+}

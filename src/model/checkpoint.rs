@@ -1,0 +1,252 @@
+//! The weights of a model as bytes: safetensors files, single or sharded, mapped into memory.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use safetensors::{Dtype, SafeTensors};
+
+use super::{ModelError, fields};
+
+/// Number format of a stored tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TensorType {
+    /// 32-bit float.
+    F32,
+    /// 16-bit IEEE float.
+    F16,
+    /// bfloat16.
+    Bf16,
+}
+
+impl TensorType {
+    /// Bytes of one element.
+    pub fn size(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F16 | Self::Bf16 => 2,
+        }
+    }
+}
+
+/// One tensor of a checkpoint: little-endian elements in row-major order, at no particular alignment.
+#[derive(Clone, Copy, Debug)]
+pub struct Tensor<'a> {
+    /// Number format.
+    pub dtype: TensorType,
+    /// The elements.
+    pub bytes: &'a [u8],
+}
+
+/// The table of a checkpoint's tensors, over the bytes of its files.
+pub struct Checkpoint {
+    /// The folder, or the name of an embedded model: for messages about tensors that no file has.
+    origin: PathBuf,
+    files: Vec<Source>,
+    tensors: HashMap<String, Entry>,
+}
+
+struct Source {
+    path: PathBuf,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    Static(&'static [u8]),
+    Mapped(Mmap),
+}
+
+struct Entry {
+    file: usize,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    range: Range<usize>,
+}
+
+impl Checkpoint {
+    /// Opens `model.safetensors`, or the shards of `model.safetensors.index.json`, in `folder`.
+    pub fn open(folder: &Path) -> Result<Self, ModelError> {
+        let mut checkpoint = Self::empty(folder.into());
+        let single = folder.join("model.safetensors");
+        if single.exists() {
+            checkpoint.add(single.clone(), map(&single)?)?;
+            return Ok(checkpoint);
+        }
+        let index = folder.join("model.safetensors.index.json");
+        if !index.exists() {
+            return Err(ModelError::Missing {
+                path: single,
+                need: "the folder has neither this file nor model.safetensors.index.json; other formats are not read, \
+                       get the safetensors files of the model"
+                    .into(),
+            });
+        }
+        for shard in shards(&index)? {
+            let path = folder.join(&shard);
+            if !path.exists() {
+                let need = "model.safetensors.index.json lists it as a part of the weights; download it".into();
+                return Err(ModelError::Missing { path, need });
+            }
+            checkpoint.add(path.clone(), map(&path)?)?;
+        }
+        Ok(checkpoint)
+    }
+
+    /// A checkpoint in the bytes of one safetensors file; `path` is a name for messages.
+    pub fn from_static(path: &Path, bytes: &'static [u8]) -> Result<Self, ModelError> {
+        let mut checkpoint = Self::empty(path.into());
+        checkpoint.add(path.into(), Bytes::Static(bytes))?;
+        Ok(checkpoint)
+    }
+
+    fn empty(origin: PathBuf) -> Self {
+        Self { origin, files: Vec::new(), tensors: HashMap::new() }
+    }
+
+    fn add(&mut self, path: PathBuf, bytes: Bytes) -> Result<(), ModelError> {
+        let damaged = |problem: String| ModelError::Checkpoint { path: path.clone(), problem };
+        let (header, metadata) =
+            SafeTensors::read_metadata(bytes.as_slice()).map_err(|error| damaged(error.to_string()))?;
+        // The header's length stands before it in 8 bytes; `read_metadata` has checked the table against the file size.
+        let data = header + 8;
+        for (name, info) in metadata.tensors() {
+            let (start, end) = info.data_offsets;
+            let range = data + start..data + end;
+            if range.start > range.end || range.end > bytes.as_slice().len() {
+                return Err(damaged(format!("tensor `{name}` lies outside the file")));
+            }
+            let entry = Entry { file: self.files.len(), dtype: info.dtype, shape: info.shape.clone(), range };
+            self.tensors.insert(name, entry);
+        }
+        self.files.push(Source { path, bytes });
+        Ok(())
+    }
+
+    /// The tensor `name`, which must have the given shape.
+    pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor<'_>, ModelError> {
+        let expected = || format!("F32, F16 or BF16 of shape {shape:?}");
+        let error = |path: &Path, found: String| ModelError::Tensor {
+            path: path.into(),
+            tensor: name.into(),
+            found,
+            expected: expected(),
+        };
+        let Some(entry) = self.tensors.get(name) else {
+            let path = if let [only] = &self.files[..] { &only.path } else { &self.origin };
+            return Err(error(path, "no such tensor".into()));
+        };
+        let source = &self.files[entry.file];
+        let found = || format!("{:?} of shape {:?}", entry.dtype, entry.shape);
+        let dtype = match entry.dtype {
+            Dtype::F32 => TensorType::F32,
+            Dtype::F16 => TensorType::F16,
+            Dtype::BF16 => TensorType::Bf16,
+            _ => return Err(error(&source.path, found())),
+        };
+        let bytes = &source.bytes.as_slice()[entry.range.clone()];
+        if entry.shape != shape || bytes.len() != shape.iter().product::<usize>() * dtype.size() {
+            return Err(error(&source.path, found()));
+        }
+        Ok(Tensor { dtype, bytes })
+    }
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Self::Static(bytes) => bytes,
+            Self::Mapped(map) => map,
+        }
+    }
+}
+
+fn map(path: &Path) -> Result<Bytes, ModelError> {
+    let error = |source| ModelError::Io { path: path.into(), source };
+    let file = File::open(path).map_err(error)?;
+    // SAFETY: the mapping is read-only and private to this value. Another program that shortens the file while it is
+    // mapped would end this one with a bus error; model files are written once and read from then on.
+    let map = unsafe { Mmap::map(&file) }.map_err(error)?;
+    Ok(Bytes::Mapped(map))
+}
+
+/// The distinct files of an index, in order of name.
+fn shards(index: &Path) -> Result<BTreeSet<String>, ModelError> {
+    let bytes = std::fs::read(index).map_err(|source| ModelError::Io { path: index.into(), source })?;
+    let root = fields::parse(index, &bytes)?;
+    let error = |found: String, expected: &str| ModelError::field(index, "weight_map", found, expected);
+    let expected = "an object of tensor names and file names";
+    let map: BTreeMap<String, String> = match root.get("weight_map") {
+        Some(map) => serde_json::from_value(map.clone()).map_err(|problem| error(problem.to_string(), expected))?,
+        None => return Err(error("nothing".into(), expected)),
+    };
+    let files: BTreeSet<String> = map.into_values().collect();
+    match files.iter().find(|file| Path::new(file).file_name().is_none_or(|name| name != file.as_str())) {
+        Some(file) => Err(error(format!("the file name {file:?}"), "names of files in the same folder")),
+        None => Ok(files),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str, content: &[u8]) {
+        std::fs::write(folder.join(name), content).expect("a writable temporary folder");
+    }
+
+    fn one_tensor() -> Vec<u8> {
+        let header = br#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"I32","shape":[1],"data_offsets":[8,12]}}"#;
+        let mut file = (header.len() as u64).to_le_bytes().to_vec();
+        file.extend_from_slice(header);
+        file.extend([1.0f32, 2.0].iter().flat_map(|value| value.to_le_bytes()));
+        file.extend(7i32.to_le_bytes());
+        file
+    }
+
+    #[test]
+    fn tensors_are_found_and_wrong_ones_named() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        write(folder.path(), "model.safetensors", &one_tensor());
+        let checkpoint = Checkpoint::open(folder.path()).expect("a readable checkpoint");
+        assert_eq!(checkpoint.tensor("a", &[2]).expect("present").bytes[4..], 2.0f32.to_le_bytes());
+        for (name, shape, found) in
+            [("a", [3], "F32 of shape [2]"), ("b", [1], "I32 of shape [1]"), ("c", [1], "no such tensor")]
+        {
+            let message = checkpoint.tensor(name, &shape).expect_err(name).to_string();
+            let place = format!("model.safetensors: tensor `{name}`: found {found}, expected ");
+            assert!(message.contains(&place), "{message}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_cut_a_file_is_an_error() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let whole = one_tensor();
+        for end in 0..whole.len() {
+            write(folder.path(), "model.safetensors", &whole[..end]);
+            let message = Checkpoint::open(folder.path()).err().expect("cut").to_string();
+            assert!(message.contains("model.safetensors: "), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_index_may_not_point_outside_its_folder() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for file in ["../x", "/etc/passwd", "", "a/b", ".."] {
+            let index = format!(r#"{{"weight_map":{{"a":"{file}"}}}}"#);
+            write(folder.path(), "model.safetensors.index.json", index.as_bytes());
+            let message = Checkpoint::open(folder.path()).err().expect("outside").to_string();
+            assert!(message.contains("index.json: field `weight_map`"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_missing_shard_is_named() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        write(folder.path(), "model.safetensors.index.json", br#"{"weight_map":{"a":"model-1.safetensors"}}"#);
+        let message = Checkpoint::open(folder.path()).err().expect("missing").to_string();
+        assert!(message.contains("model-1.safetensors: not found"), "{message}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Fields of a JSON object, read with errors that name the file and the field.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::ModelError;
+
+/// Largest width, count or vocabulary that is believed; keeps products of two sizes far from overflow.
+const MAX_SIZE: usize = 1 << 26;
+
+/// A JSON object of a file. A field that is `null` counts as absent.
+#[derive(Clone, Copy)]
+pub struct Fields<'a> {
+    path: &'a Path,
+    prefix: &'a str,
+    map: &'a Map<String, Value>,
+}
+
+/// Parses the bytes of a JSON file that must hold an object.
+pub fn parse(path: &Path, bytes: &[u8]) -> Result<Map<String, Value>, ModelError> {
+    let problem = match serde_json::from_slice(bytes) {
+        Ok(Value::Object(map)) => return Ok(map),
+        Ok(_) => "it holds no object".into(),
+        Err(error) => error.to_string(),
+    };
+    Err(ModelError::Json { path: path.into(), problem })
+}
+
+impl<'a> Fields<'a> {
+    /// The top level of the file at `path`.
+    pub fn new(path: &'a Path, map: &'a Map<String, Value>) -> Self {
+        Self { path, prefix: "", map }
+    }
+
+    /// An error about `field`.
+    pub fn error(&self, field: &str, expected: &str) -> ModelError {
+        let found = match self.map.get(field) {
+            None => "nothing".to_owned(),
+            Some(value) => {
+                let text = value.to_string();
+                text.char_indices().nth(80).map_or(text.clone(), |(end, _)| format!("{}…", &text[..end]))
+            }
+        };
+        ModelError::field(self.path, format!("{}{field}", self.prefix), found, expected)
+    }
+
+    /// The value of `field`, unless absent or `null`.
+    pub fn get(&self, field: &str) -> Option<&'a Value> {
+        self.map.get(field).filter(|value| !value.is_null())
+    }
+
+    /// The nested object `field`; `prefix` is its name with a dot, for messages.
+    pub fn object(&self, field: &str, prefix: &'a str) -> Result<Option<Fields<'a>>, ModelError> {
+        match self.get(field) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(Fields { path: self.path, prefix, map })),
+            Some(_) => Err(self.error(field, "an object")),
+        }
+    }
+
+    /// A size, at least 1; `None` where absent.
+    pub fn size(&self, field: &str) -> Result<Option<usize>, ModelError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        match value.as_u64().and_then(|size| usize::try_from(size).ok()) {
+            Some(size) if (1..=MAX_SIZE).contains(&size) => Ok(Some(size)),
+            _ => Err(self.error(field, &format!("a whole number from 1 to {MAX_SIZE}"))),
+        }
+    }
+
+    /// A size that has to be there.
+    pub fn required_size(&self, field: &str) -> Result<usize, ModelError> {
+        self.size(field)?.ok_or_else(|| self.error(field, "a whole number"))
+    }
+
+    /// A number above 0; `None` where absent.
+    pub fn positive(&self, field: &str) -> Result<Option<f64>, ModelError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        match value.as_f64() {
+            Some(number) if number.is_finite() && number > 0.0 => Ok(Some(number)),
+            _ => Err(self.error(field, "a number above 0")),
+        }
+    }
+
+    /// A number above 0 that has to be there.
+    pub fn required_positive(&self, field: &str) -> Result<f64, ModelError> {
+        self.positive(field)?.ok_or_else(|| self.error(field, "a number above 0"))
+    }
+
+    /// A truth value; `None` where absent.
+    pub fn flag(&self, field: &str) -> Result<Option<bool>, ModelError> {
+        match self.get(field) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(*flag)),
+            Some(_) => Err(self.error(field, "true or false")),
+        }
+    }
+
+    /// A text; `None` where absent.
+    pub fn text(&self, field: &str) -> Result<Option<&'a str>, ModelError> {
+        match self.get(field) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(self.error(field, "a text")),
+        }
+    }
+
+    /// Token ids: one number or a list of numbers; `None` where absent.
+    pub fn ids(&self, field: &str) -> Result<Option<Vec<u32>>, ModelError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        let one = |value: &Value| value.as_u64().and_then(|id| u32::try_from(id).ok());
+        let ids = match value {
+            Value::Array(list) => list.iter().map(one).collect(),
+            value => one(value).map(|id| vec![id]),
+        };
+        ids.map(Some).ok_or_else(|| self.error(field, "a token id or a list of token ids"))
+    }
+}

@@ -1,0 +1,222 @@
+//! The models of `tests/data/golden` against what the reference implementation computes for them: tokens, logits in f32
+//! within the tolerance that tells wrong variants apart, and greedy paths token by token.
+//!
+//! The folders hold models of random weights in the layout of published checkpoints. The expected values were computed
+//! with Hugging Face `transformers` in float32.
+
+use std::path::{Path, PathBuf};
+
+use bass_tui::backend::{self, Dtype, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::model::{Model, ModelFiles, Tokenizer};
+use safetensors::SafeTensors;
+use serde_json::Value;
+
+/// Wide enough for another order of summation, narrow enough to tell a wrong epsilon or rotary base.
+const TOLERANCE: f32 = 5e-4;
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden")
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).expect("a golden file")).expect("JSON")
+}
+
+fn ids(value: &Value) -> Vec<u32> {
+    value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as u32).collect()
+}
+
+fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Vec<f32> {
+    let bytes = tensors.tensor(name).expect(name).data();
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+}
+
+fn load(case: &str, dtype: Dtype) -> (Model, Box<dyn Network>) {
+    let model = Model::load(&ModelFiles::Folder(data().join("models").join(case))).expect(case);
+    let network = backend::load(&model, LoadOptions { dtype, threads: 2 }).expect(case);
+    (model, network)
+}
+
+fn forward(network: &mut dyn Network, seq: SeqId, start: usize, tokens: &[u32], want: Wanted) -> usize {
+    let spans = [Span { seq, start, len: tokens.len() }];
+    network.forward(&Rows { tokens, spans: &spans }, want).expect("a legal pass")
+}
+
+fn argmax(logits: &[f32]) -> u32 {
+    (0..logits.len()).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("logits") as u32
+}
+
+fn log_softmax(logits: &[f32]) -> Vec<f32> {
+    let max = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let sum: f64 = logits.iter().map(|&logit| f64::from(logit - max).exp()).sum();
+    logits.iter().map(|&logit| logit - max - sum.ln() as f32).collect()
+}
+
+fn assert_close(what: &str, found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let worst = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < TOLERANCE, "{what}: off by {worst}");
+}
+
+fn check(case: &str) {
+    let (model, mut network) = load(case, Dtype::F32);
+    let folder = data().join("models").join(case);
+    let expected = json(&folder.join("expected.json"));
+    let file = std::fs::read(folder.join("expected.safetensors")).expect("expected.safetensors");
+    let tensors = SafeTensors::deserialize(&file).expect("safetensors");
+    for (name, prompt) in expected["prompts"].as_object().expect("prompts") {
+        let what = format!("{case}, prompt {name}");
+        let (input, greedy) = (ids(&prompt["input_ids"]), ids(&prompt["greedy_ids"]));
+        let text = prompt["text"].as_str().expect("text");
+        if name != "one" {
+            assert_eq!(model.tokenizer.encode(text).expect(&what), input, "{what}");
+        }
+        assert_eq!(model.tokenizer.decode(&greedy), prompt["greedy_text"], "{what}");
+
+        // All rows of the prompt at once.
+        let main = network.open(input.len()).expect(&what);
+        let rows = forward(&mut *network, main, 0, &input, Wanted::All);
+        assert_eq!(rows, input.len());
+        let logits = f32s(&tensors, &format!("{name}.logits"));
+        let first = input.len() - logits.len() / network.vocab_size();
+        for (row, logits) in (first..).zip(logits.chunks_exact(network.vocab_size())) {
+            assert_close(&format!("{what}, row {row}"), network.logits(row), logits);
+        }
+
+        // Greedy, token by token, on the second of two forks.
+        let top_ids = tensors.tensor(&format!("{name}.step_top5_ids")).expect("ids").data();
+        let top_ids: Vec<u32> = top_ids.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let top_logprobs = f32s(&tensors, &format!("{name}.step_top5_logprobs"));
+        let fork = network.fork(main, 2, greedy.len()).expect(&what)[1];
+        network.close(main);
+        let mut logits = network.logits(input.len() - 1).to_vec();
+        for (step, &token) in greedy.iter().enumerate() {
+            assert_eq!(argmax(&logits), token, "{what}, step {step}");
+            let logprobs = log_softmax(&logits);
+            let top: Vec<f32> = top_ids[step * 5..][..5].iter().map(|&id| logprobs[id as usize]).collect();
+            assert_close(&format!("{what}, best of step {step}"), &top, &top_logprobs[step * 5..][..5]);
+            assert_eq!(forward(&mut *network, fork, input.len() + step, &[token], Wanted::Last), 1);
+            logits = network.logits(0).to_vec();
+        }
+    }
+    let generation = json(&folder.join("generation_config.json"));
+    assert_eq!(model.eos, [generation["eos_token_id"].as_u64().expect("one id") as u32], "{case}");
+}
+
+macro_rules! cases {
+    ($($name:ident: $case:literal),* $(,)?) => {
+        $(#[test] fn $name() { check($case); })*
+    };
+}
+
+cases! {
+    llama: "llama",
+    llama_draft: "llama-draft",
+    llama_with_llama3_scaling: "llama3",
+    llama_with_linear_scaling: "llama-linear",
+    llama_with_biases: "llama-bias",
+    qwen2: "qwen2",
+    qwen2_draft: "qwen2-draft",
+    qwen2_sharded: "qwen2-sharded",
+    qwen2_with_yarn_scaling: "qwen2-yarn",
+    qwen3: "qwen3",
+}
+
+#[test]
+fn bf16_checkpoints_stay_bf16_and_give_the_same_numbers() {
+    // The weights are widened in the kernel and everything else is f32, so nothing may differ from f32 storage.
+    let (model, mut packed) = load("qwen2-sharded", Dtype::Auto);
+    let (_, mut widened) = load("qwen2-sharded", Dtype::F32);
+    assert_eq!((packed.info().dtype, widened.info().dtype), ("bf16", "f32"));
+    assert_eq!(packed.info().weight_bytes * 2, widened.info().weight_bytes);
+    let tokens = model.tokenizer.encode("def add(a, b):\n").expect("tokens");
+    let logits: Vec<Vec<f32>> = [&mut packed, &mut widened]
+        .into_iter()
+        .map(|network| {
+            let seq = network.open(tokens.len()).expect("memory");
+            forward(&mut **network, seq, 0, &tokens, Wanted::Last);
+            network.logits(0).to_vec()
+        })
+        .collect();
+    assert_eq!(logits[0], logits[1]);
+}
+
+const TOKENIZERS: &[(&str, &str)] = &[
+    ("llama", "llama"),
+    ("llama3", "llama3"),
+    ("llama-linear", "deepseek-coder"),
+    ("llama-bias", "starcoder"),
+    ("qwen2", "qwen2"),
+    ("qwen2-sharded", "qwen2-4k"),
+];
+
+fn tokenizer(case: &str) -> Tokenizer {
+    let path = data().join("models").join(case).join("tokenizer.json");
+    Tokenizer::read(&path, &std::fs::read(&path).expect("tokenizer.json")).expect(case)
+}
+
+#[test]
+fn tokenizers_encode_and_decode_as_the_reference_does() {
+    for (case, name) in TOKENIZERS {
+        let tokenizer = tokenizer(case);
+        let golden = json(&data().join("tokenizers").join(format!("{name}.json")));
+        assert_eq!(golden["vocab_size"].as_u64(), Some(tokenizer.vocab_size() as u64), "{name}");
+        for row in golden["rows"].as_array().expect("rows") {
+            let text = row["text"].as_str().expect("text");
+            assert_eq!(tokenizer.encode(text).expect(name), ids(&row["ids"]), "{name}: {text:?}");
+            let plain = tokenizer.encode_plain(text).expect(name);
+            assert_eq!(plain, ids(&row["ids_no_special"]), "{name}: {text:?}");
+            assert_eq!(tokenizer.decode(&ids(&row["ids"])), row["decoded_skip_special"], "{name}: {text:?}");
+        }
+    }
+}
+
+/// Streams must give out what decoding everything at once gives, whatever the ids: text, its pieces, and noise.
+#[test]
+fn streams_add_up_to_the_decoded_continuation() {
+    for (case, name) in TOKENIZERS {
+        let tokenizer = tokenizer(case);
+        let golden = json(&data().join("tokenizers").join(format!("{name}.json")));
+        let mut streams: Vec<Vec<u32>> =
+            golden["rows"].as_array().expect("rows").iter().map(|row| ids(&row["ids_no_special"])).collect();
+        // Noise: with byte-level vocabularies most of it is no UTF-8.
+        let mut state = 1u32;
+        for range in [256, tokenizer.vocab_size() as u32] {
+            streams.extend((0..20).map(|_| {
+                (0..200)
+                    .map(|_| {
+                        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        (state >> 8) % range
+                    })
+                    .collect()
+            }));
+        }
+        for stream in streams {
+            let mut decoder = tokenizer.stream();
+            let mut text: String = stream.iter().map(|&id| decoder.push(&tokenizer, id)).collect();
+            text.push_str(&decoder.finish(&tokenizer));
+            assert_eq!(text, tokenizer.decode_continuation(&stream), "{name}: {stream:?}");
+        }
+    }
+}
+
+#[test]
+fn a_continuation_keeps_its_leading_space() {
+    for (case, name) in TOKENIZERS {
+        let tokenizer = tokenizer(case);
+        let prompt = "return a";
+        let before = tokenizer.encode_plain(prompt).expect(name);
+        let whole = tokenizer.encode_plain("return a + b # größer 😀\n").expect(name);
+        if let Some(rest) = whole.strip_prefix(&before[..]) {
+            assert_eq!(tokenizer.decode_continuation(rest), " + b # größer 😀\n", "{name}");
+        }
+    }
+}
+
+#[test]
+fn drafts_share_the_vocabulary_of_their_main_models_and_others_do_not() {
+    assert_eq!(tokenizer("llama").same_vocabulary(&tokenizer("llama-draft")), Ok(()));
+    assert_eq!(tokenizer("qwen2").same_vocabulary(&tokenizer("qwen2-draft")), Ok(()));
+    let message = tokenizer("llama").same_vocabulary(&tokenizer("qwen2")).expect_err("different tokenizers");
+    assert!(message.contains("id 0 is \"<unk>\""), "{message}");
+}
