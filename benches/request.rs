@@ -5,7 +5,8 @@ use bass_tui::engine::{DraftLength, Engine, GenerateOptions, ModelDrafter, StopR
 use bass_tui::model::{Model, ModelFiles, embedded};
 use criterion::{Criterion, criterion_group, criterion_main};
 
-const PROMPT: &str = "def is_even(n):\n    \"\"\"Return True if n is even.\n\n    >>> is_even(4)\n    True\n    \"\"\"\n";
+const PROMPT: &str =
+    "def is_even(n):\n    \"\"\"Return True if n is even.\n\n    >>> is_even(4)\n    True\n    \"\"\"\n";
 const TOKENS: usize = 96;
 
 fn engine() -> Engine {

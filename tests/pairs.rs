@@ -8,7 +8,8 @@ use bass_tui::model::{EmbeddedModel, Model, ModelFiles, embedded};
 use bass_tui::sampling::{Accept, Sampling};
 
 const TOKENS: usize = 256;
-const PROMPT: &str = "def is_even(n):\n    \"\"\"Return True if n is even.\n\n    >>> is_even(4)\n    True\n    \"\"\"\n";
+const PROMPT: &str =
+    "def is_even(n):\n    \"\"\"Return True if n is even.\n\n    >>> is_even(4)\n    True\n    \"\"\"\n";
 
 struct Pair {
     main: ModelFiles,

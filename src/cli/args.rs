@@ -141,9 +141,7 @@ fn draft_length(text: &str) -> Result<DraftLength, Failure> {
         }
         text => match text.parse() {
             Ok(k) if k <= 64 => Ok(DraftLength::Fixed(k)),
-            _ => Err(Failure::input(format!(
-                "--draft-length is {text}, expected auto, bass or a number from 0 to 64"
-            ))),
+            _ => Err(Failure::input(format!("--draft-length is {text}, expected auto, bass or a number from 0 to 64"))),
         },
     }
 }

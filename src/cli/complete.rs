@@ -147,7 +147,9 @@ fn job(args: &Args) -> Result<Job, Failure> {
     };
     let job = made.map_err(|e: JobError| Failure::input(e))?;
     match &job.prompt {
-        Prompt::Text(text) if text.is_empty() => Err(Failure::input("the prompt is empty: there is nothing to complete")),
+        Prompt::Text(text) if text.is_empty() => {
+            Err(Failure::input("the prompt is empty: there is nothing to complete"))
+        }
         Prompt::Ids(ids) if ids.is_empty() => Err(Failure::input("--prompt-ids is empty: give at least one id")),
         _ => Ok(job),
     }
@@ -161,15 +163,19 @@ fn read_prompt(path: &Path) -> Result<String, Failure> {
         std::fs::File::open(path).and_then(|mut f| f.read_to_end(&mut bytes))
     };
     outcome.map_err(|e| Failure::input(format!("the prompt file {} cannot be read: {e}", path.display())))?;
-    String::from_utf8(bytes)
-        .map_err(|e| Failure::input(format!("the prompt file {} is not UTF-8 text: {}", path.display(), e.utf8_error())))
+    String::from_utf8(bytes).map_err(|e| {
+        Failure::input(format!("the prompt file {} is not UTF-8 text: {}", path.display(), e.utf8_error()))
+    })
 }
 
 /// Checks before any work is done that the result can be written.
 fn writable(path: Option<&Path>) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     std::fs::OpenOptions::new().append(true).open(path).map(drop).map_err(|e| {
-        Failure::input(format!("--apply cannot write {}: {e}; make the file writable, or leave out --apply", path.display()))
+        Failure::input(format!(
+            "--apply cannot write {}: {e}; make the file writable, or leave out --apply",
+            path.display()
+        ))
     })
 }
 

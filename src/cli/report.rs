@@ -121,7 +121,13 @@ impl Report {
         let _ = write!(
             out,
             "{} tokens, {:.0} tokens/s, {:.1} accepted per step; {} with draft {}, {} {}",
-            s.tokens, s.tokens_per_second, s.mean_accepted_length, self.info.model, self.info.draft, self.info.device, self.info.dtype
+            s.tokens,
+            s.tokens_per_second,
+            s.mean_accepted_length,
+            self.info.model,
+            self.info.draft,
+            self.info.device,
+            self.info.dtype
         );
         match sandbox {
             Some(summary) => drop(writeln!(out, "; {summary}")),
@@ -170,10 +176,7 @@ mod tests {
         };
         let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
         let keys = |v: &serde_json::Value| v.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-        assert_eq!(
-            keys(&json),
-            "candidates device draft dtype model picked prompt_tokens ranking seed stats"
-        );
+        assert_eq!(keys(&json), "candidates device draft dtype model picked prompt_tokens ranking seed stats");
         assert_eq!(
             keys(&json["candidates"][0]),
             "duplicate_of finish index logprobs mean_logprob text token_ids verdict"

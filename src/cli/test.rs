@@ -56,7 +56,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let tests = match args.tests.tests.as_deref() {
         Some("none") | None => {
-            return Err(Failure::input("no tests: give --tests FILE, or --tests auto for the >>> examples of the docstrings"));
+            return Err(Failure::input(
+                "no tests: give --tests FILE, or --tests auto for the >>> examples of the docstrings",
+            ));
         }
         Some("auto") => Tests::Doctest { source: program.clone() },
         Some(file) => {
@@ -103,7 +105,13 @@ fn json(verdict: &Verdict, protection: &Protection) -> String {
 }
 
 fn text(verdict: &Verdict, protection: &Protection) -> String {
-    let mut out = format!("{}: {} ({} ms; {})\n", word(verdict.status), clean(&verdict.message), verdict.duration_ms, protection.summary);
+    let mut out = format!(
+        "{}: {} ({} ms; {})\n",
+        word(verdict.status),
+        clean(&verdict.message),
+        verdict.duration_ms,
+        protection.summary
+    );
     if !verdict.output.trim().is_empty() {
         out += &clean(&verdict.output);
         if !out.ends_with('\n') {

@@ -144,11 +144,17 @@ impl Runner {
     }
 
     /// Runs trials even where nothing protects the user.
-    pub fn allow_unprotected(self) -> Self { self }
+    pub fn allow_unprotected(self) -> Self {
+        self
+    }
     /// Refuses tests that do not parse.
-    pub fn check_tests(&self, _tests: &Tests) -> Result<(), TrialError> { Ok(()) }
+    pub fn check_tests(&self, _tests: &Tests) -> Result<(), TrialError> {
+        Ok(())
+    }
     /// The Python interpreter.
-    pub fn python(&self) -> Option<&std::path::Path> { self.python.as_deref() }
+    pub fn python(&self) -> Option<&std::path::Path> {
+        self.python.as_deref()
+    }
     /// What protects the user.
     pub fn protection(&self) -> &Protection {
         &self.protection

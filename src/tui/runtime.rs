@@ -259,7 +259,7 @@ mod tests {
     use crate::job::{Job, TestsChoice};
     use crate::source::{EventSink, Request, Source, SourceInfo, Ticket};
     use crate::trial::{Limits, Protection, Status, TrialError, Verdict};
-    use crate::tui::app::behaviour::PROMPT;
+    use crate::tui::app::fixture::PROMPT;
     use crate::tui::theme::Depth;
     use crate::tui::world::Judge;
     use crate::tui::{Extras, Outcome, Setup, TuiError, run_on};

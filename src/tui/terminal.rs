@@ -87,13 +87,19 @@ fn on_panic(
 ) {
     if thread::current().id() != own && TAKEN.load(Ordering::SeqCst) {
         let name = thread::current().name().unwrap_or("worker").to_owned();
-        let what = info.payload_as_str().unwrap_or("no message").to_owned();
+        let what = message(info).to_owned();
         let place = info.location().map(|l| format!(" at {l}")).unwrap_or_default();
         fault(format!("the {name} thread failed: {what}{place}. Please report this"));
         return;
     }
     restore();
     before(info);
+}
+
+fn message<'a>(info: &'a PanicHookInfo<'_>) -> &'a str {
+    let payload = info.payload();
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// What the loop draws on.

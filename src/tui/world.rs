@@ -52,7 +52,7 @@ impl Judge for Runner {
     }
 
     fn allow_unprotected(&self) -> Arc<dyn Judge> {
-        Arc::new(self.clone())
+        Arc::new(self.clone().allow_unprotected())
     }
 }
 

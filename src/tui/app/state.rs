@@ -219,7 +219,7 @@ impl State {
     pub fn draft_length(&self) -> String {
         match self.options.draft_length {
             DraftLength::Fixed(k) => format!("draft length {k}"),
-            other => format!("draft length {}", format!("{other:?}").to_lowercase()),
+            DraftLength::Bass => "draft length bass".to_owned(),
         }
     }
 

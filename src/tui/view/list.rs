@@ -1,5 +1,7 @@
 //! One line per candidate, for small terminals.
 
+use std::fmt::Write as _;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -29,7 +31,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         let x = put(buf, row, row.x, y, &format!("{}{:<2}", if focused { '>' } else { ' ' }, label(index)), name);
         let mut right = format!("{:>4}t", candidate.tokens);
         if let Some(mean) = candidate.mean().filter(|_| area.width >= 40) {
-            right.push_str(&format!("  lp {mean:>5.2}"));
+            let _ = write!(right, "  lp {mean:>5.2}");
         }
         let room = row.right().saturating_sub(x + text::width(&right) as u16 + 2);
         let mut words = state.text;

@@ -66,7 +66,7 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         Testing::Queued => add("Its tests have not begun yet.", look.style(Role::Muted)),
         Testing::Running => add("Its tests are running.", look.style(Role::Working)),
         Testing::Refused => {
-            add("Its tests were not run: you refused to run them without protection.", look.style(Role::Warn))
+            add("Its tests were not run: you refused to run them without protection.", look.style(Role::Warn));
         }
         Testing::Fault(why) => add(why, look.style(Role::Error)),
         Testing::Done(verdict) => {

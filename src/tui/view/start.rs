@@ -1,5 +1,7 @@
 //! The screen before anything was generated: the prompt, and what it will be completed and tested with.
 
+use std::fmt::Write as _;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -55,7 +57,7 @@ fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
             let mut words = format!("{} {} {}", info.device, info.dtype, info.kernel);
             if info.threads > 0 {
                 let plural = if info.threads == 1 { "" } else { "s" };
-                words.push_str(&format!(", {} thread{plural}", info.threads));
+                let _ = write!(words, ", {} thread{plural}", info.threads);
             }
             ((text::one_line(&title::models(info)), Role::Title), Some(text::one_line(&words)))
         }
