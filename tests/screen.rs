@@ -183,6 +183,26 @@ fn ctrl_c_stops_and_keeps_what_was_written() {
 }
 
 #[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
+    let mut command = CommandBuilder::new("/bin/sh");
+    let program = "\"$0\" --exact child_scripted --ignored --nocapture --test-threads=1";
+    command.args(["-c", &format!("set -m; {program}; echo '[in the shell]'; read line; fg; echo '[ended]'")]);
+    command.arg(std::env::current_exe().unwrap());
+    let mut pty = Pty::start(command, 80, 24);
+    pty.sees("scripted-7b");
+    pty.press("\x0c");
+    pty.press("\x1a");
+    pty.until("the shell", |screen| !screen.alternate_screen() && screen.contents().contains("[in the shell]"));
+    pty.until("the cursor", |screen| !screen.hide_cursor() && !screen.bracketed_paste());
+    pty.press("\r");
+    pty.until("the screen", |screen| screen.alternate_screen() && screen.contents().contains("Enter generate"));
+    pty.press("q");
+    pty.sees("nothing accepted");
+    pty.sees("[ended]");
+    assert!(pty.ends().success());
+}
+
+#[test]
 fn a_signal_gives_the_terminal_back() {
     for (signal, name) in [("-TERM", "SIGTERM"), ("-HUP", "SIGHUP"), ("-INT", "SIGINT")] {
         let mut pty = Pty::child("child_signalled", 80, 24);

@@ -18,6 +18,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use futures_util::Stream;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
 /// Whether the terminal is ours right now. Panic hook, guard and suspension agree through it on who gives it back.
@@ -157,7 +158,10 @@ impl Screen for RealScreen {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // The library's own `clear` asks the terminal where the cursor is and waits for an answer that the keyboard's reader
+        // would swallow; a resize to the same size clears without asking.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     fn send(&mut self, sequence: &str) -> io::Result<()> {
@@ -170,7 +174,7 @@ impl Screen for RealScreen {
         restore();
         stop_process();
         take()?;
-        self.terminal.clear()
+        self.clear()
     }
 
     fn size(&self) -> io::Result<(u16, u16)> {

@@ -1,5 +1,6 @@
 //! Carries out what the core asks for: generations, trials, files, the clipboard. Answers come back as messages.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -130,7 +131,7 @@ impl World {
         let sender = self.sender.clone();
         let body = move || {
             let result = panic::catch_unwind(AssertUnwindSafe(open))
-                .unwrap_or_else(|_| Err("the models could not be loaded: the loader failed".to_owned()));
+                .unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))));
             let _ = sender.send(Incoming::Opened(result));
         };
         if let Err(why) = thread::Builder::new().name("open".into()).spawn(body) {
@@ -242,7 +243,7 @@ impl World {
             let result = panic::catch_unwind(AssertUnwindSafe(|| judge.judge(&job, &text, limits, &cancel)));
             tell(match result {
                 Ok(result) => result.map_err(|e| e.to_string()),
-                Err(_) => Err("the sandbox failed inside the program; please report this".to_owned()),
+                Err(why) => Err(fault(&*why)),
             });
         };
         self.trials.retain(|t| !t.is_finished());
@@ -281,4 +282,11 @@ impl World {
             let _ = trial.join();
         }
     }
+}
+
+/// What a panic of our own says to the user.
+fn fault(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    format!("a fault in the program ({text}); please report this")
 }
