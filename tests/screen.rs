@@ -238,3 +238,60 @@ fn without_a_terminal_there_is_a_sentence() {
     assert!(said.contains("standard output is not a terminal"), "{said}");
     assert!(!said.contains('\x1b'), "nothing was sent to a terminal: {said:?}");
 }
+
+// From here on the real program, with the models it carries and the real sandbox.
+
+/// The program on its built-in example, with files of its own.
+fn program(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_bass-tui"));
+    command.args(args);
+    command.cwd(home);
+    for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HOME"] {
+        command.env(name, home);
+    }
+    command
+}
+
+#[test]
+fn the_program_writes_tests_and_accepts_its_example() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = Pty::start(program(home.path(), &[]), 112, 30);
+    pty.sees("Enter generate");
+    pty.press(ENTER);
+    // Where nothing isolates the tests, the program asks first; the answer counts once the question is read.
+    pty.until("a pass or the question", |screen| {
+        let shown = screen.contents();
+        shown.contains("FIRST PASS") || shown.contains("without protection?")
+    });
+    let asked = pty.shown.0.lock().unwrap().screen().contents().contains("without protection?");
+    if asked {
+        pty.press("n");
+        pty.sees("not tested");
+        pty.press("q");
+    } else {
+        pty.press(ENTER);
+        pty.sees("def is_even(n):");
+        pty.sees("return n % 2 == 0");
+    }
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn the_program_puts_the_accepted_candidate_into_the_file_and_takes_it_back() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("numbers.py");
+    let stub = include_str!("../src/job/example.py");
+    std::fs::write(&file, stub).unwrap();
+    let mut pty = Pty::start(program(home.path(), &["numbers.py:is_even", "--tests", "none", "-n", "2"]), 112, 30);
+    pty.sees("Enter generate");
+    pty.press("g");
+    pty.sees("LIKELIEST");
+    pty.press(ENTER);
+    pty.sees("written to");
+    assert!(std::fs::read_to_string(&file).unwrap().len() > stub.len());
+    pty.press("u");
+    pty.sees("as it was before");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), stub);
+    pty.press("q");
+    assert!(pty.ends().success());
+}

@@ -70,7 +70,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let runner = consent(Runner::probe(), args.tests.unprotected)?;
     runner.check_tests(&tests).map_err(Failure::input)?;
 
-    let trial = Trial { language, program, entry_point, tests, limits: session.limits(args.tests.timeout) };
+    let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
+    let limits = session.limits(args.tests.timeout);
+    let trial = Trial { language, program, module, entry_point, tests, limits };
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));

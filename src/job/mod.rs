@@ -145,6 +145,7 @@ impl Job {
         Some(Trial {
             language: self.language?,
             program: self.program(completion),
+            module: self.target.as_ref().and_then(|t| t.path.as_ref()?.file_stem()?.to_str().map(str::to_owned)),
             entry_point: self.target.as_ref().map(|t| t.entry_point.clone()),
             tests,
             limits,

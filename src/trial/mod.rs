@@ -2,17 +2,22 @@
 //!
 //! Knows neither engine nor screen.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+mod process;
+mod python;
+mod runner;
+mod sandbox;
+mod scratch;
+mod verdict;
+
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::language::Language;
+pub use runner::Runner;
 
 /// How a trial ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// All tests ran and passed.
@@ -98,6 +103,8 @@ pub struct Trial {
     pub language: Language,
     /// The whole module with the candidate in it.
     pub program: String,
+    /// The name under which tests may import it.
+    pub module: Option<String>,
     /// The function under test: what `check(candidate)` gets.
     pub entry_point: Option<String>,
     /// What to run.
@@ -130,44 +137,6 @@ impl Protection {
     }
 }
 
-/// Runs trials: interpreters resolved once, protection proved once.
-#[derive(Clone, Debug)]
-pub struct Runner {
-    protection: Protection,
-    python: Option<PathBuf>,
-}
-
-impl Runner {
-    /// Finds the interpreters and proves the protection by a run.
-    pub fn probe() -> Self {
-        todo!()
-    }
-
-    /// Runs trials even where nothing protects the user.
-    pub fn allow_unprotected(self) -> Self {
-        self
-    }
-    /// Refuses tests that do not parse.
-    pub fn check_tests(&self, _tests: &Tests) -> Result<(), TrialError> {
-        Ok(())
-    }
-    /// The Python interpreter.
-    pub fn python(&self) -> Option<&std::path::Path> {
-        self.python.as_deref()
-    }
-    /// What protects the user.
-    pub fn protection(&self) -> &Protection {
-        &self.protection
-    }
-
-    /// Runs one trial and waits for it. `cancel` set to true ends it within 50 ms (`Killed`). Never panics; a fault of
-    /// the sandbox itself is an error, not a verdict.
-    pub fn run(&self, _trial: &Trial, _cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
-        let _ = &self.python;
-        todo!()
-    }
-}
-
 /// Why a trial could not be run at all.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
@@ -177,6 +146,17 @@ pub enum TrialError {
         /// Language name.
         language: &'static str,
     },
+    /// The tests file is not a program.
+    #[error("the tests file {name} does not parse: {problem}; correct it, or leave out --tests")]
+    Tests {
+        /// Name of the file.
+        name: String,
+        /// What the interpreter says, with the line.
+        problem: String,
+    },
+    /// Nothing protects the user, and nobody has said that this is accepted.
+    #[error("nothing protects your files from the code under test ({0})")]
+    Unprotected(String),
     /// The sandbox could not be set up.
     #[error("the sandbox could not be started: {0}")]
     Sandbox(String),

@@ -22,6 +22,10 @@ use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
 pub trait Judge: Send + Sync {
     /// What protects the user.
     fn protection(&self) -> &Protection;
+    /// Whether the tests of `job` can be used at all. Said before any work is put into candidates.
+    fn check(&self, _job: &Job) -> Result<(), TrialError> {
+        Ok(())
+    }
     /// Runs the tests of `job` on a candidate and waits; `cancel` ends it soon. An error is a fault of the sandbox.
     fn judge(
         &self,
@@ -37,6 +41,14 @@ pub trait Judge: Send + Sync {
 impl Judge for Runner {
     fn protection(&self) -> &Protection {
         Runner::protection(self)
+    }
+
+    fn check(&self, job: &Job) -> Result<(), TrialError> {
+        // Without isolation nothing runs before the user has agreed, not even this.
+        match &job.tests {
+            Some(tests) if Runner::protection(self).is_isolated() => self.check_tests(tests),
+            _ => Ok(()),
+        }
     }
 
     fn judge(
@@ -128,11 +140,15 @@ impl World {
 
     /// Loads models and sandbox on a thread.
     pub fn open(&self, open: Box<dyn FnOnce() -> Result<Opened, String> + Send>) {
-        let sender = self.sender.clone();
+        let (sender, job) = (self.sender.clone(), self.job.clone());
         let body = move || {
             let result = panic::catch_unwind(AssertUnwindSafe(open))
                 .unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))));
+            let judge = result.as_ref().ok().map(|opened| opened.1.clone());
             let _ = sender.send(Incoming::Opened(result));
+            if let Some(Err(why)) = judge.map(|judge| judge.check(&job)) {
+                let _ = sender.send(Incoming::App(Msg::Fault(why.to_string())));
+            }
         };
         if let Err(why) = thread::Builder::new().name("open".into()).spawn(body) {
             self.tell(Msg::Opened(Err(format!("no thread could be started to load the models: {why}"))));

@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 use super::gemm::{Job, Kernels, Mode};
 use super::kv::Region;
-use super::ops;
 use super::pack::{F32x16, NR};
 use super::pool::{Parts, Pool};
 use crate::model::spec;
@@ -68,6 +67,9 @@ pub struct Attention<'a> {
 /// to leave units for all threads.
 const TILE_QUERIES: usize = 24;
 
+/// Multiply-adds of the scores below which other threads are not called; see the constant of this name in `gemm`.
+const INLINE_WORK: usize = 1 << 18;
+
 /// Largest number of scores of a unit, unless a single row needs more.
 const TILE_SCORES: usize = 1 << 18;
 
@@ -99,8 +101,7 @@ impl Attention<'_> {
             self.unit(&views[tile.views.clone()], tile, head, (input, stride), &mut scratch, &out);
         };
         let units = tiles.len() * kv_heads;
-        // Below this the other threads would be late.
-        if work < 1 << 16 { (0..units).for_each(|number| unit(number, 0)) } else { self.pool.run(units, &unit) }
+        if work < INLINE_WORK { (0..units).for_each(|number| unit(number, 0)) } else { self.pool.run(units, &unit) }
     }
 
     fn tiles(&self, views: &[View<'_>]) -> Vec<Tile> {
@@ -180,7 +181,7 @@ impl Attention<'_> {
             for row in rows {
                 let seen = seen(view, row + 1);
                 for query in (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group {
-                    normalisers.push(ops::softmax(&mut scores[query * score_stride..][..seen], scale));
+                    normalisers.push(self.kernels.softmax(&mut scores[query * score_stride..][..seen], scale));
                 }
             }
         }

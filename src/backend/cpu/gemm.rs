@@ -8,6 +8,7 @@
 mod avx2;
 mod portable;
 
+use super::ops;
 use super::pack::{Bf16x16, F32x16, NR, Packed, Panels};
 use super::pool::{Parts, Pool};
 
@@ -58,19 +59,33 @@ pub struct Kernels {
     pub name: &'static str,
     f32: unsafe fn(&Job<F32x16>),
     bf16: unsafe fn(&Job<Bf16x16>),
+    softmax: unsafe fn(&mut [f32], f32) -> f32,
+    silu_gate: unsafe fn(&[f32], &mut [f32]),
 }
 
 impl Kernels {
     /// The kernels that every processor can run, slow without fused multiply-add in hardware.
     pub const fn portable() -> Self {
-        Self { name: "portable", f32: portable::product, bf16: portable::product }
+        Self {
+            name: "portable",
+            f32: portable::product,
+            bf16: portable::product,
+            softmax: ops::softmax,
+            silu_gate: ops::silu_gate,
+        }
     }
 
     /// The AVX2 + FMA kernels, where this processor has them.
     pub fn avx2() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            return Some(Self { name: "avx2", f32: avx2::product_f32, bf16: avx2::product_bf16 });
+            return Some(Self {
+                name: "avx2",
+                f32: avx2::product_f32,
+                bf16: avx2::product_bf16,
+                softmax: avx2::softmax,
+                silu_gate: avx2::silu_gate,
+            });
         }
         None
     }
@@ -80,11 +95,23 @@ impl Kernels {
         Self::avx2().unwrap_or(Self::portable())
     }
 
+    /// [`ops::softmax`], compiled for this processor; the same to the bit.
+    pub(super) fn softmax(&self, scores: &mut [f32], scale: f32) -> f32 {
+        // SAFETY: the processor was checked when the set was chosen.
+        unsafe { (self.softmax)(scores, scale) }
+    }
+
+    /// [`ops::silu_gate`], compiled for this processor; the same to the bit.
+    pub(super) fn silu_gate(&self, gate_up: &[f32], out: &mut [f32]) {
+        // SAFETY: as above.
+        unsafe { (self.silu_gate)(gate_up, out) }
+    }
+
     /// Runs a job on f32 panels.
     ///
     /// # Safety
     /// The pointers of the job must reach what its documentation says; `out` must not be in use elsewhere.
-    pub unsafe fn run_f32(&self, job: &Job<F32x16>) {
+    pub(super) unsafe fn run_f32(&self, job: &Job<F32x16>) {
         // SAFETY: the caller's duty; the processor was checked when the set was chosen.
         unsafe { (self.f32)(job) }
     }
@@ -93,17 +120,19 @@ impl Kernels {
     ///
     /// # Safety
     /// As for [`run_f32`](Self::run_f32).
-    pub unsafe fn run_bf16(&self, job: &Job<Bf16x16>) {
+    pub(super) unsafe fn run_bf16(&self, job: &Job<Bf16x16>) {
         // SAFETY: as in `run_f32`.
         unsafe { (self.bf16)(job) }
     }
 }
 
-/// Panels of one unit of work: a multiple of the panels that a kernel takes at once.
-const UNIT_PANELS: usize = 4;
+/// Multiply-adds below which other threads are not called, some 30 microseconds: on a machine that is busy with other
+/// things, such as the user's tests, waiting for a thread that has lost its core costs more than it could save. The
+/// tests of this file use small matrices and want them shared out.
+const INLINE_WORK: usize = if cfg!(test) { 1 << 12 } else { 1 << 20 };
 
-/// Multiply-adds below which other threads are not called: their answer would come later than the result.
-const INLINE_WORK: usize = 1 << 17;
+/// Bytes of weights that take as long to read as [`INLINE_WORK`] takes to compute.
+const INLINE_BYTES: usize = 1 << 19;
 
 /// A linear layer on all rows.
 #[derive(Clone, Copy)]
@@ -127,9 +156,15 @@ pub fn linear(pool: &Pool, kernels: &Kernels, layer: Linear<'_>, x: &[f32], out:
         return;
     }
     let panels = outputs.div_ceil(NR);
-    // A few units per thread even out unequal speed; whole groups keep the kernels at their widest.
-    let per_thread = panels.div_ceil(pool.threads() * 4).next_multiple_of(UNIT_PANELS);
-    let unit = if rows * inputs * outputs < INLINE_WORK { panels } else { per_thread };
+    // A few units per thread even out unequal speed; with few rows the kernels want several panels at once.
+    let at_once = match rows {
+        1 => 4,
+        2 | 3 => 2,
+        _ => 1,
+    };
+    let per_thread = panels.div_ceil(pool.threads() * 4).next_multiple_of(at_once);
+    let inline = rows * inputs * outputs < INLINE_WORK && weights.bytes() < INLINE_BYTES;
+    let unit = if inline { panels } else { per_thread };
     let out = Parts::new(out);
     pool.run(panels.div_ceil(unit), &|number, _| {
         let first = number * unit;
@@ -167,5 +202,116 @@ impl<B> Job<B> {
     fn with_panels<C>(&self, panels: *const C) -> Job<C> {
         let &Job { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, .. } = self;
         Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use half::bf16;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{Tensor, TensorType};
+
+    fn values(seed: u32, len: usize) -> Vec<f32> {
+        let mut state = seed | 1;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            // Exact in bf16.
+            f32::from((state >> 24) as u8 as i8) / 64.0
+        };
+        (0..len).map(|_| next()).collect()
+    }
+
+    /// Values whose products and sums are rounded, so that another order of summation shows.
+    fn inexact(seed: u32, len: usize) -> Vec<f32> {
+        values(seed, len).into_iter().map(|value| value * 0.731_058_6 + 0.1).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+
+        /// Odd sizes, both storages, all modes: equal to a sum in f64 within rounding, and to the bit between kernel
+        /// sets, thread counts and numbers of rows.
+        #[test]
+        fn products_are_right_and_do_not_depend_on_company(
+            rows in 1usize..20, inputs in 1usize..70, outputs in 1usize..150, seed: u32, add: bool, with_bias: bool,
+        ) {
+            let x = inexact(seed, rows * inputs);
+            let w = values(seed ^ 1, outputs * inputs);
+            let (bias, before) = (values(seed ^ 2, outputs), values(seed ^ 3, rows * outputs));
+            let bytes: Vec<u8> = w.iter().flat_map(|&w| bf16::from_f32(w).to_le_bytes()).collect();
+            let tensor = Tensor { dtype: TensorType::Bf16, bytes: &bytes };
+            let mode = if add { Mode::Add } else { Mode::Store };
+            let mut results = Vec::new();
+            for threads in [1, 3] {
+                let pool = Pool::new(threads);
+                for as_bf16 in [false, true] {
+                    let weights = Packed::new(&pool, &[(tensor, outputs)], inputs, as_bf16).expect("memory");
+                    let layer = Linear { weights: &weights, bias: with_bias.then_some(&bias[..]), mode };
+                    for kernels in [Some(Kernels::portable()), Kernels::avx2()].into_iter().flatten() {
+                        let mut out = before.clone();
+                        linear(&pool, &kernels, layer, &x, &mut out);
+                        results.push(out);
+                        // Row by row.
+                        let mut out = before.clone();
+                        for (x, out) in x.chunks(inputs).zip(out.chunks_mut(outputs)) {
+                            linear(&pool, &kernels, layer, x, out);
+                        }
+                        results.push(out);
+                    }
+                }
+            }
+            for result in &results {
+                prop_assert!(result.iter().zip(&results[0]).all(|(a, b)| a.to_bits() == b.to_bits()));
+            }
+            for (r, row) in results[0].chunks(outputs).enumerate() {
+                for (c, &found) in row.iter().enumerate() {
+                    let product: f64 = (0..inputs)
+                        .map(|k| f64::from(x[r * inputs + k]) * f64::from(w[c * inputs + k]))
+                        .sum();
+                    let expected = product
+                        + if with_bias { f64::from(bias[c]) } else { 0.0 }
+                        + if add { f64::from(before[r * outputs + c]) } else { 0.0 };
+                    prop_assert!((f64::from(found) - expected).abs() < 1e-4, "{found} for {expected}");
+                }
+            }
+        }
+
+        /// Cutting the sum anywhere and going on changes nothing.
+        #[test]
+        fn a_chain_goes_on_where_it_stopped(rows in 1usize..9, inputs in 2usize..60, columns in 1usize..40, seed: u32) {
+            let x = inexact(seed, rows * inputs);
+            let blocks: Vec<F32x16> = values(seed ^ 1, columns.div_ceil(NR) * inputs * NR)
+                .chunks(NR)
+                .map(|block| F32x16(std::array::from_fn(|c| block[c])))
+                .collect();
+            let cut = seed as usize % inputs;
+            for kernels in [Some(Kernels::portable()), Kernels::avx2()].into_iter().flatten() {
+                let run = |parts: &[(usize, usize, Mode)]| {
+                    let mut out = vec![0.0f32; rows * columns];
+                    for &(from, to, mode) in parts {
+                        let job = Job {
+                            x: x[from..].as_ptr(),
+                            x_stride: inputs,
+                            rows,
+                            k: to - from,
+                            panels: blocks[from..].as_ptr(),
+                            panel_stride: inputs,
+                            columns,
+                            out: out.as_mut_ptr(),
+                            out_stride: columns,
+                            bias: std::ptr::null(),
+                            mode,
+                        };
+                        // SAFETY: all pointers reach `rows`, `columns` and `k` as sized above.
+                        unsafe { kernels.run_f32(&job) };
+                    }
+                    out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+                };
+                let whole = run(&[(0, inputs, Mode::Store)]);
+                prop_assert_eq!(&whole, &run(&[(0, cut, Mode::Store), (cut, inputs, Mode::Continue)]));
+            }
+        }
     }
 }

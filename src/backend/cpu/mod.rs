@@ -1,20 +1,20 @@
 //! The CPU backend: one forward pass for every architecture, over rows of any number of sequences.
 
-pub mod attention;
-pub mod gemm;
-pub mod kv;
-pub mod load;
-pub mod ops;
-pub mod pack;
+mod attention;
+mod gemm;
+mod kv;
+mod load;
+mod ops;
+mod pack;
 mod pass;
-pub mod pool;
-pub mod rotary;
+mod pool;
+mod rotary;
 
 use std::collections::HashSet;
 use std::sync::Mutex;
 
 use attention::Scratch;
-use gemm::Kernels;
+pub use gemm::Kernels;
 use kv::{Sequences, Shape, contract};
 use load::Weights;
 use pass::{Buffers, Piece};
@@ -46,8 +46,10 @@ pub struct CpuNetwork {
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
     buffers: Buffers,
-    /// Logits of the wanted rows of the last pass, `[rows, vocab_size]`.
+    /// Logits of the wanted rows of the last pass, `[rows, vocab_size]`, and what longer passes have left behind them.
     logits: Vec<f32>,
+    /// Number of rows of logits of the last pass.
+    held: usize,
 }
 
 impl CpuNetwork {
@@ -63,6 +65,7 @@ impl CpuNetwork {
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
             buffers: Buffers::default(),
             logits: Vec::new(),
+            held: 0,
             spec,
             weights,
             pool,
@@ -72,7 +75,7 @@ impl CpuNetwork {
 
     /// Checks everything about `rows` that the contract asks for, before anything is changed.
     fn check(&self, rows: &Rows<'_>) -> Result<(), BackendError> {
-        let total: usize = rows.spans.iter().map(|span| span.len).sum();
+        let total = rows.spans.iter().fold(0usize, |total, span| total.saturating_add(span.len));
         if total != rows.tokens.len() {
             return Err(contract(format!("{} tokens for spans of {total} rows", rows.tokens.len())));
         }
@@ -135,27 +138,30 @@ impl Network for CpuNetwork {
             Wanted::All => rows.tokens.len(),
         };
         let floats = wanted * self.spec.vocab_size;
-        self.logits.clear();
-        self.logits.try_reserve(floats).map_err(|_| BackendError::Memory { bytes: floats * size_of::<f32>() })?;
-        self.logits.resize(floats, 0.0);
+        self.held = 0;
+        if self.logits.len() < floats {
+            let more = floats - self.logits.len();
+            self.logits.try_reserve_exact(more).map_err(|_| BackendError::Memory { bytes: more * size_of::<f32>() })?;
+            self.logits.resize(floats, 0.0);
+        }
         let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
         self.rotary.ensure(positions).map_err(|bytes| BackendError::Memory { bytes })?;
 
-        let (mut done, mut held) = (0, 0);
+        let mut done = 0;
         for slab in slabs(rows.spans, want) {
             let len = slab.iter().map(|piece| piece.len).sum::<usize>();
-            held += self.pass(&slab, &rows.tokens[done..done + len], held)?;
+            self.held += self.pass(&slab, &rows.tokens[done..done + len], self.held)?;
             done += len;
         }
         for span in rows.spans {
             self.sequences.advance(span.seq, span.start + span.len);
         }
-        Ok(held)
+        Ok(self.held)
     }
 
     fn logits(&self, row: usize) -> &[f32] {
         let vocab = self.spec.vocab_size;
-        self.logits.get(row * vocab..(row + 1) * vocab).unwrap_or_default()
+        if row < self.held { &self.logits[row * vocab..(row + 1) * vocab] } else { &[] }
     }
 
     fn len(&self, seq: SeqId) -> usize {

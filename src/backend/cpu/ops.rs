@@ -8,7 +8,7 @@ use super::pool::{Parts, Pool};
 const LANES: usize = 8;
 
 /// Elements below which rows are not shared out to other threads.
-const INLINE_ELEMENTS: usize = 1 << 15;
+const INLINE_ELEMENTS: usize = 1 << 13;
 
 /// Calls `f(row, out_row)` for every row `[width]` of `out`, on several threads if there is enough to do.
 pub fn for_rows(pool: &Pool, out: &mut [f32], width: usize, f: impl Fn(usize, &mut [f32]) + Sync) {
@@ -24,6 +24,21 @@ pub fn for_rows(pool: &Pool, out: &mut [f32], width: usize, f: impl Fn(usize, &m
     });
 }
 
+/// The largest value; lanes as for a sum, because a single chain of comparisons would wait for each of them.
+#[inline]
+fn max(values: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let mut lanes = [f32::NEG_INFINITY; LANES];
+    let mut chunks = values.chunks_exact(LANES);
+    for chunk in &mut chunks {
+        for (lane, &value) in lanes.iter_mut().zip(chunk) {
+            *lane = larger(*lane, value);
+        }
+    }
+    lanes.iter().chain(chunks.remainder()).fold(f32::NEG_INFINITY, |a, &b| larger(a, b))
+}
+
+#[inline]
 fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     let mut lanes = [0.0f32; LANES];
     let mut chunks = values.chunks_exact(LANES);
@@ -60,6 +75,8 @@ fn rms_scale(x: &[f32], eps: f32) -> f32 {
 }
 
 /// `out = silu(gate) * up` for a row of `gate_up` `[2 * width]`.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
     let (gate, up) = gate_up.split_at(out.len());
     for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
@@ -68,8 +85,10 @@ pub fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
 }
 
 /// Replaces scores by `exp(scale * score - max)` and returns the sum of these: the softmax, not yet normalised.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub fn softmax(scores: &mut [f32], scale: f32) -> f32 {
-    let max = scores.iter().fold(f32::NEG_INFINITY, |max, &score| if score > max { score } else { max });
+    let max = max(scores);
     for score in scores.iter_mut() {
         *score = exp((*score - max) * scale);
     }

@@ -184,7 +184,7 @@ impl CpuNetwork {
         let activated = sized(activated, gate_up.len() / 2);
         let Activation::Silu = self.spec.mlp.activation;
         ops::for_rows(&self.pool, activated, inner, |row, out| {
-            ops::silu_gate(&gate_up[row * 2 * inner..(row + 1) * 2 * inner], out);
+            self.kernels.silu_gate(&gate_up[row * 2 * inner..(row + 1) * 2 * inner], out);
         });
         let down = Linear { weights: &block.down, bias: block.down_bias.as_deref(), mode: Mode::Add };
         linear(&self.pool, &self.kernels, down, activated, x);

@@ -9,7 +9,10 @@ use std::thread::JoinHandle;
 
 /// Turns of the waiting loop before a worker goes to sleep: some tens of microseconds, longer than the serial pieces
 /// between two parallel ones and far shorter than anything a user would see as load.
-const SPINS: u32 = 4000;
+const SPINS: u32 = 2000;
+
+/// Turns of the waiting loop before the caller offers its core to a worker that may have lost its own.
+const SPINS_OF_CALLER: u32 = 200;
 
 /// The bit of [`Shared::gate`] that says that workers may still enter the current task.
 const OPEN: usize = 1 << (usize::BITS - 1);
@@ -104,7 +107,7 @@ impl Pool {
         let mut turns = 0u32;
         while shared.gate.load(Ordering::Acquire) != 0 {
             turns += 1;
-            if turns < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if turns < SPINS_OF_CALLER { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
         let panicked = shared.panicked.swap(false, Ordering::Relaxed);
         match outcome {

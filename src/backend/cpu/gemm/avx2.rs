@@ -8,6 +8,7 @@ use std::arch::x86_64::{
     _mm256_load_si256, _mm256_loadu_ps, _mm256_set1_epi32, _mm256_setzero_ps, _mm256_slli_epi32, _mm256_storeu_ps,
 };
 
+use super::super::ops;
 use super::super::pack::{Bf16x16, F32x16, NR};
 use super::{Job, Mode};
 
@@ -30,6 +31,24 @@ pub unsafe fn product_f32(job: &Job<F32x16>) {
 pub unsafe fn product_bf16(job: &Job<Bf16x16>) {
     // SAFETY: the caller's duty, passed on.
     unsafe { product::<Bf16x16, true>(job) }
+}
+
+/// [`ops::softmax`] with eight lanes at a time.
+///
+/// # Safety
+/// The processor must have AVX2.
+#[target_feature(enable = "avx2")]
+pub unsafe fn softmax(scores: &mut [f32], scale: f32) -> f32 {
+    ops::softmax(scores, scale)
+}
+
+/// [`ops::silu_gate`] with eight lanes at a time.
+///
+/// # Safety
+/// The processor must have AVX2.
+#[target_feature(enable = "avx2")]
+pub unsafe fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
+    ops::silu_gate(gate_up, out);
 }
 
 /// Panels outside, rows inside: a group of panels is read from memory once and serves all rows from the cache.
@@ -68,6 +87,11 @@ unsafe fn tiles<B, const BF16: bool, const MR: usize, const NP: usize>(
         // SAFETY: the tile lies inside the rows and panels that the caller named.
         unsafe { tile::<B, BF16, MR, NP>(job, row, panel + at) };
         at += NP;
+    }
+    if MR == 1 && at + 2 <= group {
+        // SAFETY: as above.
+        unsafe { tile::<B, BF16, MR, 2>(job, row, panel + at) };
+        at += 2;
     }
     while at < group {
         // SAFETY: as above.

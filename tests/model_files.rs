@@ -1,0 +1,124 @@
+//! Model folders that are not as they should be: every one is an error whose text names the file and what to expect.
+
+use std::path::Path;
+
+use bass_tui::model::{Model, ModelFiles};
+use tempfile::TempDir;
+
+/// A copy of a golden model that may be damaged.
+fn copy(case: &str) -> TempDir {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(case);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for entry in std::fs::read_dir(from).expect("the golden model") {
+        let entry = entry.expect("a file");
+        std::fs::copy(entry.path(), folder.path().join(entry.file_name())).expect("a copy");
+    }
+    folder
+}
+
+fn error(folder: &TempDir) -> String {
+    match Model::load(&ModelFiles::Folder(folder.path().into())) {
+        Ok(_) => panic!("a damaged model was loaded"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[track_caller]
+fn assert_names(message: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is not in: {message}");
+    }
+}
+
+fn edit(folder: &TempDir, file: &str, from: &str, to: &str) {
+    let path = folder.path().join(file);
+    let text = std::fs::read_to_string(&path).expect("a text file");
+    assert!(text.contains(from), "{from:?} is not in {file}");
+    std::fs::write(path, text.replace(from, to)).expect("a writable copy");
+}
+
+fn remove(folder: &TempDir, file: &str) {
+    std::fs::remove_file(folder.path().join(file)).expect("a file to remove");
+}
+
+#[test]
+fn whole_copies_load() {
+    for case in ["llama-draft", "qwen2-sharded"] {
+        let folder = copy(case);
+        let model = Model::load(&ModelFiles::Folder(folder.path().into())).expect(case);
+        assert_eq!(Some(model.name.as_str()), folder.path().file_name().and_then(|name| name.to_str()));
+    }
+}
+
+#[test]
+fn missing_files_are_named() {
+    for file in ["config.json", "tokenizer.json", "model.safetensors"] {
+        let folder = copy("llama-draft");
+        remove(&folder, file);
+        assert_names(&error(&folder), &[file, "not found"]);
+    }
+    let folder = copy("qwen2-sharded");
+    remove(&folder, "model-00002-of-00004.safetensors");
+    assert_names(&error(&folder), &["model-00002-of-00004.safetensors", "model.safetensors.index.json"]);
+
+    let nowhere = ModelFiles::Folder("/no/such/folder".into());
+    let message = Model::load(&nowhere).err().expect("no folder").to_string();
+    assert_names(&message, &["/no/such/folder", "config.json"]);
+}
+
+#[test]
+fn files_that_are_not_json_are_named() {
+    for file in ["config.json", "tokenizer.json", "generation_config.json"] {
+        let folder = copy("llama-draft");
+        std::fs::write(folder.path().join(file), "<html>not found</html>").expect("a writable copy");
+        assert_names(&error(&folder), &[file]);
+    }
+    let folder = copy("qwen2-sharded");
+    std::fs::write(folder.path().join("model.safetensors.index.json"), "{}").expect("a writable copy");
+    assert_names(&error(&folder), &["model.safetensors.index.json", "weight_map"]);
+}
+
+#[test]
+fn unknown_architectures_and_settings_are_named_with_the_known_ones() {
+    let folder = copy("llama3");
+    edit(&folder, "config.json", "LlamaForCausalLM", "MambaForCausalLM");
+    assert_names(&error(&folder), &["config.json", "`architectures`", "MambaForCausalLM", "Qwen2ForCausalLM"]);
+    let folder = copy("llama3");
+    edit(&folder, "config.json", "\"llama3\"", "\"longrope\"");
+    assert_names(&error(&folder), &["config.json", "`rope_scaling.rope_type`", "longrope", "\"yarn\""]);
+    let folder = copy("qwen2-draft");
+    edit(&folder, "config.json", "\"use_sliding_window\": false", "\"use_sliding_window\": true");
+    assert_names(&error(&folder), &["config.json", "`use_sliding_window`"]);
+    let folder = copy("llama-draft");
+    edit(&folder, "generation_config.json", "2", "\"two\"");
+    assert_names(&error(&folder), &["generation_config.json", "`eos_token_id`", "two"]);
+}
+
+#[test]
+fn damaged_weights_are_named() {
+    let folder = copy("llama-draft");
+    let path = folder.path().join("model.safetensors");
+    let whole = std::fs::read(&path).expect("weights");
+    for len in [0, 7, 100, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&path, &whole[..len]).expect("a writable copy");
+        assert_names(&error(&folder), &["model.safetensors", "download"]);
+    }
+}
+
+#[test]
+fn weights_of_another_model_are_named_by_tensor() {
+    let folder = copy("llama-draft");
+    edit(&folder, "config.json", "\"num_hidden_layers\": 1", "\"num_hidden_layers\": 2");
+    assert_names(&error(&folder), &["model.safetensors", "`model.layers.1.", "no such tensor"]);
+    let folder = copy("llama-draft");
+    edit(&folder, "config.json", "\"intermediate_size\": 176", "\"intermediate_size\": 160");
+    let parts = ["model.safetensors", "gate_proj.weight", "BF16 of shape [176, 64]", "[160, 64]"];
+    assert_names(&error(&folder), &parts);
+}
+
+#[test]
+fn a_tokenizer_with_more_ids_than_the_model_is_an_error() {
+    let folder = copy("llama-draft");
+    edit(&folder, "config.json", "\"vocab_size\": 2048", "\"vocab_size\": 2000");
+    assert_names(&error(&folder), &["tokenizer.json", "2047", "2000"]);
+}

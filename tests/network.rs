@@ -1,0 +1,273 @@
+//! The contract of `Network`, on the CPU: a row's logits depend on the tokens of its own sequence and on nothing else,
+//! forks read their prompt and own their tail, dropped rows are never read, and broken contracts are errors.
+
+use std::path::{Path, PathBuf};
+
+use bass_tui::backend::cpu::{CpuNetwork, Kernels};
+use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
+
+fn model(case: &str) -> Model {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(case);
+    Model::load(&ModelFiles::Folder(folder)).expect(case)
+}
+
+fn network(model: &Model, dtype: Dtype, threads: usize) -> CpuNetwork {
+    CpuNetwork::new(model, LoadOptions { dtype, threads }, Kernels::best()).expect("a loadable model")
+}
+
+fn small() -> CpuNetwork {
+    network(&model("llama"), Dtype::F32, 2)
+}
+
+/// Some tokens; different for every `seed`.
+fn tokens(seed: u32, len: usize) -> Vec<u32> {
+    let mut state = seed.wrapping_mul(2_654_435_761);
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % 2000
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+type Bits = Vec<u32>;
+
+fn bits(network: &CpuNetwork, row: usize) -> Bits {
+    network.logits(row).iter().map(|logit| logit.to_bits()).collect()
+}
+
+/// One pass over the given `(sequence, start, tokens)`.
+fn pass(network: &mut CpuNetwork, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
+    let all: Vec<u32> = parts.iter().flat_map(|part| part.2).copied().collect();
+    let spans: Vec<Span> = parts.iter().map(|&(seq, start, t)| Span { seq, start, len: t.len() }).collect();
+    network.forward(&Rows { tokens: &all, spans: &spans }, want).expect("a legal pass")
+}
+
+/// Logits of every position, one row per pass, nothing else in flight.
+fn one_by_one(network: &mut CpuNetwork, tokens: &[u32]) -> Vec<Bits> {
+    let seq = network.open(tokens.len()).expect("memory");
+    let logits = (0..tokens.len())
+        .map(|at| {
+            assert_eq!(pass(network, &[(seq, at, &tokens[at..=at])], Wanted::Last), 1);
+            bits(network, 0)
+        })
+        .collect();
+    network.close(seq);
+    logits
+}
+
+#[test]
+fn a_row_is_the_same_to_the_bit_in_any_company() {
+    let llama = model("llama");
+    let grouped = model("qwen2-sharded");
+    let embedded = Model::load(&ModelFiles::Embedded(&MAIN)).expect("the embedded model");
+    for (model, dtype) in [(&llama, Dtype::F32), (&grouped, Dtype::Bf16), (&embedded, Dtype::Auto)] {
+        let text = tokens(1, 90);
+        let expected = one_by_one(&mut network(model, dtype, 1), &text);
+        for threads in 1..=3 {
+            let mut network = network(model, dtype, threads);
+            // In slabs of every kind of size.
+            for slab in [2, 3, 7, 16, 33, 90] {
+                let seq = network.open(text.len()).expect("memory");
+                for start in (0..text.len()).step_by(slab) {
+                    let part = &text[start..text.len().min(start + slab)];
+                    assert_eq!(pass(&mut network, &[(seq, start, part)], Wanted::All), part.len());
+                    for (row, at) in (start..start + part.len()).enumerate() {
+                        assert_eq!(bits(&network, row), expected[at], "{threads} threads, slabs of {slab}, row {at}");
+                    }
+                }
+                network.close(seq);
+            }
+            // As one of several forks, beside a stranger, with spans of different lengths, for any length of prompt.
+            for shared in [1, 15, 16, 17, 50] {
+                let prompt = network.open(shared).expect("memory");
+                pass(&mut network, &[(prompt, 0, &text[..shared])], Wanted::Nothing);
+                let forks = network.fork(prompt, 3, 64).expect("memory");
+                let stranger = network.open(40).expect("memory");
+                let (noise_a, noise_b, noise_c) = (tokens(2, 5), tokens(3, 1), tokens(4, 40));
+                let mut at = shared;
+                for len in [1, 4, 9, 2] {
+                    let parts = [
+                        (forks[0], shared, &noise_a[..]),
+                        (stranger, 0, &noise_c[..]),
+                        (forks[1], at, &text[at..at + len]),
+                        (forks[2], shared, &noise_b[..]),
+                    ];
+                    assert_eq!(pass(&mut network, &parts, Wanted::All), 5 + 40 + len + 1);
+                    for row in 0..len {
+                        assert_eq!(bits(&network, 45 + row), expected[at + row], "fork at {shared}, row {}", at + row);
+                    }
+                    assert_eq!(pass(&mut network, &parts, Wanted::Last), 4);
+                    assert_eq!(bits(&network, 2), expected[at + len - 1]);
+                    at += len;
+                }
+                forks.into_iter().chain([prompt, stranger]).for_each(|seq| network.close(seq));
+            }
+        }
+    }
+}
+
+#[test]
+fn passes_longer_than_the_working_memory_are_cut_without_a_trace() {
+    let mut network = small();
+    let (a, b) = (tokens(5, 700), tokens(6, 300));
+    let seq = network.open(700).expect("memory");
+    for start in (0..700).step_by(50) {
+        pass(&mut network, &[(seq, start, &a[start..start + 50])], Wanted::Last);
+    }
+    let expected = bits(&network, 0);
+    let (again, other) = (network.open(700).expect("memory"), network.open(300).expect("memory"));
+    assert_eq!(pass(&mut network, &[(other, 0, &b), (again, 0, &a)], Wanted::Last), 2);
+    assert_eq!(bits(&network, 1), expected);
+    assert_eq!(network.len(again), 700);
+}
+
+#[test]
+fn every_kernel_set_gives_the_same_bits() {
+    let Some(avx2) = Kernels::avx2() else {
+        println!("skipped: this processor has no AVX2");
+        return;
+    };
+    for dtype in [Dtype::F32, Dtype::Bf16] {
+        let model = model("llama-bias");
+        let text = tokens(7, 20);
+        let logits = [avx2, Kernels::portable()].map(|kernels| {
+            let mut network = CpuNetwork::new(&model, LoadOptions { dtype, threads: 1 }, kernels).expect("loadable");
+            let seq = network.open(20).expect("memory");
+            pass(&mut network, &[(seq, 0, &text[..13])], Wanted::Nothing);
+            pass(&mut network, &[(seq, 13, &text[13..])], Wanted::All);
+            (0..7).map(|row| bits(&network, row)).collect::<Vec<_>>()
+        });
+        assert_eq!(logits[0], logits[1]);
+    }
+}
+
+#[test]
+fn dropped_rows_leave_no_trace() {
+    let mut network = small();
+    let text = tokens(8, 40);
+    let expected = one_by_one(&mut network, &text);
+    let prompt = network.open(20).expect("memory");
+    pass(&mut network, &[(prompt, 0, &text[..20])], Wanted::Nothing);
+    let fork = network.fork(prompt, 1, 30).expect("memory")[0];
+    for len in [20, 23, 24, 30] {
+        // A draft that is rejected from here on: once dropped by `set_len`, once just written over.
+        for dropped in [true, false] {
+            let start = network.len(fork).min(len);
+            pass(&mut network, &[(fork, start, &text[start..=len])], Wanted::Nothing);
+            pass(&mut network, &[(fork, len, &tokens(9, 10))], Wanted::Nothing);
+            assert_eq!(network.len(fork), len + 10);
+            if dropped {
+                network.set_len(fork, len);
+                assert_eq!(network.len(fork), len);
+            }
+            pass(&mut network, &[(fork, len, &text[len..len + 3])], Wanted::All);
+            assert_eq!(network.len(fork), len + 3);
+            for row in 0..3 {
+                assert_eq!(bits(&network, row), expected[len + row]);
+            }
+        }
+    }
+    network.set_len(fork, 5);
+    assert_eq!(network.len(fork), 20, "the shared prompt cannot be dropped");
+    network.set_len(fork, 25);
+    assert_eq!(network.len(fork), 20, "a length is never raised");
+}
+
+#[test]
+fn a_closed_prompt_lives_on_in_its_forks() {
+    let mut network = small();
+    let text = tokens(10, 30);
+    let expected = one_by_one(&mut network, &text);
+    let prompt = network.open(25).expect("memory");
+    pass(&mut network, &[(prompt, 0, &text[..25])], Wanted::Nothing);
+    let forks = network.fork(prompt, 2, 5).expect("memory");
+    network.close(prompt);
+    assert_eq!(network.len(prompt), 0);
+    // Memory that was given back would be taken by this one.
+    let stranger = network.open(25).expect("memory");
+    pass(&mut network, &[(stranger, 0, &tokens(11, 25))], Wanted::Nothing);
+    network.close(forks[0]);
+    pass(&mut network, &[(forks[1], 25, &text[25..])], Wanted::All);
+    (0..5).for_each(|row| assert_eq!(bits(&network, row), expected[25 + row]));
+}
+
+#[test]
+fn a_prompt_goes_on_after_its_forks_are_closed() {
+    let mut network = small();
+    let text = tokens(12, 12);
+    let expected = one_by_one(&mut network, &text);
+    let prompt = network.open(12).expect("memory");
+    pass(&mut network, &[(prompt, 0, &text[..10])], Wanted::Nothing);
+    let fork = network.fork(prompt, 1, 2).expect("memory")[0];
+    let rows = Rows { tokens: &text[10..], spans: &[Span { seq: prompt, start: 10, len: 2 }] };
+    let message = network.forward(&rows, Wanted::All).expect_err("the prompt is shared").to_string();
+    assert!(message.contains("forks"), "{message}");
+    network.close(fork);
+    assert_eq!(network.forward(&rows, Wanted::All).expect("no forks any more"), 2);
+    assert_eq!(bits(&network, 1), expected[11]);
+}
+
+#[test]
+fn forks_of_different_lengths_of_one_prompt_go_together() {
+    let mut network = small();
+    let text = tokens(13, 24);
+    let expected = one_by_one(&mut network, &text);
+    let prompt = network.open(20).expect("memory");
+    pass(&mut network, &[(prompt, 0, &text[..20])], Wanted::Nothing);
+    let long = network.fork(prompt, 1, 4).expect("memory")[0];
+    network.set_len(prompt, 11);
+    let short = network.fork(prompt, 1, 4).expect("memory")[0];
+    network.close(prompt);
+    assert_eq!((network.len(long), network.len(short)), (20, 11));
+    pass(&mut network, &[(short, 11, &text[11..14]), (long, 20, &text[20..])], Wanted::All);
+    for (row, at) in [11, 12, 13, 20, 21, 22, 23].into_iter().enumerate() {
+        assert_eq!(bits(&network, row), expected[at], "position {at}");
+    }
+}
+
+#[test]
+fn broken_contracts_are_errors_and_change_nothing() {
+    let mut network = small();
+    let seq = network.open(8).expect("memory");
+    pass(&mut network, &[(seq, 0, &[1, 2, 3])], Wanted::Nothing);
+    let fork = network.fork(seq, 1, 4).expect("memory")[0];
+    let other = network.open(4).expect("memory");
+    let span = |seq, start, len| Span { seq, start, len };
+    let cases: &[(&[u32], &[Span], &str)] = &[
+        (&[1], &[span(SeqId(999), 0, 1)], "not open"),
+        (&[1, 2], &[span(other, 0, 1)], "2 tokens for spans of 1"),
+        (&[1], &[span(other, 1, 1)], "in a sequence of 0 positions"),
+        (&[1, 1, 1, 1, 1], &[span(other, 0, 5)], "with room for 4"),
+        (&[], &[span(other, 0, 0)], "empty"),
+        (&[1, 1], &[span(other, 0, 1), span(other, 0, 1)], "not the only one"),
+        (&[1], &[span(fork, 2, 1)], "the first 3 shared"),
+        (&[1; 5], &[span(fork, 3, 5)], "with room for 7"),
+        (&[2048], &[span(other, 0, 1)], "token 2048"),
+        (&[1], &[span(seq, 3, 1)], "forks"),
+        (&[1], &[span(other, 0, usize::MAX)], ""),
+    ];
+    for (tokens, spans, part) in cases {
+        let outcome = network.forward(&Rows { tokens, spans }, Wanted::All);
+        let Err(error @ BackendError::Contract(_)) = outcome else { panic!("{spans:?}: {outcome:?}") };
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    assert_eq!((network.len(seq), network.len(fork), network.len(other)), (3, 3, 0));
+    assert!(matches!(network.open(5000), Err(BackendError::Contract(_))), "more than the context");
+    assert!(matches!(network.fork(seq, 1, usize::MAX), Err(BackendError::Contract(_))), "more than the context");
+    assert!(matches!(network.fork(fork, 1, 1), Err(BackendError::Contract(_))), "fork of a fork");
+    assert!(network.logits(0).is_empty());
+    assert_eq!(network.forward(&Rows { tokens: &[], spans: &[] }, Wanted::All).expect("nothing to do"), 0);
+}
+
+#[test]
+fn the_embedded_pair_fits_together_and_says_what_it_is() {
+    let main = Model::load(&ModelFiles::Embedded(&MAIN)).expect("the embedded main model");
+    let draft = Model::load(&ModelFiles::Embedded(&DRAFT)).expect("the embedded draft model");
+    assert_eq!(main.tokenizer.same_vocabulary(&draft.tokenizer), Ok(()));
+    assert_eq!((main.eos.as_slice(), main.name.as_str()), (&[0][..], "built-in"));
+    let network = network(&main, Dtype::Auto, 2);
+    let info = network.info();
+    assert_eq!((info.device, info.dtype, info.threads), ("cpu", "bf16", 2));
+    assert_eq!((network.vocab_size(), network.context()), (4096, 1024));
+}
