@@ -80,23 +80,7 @@ pub fn task(trial: &Trial, nonce: &str) -> Vec<u8> {
 }
 
 /// Compiles the text on descriptor 3 and reports the syntax error, if there is one.
-pub const SYNTAX_CHECK: &str = "import os, json, ast\n\
-text = os.fdopen(3, 'rb').read().decode()\n\
-problem = None\n\
-try: ast.parse(text)\n\
-except (SyntaxError, ValueError) as e: problem = '%s (line %s)' % (getattr(e, 'msg', e), getattr(e, 'lineno', '?'))\n\
-os.write(4, json.dumps({'problem': problem}).encode())\n";
+pub const SYNTAX_CHECK: &str = include_str!("syntax_check.py");
 
 /// Tries what must not work inside the sandbox and reports what did: reading and writing outside, opening sockets.
-pub const PROBE: &str = "import os, json, socket\n\
-outside = os.fdopen(3, 'rb').read().decode()\n\
-def works(act):\n\
-    try: act(); return True\n\
-    except OSError: return False\n\
-result = {\n\
-    'read': works(lambda: open(outside + '/secret').close()),\n\
-    'write': works(lambda: open(outside + '/new', 'w').close()),\n\
-    'socket': works(lambda: socket.socket().close()),\n\
-    'own': works(lambda: open('own', 'w').close()),\n\
-}\n\
-os.write(4, json.dumps(result).encode())\n";
+pub const PROBE: &str = include_str!("probe.py");
