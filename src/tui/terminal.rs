@@ -183,12 +183,14 @@ impl Screen for RealScreen {
     }
 }
 
-/// Stops the process group, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
+/// Stops the process, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
 #[cfg(unix)]
 fn stop_process() {
-    // SAFETY: kill takes no pointers; 0 addresses our own process group, and the default action of SIGTSTP is to stop.
+    // To this thread, not to the process: any thread may take a signal to the process, and this one would meanwhile run on
+    // and take the terminal back before the process has stopped.
+    // SAFETY: raise takes no pointers; the default action of SIGTSTP is to stop the whole process.
     unsafe {
-        libc::kill(0, libc::SIGTSTP);
+        libc::raise(libc::SIGTSTP);
     }
 }
 
