@@ -3,6 +3,7 @@
 //!
 //! `cargo run --example scripted_screen -- [N] [unprotected]`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use bass_tui::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
-use bass_tui::job::{Job, TestsChoice};
+use bass_tui::job::{Job, JobError, TestsChoice};
 use bass_tui::source::{EventSink, Request, Source, SourceInfo, Ticket};
 use bass_tui::trial::{Limits, Protection, Status, TrialError, Verdict};
 use bass_tui::tui::world::Judge;
@@ -88,7 +89,7 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
     while !live.is_empty() {
         let mut stats = StepStats { live: live.len(), rows: 0, drafted: 0, accepted: 0, tokens: 0, ms: 40.0 };
         live.retain(|&c| {
-            let tokens = 1 + (at[c] + c * 3 + summary.steps) % 4;
+            let tokens = 1 + (at[c] / 3 + c * 3 + summary.steps) % 4;
             let text: String = body(c).chars().skip(at[c]).take(tokens * 3).collect();
             at[c] += tokens * 3;
             let end = at[c] >= body(c).chars().count();
@@ -155,10 +156,8 @@ impl Judge for Table {
     }
 }
 
-fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let n = args.iter().find_map(|a| a.parse().ok()).unwrap_or(8);
-    let isolated = !args.iter().any(|a| a == "unprotected");
+/// A screen for `n` candidates.
+pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
     let protection = Protection {
         tier: if isolated { "kernel rules" } else { "none" }.into(),
         landlock_abi: if isolated { 5 } else { 0 },
@@ -171,27 +170,27 @@ fn main() -> ExitCode {
             "this kernel has no Landlock, so files cannot be put out of reach".into()
         },
     };
-    let job = match Job::from_text(PROMPT, &TestsChoice::Auto) {
-        Ok(job) => job,
-        Err(error) => {
-            eprintln!("{error}");
-            return ExitCode::from(2);
-        }
-    };
-    let setup = Setup {
-        job,
+    Ok(Setup {
+        job: Job::from_text(PROMPT, &TestsChoice::Auto)?,
         open: Box::new(move || {
             thread::sleep(Duration::from_millis(300));
             Ok((Arc::new(Scripted), Arc::new(Table(protection))))
         }),
         options: GenerateOptions { n, ..GenerateOptions::default() },
         limits: Limits::default(),
-        keys: std::collections::BTreeMap::new(),
+        keys: BTreeMap::new(),
         theme: "auto".into(),
         state_dir: PathBuf::new(),
         tests_allowed: false,
-    };
-    match tui::run(setup) {
+    })
+}
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let n = args.iter().find_map(|a| a.parse().ok()).unwrap_or(8);
+    let isolated = !args.iter().any(|a| a == "unprotected");
+    let run = setup(n, isolated).map_err(|e| e.to_string()).and_then(|s| tui::run(s).map_err(|e| e.to_string()));
+    match run {
         Ok(outcome) => {
             print!("{}", outcome.accepted.unwrap_or_default());
             ExitCode::SUCCESS

@@ -111,14 +111,13 @@ impl Key {
             rest = after;
         }
         let mut chars = rest.chars();
-        key.code = match (chars.next(), chars.next()) {
-            (Some(c), None) => Code::Char(c),
-            _ => {
-                let name = rest.to_ascii_lowercase();
-                match NAMES.iter().find(|(n, _)| *n == name) {
-                    Some(&(_, code)) => code,
-                    None => Code::F(name.strip_prefix('f')?.parse().ok().filter(|n| (1..=24).contains(n))?),
-                }
+        key.code = if let (Some(c), None) = (chars.next(), chars.next()) {
+            Code::Char(c)
+        } else {
+            let name = rest.to_ascii_lowercase();
+            match NAMES.iter().find(|(n, _)| *n == name) {
+                Some(&(_, code)) => code,
+                None => Code::F(name.strip_prefix('f')?.parse().ok().filter(|n| (1..=24).contains(n))?),
             }
         };
         Some(key.normal())

@@ -1,10 +1,11 @@
 //! The loop: waits for keys, events, signals or the next frame; takes in everything that is ready, then draws once.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use futures_util::{FutureExt, StreamExt};
+use futures_util::StreamExt;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::app::{Msg, State, update};
@@ -115,19 +116,18 @@ impl Loop<'_> {
                 name = &mut signals => return Ok(End::Signal(name)),
                 () = tokio::time::sleep_until(deadline), if wake.is_some() => self.tick()?,
             }
-            self.drain()?;
+            self.drain().await?;
         }
     }
 
     /// Takes in what is ready without waiting.
-    fn drain(&mut self) -> io::Result<()> {
+    async fn drain(&mut self) -> io::Result<()> {
         for _ in 0..DRAIN {
             if self.end.is_some() {
                 return Ok(());
             }
             // Keys first: they are few, and somebody waits for each.
-            let key = self.stream.as_mut().and_then(|s| s.next().now_or_never());
-            if let Some(input) = key {
+            if let Some(input) = ready(self.stream.as_mut()).await {
                 self.input(input)?;
             } else if let Ok(incoming) = self.run.incoming.try_recv() {
                 self.incoming(incoming)?;
@@ -204,6 +204,17 @@ impl Loop<'_> {
     }
 }
 
+/// The next item of the stream if it is there already. Polled as this task: the keyboard's stream keeps the first waker it
+/// is given until it has woken it, so a look with any other waker would make the loop deaf.
+async fn ready(stream: Option<&mut InputStream>) -> Option<Option<io::Result<crossterm::event::Event>>> {
+    let stream = stream?;
+    poll_fn(|context| match stream.poll_next_unpin(context) {
+        Poll::Ready(item) => Poll::Ready(Some(item)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
 /// Resolves when the process is asked to end.
 #[cfg(unix)]
 pub async fn signals() -> &'static str {
@@ -230,5 +241,231 @@ pub async fn signals() -> &'static str {
     match tokio::signal::ctrl_c().await {
         Ok(()) => "an interrupt",
         Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Condvar, Mutex};
+    use std::thread;
+
+    use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
+    use ratatui::backend::TestBackend;
+    use ratatui::{Frame, Terminal};
+    use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+    use super::*;
+    use crate::engine::{Event, GenerateOptions, Summary};
+    use crate::job::{Job, TestsChoice};
+    use crate::source::{EventSink, Request, Source, SourceInfo, Ticket};
+    use crate::trial::{Limits, Protection, Status, TrialError, Verdict};
+    use crate::tui::app::fixture::PROMPT;
+    use crate::tui::theme::Depth;
+    use crate::tui::world::Judge;
+    use crate::tui::{Extras, Outcome, Setup, TuiError, run_on};
+
+    /// What is on the screen, for the thread that plays the user.
+    #[derive(Default)]
+    struct Shown {
+        text: Mutex<(String, usize, String)>,
+        changed: Condvar,
+    }
+
+    struct FakeScreen(Terminal<TestBackend>, Arc<Shown>);
+
+    impl Screen for FakeScreen {
+        fn draw(&mut self, paint: &mut dyn FnMut(&mut Frame)) -> io::Result<()> {
+            self.0.draw(|frame| paint(frame)).map_err(io::Error::other)?;
+            let mut shown = self.1.text.lock().unwrap();
+            shown.0 = self.0.backend().to_string();
+            shown.1 += 1;
+            self.1.changed.notify_all();
+            Ok(())
+        }
+
+        fn clear(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn send(&mut self, sequence: &str) -> io::Result<()> {
+            self.1.text.lock().unwrap().2.push_str(sequence);
+            Ok(())
+        }
+
+        fn suspend(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn size(&self) -> io::Result<(u16, u16)> {
+            Ok((100, 30))
+        }
+    }
+
+    struct FakeInputs(Option<UnboundedReceiver<TerminalEvent>>);
+
+    impl Inputs for FakeInputs {
+        fn open(&mut self) -> InputStream {
+            let mut receiver = self.0.take().unwrap();
+            Box::pin(futures_util::stream::poll_fn(move |cx| receiver.poll_recv(cx).map(|e| e.map(Ok))))
+        }
+    }
+
+    /// Plays the user.
+    struct User(Arc<Shown>, UnboundedSender<TerminalEvent>);
+
+    impl User {
+        fn sees(&self, words: &str) {
+            let mut shown = self.0.text.lock().unwrap();
+            while !shown.0.contains(words) {
+                let (next, late) = self.0.changed.wait_timeout(shown, Duration::from_secs(30)).unwrap();
+                shown = next;
+                assert!(!late.timed_out(), "{words:?} did not come, but:\n{}", shown.0);
+            }
+        }
+
+        fn presses(&self, c: char) {
+            let _ = self.1.send(TerminalEvent::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
+        }
+
+        fn presses_key(&self, code: KeyCode) {
+            let _ = self.1.send(TerminalEvent::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        }
+    }
+
+    /// Writes the same line, once for each candidate, and then many steps at once.
+    struct Flood;
+
+    impl Source for Flood {
+        fn info(&self) -> SourceInfo {
+            SourceInfo { model: "flood".into(), ..SourceInfo::default() }
+        }
+
+        fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
+            let ticket = Ticket::new(request.options.n);
+            thread::spawn(move || {
+                for candidate in 0..request.options.n {
+                    for _ in 0..500 {
+                        let (ids, logprobs) = (vec![1], vec![-0.5]);
+                        sink(Event::Tokens { candidate, text: " ".into(), ids, logprobs, drafted: 0, accepted: 0 });
+                    }
+                    let (reason, text) = (crate::engine::FinishReason::Stop, format!("    return {candidate}\n"));
+                    sink(Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
+                }
+                let ranking = (0..request.options.n).collect();
+                sink(Event::Done(Box::new(Summary { ranking, ..Summary::default() })));
+            });
+            ticket
+        }
+    }
+
+    /// Only the second candidate passes; the third makes the judge itself fail.
+    #[derive(Clone)]
+    struct Second(Protection);
+
+    impl Judge for Second {
+        fn protection(&self) -> &Protection {
+            &self.0
+        }
+
+        fn judge(
+            &self,
+            _: &Job,
+            text: &str,
+            _: Limits,
+            _: &Arc<std::sync::atomic::AtomicBool>,
+        ) -> Result<Verdict, TrialError> {
+            assert!(!text.contains('2'), "the judge fails");
+            let status = if text.contains('1') { Status::Passed } else { Status::Failed };
+            Ok(Verdict { status, message: String::new(), duration_ms: 1, output: String::new() })
+        }
+
+        fn allow_unprotected(&self) -> Arc<dyn Judge> {
+            Arc::new(self.clone())
+        }
+    }
+
+    /// Runs a session against a user; returns its outcome, the frames drawn and the sequences sent.
+    fn session(
+        open_fails: bool,
+        user: impl FnOnce(&User) + Send + 'static,
+    ) -> (Result<Outcome, TuiError>, usize, String) {
+        let shown = Arc::new(Shown::default());
+        let (sender, receiver) = unbounded_channel();
+        let actor = User(shown.clone(), sender);
+        let thread = thread::spawn(move || {
+            user(&actor);
+            actor
+        });
+        let isolated = Protection { landlock_abi: 5, seccomp: true, no_new_privs: true, ..Protection::default() };
+        let setup = Setup {
+            job: Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(),
+            open: Box::new(move || {
+                if open_fails {
+                    Err("no such model".to_owned())
+                } else {
+                    Ok((Arc::new(Flood), Arc::new(Second(isolated))))
+                }
+            }),
+            options: GenerateOptions { n: 3, ..GenerateOptions::default() },
+            limits: Limits::default(),
+            keys: std::collections::BTreeMap::new(),
+            theme: "dark".into(),
+            state_dir: std::path::PathBuf::new(),
+            tests_allowed: false,
+        };
+        let theme = Theme::named("dark", false, Depth::True).unwrap();
+        let mut screen = FakeScreen(Terminal::new(TestBackend::new(100, 30)).unwrap(), shown.clone());
+        let outcome = run_on(setup, theme, &mut screen, &mut FakeInputs(Some(receiver)), Extras::default());
+        thread.join().unwrap();
+        let text = shown.text.lock().unwrap();
+        (outcome, text.1, text.2.clone())
+    }
+
+    #[test]
+    fn a_session_from_the_first_key_to_the_accepted_program() {
+        let (outcome, frames, sent) = session(false, |user| {
+            user.sees("flood");
+            user.presses('g');
+            user.sees("FIRST PASS");
+            user.sees("NOT TESTED");
+            user.presses_key(KeyCode::Esc);
+            user.presses('y');
+            user.sees("sent to the terminal");
+            user.presses_key(KeyCode::Enter);
+        });
+        let accepted = outcome.unwrap().accepted.unwrap();
+        assert!(accepted.starts_with(PROMPT) && accepted.contains("return 1"), "{accepted}");
+        assert_eq!(sent, crate::tui::clipboard::sequence("    return 1\n", false).unwrap());
+        assert!(frames < 200, "1500 events were drawn in {frames} frames");
+    }
+
+    #[test]
+    fn models_that_cannot_be_loaded_are_said() {
+        let (outcome, _, _) = session(true, |user| {
+            user.sees("ERROR: no such model");
+            user.presses('q');
+        });
+        assert_eq!(outcome.unwrap(), Outcome::default());
+    }
+
+    #[test]
+    fn a_terminal_that_goes_away_ends_the_session() {
+        let (sender, receiver) = unbounded_channel();
+        drop(sender);
+        let shown = Arc::new(Shown::default());
+        let setup = Setup {
+            job: Job::free(crate::source::Prompt::Text(String::new())),
+            open: Box::new(|| Err(String::new())),
+            options: GenerateOptions::default(),
+            limits: Limits::default(),
+            keys: std::collections::BTreeMap::new(),
+            theme: "dark".into(),
+            state_dir: std::path::PathBuf::new(),
+            tests_allowed: false,
+        };
+        let theme = Theme::named("dark", false, Depth::True).unwrap();
+        let mut screen = FakeScreen(Terminal::new(TestBackend::new(9, 2)).unwrap(), shown);
+        let outcome = run_on(setup, theme, &mut screen, &mut FakeInputs(Some(receiver)), Extras::default());
+        assert!(matches!(outcome, Err(TuiError::Closed)), "{outcome:?}");
     }
 }

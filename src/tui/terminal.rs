@@ -18,6 +18,7 @@ use crossterm::terminal::{
 use crossterm::{cursor, execute, queue};
 use futures_util::Stream;
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
 /// Whether the terminal is ours right now. Panic hook, guard and suspension agree through it on who gives it back.
@@ -87,13 +88,19 @@ fn on_panic(
 ) {
     if thread::current().id() != own && TAKEN.load(Ordering::SeqCst) {
         let name = thread::current().name().unwrap_or("worker").to_owned();
-        let what = info.payload_as_str().unwrap_or("no message").to_owned();
+        let what = message(info).to_owned();
         let place = info.location().map(|l| format!(" at {l}")).unwrap_or_default();
         fault(format!("the {name} thread failed: {what}{place}. Please report this"));
         return;
     }
     restore();
     before(info);
+}
+
+fn message<'a>(info: &'a PanicHookInfo<'_>) -> &'a str {
+    let payload = info.payload();
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
 /// What the loop draws on.
@@ -151,7 +158,10 @@ impl Screen for RealScreen {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // The library's own `clear` asks the terminal where the cursor is and waits for an answer that the keyboard's reader
+        // would swallow; a resize to the same size clears without asking.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
 
     fn send(&mut self, sequence: &str) -> io::Result<()> {
@@ -164,7 +174,7 @@ impl Screen for RealScreen {
         restore();
         stop_process();
         take()?;
-        self.terminal.clear()
+        self.clear()
     }
 
     fn size(&self) -> io::Result<(u16, u16)> {
@@ -173,12 +183,14 @@ impl Screen for RealScreen {
     }
 }
 
-/// Stops the process group, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
+/// Stops the process, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
 #[cfg(unix)]
 fn stop_process() {
-    // SAFETY: kill takes no pointers; 0 addresses our own process group, and the default action of SIGTSTP is to stop.
+    // To this thread, not to the process: any thread may take a signal to the process, and this one would meanwhile run on
+    // and take the terminal back before the process has stopped.
+    // SAFETY: raise takes no pointers; the default action of SIGTSTP is to stop the whole process.
     unsafe {
-        libc::kill(0, libc::SIGTSTP);
+        libc::raise(libc::SIGTSTP);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Carries out what the core asks for: generations, trials, files, the clipboard. Answers come back as messages.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
@@ -21,6 +22,10 @@ use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
 pub trait Judge: Send + Sync {
     /// What protects the user.
     fn protection(&self) -> &Protection;
+    /// Whether the tests of `job` can be used at all. Said before any work is put into candidates.
+    fn check(&self, _job: &Job) -> Result<(), TrialError> {
+        Ok(())
+    }
     /// Runs the tests of `job` on a candidate and waits; `cancel` ends it soon. An error is a fault of the sandbox.
     fn judge(
         &self,
@@ -38,6 +43,14 @@ impl Judge for Runner {
         Runner::protection(self)
     }
 
+    fn check(&self, job: &Job) -> Result<(), TrialError> {
+        // Without isolation nothing runs before the user has agreed, not even this.
+        match &job.tests {
+            Some(tests) if Runner::protection(self).is_isolated() => self.check_tests(tests),
+            _ => Ok(()),
+        }
+    }
+
     fn judge(
         &self,
         job: &Job,
@@ -52,7 +65,7 @@ impl Judge for Runner {
     }
 
     fn allow_unprotected(&self) -> Arc<dyn Judge> {
-        Arc::new(self.clone())
+        Arc::new(self.clone().allow_unprotected())
     }
 }
 
@@ -127,11 +140,15 @@ impl World {
 
     /// Loads models and sandbox on a thread.
     pub fn open(&self, open: Box<dyn FnOnce() -> Result<Opened, String> + Send>) {
-        let sender = self.sender.clone();
+        let (sender, job) = (self.sender.clone(), self.job.clone());
         let body = move || {
             let result = panic::catch_unwind(AssertUnwindSafe(open))
-                .unwrap_or_else(|_| Err("the models could not be loaded: the loader failed".to_owned()));
+                .unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))));
+            let judge = result.as_ref().ok().map(|opened| opened.1.clone());
             let _ = sender.send(Incoming::Opened(result));
+            if let Some(Err(why)) = judge.map(|judge| judge.check(&job)) {
+                let _ = sender.send(Incoming::App(Msg::Fault(why.to_string())));
+            }
         };
         if let Err(why) = thread::Builder::new().name("open".into()).spawn(body) {
             self.tell(Msg::Opened(Err(format!("no thread could be started to load the models: {why}"))));
@@ -242,7 +259,7 @@ impl World {
             let result = panic::catch_unwind(AssertUnwindSafe(|| judge.judge(&job, &text, limits, &cancel)));
             tell(match result {
                 Ok(result) => result.map_err(|e| e.to_string()),
-                Err(_) => Err("the sandbox failed inside the program; please report this".to_owned()),
+                Err(why) => Err(fault(&*why)),
             });
         };
         self.trials.retain(|t| !t.is_finished());
@@ -281,4 +298,11 @@ impl World {
             let _ = trial.join();
         }
     }
+}
+
+/// What a panic of our own says to the user.
+fn fault(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    format!("a fault in the program ({text}); please report this")
 }

@@ -279,6 +279,7 @@ fn stop_all(state: &mut State) -> Vec<Effect> {
 fn stop_tests(state: &mut State) -> Vec<Effect> {
     let Some(run) = &mut state.run else { return Vec::new() };
     run.drop_queue(&Testing::None);
+    run.stopping_tests = true;
     let id = run.id;
     state.say("stopping the tests");
     vec![Effect::CancelTests { run: id }]

@@ -37,6 +37,8 @@ pub struct Run {
     pub summary: Option<Summary>,
     /// The user asked to stop it.
     pub stopping: bool,
+    /// The user asked to stop its trials; their verdicts say nothing about the candidates.
+    pub stopping_tests: bool,
     /// Decode steps.
     pub steps: usize,
     /// Steps of all candidates.
@@ -67,6 +69,7 @@ impl Run {
             ended: None,
             summary: None,
             stopping: false,
+            stopping_tests: false,
             steps: 0,
             sequence_steps: 0,
             drafted: 0,
@@ -187,10 +190,11 @@ impl Run {
     /// The next candidate to test, if there is a place; it counts as running.
     pub fn next_trial(&mut self) -> Option<usize> {
         let running = self.candidates.iter().filter(|c| c.testing == Testing::Running).count();
-        if running >= TRIALS_AT_ONCE {
+        if running >= TRIALS_AT_ONCE || (self.stopping_tests && running > 0) {
             return None;
         }
         let next = self.queue.pop_front()?;
+        self.stopping_tests = false;
         self.candidates.get_mut(next)?.testing = Testing::Running;
         Some(next)
     }

@@ -218,8 +218,8 @@ impl State {
     /// The draft length policy, for the status line.
     pub fn draft_length(&self) -> String {
         match self.options.draft_length {
-            DraftLength::Fixed(k) => format!("k {k}"),
-            other => format!("k {}", format!("{other:?}").to_lowercase()),
+            DraftLength::Fixed(k) => format!("draft length {k}"),
+            DraftLength::Bass => "draft length bass".to_owned(),
         }
     }
 

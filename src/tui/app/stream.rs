@@ -111,6 +111,10 @@ pub fn tested(state: &mut State, id: u64, index: usize, result: Result<Verdict, 
     let Some(candidate) = run.candidates.get_mut(index).filter(|c| c.testing == Testing::Running) else {
         return Vec::new();
     };
+    if run.stopping_tests {
+        candidate.testing = Testing::None;
+        return start_trials(state);
+    }
     let mut fault = None;
     candidate.testing = match result {
         Ok(verdict) => {

@@ -16,7 +16,7 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look) {
     }
     let most = usize::from(body.height / 3).max(1);
     let mut lines =
-        text::wrap_words(&format!("ERROR  {}", text::one_line(error)), usize::from(body.width.saturating_sub(2)));
+        text::wrap_words(&format!("ERROR: {}", text::one_line(error)), usize::from(body.width.saturating_sub(2)));
     if lines.len() > most {
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {

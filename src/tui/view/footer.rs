@@ -38,7 +38,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         look.state.keys.hints(context).into_iter().filter(|h| is_useful(look.state, h.0)).take(MOST).collect();
     let wide = |h: &(Action, String, &str)| text::width(&h.1) + 1 + text::width(h.2) + 3;
     // The way to the help stays when there is room for little.
-    let keep = hints.iter().position(|h| h.0 == Action::Help);
+    let keep = hints.iter().position(|h| h.0 == Action::Help && row.width >= 30);
     let mut left = usize::from(row.width) + 3;
     let reserved = keep.map_or(0, |i| wide(&hints[i]));
     let mut x = row.x;

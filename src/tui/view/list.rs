@@ -1,5 +1,7 @@
 //! One line per candidate, for small terminals.
 
+use std::fmt::Write as _;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -18,7 +20,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     for (y, index) in (area.y..area.bottom()).zip(top..run.candidates.len()) {
         let candidate = &run.candidates[index];
         let focused = index == run.focus;
-        let state = badge::of(run, index);
+        let narrow = area.width < 30;
+        let state = if narrow { badge::short(run, index) } else { badge::of(run, index) };
         let mut style = look.style(state.role);
         let mut name = look.style(Role::Title);
         if focused {
@@ -28,11 +31,14 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         let x = put(buf, row, row.x, y, &format!("{}{:<2}", if focused { '>' } else { ' ' }, label(index)), name);
         let mut right = format!("{:>4}t", candidate.tokens);
         if let Some(mean) = candidate.mean().filter(|_| area.width >= 40) {
-            right.push_str(&format!("  lp {mean:>5.2}"));
+            let _ = write!(right, "  lp {mean:>5.2}");
         }
         let room = row.right().saturating_sub(x + text::width(&right) as u16 + 2);
         let mut words = state.text;
-        for mark in badge::marks(run, index, look.state.has_tests()) {
+        if narrow && run.first_pass == Some(index) {
+            words.push_str(" 1st");
+        }
+        for mark in badge::marks(run, index, look.state.has_tests()).into_iter().filter(|_| !narrow) {
             words = format!("{words}  {}", mark.text);
         }
         put(buf, row, x + 1, y, &text::fit(&words, room.into()), style);

@@ -10,6 +10,8 @@ mod pane;
 mod prompt;
 mod question;
 mod results;
+#[cfg(test)]
+pub mod scenes;
 mod start;
 mod status;
 mod tabs;

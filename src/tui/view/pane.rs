@@ -1,5 +1,7 @@
 //! One candidate: state and figures in its border, code inside.
 
+use std::fmt::Write as _;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -104,7 +106,7 @@ fn top(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, focus
 fn figures(run: &Run, candidate: &Candidate) -> String {
     let mut out = format!("{} tok", candidate.tokens);
     if let Some(ended) = candidate.ended {
-        out.push_str(&format!("  {:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0));
+        let _ = write!(out, "  {:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0);
     }
     match candidate.phase {
         Phase::Finished(FinishReason::Stop) => out.push_str("  end"),
@@ -122,13 +124,10 @@ fn bottom(buf: &mut Buffer, area: Rect, y: u16, look: &Look, run: &Run, index: u
     if let Some(mean) = candidate.mean() {
         figures = format!("lp {mean:.2}");
     }
-    match candidate.rank {
-        Some(rank) => figures.push_str(&format!("  rank {rank}")),
-        None => {
-            if let Some(accepted) = candidate.accepted_per_step().filter(|_| candidate.is_live()) {
-                figures.push_str(&format!("  +{accepted:.1}/step"));
-            }
-        }
+    if let Some(rank) = candidate.rank {
+        let _ = write!(figures, "  rank {rank}");
+    } else if let Some(accepted) = candidate.accepted_per_step().filter(|_| candidate.is_live()) {
+        let _ = write!(figures, "  +{accepted:.1}/step");
     }
     texts.push((figures, muted));
     match run.testing(index) {

@@ -66,14 +66,14 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         Testing::Queued => add("Its tests have not begun yet.", look.style(Role::Muted)),
         Testing::Running => add("Its tests are running.", look.style(Role::Working)),
         Testing::Refused => {
-            add("Its tests were not run: you refused to run them without protection.", look.style(Role::Warn))
+            add("Its tests were not run: you refused to run them without protection.", look.style(Role::Warn));
         }
         Testing::Fault(why) => add(why, look.style(Role::Error)),
         Testing::Done(verdict) => {
             let state = badge::tested(run.testing(run.focus));
             let role = state.as_ref().map_or(Role::Muted, |b| b.role);
             let word = state.map_or(String::new(), |b| b.text);
-            add(&format!("{word}  {}", verdict.message), look.style(role));
+            add(&format!("{word}: {}", verdict.message), look.style(role));
             add(
                 if verdict.output.trim().is_empty() { "(it printed nothing)" } else { &verdict.output },
                 Style::default(),

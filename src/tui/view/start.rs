@@ -1,5 +1,7 @@
 //! The screen before anything was generated: the prompt, and what it will be completed and tested with.
 
+use std::fmt::Write as _;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -54,7 +56,8 @@ fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
         Loading::Ready(info) => {
             let mut words = format!("{} {} {}", info.device, info.dtype, info.kernel);
             if info.threads > 0 {
-                words.push_str(&format!(", {} threads", info.threads));
+                let plural = if info.threads == 1 { "" } else { "s" };
+                let _ = write!(words, ", {} thread{plural}", info.threads);
             }
             ((text::one_line(&title::models(info)), Role::Title), Some(text::one_line(&words)))
         }

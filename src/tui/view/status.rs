@@ -75,7 +75,7 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     out
 }
 
-/// `2 passed, 1 failed, 1 testing`.
+/// `1 to test, 2 passed, 1 failed`.
 fn tests(run: &Run, has_tests: bool) -> Option<(String, Role)> {
     let count =
         |wanted: &dyn Fn(&Testing) -> bool| (0..run.candidates.len()).filter(|&c| wanted(run.testing(c))).count();
@@ -83,7 +83,7 @@ fn tests(run: &Run, has_tests: bool) -> Option<(String, Role)> {
     let failed = count(&|t| matches!(t, Testing::Done(_)) && !t.passed());
     let pending = count(&Testing::is_pending);
     let live = run.candidates.iter().filter(|c| c.is_live()).count();
-    let parts: Vec<String> = [(live, "writing"), (pending, "testing"), (passed, "passed"), (failed, "failed")]
+    let parts: Vec<String> = [(live, "writing"), (pending, "to test"), (passed, "passed"), (failed, "failed")]
         .iter()
         .filter(|(n, word)| *n > 0 && (has_tests || *word == "writing"))
         .map(|(n, word)| format!("{n} {word}"))

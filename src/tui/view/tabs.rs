@@ -1,4 +1,4 @@
-//! The strip of all candidates above a single pane: `[A 71t] >C PASS< [D =C]`.
+//! The strip of all candidates above a single pane: `A 71t  >C PASS<  D =C`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,11 +17,11 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             let state = badge::short(run, i);
             let first = if run.first_pass == Some(i) { " 1st" } else { "" };
             let inside = format!("{} {}{first}", label(i), state.text);
-            (if i == run.focus { format!(">{inside}<") } else { format!("[{inside}]") }, state.role)
+            (if i == run.focus { format!(">{inside}<") } else { format!(" {inside} ") }, state.role)
         })
         .collect();
-    let room = usize::from(area.width.saturating_sub(4));
-    let wide = |tab: &(String, Role)| text::width(&tab.0) + 1;
+    let room = usize::from(area.width.saturating_sub(2));
+    let wide = |tab: &(String, Role)| text::width(&tab.0);
     // Grow the window around the focus, to the right first.
     let (mut from, mut to) = (run.focus, (run.focus + 1).min(tabs.len()));
     let mut used: usize = tabs[from..to].iter().map(wide).sum();
@@ -42,7 +42,6 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             style = style.add_modifier(Modifier::BOLD | Modifier::REVERSED);
         }
         x = put(buf, area, x, area.y, tab, style);
-        x = put(buf, area, x, area.y, " ", muted);
     }
     if to < tabs.len() {
         put(buf, area, x, area.y, "›", muted);

@@ -1,0 +1,421 @@
+//! What the core does, told as keys and events in, state and effects out.
+
+use super::fixture::{PROMPT, Session, body};
+use super::state::{Consent, QUESTION_DEAF_MS};
+use super::{Effect, Focus, Msg, Phase, Testing};
+use crate::engine::{Event, FinishReason, Summary};
+use crate::job::{Job, TestsChoice};
+use crate::trial::Status;
+use crate::tui::keymap::Context;
+
+fn test_of(run: u64, candidate: usize) -> Effect {
+    Effect::Test { run, candidate, text: body(candidate) }
+}
+
+#[test]
+fn one_key_generates() {
+    for key in ["enter", "g", "f5"] {
+        let mut session = Session::tested(4);
+        let effects = session.key(key);
+        assert_eq!(effects, [Effect::Generate { run: 1, prompt: None, n: 4, seed: 0 }], "{key}");
+    }
+}
+
+#[test]
+fn generation_waits_for_the_models_and_ctrl_c_takes_the_wish_back() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    assert_eq!(session.key("g"), []);
+    assert_eq!(session.open(true), [Effect::Generate { run: 1, prompt: None, n: 2, seed: 0 }]);
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.key("g");
+    session.key("ctrl-c");
+    assert_eq!(session.open(true), []);
+}
+
+#[test]
+fn text_streams_into_fixed_slots() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.event(Event::Prefill { done: 3, total: 10 });
+    assert!(session.run().candidates.iter().all(|c| c.phase == Phase::Prefill));
+    session.tokens(1, "    retu");
+    session.tokens(1, "rn 1\u{1b}[2J");
+    let candidate = &session.run().candidates[1];
+    assert_eq!((candidate.phase, candidate.tokens), (Phase::Streaming, 6));
+    assert_eq!(candidate.text, "    return 1\u{1b}[2J", "what is applied is what the model wrote");
+    assert_eq!(session.run().candidates[0].phase, Phase::Prefill);
+}
+
+#[test]
+fn events_of_earlier_generations_are_dropped() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.tokens(0, "old");
+    let effects = session.key("R");
+    assert_eq!(effects, [Effect::CancelAll { run: 1 }, Effect::Generate { run: 2, prompt: None, n: 2, seed: 1 }]);
+    let tokens = |text: &str| Event::Tokens {
+        candidate: 0,
+        text: text.into(),
+        ids: vec![1],
+        logprobs: vec![-1.0],
+        drafted: 0,
+        accepted: 0,
+    };
+    session.send(Msg::Engine { run: 1, event: tokens("stale") });
+    session.send(Msg::Engine { run: 1, event: Event::Failed("stale".into()) });
+    session.send(Msg::Tested { run: 1, candidate: 0, result: Err("stale".into()) });
+    assert_eq!(session.run().candidates[0].text, "");
+    assert_eq!(session.state.error, None);
+    session.send(Msg::Engine { run: 2, event: tokens("fresh") });
+    assert_eq!(session.run().candidates[0].text, "fresh");
+}
+
+#[test]
+fn events_about_candidates_that_do_not_exist_change_nothing() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.tokens(7, "x");
+    session.finish(7, "x");
+    session.verdict(7, Status::Passed, "");
+    session.event(Event::Done(Box::new(Summary { ranking: vec![9, 1, 1], ..Summary::default() })));
+    assert!(!session.run().is_live());
+}
+
+#[test]
+fn two_trials_at_once_in_order_of_finish() {
+    let mut session = Session::tested(4);
+    session.key("g");
+    assert_eq!(session.finish(2, &body(2)), [test_of(1, 2)]);
+    assert_eq!(session.finish(0, &body(0)), [test_of(1, 0)]);
+    assert_eq!(session.finish(3, &body(3)), []);
+    assert_eq!(session.finish(1, &body(1)), []);
+    assert_eq!(session.verdict(0, Status::Failed, "no"), [test_of(1, 3)]);
+    assert_eq!(session.verdict(2, Status::Failed, "no"), [test_of(1, 1)]);
+}
+
+#[test]
+fn candidates_cut_off_are_not_tested() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    for (candidate, reason) in [(0, FinishReason::Cancelled), (1, FinishReason::Budget)] {
+        let effects = session.event(Event::Finished { candidate, reason, text: body(candidate), mean_logprob: -0.1 });
+        assert_eq!(effects, [], "{reason:?}");
+    }
+    session.done();
+    assert_eq!(session.run().candidates.iter().map(|c| c.rank).collect::<Vec<_>>(), [None; 3]);
+}
+
+#[test]
+fn duplicates_share_a_verdict() {
+    let mut session = Session::tested(4);
+    session.key("g");
+    assert_eq!(session.finish(2, &body(0)).len(), 1);
+    assert_eq!(session.finish(0, "    return  0   # same\n\n"), [], "differs in white space and comments only");
+    assert_eq!(session.finish(3, &body(0)), []);
+    assert_eq!(session.run().candidates[0].duplicate_of, Some(2));
+    assert_eq!(session.run().candidates[3].duplicate_of, Some(2), "always the one that is tested");
+    session.verdict(2, Status::Passed, "1 check");
+    assert!(session.run().testing(0).passed() && session.run().testing(3).passed());
+    assert_eq!(session.run().first_pass, Some(2));
+}
+
+#[test]
+fn the_first_pass_is_chosen_in_every_order() {
+    // All orders in which three verdicts can come, with every set of passing candidates.
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for order in orders {
+        for passing in 0..8_usize {
+            let mut session = Session::tested(3);
+            session.key("g");
+            for candidate in order {
+                session.finish(candidate, &body(candidate));
+            }
+            session.done();
+            for candidate in order {
+                let passes = passing & (1 << candidate) != 0;
+                session.verdict(candidate, if passes { Status::Passed } else { Status::Failed }, "");
+            }
+            let first = order.into_iter().find(|c| passing & (1 << c) != 0);
+            assert_eq!(session.run().first_pass, first, "{order:?} {passing:03b}");
+            assert_eq!(session.run().focus, first.unwrap_or(0), "{order:?} {passing:03b}");
+            let best = (0..3).find(|c| passing & (1 << c) != 0);
+            assert_eq!(session.run().best_pass(), best, "{order:?} {passing:03b}");
+        }
+    }
+}
+
+#[test]
+fn a_pass_does_not_move_a_focus_that_the_user_has_moved() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    session.key("tab");
+    session.finish(2, &body(2));
+    session.verdict(2, Status::Passed, "");
+    assert_eq!((session.run().first_pass, session.run().focus), (Some(2), 1));
+}
+
+#[test]
+fn without_tests_the_likeliest_gets_the_focus() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 3);
+    session.open(true);
+    session.key("g");
+    for candidate in 0..3 {
+        assert_eq!(session.finish(candidate, &body(candidate)), []);
+    }
+    session.event(Event::Done(Box::new(Summary { ranking: vec![2, 0, 1], ..Summary::default() })));
+    assert_eq!(session.run().focus, 2);
+    assert_eq!(session.run().candidates[2].rank, Some(1));
+}
+
+#[test]
+fn accepting_without_a_file_leaves_with_the_text() {
+    let mut session = Session::tested(1);
+    session.key("g");
+    session.tokens(0, "    ret");
+    assert_eq!(session.key("enter"), [], "not while it is written");
+    session.finish(0, &body(0));
+    session.verdict(0, Status::Passed, "");
+    session.done();
+    assert_eq!(session.key("enter"), [Effect::Quit { accept: Some(body(0)) }]);
+}
+
+/// A session whose function lies in a file.
+fn in_a_file(n: usize) -> Session {
+    let mut job = Job::from_text(PROMPT, &TestsChoice::Auto).unwrap();
+    job.target.as_mut().unwrap().path = Some("stats.py".into());
+    let mut session = Session::on(job, n);
+    session.open(true);
+    session.key("g");
+    for candidate in 0..n {
+        session.finish(candidate, &body(candidate));
+    }
+    session.done();
+    session
+}
+
+#[test]
+fn accepting_writes_the_file_and_u_takes_it_back() {
+    let mut session = in_a_file(2);
+    assert_eq!(session.key("enter"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }]);
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("stats.py".into()) });
+    assert!(session.run().candidates[0].applied);
+    assert_eq!(session.state.notice.as_ref().unwrap().text, "A written to stats.py, u undoes");
+    assert_eq!(session.key("enter"), [], "it is there already");
+    session.key("tab");
+    assert_eq!(session.key("enter"), [Effect::Undo, Effect::Apply { run: 1, candidate: 1, text: body(1) }]);
+    session.send(Msg::Undone(Ok("stats.py".into())));
+    session.send(Msg::Applied { run: 1, candidate: 1, result: Ok("stats.py".into()) });
+    assert!(session.run().candidates[1].applied && !session.run().candidates[0].applied);
+    assert_eq!(session.key("u"), [Effect::Undo]);
+    session.send(Msg::Undone(Ok("stats.py".into())));
+    assert!(!session.state.can_undo());
+    assert_eq!(session.key("u"), []);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said() {
+    let mut session = in_a_file(1);
+    session.key("enter");
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Err("stats.py changed".into()) });
+    assert_eq!(session.state.error.as_deref(), Some("stats.py changed"));
+    assert!(!session.state.can_undo());
+    session.key("esc");
+    assert_eq!(session.state.error, None);
+}
+
+#[test]
+fn a_failure_keeps_what_was_written() {
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.tokens(0, "    so far");
+    session.event(Event::Failed("out of memory".into()));
+    assert_eq!(session.run().candidates[0].text, "    so far");
+    assert_eq!(session.run().candidates[0].phase, Phase::Broken);
+    assert_eq!(session.state.error.as_deref(), Some("out of memory"));
+}
+
+/// The ladder of Ctrl-C: in each situation what the first press does, and whether a second one quits.
+#[test]
+fn ctrl_c_never_loses_work() {
+    let quit = vec![Effect::Quit { accept: None }];
+
+    let mut session = Session::tested(2);
+    assert_eq!(session.key("ctrl-c"), [], "nothing to stop: armed");
+    assert!(session.state.armed.is_some());
+    assert_eq!(session.key("ctrl-c"), quit);
+
+    let mut session = Session::tested(2);
+    session.key("ctrl-c");
+    session.wait(1600);
+    assert!(session.state.armed.is_none(), "disarmed by time");
+    assert_eq!(session.key("ctrl-c"), []);
+    session.key("j");
+    assert!(session.state.armed.is_none(), "disarmed by another key");
+
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.key("?");
+    session.key("ctrl-c");
+    assert_eq!((session.state.help, session.run().stopping), (None, false), "closes what lies on top, and only that");
+    assert_eq!(session.key("ctrl-c"), [Effect::CancelAll { run: 1 }]);
+    assert_eq!(session.key("ctrl-c"), [], "stopping already: armed");
+    assert_eq!(session.key("ctrl-c"), [Effect::CancelAll { run: 1 }, Effect::Quit { accept: None }]);
+
+    let mut session = Session::tested(2);
+    session.key("g");
+    session.finish(0, &body(0));
+    session.done();
+    assert_eq!(session.key("ctrl-c"), [Effect::CancelTests { run: 1 }]);
+    session.verdict(0, Status::Killed, "cancelled");
+    assert_eq!(session.run().candidates[0].testing, Testing::None, "a stopped test says nothing about the candidate");
+
+    let mut session = Session::free(2);
+    session.send(Msg::Paste("write a parser".into()));
+    session.key("ctrl-c");
+    assert_eq!(session.state.draft.text(), "");
+    session.key("ctrl-u");
+    assert_eq!(session.state.draft.text(), "write a parser", "clearing can be undone");
+    session.key("ctrl-c");
+    session.key("up");
+    assert_eq!(session.state.draft.text(), "write a parser", "and it is in the history");
+}
+
+#[test]
+fn ctrl_d_leaves_an_empty_prompt_only() {
+    let mut session = Session::free(2);
+    session.key("x");
+    assert_eq!(session.key("ctrl-d"), []);
+    session.key("backspace");
+    assert_eq!(session.key("ctrl-d"), [Effect::Quit { accept: None }]);
+}
+
+#[test]
+fn pasted_text_is_never_sent() {
+    let mut session = Session::free(2);
+    assert_eq!(session.send(Msg::Paste("one\ntwo\n\n".into())), []);
+    assert!(session.state.run.is_none());
+    let mut session = Session::tested(2);
+    session.send(Msg::Paste("g\n".into()));
+    assert!(session.state.run.is_none() && !session.state.draft.is_edited());
+}
+
+#[test]
+fn an_edited_prompt_is_what_the_model_gets() {
+    let mut session = Session::tested(1);
+    session.key("i");
+    assert_eq!(session.state.context(), Context::Prompt);
+    session.send(Msg::Paste("    # use a loop".into()));
+    session.key("alt-enter");
+    let effects = session.key("f5");
+    let prompt = format!("{PROMPT}    # use a loop\n    ");
+    assert_eq!(effects, [Effect::Generate { run: 1, prompt: Some(prompt), n: 1, seed: 0 }]);
+    assert_eq!(session.state.focus, Focus::Panes);
+}
+
+#[test]
+fn without_isolation_nothing_runs_before_a_yes() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.open(false);
+    session.key("g");
+    assert_eq!(session.finish(0, &body(0)), []);
+    assert_eq!(session.state.context(), Context::Question);
+    assert_eq!(session.key("y"), [], "too soon: that was meant for something else");
+    session.wait(QUESTION_DEAF_MS);
+    assert_eq!(session.key("y"), [Effect::AllowUnprotected, test_of(1, 0)]);
+    assert_eq!(session.finish(1, &body(1)), [test_of(1, 1)], "asked once");
+    assert_eq!(session.state.consent, Consent::Given);
+}
+
+#[test]
+fn a_no_runs_nothing() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.open(false);
+    session.key("g");
+    session.finish(0, &body(0));
+    assert_eq!(session.key("n"), []);
+    assert_eq!(session.finish(1, &body(1)), []);
+    assert_eq!(
+        session.run().candidates.iter().map(|c| &c.testing).collect::<Vec<_>>(),
+        [&Testing::Refused, &Testing::Refused]
+    );
+}
+
+#[test]
+fn the_question_waits_while_the_user_types() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.open(false);
+    session.key("g");
+    session.key("i");
+    session.finish(0, &body(0));
+    session.wait(1000);
+    assert_eq!(session.key("y"), [], "typed, not answered");
+    assert!(session.state.draft.text().ends_with('y'));
+    session.key("esc");
+    assert_eq!(session.state.context(), Context::Question);
+}
+
+#[test]
+fn stopping_one_and_all() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    session.key("2");
+    assert_eq!(session.key("x"), [Effect::Cancel { run: 1, candidate: 1 }]);
+    assert_eq!(session.key("X"), [Effect::CancelAll { run: 1 }]);
+    assert!(session.run().stopping);
+}
+
+#[test]
+fn the_number_of_candidates_changes_within_limits() {
+    let mut session = Session::tested(1);
+    session.key("-");
+    assert_eq!(session.state.options.n, 1);
+    for _ in 0..100 {
+        session.key("+");
+    }
+    assert_eq!(session.state.options.n, 64);
+}
+
+#[test]
+fn scrolling_up_detaches_and_the_end_follows_again() {
+    let mut session = Session::tested(4);
+    session.key("g");
+    let text = "    x = 1\n".repeat(50);
+    session.tokens(0, &text);
+    assert!(session.run().candidates[0].scroll.follow);
+    session.key("pgup");
+    let scroll = session.run().candidates[0].scroll;
+    assert!(!scroll.follow && scroll.top < 40);
+    session.tokens(0, "    more\n");
+    assert_eq!(session.run().candidates[0].scroll, scroll, "what is read stays in place");
+    session.key("G");
+    assert!(session.run().candidates[0].scroll.follow);
+    session.key("g");
+    assert_eq!(session.run().candidates[0].scroll.top, 0);
+}
+
+#[test]
+fn nothing_wakes_an_idle_screen() {
+    let mut session = Session::tested(2);
+    assert_eq!(session.state.wake_at(), None);
+    session.key("g");
+    assert!(session.state.wake_at().is_some(), "the rate is shown anew");
+    session.finish(0, &body(0));
+    session.done();
+    session.wait(10_000);
+    assert_eq!(session.state.wake_at(), None);
+}
+
+#[test]
+fn the_rate_is_an_average_and_changes_four_times_a_second() {
+    let mut session = Session::tested(4);
+    session.key("g");
+    let mut seen = Vec::new();
+    for _ in 0..100 {
+        session.step(4);
+        seen.push(session.run().rate.to_bits());
+    }
+    seen.dedup();
+    assert!(seen.len() <= 5, "{} values in a second", seen.len());
+    assert!((session.run().rate - 1200.0).abs() < 100.0, "{}", session.run().rate);
+    assert_eq!(session.run().accepted_per_step(), Some(2.0));
+}

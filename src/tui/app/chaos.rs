@@ -1,0 +1,114 @@
+//! Random sequences of messages: nothing panics, everything can be drawn, nothing runs unprotected without a yes.
+
+use proptest::prelude::*;
+
+use super::fixture::{PROMPT, Session};
+use super::{Effect, Msg};
+use crate::engine::{Event, FinishReason, StepStats, Summary};
+use crate::job::{Job, TestsChoice};
+use crate::trial::{Status, Verdict};
+use crate::tui::event::{Code, Key};
+
+/// Anything that can reach the core.
+fn any_msg() -> impl Strategy<Value = Msg> {
+    let keys = "abcdefghijklmnopqrstuvwxyzGRTXYz+-<>?1239 ";
+    let code = prop_oneof![
+        20 => proptest::sample::select(keys.chars().map(Code::Char).collect::<Vec<_>>()),
+        10 => proptest::sample::select(vec![
+            Code::Enter, Code::Esc, Code::Tab, Code::Up, Code::Down, Code::Left, Code::Right, Code::PageUp, Code::PageDown,
+            Code::Home, Code::End, Code::F(1), Code::F(5), Code::Backspace, Code::Delete,
+        ]),
+    ];
+    let key = (code, any::<bool>(), any::<bool>()).prop_map(|(code, ctrl, shift)| {
+        Msg::Key(Key { code, ctrl: ctrl && shift, alt: false, shift: shift && !matches!(code, Code::Char(_)) })
+    });
+    let candidate = 0..5_usize;
+    let text = proptest::sample::select(vec![
+        "    x\n",
+        "",
+        "\t日本\u{1b}[31m\u{202e}",
+        "    return 1\n",
+        "a\nb\nc\nd\ne\nf\ng\nh\ni\n",
+    ]);
+    let reason = proptest::sample::select(vec![
+        FinishReason::Stop,
+        FinishReason::Length,
+        FinishReason::Budget,
+        FinishReason::Cancelled,
+    ]);
+    let status = proptest::sample::select(vec![
+        Status::Passed,
+        Status::Failed,
+        Status::Error,
+        Status::Timeout,
+        Status::Tampered,
+        Status::NotRun,
+    ]);
+    let event = prop_oneof![
+        (candidate.clone(), text.clone()).prop_map(|(candidate, text)| Event::Tokens {
+            candidate,
+            text: text.into(),
+            ids: vec![1],
+            logprobs: vec![-0.5],
+            drafted: 2,
+            accepted: 1
+        }),
+        (candidate.clone(), text, reason).prop_map(|(candidate, text, reason)| Event::Finished {
+            candidate,
+            reason,
+            text: text.into(),
+            mean_logprob: -0.5
+        }),
+        Just(Event::Prefill { done: 1, total: 2 }),
+        Just(Event::Step(StepStats { live: 2, rows: 4, drafted: 2, accepted: 1, tokens: 3, ms: 1.0 })),
+        Just(Event::Done(Box::new(Summary { ranking: vec![3, 1, 0, 2, 7], ..Summary::default() }))),
+        Just(Event::Failed("it failed".into())),
+    ];
+    prop_oneof![
+        8 => key,
+        6 => (1..4_u64, event).prop_map(|(run, event)| Msg::Engine { run, event }),
+        3 => (1..4_u64, candidate.clone(), status).prop_map(|(run, candidate, status)| Msg::Tested {
+            run, candidate,
+            result: Ok(Verdict { status, message: "m\u{1b}".into(), duration_ms: 1, output: "one\ntwo".into() }),
+        }),
+        1 => (1..4_u64, candidate).prop_map(|(run, candidate)| Msg::Tested { run, candidate, result: Err("no".into()) }),
+        1 => (0..200_u16, 0..60_u16).prop_map(|(w, h)| Msg::Resize(w, h)),
+        1 => Just(Msg::Tick),
+        1 => Just(Msg::Paste("pasted\ntext".into())),
+        1 => Just(Msg::Fault("fault".into())),
+        1 => Just(Msg::Applied { run: 1, candidate: 0, result: Ok("f".into()) }),
+        1 => Just(Msg::Undone(Ok("f".into()))),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn no_sequence_of_messages_panics_or_cannot_be_drawn(
+        msgs in proptest::collection::vec((any_msg(), 0..700_u64), 0..60),
+        isolated: bool,
+        sizes in proptest::collection::vec((1..301_u16, 1..101_u16), 1..3),
+    ) {
+        let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 4);
+        session.open(isolated);
+        session.key("g");
+        let mut allowed = isolated;
+        for (i, (msg, pause)) in msgs.into_iter().enumerate() {
+            session.now += pause;
+            for effect in session.send(msg) {
+                allowed |= effect == Effect::AllowUnprotected;
+                let is_test = matches!(effect, Effect::Test { .. });
+                prop_assert!(allowed || !is_test, "nothing runs unprotected without a yes");
+            }
+            if i % 8 == 0 {
+                for &(w, h) in &sizes {
+                    crate::tui::view::scenes::draw(&session.state, w, h);
+                }
+            }
+        }
+        for &(w, h) in &sizes {
+            crate::tui::view::scenes::draw(&session.state, w, h);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Scenes of the screen, drawn on a buffer and compared with what was accepted.
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Modifier};
+
+use super::Look;
+use crate::engine::Event;
+use crate::job::{Job, TestsChoice};
+use crate::trial::{Status, Verdict};
+use crate::tui::app::fixture::{PROMPT, Session, body};
+use crate::tui::app::{Msg, State};
+use crate::tui::highlight::Highlights;
+use crate::tui::text::is_hostile;
+use crate::tui::theme::{Depth, Theme};
+
+/// Bodies as a model writes them.
+const BODIES: [&str; 4] = [
+    "    running = None\n    result = []\n    for n in numbers:\n        if running is None or n > running:\n            running = n\n        result.append(running)\n    return result\n",
+    "    if not numbers:\n        return None\n    out = [numbers[0]]\n    for n in numbers[1:]:\n        out.append(max(out[-1], n))\n    return out\n",
+    "    best = float(\"-inf\")\n    result = []\n    for n in numbers:\n\tbest = max(best, n)  # a comment too long for a pane of this width, so that it is cut\n        result.append(best)\n    return result\n",
+    "    from itertools import accumulate\n\n    return list(accumulate(numbers, max))\n",
+];
+
+/// Draws at a size, and checks that nothing hostile reached a cell.
+pub fn draw(state: &State, width: u16, height: u16) -> Buffer {
+    draw_in(state, width, height, Depth::True)
+}
+
+fn draw_in(state: &State, width: u16, height: u16, depth: Depth) -> Buffer {
+    let theme = Theme::named("dark", false, depth).unwrap();
+    let highlights = Highlights::plain();
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let look = Look { state, theme: &theme, highlights: &highlights };
+    terminal.draw(|frame| super::draw(frame, &look)).unwrap();
+    let buffer = terminal.backend().buffer().clone();
+    for cell in buffer.content() {
+        assert!(!cell.symbol().chars().any(is_hostile), "{:?} in a cell", cell.symbol());
+    }
+    buffer
+}
+
+/// The characters of a buffer.
+fn text(buffer: &Buffer) -> String {
+    let mut out = String::new();
+    for y in 0..buffer.area.height {
+        let mut skip = 0;
+        let mut line = String::new();
+        for x in 0..buffer.area.width {
+            let symbol = buffer[(x, y)].symbol();
+            if skip == 0 {
+                line.push_str(symbol);
+                skip = crate::tui::text::width(symbol).saturating_sub(1);
+            } else {
+                skip -= 1;
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn scene(session: &mut Session, width: u16, height: u16) -> String {
+    session.send(Msg::Resize(width, height));
+    text(&draw(&session.state, width, height))
+}
+
+/// Candidates in the middle of being written.
+fn streaming(n: usize) -> Session {
+    let mut session = Session::tested(n);
+    session.key("g");
+    session.event(Event::Prefill { done: 31, total: 31 });
+    for step in 0..5 {
+        for candidate in 0..n {
+            let piece: String = BODIES[candidate % 4].chars().skip(step * 17).take(17).collect();
+            session.tokens(candidate, &piece);
+        }
+        session.now += 40;
+        session.step(n);
+    }
+    session
+}
+
+/// All ended: a pass, a failure, a duplicate, a pass that came later.
+fn finished(n: usize) -> Session {
+    let mut session = streaming(n);
+    for candidate in 0..n {
+        // D writes what A wrote.
+        let text =
+            BODIES.get(candidate % 3).filter(|_| candidate < 4).map_or_else(|| body(candidate), |b| (*b).to_owned());
+        session.finish(candidate, &text);
+    }
+    session.done();
+    session.verdict(1, Status::Failed, "rolling_max([]): expected [], got None");
+    session.verdict(2, Status::Passed, "2 checks");
+    session.verdict(0, Status::Passed, "2 checks");
+    for (candidate, status) in
+        (4..n).zip([Status::Timeout, Status::Error, Status::Killed, Status::Tampered].into_iter().cycle())
+    {
+        session.verdict(candidate, status, "what was seen");
+    }
+    session.wait(10_000);
+    session
+}
+
+#[test]
+fn start() {
+    insta::assert_snapshot!(scene(&mut Session::tested(8), 80, 24));
+}
+
+#[test]
+fn start_of_a_free_prompt() {
+    insta::assert_snapshot!(scene(&mut Session::free(8), 60, 16));
+}
+
+#[test]
+fn streaming_in_a_grid() {
+    insta::assert_snapshot!(scene(&mut streaming(4), 112, 30));
+}
+
+#[test]
+fn finished_behind_tabs() {
+    insta::assert_snapshot!(scene(&mut finished(8), 80, 24));
+}
+
+#[test]
+fn finished_in_a_wide_grid() {
+    insta::assert_snapshot!(scene(&mut finished(8), 200, 50));
+}
+
+#[test]
+fn a_list() {
+    insta::assert_snapshot!(scene(&mut finished(4), 50, 12));
+}
+
+#[test]
+fn a_list_in_40_columns() {
+    insta::assert_snapshot!(scene(&mut finished(8), 40, 12));
+}
+
+#[test]
+fn hardly_any_room() {
+    insta::assert_snapshot!(scene(&mut finished(4), 20, 4));
+}
+
+#[test]
+fn help() {
+    let mut session = streaming(4);
+    session.key("?");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn results() {
+    let mut session = finished(4);
+    session.key("t");
+    session.key("k");
+    let run = session.run().id;
+    session.key("T");
+    let verdict = Verdict {
+        status: Status::Failed,
+        message: "rolling_max([]): expected [], got None".into(),
+        duration_ms: 812,
+        output: "Failed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".into(),
+    };
+    session.send(Msg::Tested { run, candidate: 1, result: Ok(verdict) });
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn question() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 4);
+    session.open(false);
+    session.key("g");
+    session.finish(0, BODIES[0]);
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+    session.wait(1000);
+    session.key("y");
+    assert!(scene(&mut session, 80, 24).contains("UNPROTECTED"));
+    assert!(scene(&mut session, 40, 9).contains("UNPROTECTED"), "also without a line of figures");
+}
+
+#[test]
+fn a_failure() {
+    let mut session = streaming(4);
+    let why = "the main model ran out of memory at 4 candidates of 256 tokens each: try fewer candidates (-) or a smaller model";
+    session.event(Event::Failed(why.into()));
+    insta::assert_snapshot!(scene(&mut session, 112, 30));
+}
+
+#[test]
+fn editing_the_prompt() {
+    let mut session = finished(4);
+    session.key("i");
+    insta::assert_snapshot!(scene(&mut session, 100, 30));
+}
+
+#[test]
+fn zoomed_code_has_nothing_beside_it() {
+    let mut session = finished(4);
+    session.key("z");
+    let shown = scene(&mut session, 80, 24);
+    assert!(shown.contains("\n    best = float(\"-inf\")\n"), "{shown}");
+}
+
+#[test]
+fn every_size_is_drawn() {
+    let mut session = finished(8);
+    for (width, height) in [(1, 1), (2, 2), (5, 3), (20, 4), (40, 12), (80, 24), (112, 30), (200, 50), (300, 100)] {
+        for key in ["t", "t", "?", "esc", "z", "z", "i", "esc", "w"] {
+            session.key(key);
+            scene(&mut session, width, height);
+        }
+    }
+}
+
+#[test]
+fn verdicts_are_words_and_also_colours() {
+    let mut session = finished(4);
+    session.send(Msg::Resize(112, 30));
+    let find = |buffer: &Buffer, word: &str| {
+        let lines = text(buffer);
+        let (y, line) = lines.lines().enumerate().find(|(_, l)| l.contains(word)).unwrap();
+        let x = line[..line.find(word).unwrap()].chars().count();
+        buffer[(x as u16, y as u16)].clone()
+    };
+    let colour = draw_in(&session.state, 112, 30, Depth::Sixteen);
+    assert_eq!(find(&colour, "FAIL").fg, Color::Red);
+    assert_eq!(find(&colour, "PASS  FIRST").fg, Color::Green);
+    let plain = draw_in(&session.state, 112, 30, Depth::None);
+    assert!(plain.content().iter().all(|c| c.fg == Color::Reset && c.bg == Color::Reset));
+    assert!(find(&plain, "FIRST PASS").modifier.contains(Modifier::BOLD));
+    assert_eq!(text(&plain), text(&colour), "colour adds nothing that words do not say");
+}

@@ -1,0 +1,295 @@
+//! The screen on a real pseudo-terminal: what a terminal would show, and that it is given back as it was.
+//!
+//! The program on the terminal is this test binary itself, asked to run one of the ignored `child_` tests below, or (at the
+//! end) the real one. Nothing sleeps: every step waits until the screen shows what it should, up to a deadline.
+#![cfg(unix)]
+
+#[path = "../examples/scripted_screen.rs"]
+#[allow(dead_code)] // its `main` is for the example only
+mod scripted;
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::process::Command;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
+
+/// Longer than anything takes on the slowest machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// A terminal with a program on it.
+struct Pty {
+    master: Box<dyn MasterPty + Send>,
+    /// Held open, so that the modes can be read after the program has ended.
+    _slave: Box<dyn SlavePty + Send>,
+    keys: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    shown: Arc<(Mutex<vt100::Parser>, Condvar)>,
+    modes_before: String,
+}
+
+impl Pty {
+    fn start(mut command: CommandBuilder, columns: u16, rows: u16) -> Self {
+        let pair =
+            native_pty_system().openpty(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
+        command.env("TERM", "xterm-256color");
+        for name in ["NO_COLOR", "COLORTERM", "TMUX"] {
+            command.env_remove(name);
+        }
+        let modes_before = format!("{:?}", pair.master.get_termios());
+        let child = pair.slave.spawn_command(command).unwrap();
+        let shown = Arc::new((Mutex::new(vt100::Parser::new(cells(rows), cells(columns), 0)), Condvar::new()));
+        let feed = shown.clone();
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(n @ 1..) = reader.read(&mut buffer) {
+                feed.0.lock().unwrap().process(&buffer[..n]);
+                feed.1.notify_all();
+            }
+        });
+        let keys = pair.master.take_writer().unwrap();
+        Self { master: pair.master, _slave: pair.slave, keys, child, shown, modes_before }
+    }
+
+    /// Runs one of the children below.
+    fn child(test: &str, columns: u16, rows: u16) -> Self {
+        let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
+        command.args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"]);
+        Self::start(command, columns, rows)
+    }
+
+    fn until(&self, what: &str, mut reached: impl FnMut(&vt100::Screen) -> bool) {
+        let deadline = Instant::now() + DEADLINE;
+        let mut parser = self.shown.0.lock().unwrap();
+        while !reached(parser.screen()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "{what} did not come; the screen shows:\n{}", parser.screen().contents());
+            parser = self.shown.1.wait_timeout(parser, left).unwrap().0;
+        }
+    }
+
+    fn sees(&self, words: &str) {
+        self.until(words, |screen| screen.contents().contains(words));
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    fn resize(&self, columns: u16, rows: u16) {
+        self.shown.0.lock().unwrap().screen_mut().set_size(cells(rows), cells(columns));
+        self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
+    }
+
+    /// The program ends, and the terminal is as it was.
+    fn ends(mut self) -> ExitStatus {
+        self.until("the normal screen", |screen| !screen.alternate_screen());
+        let status = self.child.wait().unwrap();
+        self.until("the cursor", |screen| !screen.hide_cursor());
+        self.until("the end of bracketed paste", |screen| !screen.bracketed_paste());
+        assert_eq!(format!("{:?}", self.master.get_termios()), self.modes_before, "line modes");
+        status
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        // A test that failed leaves no program behind.
+        let _ = self.child.kill();
+    }
+}
+
+fn cells(n: u16) -> NonZero<u16> {
+    NonZero::new(n).unwrap()
+}
+
+const ENTER: &str = "\r";
+const CTRL_C: &str = "\x03";
+
+#[test]
+#[ignore = "run by the tests below on a terminal"]
+fn child_scripted() {
+    let outcome = bass_tui::tui::run(scripted::setup(4, true).unwrap()).unwrap();
+    println!("{}", outcome.accepted.unwrap_or_else(|| "nothing accepted".to_owned()));
+}
+
+#[test]
+#[ignore = "run by the tests below on a terminal"]
+fn child_signalled() {
+    let error = bass_tui::tui::run(scripted::setup(4, true).unwrap()).unwrap_err();
+    println!("the error was: {error}");
+}
+
+#[test]
+#[ignore = "run by the tests below on a terminal"]
+fn child_panics() {
+    bass_tui::tui::terminal::guard_panics(|_| {});
+    let _guard = bass_tui::tui::terminal::Guard::enter().unwrap();
+    print!("on the screen");
+    std::io::stdout().flush().unwrap();
+    let mut key = [0];
+    std::io::stdin().read_exact(&mut key).unwrap();
+    panic!("deliberate");
+}
+
+#[test]
+fn generate_watch_accept() {
+    let mut pty = Pty::child("child_scripted", 80, 24);
+    pty.sees("scripted-7b");
+    pty.until("the alternate screen", vt100::Screen::alternate_screen);
+    pty.press("g");
+    pty.sees("FIRST PASS");
+    pty.press(ENTER);
+    pty.sees("return result");
+    pty.sees("def rolling_max");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn no_size_is_too_small() {
+    let mut pty = Pty::child("child_scripted", 112, 30);
+    pty.sees("scripted-7b");
+    pty.press("g");
+    for (columns, rows) in
+        [(80, 24), (40, 12), (20, 4), (7, 2), (1, 1), (2, 1), (1, 40), (200, 1), (300, 100), (1, 1), (80, 24)]
+    {
+        pty.resize(columns, rows);
+    }
+    pty.sees("FIRST PASS");
+    pty.press("q");
+    pty.sees("nothing accepted");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn ctrl_c_stops_and_keeps_what_was_written() {
+    let mut pty = Pty::child("child_scripted", 112, 30);
+    pty.sees("scripted-7b");
+    pty.press("g");
+    pty.sees("running");
+    pty.press(CTRL_C);
+    pty.sees("stopped");
+    pty.sees("running");
+    pty.press(CTRL_C);
+    pty.sees("again to quit");
+    pty.press(CTRL_C);
+    pty.sees("nothing accepted");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
+    let mut command = CommandBuilder::new("/bin/sh");
+    let program = "\"$0\" --exact child_scripted --ignored --nocapture --test-threads=1";
+    command.args(["-c", &format!("set -m; {program}; echo '[in the shell]'; read line; fg; echo '[ended]'")]);
+    command.arg(std::env::current_exe().unwrap());
+    let mut pty = Pty::start(command, 80, 24);
+    pty.sees("scripted-7b");
+    pty.press("\x0c");
+    pty.press("\x1a");
+    pty.until("the shell", |screen| !screen.alternate_screen() && screen.contents().contains("[in the shell]"));
+    pty.until("the cursor", |screen| !screen.hide_cursor() && !screen.bracketed_paste());
+    pty.press("\r");
+    pty.until("the screen", |screen| screen.alternate_screen() && screen.contents().contains("Enter generate"));
+    pty.press("q");
+    pty.sees("nothing accepted");
+    pty.sees("[ended]");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    for (signal, name) in [("-TERM", "SIGTERM"), ("-HUP", "SIGHUP"), ("-INT", "SIGINT")] {
+        let mut pty = Pty::child("child_signalled", 80, 24);
+        pty.sees("scripted-7b");
+        pty.press("g");
+        pty.sees("writing");
+        let id = pty.child.process_id().unwrap().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        pty.sees(&format!("the error was: ended by {name}"));
+        pty.ends();
+    }
+}
+
+#[test]
+fn a_panic_is_legible_on_the_normal_screen() {
+    let mut pty = Pty::child("child_panics", 80, 24);
+    pty.sees("on the screen");
+    pty.until("the alternate screen", vt100::Screen::alternate_screen);
+    pty.press("x");
+    pty.until("the panic on the normal screen", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("deliberate")
+    });
+    pty.ends();
+}
+
+#[test]
+fn without_a_terminal_there_is_a_sentence() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_signalled", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("standard output is not a terminal"), "{said}");
+    assert!(!said.contains('\x1b'), "nothing was sent to a terminal: {said:?}");
+}
+
+// From here on the real program, with the models it carries and the real sandbox.
+
+/// The program on its built-in example, with files of its own.
+fn program(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_bass-tui"));
+    command.args(args);
+    command.cwd(home);
+    for name in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "HOME"] {
+        command.env(name, home);
+    }
+    command
+}
+
+#[test]
+fn the_program_writes_tests_and_accepts_its_example() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = Pty::start(program(home.path(), &[]), 112, 30);
+    pty.sees("Enter generate");
+    pty.press(ENTER);
+    // Where nothing isolates the tests, the program asks first; the answer counts once the question is read.
+    pty.until("a pass or the question", |screen| {
+        let shown = screen.contents();
+        shown.contains("FIRST PASS") || shown.contains("without protection?")
+    });
+    let asked = pty.shown.0.lock().unwrap().screen().contents().contains("without protection?");
+    if asked {
+        pty.press("n");
+        pty.sees("not tested");
+    }
+    pty.press(ENTER);
+    pty.until("the program", |screen| !screen.alternate_screen() && screen.contents().contains("    return"));
+    pty.sees("def is_even(n):");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn the_program_puts_the_accepted_candidate_into_the_file_and_takes_it_back() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("numbers.py");
+    let stub = include_str!("../src/job/example.py");
+    std::fs::write(&file, stub).unwrap();
+    let mut pty = Pty::start(program(home.path(), &["numbers.py:is_even", "--tests", "none", "-n", "2"]), 112, 30);
+    pty.sees("Enter generate");
+    pty.press("g");
+    pty.sees("LIKELIEST");
+    pty.press(ENTER);
+    pty.sees("written to");
+    assert!(std::fs::read_to_string(&file).unwrap().len() > stub.len());
+    pty.press("u");
+    pty.sees("as it was before");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), stub);
+    pty.press("q");
+    assert!(pty.ends().success());
+}
