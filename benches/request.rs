@@ -49,12 +49,5 @@ fn request(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn start_up(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("start");
-    group.sample_size(10);
-    group.bench_function("load the built-in pair", |b| b.iter(engine));
-    group.finish();
-}
-
-criterion_group!(benches, request, start_up);
+criterion_group!(benches, request);
 criterion_main!(benches);

@@ -181,6 +181,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         keys: BTreeMap::new(),
         theme: "auto".into(),
         state_dir: PathBuf::new(),
+        themes_dir: std::path::PathBuf::new(),
         tests_allowed: false,
     })
 }

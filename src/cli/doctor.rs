@@ -99,7 +99,7 @@ impl Findings {
         format!(
             "bass-tui {}\nmodel         {engine}\nsandbox       {}\n  files       Landlock {landlock}\n  system calls filtered {}\n  no new rights {}\n  limits      {}\npython        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
             self.version,
-            p.summary,
+            p.summary.strip_prefix("sandbox: ").unwrap_or(&p.summary),
             yes(p.seccomp),
             yes(p.no_new_privs),
             yes(p.limits),

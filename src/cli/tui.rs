@@ -62,6 +62,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         limits: session.limits(args.tests.timeout),
         keys: session.config.keys.clone(),
         theme: args.theme.unwrap_or_else(|| session.config.theme.clone()),
+        themes_dir: session.paths.themes_dir(),
         state_dir: session.paths.state_dir.clone(),
         tests_allowed: unprotected,
     };

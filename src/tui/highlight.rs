@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn keywords_and_strings_differ_and_spans_cover_the_line() {
-        let colourer = Colourer::new(&Theme::named("dark", false, Depth::True).unwrap());
+        let colourer = Colourer::new(&Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap());
         let line = "def f(): return 'x'";
         let (spans, _) = colourer.line(None, "python", line);
         assert_eq!(spans.iter().map(|(r, _)| &line[r.clone()]).collect::<String>(), line);
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn text_in_pieces_is_coloured_as_at_once() {
-        let theme = Theme::named("dark", false, Depth::True).unwrap();
+        let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let whole = coloured(&theme, &[CODE.len()]);
         assert!(whole.iter().any(|spans| spans.len() > 1));
         proptest!(ProptestConfig::with_cases(8), |(mut cuts in proptest::collection::vec(0..CODE.len(), 1..12))| {

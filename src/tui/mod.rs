@@ -46,8 +46,10 @@ pub struct Setup {
     pub limits: Limits,
     /// The user's keys: action to keys.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// `auto`, `light` or `dark`.
+    /// `auto`, `light`, `dark` or the name of a file of `themes_dir`.
     pub theme: String,
+    /// The user's own themes.
+    pub themes_dir: PathBuf,
     /// Where copies of files are kept before a candidate is written into them (in `backups`); no copies if empty.
     pub state_dir: PathBuf,
     /// The user has agreed beforehand to run tests even where nothing isolates them; otherwise they are asked. Means nothing
@@ -92,7 +94,7 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     terminal::check().map_err(TuiError::NoTerminal)?;
     let var = |name: &str| std::env::var(name).ok();
     let light = setup.theme == "auto" && theme::background_is_light(var);
-    let theme = Theme::named(&setup.theme, light, Depth::detect(var))?;
+    let theme = Theme::find(&setup.theme, &setup.themes_dir, light, Depth::detect(var))?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;
     let guard = Guard::enter()?;

@@ -411,9 +411,10 @@ mod tests {
             keys: std::collections::BTreeMap::new(),
             theme: "dark".into(),
             state_dir: std::path::PathBuf::new(),
+            themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
         };
-        let theme = Theme::named("dark", false, Depth::True).unwrap();
+        let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(100, 30)).unwrap(), shown.clone());
         let outcome = run_on(setup, theme, &mut screen, &mut FakeInputs(Some(receiver)), Extras::default());
         thread.join().unwrap();
@@ -461,9 +462,10 @@ mod tests {
             keys: std::collections::BTreeMap::new(),
             theme: "dark".into(),
             state_dir: std::path::PathBuf::new(),
+            themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
         };
-        let theme = Theme::named("dark", false, Depth::True).unwrap();
+        let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(9, 2)).unwrap(), shown);
         let outcome = run_on(setup, theme, &mut screen, &mut FakeInputs(Some(receiver)), Extras::default());
         assert!(matches!(outcome, Err(TuiError::Closed)), "{outcome:?}");

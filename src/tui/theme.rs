@@ -1,6 +1,7 @@
 //! Colours by role, from a theme file, brought down to what the terminal can show.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
@@ -162,18 +163,37 @@ pub enum ThemeError {
         why: String,
     },
     /// No such theme.
-    #[error("there is no theme `{0}`; the themes are auto, light and dark")]
-    Unknown(String),
+    #[error("there is no theme `{name}`; the themes are auto, light and dark, and the files {folder}/NAME.toml")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The folder of the user's own themes.
+        folder: String,
+    },
 }
 
 impl Theme {
-    /// The theme `light` or `dark`; `auto` is `light` when `light_background`.
-    pub fn named(name: &str, light_background: bool, depth: Depth) -> Result<Self, ThemeError> {
+    /// The theme `light` or `dark`; `auto` is `light` when `light_background`; any other is a file of `folder`.
+    pub fn find(name: &str, folder: &Path, light_background: bool, depth: Depth) -> Result<Self, ThemeError> {
+        let unknown = || ThemeError::Unknown { name: name.to_owned(), folder: folder.display().to_string() };
+        // A name, not a path.
+        if matches!(name, "auto" | "light" | "dark") || name.contains(['/', '\\']) {
+            return Self::named(name, light_background, depth).ok_or_else(unknown)?;
+        }
+        match std::fs::read_to_string(folder.join(format!("{name}.toml"))) {
+            Ok(text) => Self::parse(name, &text, depth),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(unknown()),
+            Err(error) => Err(ThemeError::File { theme: name.to_owned(), why: error.to_string() }),
+        }
+    }
+
+    /// A theme of the program: `light`, `dark`, or by the background for `auto`.
+    pub fn named(name: &str, light_background: bool, depth: Depth) -> Option<Result<Self, ThemeError>> {
         match name {
-            "auto" => Self::parse("auto", if light_background { LIGHT } else { DARK }, depth),
-            "light" => Self::parse(name, LIGHT, depth),
-            "dark" => Self::parse(name, DARK, depth),
-            other => Err(ThemeError::Unknown(other.to_owned())),
+            "auto" => Some(Self::parse("auto", if light_background { LIGHT } else { DARK }, depth)),
+            "light" => Some(Self::parse(name, LIGHT, depth)),
+            "dark" => Some(Self::parse(name, DARK, depth)),
+            _ => None,
         }
     }
 
@@ -258,12 +278,18 @@ mod tests {
         assert!(role.contains("`mine`") && role.contains("`pas`") && role.contains("pass"), "{role}");
         let word = wrong("name='x'\nsyntax='y'\n[chrome]\npass='bold greeen'");
         assert!(word.contains("chrome.pass") && word.contains("greeen"), "{word}");
-        assert!(Theme::named("blue", false, Depth::True).unwrap_err().to_string().contains("light and dark"));
+        let folder = tempfile::tempdir().unwrap();
+        let find = |name: &str| Theme::find(name, folder.path(), false, Depth::True);
+        let said = find("blue").unwrap_err().to_string();
+        assert!(said.contains("light and dark") && said.contains("NAME.toml"), "{said}");
+        assert!(find("../blue").is_err());
+        std::fs::write(folder.path().join("blue.toml"), DARK.replace("dark", "blue")).unwrap();
+        assert_eq!(find("blue").unwrap().name, "blue");
     }
 
     #[test]
     fn without_colours_attributes_remain() {
-        let theme = Theme::named("dark", false, Depth::None).unwrap();
+        let theme = Theme::find("dark", Path::new(""), false, Depth::None).unwrap();
         let pass = theme.style(Role::Pass);
         assert!(pass.fg.is_none_or(|c| c == Color::Reset));
         assert!(pass.add_modifier.contains(Modifier::BOLD));

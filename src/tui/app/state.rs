@@ -219,7 +219,7 @@ impl State {
     pub fn draft_length(&self) -> String {
         match self.options.draft_length {
             DraftLength::Fixed(k) => format!("draft length {k}"),
-            DraftLength::Auto => "k auto".to_owned(),
+            DraftLength::Auto => "draft length auto".to_owned(),
             DraftLength::Bass => "draft length bass".to_owned(),
         }
     }

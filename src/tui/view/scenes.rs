@@ -29,7 +29,7 @@ pub fn draw(state: &State, width: u16, height: u16) -> Buffer {
 }
 
 fn draw_in(state: &State, width: u16, height: u16, depth: Depth) -> Buffer {
-    let theme = Theme::named("dark", false, depth).unwrap();
+    let theme = Theme::find("dark", std::path::Path::new(""), false, depth).unwrap();
     let highlights = Highlights::plain();
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let look = Look { state, theme: &theme, highlights: &highlights };

@@ -73,7 +73,8 @@ fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
         facts.push(("tests", text::one_line(&state.job.tests_label), Role::Muted));
         let (words, role) = match &state.loading {
             Loading::Ready(_) if state.protection.is_isolated() => {
-                (text::one_line(&state.protection.summary), Role::Muted)
+                let words = text::one_line(&state.protection.summary);
+                (words.strip_prefix("sandbox: ").unwrap_or(&words).to_owned(), Role::Muted)
             }
             Loading::Ready(_) => (format!("NOT ISOLATED: {}", text::one_line(&state.protection.summary)), Role::Warn),
             _ => ("…".to_owned(), Role::Muted),
