@@ -1,5 +1,4 @@
-# expect: killed
-# says: SIGKILL
+# expect: killed failed
 # Kills its whole group.
 import os
 import signal

@@ -119,19 +119,14 @@ fn judge(kernel: u32, answers: &[u8]) -> Result<Protection, String> {
     if let Some(at) = answers.iter().position(|&answer| answer != 0) {
         return Err(format!("in a trial run of the sandbox {}", TRIES[at]));
     }
-    let old = match kernel {
-        1 | 2 => "; this kernel cannot keep code from emptying files it may read",
-        _ => "",
-    };
     Ok(Protection {
         tier: "kernel rules".to_owned(),
         landlock_abi: kernel,
         seccomp: true,
         no_new_privs: true,
         limits: true,
-        summary: format!(
-            "sandbox: kernel rules (files, network, signals); memory limit per process and by watching{old}"
-        ),
+        summary: "sandbox: kernel rules (files, network, signals); limits per process, memory also by watching"
+            .to_owned(),
     })
 }
 

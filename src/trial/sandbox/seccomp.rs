@@ -19,6 +19,9 @@ const REMOVEXATTRAT: libc::c_long = 466;
 const OPEN_TREE_ATTR: libc::c_long = 467;
 const FILE_SETATTR: libc::c_long = 469;
 
+/// The first Landlock version that knows truncation as a right of its own.
+const TRUNCATION: u32 = 3;
+
 /// Calls that are refused whatever their arguments.
 const DENIED: &[libc::c_long] = &[
     // The network, and sockets to local services: a session bus starts programs outside. socketpair stays: it reaches nobody.
@@ -176,6 +179,19 @@ fn rules(landlock_abi: u32) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompil
             .map(|bit| SeccompRule::new(vec![condition(argument, word.clone(), SeccompCmpOp::MaskedEq(bit), bit)?]))
             .collect()
     };
+    if landlock_abi < TRUNCATION {
+        // A file that may only be read could be emptied by its name, or by opening it "for reading" with O_TRUNC.
+        let emptying = |argument| -> Result<Vec<SeccompRule>, _> {
+            let (truncate, both) = (libc::O_TRUNC as u64, (libc::O_TRUNC | libc::O_ACCMODE) as u64);
+            let operator = SeccompCmpOp::MaskedEq(both);
+            Ok(vec![SeccompRule::new(vec![condition(argument, word.clone(), operator, truncate)?])?])
+        };
+        rules.insert(libc::SYS_truncate, Vec::new());
+        rules.insert(libc::SYS_openat2, Vec::new());
+        rules.insert(libc::SYS_openat, emptying(2)?);
+        #[cfg(target_arch = "x86_64")]
+        rules.insert(libc::SYS_open, emptying(1)?);
+    }
     let namespaces = libc::CLONE_NEWUSER
         | libc::CLONE_NEWNS
         | libc::CLONE_NEWPID
@@ -244,7 +260,15 @@ mod tests {
     }
 
     #[test]
+    fn emptying_files_is_refused_where_the_kernel_has_no_right_for_it() {
+        assert!(rules(2).unwrap().contains_key(&libc::SYS_truncate));
+        assert!(!rules(3).unwrap().contains_key(&libc::SYS_truncate));
+    }
+
+    #[test]
     fn filters_compile() {
-        assert_eq!(filters(6).unwrap().len(), 2);
+        for abi in 1..8 {
+            assert_eq!(filters(abi).unwrap().len(), 2);
+        }
     }
 }
