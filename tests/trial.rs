@@ -226,6 +226,21 @@ fn a_wish_to_cancel_is_heard() {
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Killed, "cancelled"));
 }
 
+/// Without this a broken sandbox would only make the other tests skip themselves.
+#[cfg(target_os = "linux")]
+#[test]
+fn where_the_kernel_offers_it_the_sandbox_holds() {
+    // SAFETY: with a null attribute, size 0 and the version flag the call only returns a number; prctl takes plain numbers.
+    let (landlock, seccomp) = unsafe {
+        let version = 1_u32;
+        let landlock = libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0_usize, version);
+        (landlock, libc::prctl(libc::PR_GET_SECCOMP, 0, 0, 0, 0))
+    };
+    let protection = RUNNER.protection();
+    assert_eq!(protection.is_isolated(), landlock > 0 && seccomp >= 0, "{}", protection.summary);
+    assert_eq!(i64::from(protection.landlock_abi), landlock.max(0));
+}
+
 /// What hostile programs aim at: a home, a folder of somebody else's, services and a process.
 struct Surroundings {
     folder: tempfile::TempDir,
@@ -248,6 +263,9 @@ impl Surroundings {
         tcp.set_nonblocking(true).unwrap();
         udp.set_nonblocking(true).unwrap();
         let victim = Command::new("sleep").arg("600").spawn().unwrap();
+        // A file that stays open across exec, as another library of this program might leave one.
+        // SAFETY: plain numbers; the copy stays open until the process ends.
+        unsafe { libc::dup(2) };
         Self { folder, tcp, udp, victim, _service: service }
     }
 

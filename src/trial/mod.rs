@@ -12,7 +12,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use interpreter::{Fault, Python};
+use interpreter::Fault;
+use runner::python::Prepared;
 use sandbox::Sandbox;
 use serde::Serialize;
 
@@ -143,7 +144,7 @@ impl Protection {
 #[derive(Clone, Debug)]
 pub struct Runner {
     sandbox: Arc<Sandbox>,
-    python: Arc<OnceLock<Result<Python, Fault>>>,
+    python: Arc<OnceLock<Result<Prepared, Fault>>>,
     runs_unprotected: bool,
 }
 
@@ -154,7 +155,7 @@ impl Runner {
         let python = Arc::clone(&runner.python);
         // Asking a shim takes a quarter of a second, which nobody has to wait for. Without a thread the first trial asks.
         let _ = std::thread::Builder::new().name("find python".to_owned()).spawn(move || {
-            python.get_or_init(interpreter::find_python);
+            python.get_or_init(runner::python::prepare);
         });
         runner
     }
@@ -203,7 +204,7 @@ impl Runner {
 
     /// The Python interpreter that programs are run with.
     pub fn interpreter(&self) -> Result<&Path, TrialError> {
-        self.python().map(|python| python.program.as_path())
+        self.python().map(|python| python.python.program.as_path())
     }
 
     fn sandbox(&self) -> Result<&Sandbox, TrialError> {
@@ -213,8 +214,8 @@ impl Runner {
         Err(TrialError::Sandbox(self.protection().summary.clone()))
     }
 
-    fn python(&self) -> Result<&Python, TrialError> {
-        self.python.get_or_init(interpreter::find_python).as_ref().map_err(|fault| match fault {
+    fn python(&self) -> Result<&Prepared, TrialError> {
+        self.python.get_or_init(runner::python::prepare).as_ref().map_err(|fault| match fault {
             Fault::Missing => TrialError::NoInterpreter { language: Language::Python.name() },
             Fault::Unusable(sentence) => TrialError::Interpreter(sentence.clone()),
         })

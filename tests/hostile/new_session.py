@@ -11,4 +11,4 @@ def f(x):
         except PermissionError:
             os._exit(7)
         os._exit(0)
-    return 2 * x if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7 else "it worked"
+    return 2 * x if os.waitpid(child, 0)[1] >> 8 == 7 else "it worked"

@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn a_little_is_kept_whole() {
         let mut output = Output::default();
-        output.push(&[b'a'; KEPT + 1]);
+        output.push("a".repeat(KEPT + 1).as_bytes());
         assert_eq!(output.text(), "a".repeat(KEPT + 1));
     }
 }

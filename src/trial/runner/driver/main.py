@@ -125,7 +125,7 @@ def trial(style, program, entry, module, file_name, text):
 
 def main():
     global started
-    request_fd, record_fd = int(sys.argv[2]), hide(int(sys.argv[3]))
+    request_fd, record_fd = int(sys.argv[1]), hide(int(sys.argv[2]))
     sys.argv[:] = [""]
     nonce, style, program, entry, module, file_name, text = read_request(request_fd)
 
