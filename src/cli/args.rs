@@ -8,7 +8,7 @@ use clap::Args;
 use super::failure::Failure;
 use crate::backend::{Dtype, LoadOptions};
 use crate::config::Config;
-use crate::engine::{DraftLength, GenerateOptions};
+use crate::engine::{DraftLength, GenerateOptions, MAX_CANDIDATES};
 use crate::job::TestsChoice;
 use crate::sampling::{Accept, Sampling};
 
@@ -16,22 +16,26 @@ use crate::sampling::{Accept, Sampling};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Models")]
 pub struct ModelArgs {
-    /// Main model: a name from `bass-tui models`, or a folder in Hugging Face layout
+    /// Main model: a name from `bass-tui models`, or a folder in Hugging Face layout [default: built-in]
     #[arg(long, value_name = "NAME|DIR")]
     pub model: Option<String>,
-    /// Draft model: a name, a folder, `none` for plain decoding, or `auto` for the one that belongs to the main model
-    #[arg(long, value_name = "NAME|DIR|none|auto")]
+    /// Draft model, which makes it faster and changes no answer: a name, a folder, none, or auto for the one that
+    /// belongs to the main model (lookup and sibling are not available in this version) [default: auto]
+    #[arg(long, value_name = "NAME|DIR|lookup|sibling|none|auto")]
     pub draft: Option<String>,
-    /// Where to compute: auto or cpu
-    #[arg(long, value_name = "DEVICE")]
+    /// Where to compute (cuda is not available in this version) [default: auto]
+    #[arg(long, value_name = "auto|cpu|cuda")]
     pub device: Option<String>,
-    /// Storage of the weights: auto (as in the files), f32 or bf16
-    #[arg(long, value_name = "TYPE")]
+    /// Storage of the weights; auto is as in the files (int8 and int4 are not available in this version) [default: auto]
+    #[arg(long, value_name = "auto|f32|bf16|int8|int4")]
     pub dtype: Option<String>,
-    /// Worker threads; 0 takes one per core
-    #[arg(long, value_name = "T")]
+    /// Worker threads; 0 is one per core [default: 0]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub threads: Option<usize>,
 }
+
+/// More threads than any machine has cores: a mistyped number.
+const MAX_THREADS: usize = 1024;
 
 impl ModelArgs {
     /// Weight storage and threads, from the flags, else from the config file.
@@ -52,7 +56,11 @@ impl ModelArgs {
             }
             other => return Err(Failure::input(format!("--dtype is {other}, expected auto, f32 or bf16"))),
         };
-        Ok(LoadOptions { dtype, threads: self.threads.or(config.threads).unwrap_or(0) })
+        let threads = self.threads.or(config.threads).unwrap_or(0);
+        if threads > MAX_THREADS {
+            return Err(Failure::input(format!("--threads is {threads}, expected 0 (one per core) to {MAX_THREADS}")));
+        }
+        Ok(LoadOptions { dtype, threads })
     }
 }
 
@@ -60,44 +68,45 @@ impl ModelArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Generation")]
 pub struct GenerateArgs {
-    /// Number of candidates, 1 to 64
-    #[arg(short = 'n', long = "candidates", value_name = "N")]
+    /// Number of candidates, 1 to 64 [default: 8]
+    #[arg(short = 'n', long = "candidates", value_name = "N", allow_negative_numbers = true)]
     pub n: Option<usize>,
-    /// Most tokens of a candidate
-    #[arg(long, value_name = "T")]
+    /// Most tokens of a candidate [default: 256]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub max_tokens: Option<usize>,
-    /// 0 is greedy: always the most probable token
-    #[arg(long, value_name = "X")]
+    /// How adventurous the candidates are; 0 is greedy, always the most probable token [default: 0.8]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub temperature: Option<f32>,
-    /// Keep the most probable tokens that together have this probability
-    #[arg(long, value_name = "X")]
+    /// Keep the most probable tokens that together have this probability [default: 0.95]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub top_p: Option<f32>,
-    /// Keep the K most probable tokens
-    #[arg(long, value_name = "K")]
+    /// Keep the K most probable tokens [default: all]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub top_k: Option<usize>,
-    /// Drop tokens less probable than this share of the best one
-    #[arg(long, value_name = "X")]
+    /// Drop tokens less probable than this share of the best one [default: off]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub min_p: Option<f32>,
-    /// Above 1: make tokens that have occurred less probable
-    #[arg(long, value_name = "X")]
+    /// Above 1: make tokens that have occurred less probable [default: off]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub repetition_penalty: Option<f32>,
-    /// Seed of all randomness: the same seed gives the same candidates
-    #[arg(long, value_name = "S")]
+    /// The same seed gives the same candidates [default: 0]
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Draft tokens per step: a number, `bass` (grows and shrinks with success) or `auto`
-    #[arg(long, value_name = "auto|bass|K")]
+    /// Draft tokens per step: a number from 0 to 64, or bass, which grows and shrinks with success; auto is bass (table
+    /// is not available in this version) [default: auto]
+    #[arg(long, value_name = "auto|bass|table|K", allow_negative_numbers = true)]
     pub draft_length: Option<String>,
-    /// Acceptance rule: `rejection`, or `coupled` (the output does not depend on the drafts)
-    #[arg(long, value_name = "RULE")]
+    /// How drafts are accepted; with coupled the very same text comes out whatever the drafts [default: rejection]
+    #[arg(long, value_name = "rejection|coupled")]
     pub accept: Option<String>,
     /// End a candidate at this text; may be given several times
-    #[arg(long, value_name = "STR")]
+    #[arg(long, value_name = "STR", allow_hyphen_values = true)]
     pub stop: Vec<String>,
     /// Do not end a candidate at the end of its function
     #[arg(long)]
     pub no_default_stops: bool,
-    /// Wall-clock limit such as 2.5s or 800ms: what has finished by then counts
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    /// Time for all candidates, such as 2.5s or 800ms: what has finished by then counts [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub time_budget: Option<Duration>,
 }
 
@@ -113,6 +122,14 @@ impl GenerateArgs {
             repetition_penalty: self.repetition_penalty.or(config.repetition_penalty),
         };
         sampling.check().map_err(Failure::input)?;
+        let n = self.n.unwrap_or(config.n);
+        if !(1..=MAX_CANDIDATES).contains(&n) {
+            return Err(Failure::input(format!("-n is {n}, expected 1 to {MAX_CANDIDATES} candidates")));
+        }
+        let max_tokens = self.max_tokens.unwrap_or(config.max_tokens);
+        if max_tokens == 0 {
+            return Err(Failure::input("--max-tokens is 0, expected at least 1"));
+        }
         let accept = match self.accept.as_deref() {
             None => base.accept,
             Some("rejection") => Accept::Rejection,
@@ -122,9 +139,9 @@ impl GenerateArgs {
             }
         };
         Ok(GenerateOptions {
-            n: self.n.unwrap_or(config.n),
+            n,
             sampling,
-            max_tokens: self.max_tokens.unwrap_or(config.max_tokens),
+            max_tokens,
             time_budget: self.time_budget,
             seed: self.seed.or(config.seed).unwrap_or(base.seed),
             draft_length: draft_length(self.draft_length.as_deref().unwrap_or(&config.draft_length))?,
@@ -148,19 +165,13 @@ fn draft_length(text: &str) -> Result<DraftLength, Failure> {
     }
 }
 
-/// Tests and the trials that run them.
+/// Which tests.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct TestArgs {
-    /// A tests file, `auto` for the >>> examples of the docstring, or `none`. Without it: the examples, if there are any
+    /// A tests file, auto for the >>> examples of the docstring, or none [default: the examples, if there are any]
     #[arg(long, value_name = "FILE|auto|none")]
     pub tests: Option<String>,
-    /// Wall-clock limit of one trial
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    pub timeout: Option<Duration>,
-    /// Run candidates even where this system offers no protection from them
-    #[arg(long)]
-    pub unprotected: bool,
 }
 
 impl TestArgs {
@@ -172,6 +183,27 @@ impl TestArgs {
             Some("none") => TestsChoice::None,
             Some(file) => TestsChoice::File(PathBuf::from(file)),
         }
+    }
+}
+
+/// How tests are run.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Tests")]
+pub struct TrialArgs {
+    /// Longest run of the tests on one candidate [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = timeout, allow_hyphen_values = true)]
+    pub timeout: Option<Duration>,
+    /// Run model-written code even where this system cannot keep it from your files and network: it can then do whatever
+    /// you can. Without this such a system asks first, or refuses (`bass-tui doctor` tells which yours is)
+    #[arg(long)]
+    pub unprotected: bool,
+}
+
+/// A duration that something can happen in.
+fn timeout(text: &str) -> Result<Duration, String> {
+    match duration(text) {
+        Ok(Duration::ZERO) => Err("expected more than 0, such as 10s".to_owned()),
+        other => other,
     }
 }
 
@@ -201,6 +233,7 @@ mod tests {
         assert_eq!(duration("2.5s"), Ok(Duration::from_millis(2500)));
         assert_eq!(duration("800ms"), Ok(Duration::from_millis(800)));
         assert_eq!(duration("3"), Ok(Duration::from_secs(3)));
+        assert!(timeout("0s").is_err() && duration("0s").is_ok());
         assert!(duration("soon").is_err() && duration("-1s").is_err() && duration("1h").is_err());
     }
 

@@ -1,14 +1,17 @@
 //! `bass-tui complete`: the main job without the screen.
 
-use std::io::{IsTerminal, Read, Write};
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::args::{GenerateArgs, ModelArgs, TestArgs};
+use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
+use super::output::{print, say};
+use super::progress::Progress;
 use super::report::{CandidateReport, Report};
-use super::session::{Session, consent};
+use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Target, TargetSpec};
 use crate::job::{Job, JobError, TrialPool, TrialReport, pick};
 use crate::source::{Event, FinishReason, Prompt, Request, Source, Summary, Ticket};
@@ -17,35 +20,57 @@ use crate::trial::{Limits, Runner, Status, Verdict};
 /// Arguments of `complete`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The best candidate goes to stdout, the verdicts go to stderr. With --json everything goes to stdout, as one object."
+    override_usage = "bass-tui complete --file F[:FUNCTION|:LINE] [OPTIONS]\n       bass-tui complete PROMPT [OPTIONS]",
+    after_help = "\
+The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests it is the one with
+the best mean log-probability. With --json everything goes to stdout, as one object.
+
+EXAMPLES
+  bass-tui complete --file stats.py:rolling_max            try the >>> examples of its docstring
+  bass-tui complete --file stats.py:12 --apply             write what passed into the file
+  bass-tui complete --file stats.py:rolling_max --tests test_stats.py -n 16 --json
+  bass-tui complete 'def add(a, b):' --temperature 0 -n 1
+  git show HEAD:a.py | bass-tui complete --prompt-file - --time-budget 2.5s
+
+EXIT CODES
+  0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input
+  3 engine or sandbox failed      130 interrupted"
 )]
 pub struct Args {
-    /// Text to complete
+    /// Text to complete; if it ends with the head of a Python function, that function is completed
     #[arg(value_name = "PROMPT", group = "what")]
     prompt: Option<String>,
     /// A function of a file: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method
-    #[arg(long, value_name = "F[:FUNCTION|:LINE]", group = "what")]
+    #[arg(long, value_name = "F[:FUNCTION|:LINE]", group = "what", help_heading = "What to complete")]
     file: Option<String>,
     /// Read the text to complete from a file; - is stdin
-    #[arg(long, value_name = "P|-", group = "what")]
+    #[arg(long, value_name = "P|-", group = "what", help_heading = "What to complete")]
     prompt_file: Option<PathBuf>,
     /// Token ids to complete, fed as they are
-    #[arg(long, value_name = "1,2,3", group = "what", value_delimiter = ',')]
-    prompt_ids: Option<Vec<u32>>,
+    #[arg(
+        long,
+        value_name = "1,2,3",
+        group = "what",
+        help_heading = "What to complete",
+        allow_negative_numbers = true
+    )]
+    prompt_ids: Option<String>,
     #[command(flatten)]
     models: ModelArgs,
     #[command(flatten)]
     generate: GenerateArgs,
     #[command(flatten)]
     tests: TestArgs,
-    /// Command that tests a candidate (not available in this version)
+    /// Command that tests a candidate (not available in this version: use --tests)
     #[arg(long, value_name = "CMD", help_heading = "Tests")]
     test_command: Option<String>,
-    /// Write the picked candidate into the file
-    #[arg(long, requires = "file")]
+    #[command(flatten)]
+    trial: TrialArgs,
+    /// Write the picked candidate into the file; a copy of the file as it was is kept
+    #[arg(long, help_heading = "Output")]
     apply: bool,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -62,26 +87,30 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.test_command.is_some() {
         return Err(Failure::input("--test-command is not available in this version: give the tests as --tests FILE"));
     }
+    if args.apply && args.file.is_none() {
+        return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
+    }
     let job = job(args)?;
     if args.apply {
         writable(job.target.as_ref().and_then(|t| t.path.as_deref()))?;
     }
     let mut options = args.generate.options(&session.config)?;
     options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
-    let limits = session.limits(args.tests.timeout);
+    let limits = session.limits(args.trial.timeout);
+    let (send, receive) = channel();
+    let listening = Arc::new(AtomicBool::new(false));
+    on_interrupt(&send, &listening);
     // Without tests nothing is run, so nothing has to be probed.
     let runner = match &job.tests {
         Some(tests) => {
-            let runner = consent(Runner::probe(), args.tests.unprotected)?;
-            runner.check_tests(tests).map_err(Failure::input)?;
+            let runner = consent(Runner::probe(), args.trial.unprotected)?;
+            check_tests(&runner, tests)?;
             Some(Arc::new(runner))
         }
         None => None,
     };
     let source = session.source(&args.models)?;
 
-    let (send, receive) = channel();
-    on_interrupt(&send);
     let n = options.n;
     let seed = options.seed;
     let request = Request { prompt: job.prompt.clone(), options };
@@ -94,10 +123,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         None => None,
     };
     let run = Run { job: &job, limits, pool, ticket, send };
-    let outcome = run.collect(&receive, n)?;
+    listening.store(true, Ordering::Relaxed);
+    let outcome = run.collect(&receive, n, Progress::new(n, args.json))?;
 
     let tested = job.tests.is_some();
-    let picked = pick(&outcome.summary.ranking, &|c| outcome.candidates[c].verdict.status, tested);
+    // What was cut by the time budget does not count.
+    let mut whole = outcome.summary.ranking.clone();
+    whole.retain(|&c| matches!(outcome.candidates[c].finish, Some(FinishReason::Stop | FinishReason::Length)));
+    let picked = pick(&whole, &|c| outcome.candidates[c].verdict.status, tested);
     let report = Report {
         info: source.info(),
         seed,
@@ -108,7 +141,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.json {
         print(&(report.json() + "\n"))?;
     } else {
-        eprint!("{}", report.table(runner.as_ref().map(|r| r.protection().summary.as_str())));
+        say(&report.table(runner.as_ref().map(|r| r.protection().summary.as_str())));
         if let Some(c) = report.picked {
             let code = job.function(&report.candidates[c].text);
             // A file gets it exactly; a terminal must not be steered by it.
@@ -124,6 +157,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     match (picked, &job.target) {
         (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
+        (None, Some(Target { path: Some(path), .. })) if args.apply => {
+            let why = if tested { "no candidate passed" } else { "no candidate was finished" };
+            say(&format!("bass-tui: {why}: {} is as it was\n", path.display()));
+        }
         _ => {}
     }
     Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })
@@ -135,7 +172,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
         let target = TargetSpec::parse(file).and_then(|spec| Target::read(&spec)).map_err(Failure::input)?;
         Job::from_target(target, &tests)
     } else if let Some(ids) = &args.prompt_ids {
-        Job::from_ids(ids.clone(), &tests)
+        Job::from_ids(token_ids(ids)?, &tests)
     } else if let Some(text) = &args.prompt {
         Job::from_text(text, &tests)
     } else if let Some(path) = &args.prompt_file {
@@ -150,9 +187,19 @@ fn job(args: &Args) -> Result<Job, Failure> {
         Prompt::Text(text) if text.is_empty() => {
             Err(Failure::input("the prompt is empty: there is nothing to complete"))
         }
-        Prompt::Ids(ids) if ids.is_empty() => Err(Failure::input("--prompt-ids is empty: give at least one id")),
         _ => Ok(job),
     }
+}
+
+fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::input("--prompt-ids is empty: give at least one id"));
+    }
+    let id = |id: &str| {
+        let wrong = || Failure::input(format!("--prompt-ids has `{id}`, expected token ids such as 1,2,3"));
+        id.trim().parse().map_err(|_| wrong())
+    };
+    text.split(',').map(id).collect()
 }
 
 fn read_prompt(path: &Path) -> Result<String, Failure> {
@@ -184,7 +231,7 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
             let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
-            eprintln!("written to {}{backup}", applied.path.display());
+            say(&format!("written to {}{backup}\n", applied.path.display()));
             Ok(())
         }
         Err(error) => {
@@ -197,21 +244,14 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     }
 }
 
-/// Writes to stdout; a reader that has gone is no error.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::internal(format!("stdout cannot be written: {e}")))
+/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they end the program.
+fn on_interrupt(send: &Sender<Message>, listening: &Arc<AtomicBool>) {
+    let (send, listening) = (send.clone(), Arc::clone(listening));
+    on_signal(move || {
+        if !listening.swap(false, Ordering::Relaxed) || send.send(Message::Interrupt).is_err() {
+            std::process::exit(i32::from(INTERRUPTED));
         }
-        _ => Ok(()),
-    }
-}
-
-/// Turns SIGINT and SIGTERM into messages.
-fn on_interrupt(send: &Sender<Message>) {
-    let send = send.clone();
-    super::session::on_signal(move || drop(send.send(Message::Interrupt)));
+    });
 }
 
 struct Run<'a> {
@@ -230,7 +270,7 @@ struct Outcome {
 
 impl Run<'_> {
     /// Follows the generation and its trials to their end.
-    fn collect(&self, receive: &Receiver<Message>, n: usize) -> Result<Outcome, Failure> {
+    fn collect(&self, receive: &Receiver<Message>, n: usize, mut progress: Progress) -> Result<Outcome, Failure> {
         let mut candidates: Vec<CandidateReport> = (0..n).map(CandidateReport::new).collect();
         let mut keys: Vec<Option<String>> = vec![None; n];
         let mut summary = None;
@@ -239,6 +279,11 @@ impl Run<'_> {
         while summary.is_none() || running > 0 {
             // All senders gone cannot happen while we hold one.
             let Ok(message) = receive.recv() else { break };
+            match &message {
+                Message::Event(event) => progress.event(event),
+                Message::Trial(_) => progress.tested(),
+                Message::Interrupt => {}
+            }
             match message {
                 Message::Event(Event::Tokens { candidate, ids, logprobs, .. }) => {
                     let c = &mut candidates[candidate];

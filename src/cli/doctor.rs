@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::args::ModelArgs;
-use super::complete::print;
 use super::failure::Failure;
+use super::output::print;
 use super::session::Session;
 use crate::source::{Source, SourceInfo};
 use crate::trial::{Protection, Runner};
@@ -12,18 +12,30 @@ use crate::untrusted::clean;
 
 /// Arguments of `doctor`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The models are loaded and the sandbox is attacked: what stands here has been tried. Nothing is changed.
+
+EXAMPLES
+  bass-tui doctor
+  bass-tui doctor --model ~/models/qwen2-1.5b --json
+
+EXIT CODES
+  0 the models can be used   2 wrong usage   3 the models cannot be used")]
 pub struct Args {
     #[command(flatten)]
     models: ModelArgs,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
 #[derive(Serialize)]
 struct Findings {
     version: &'static str,
-    engine: Result<Engine, String>,
+    /// `None` if the models cannot be used.
+    engine: Option<Engine>,
+    /// Why they cannot.
+    problem: Option<String>,
     protection: Protection,
     python: Result<String, String>,
     config_dir: String,
@@ -54,11 +66,15 @@ struct Terminal {
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open()?;
     let runner = Runner::probe();
-    let engine = session.source(&args.models).map(|s| engine(s.info())).map_err(|failure| failure.message);
-    let code = if engine.is_ok() { 0 } else { 3 };
+    let (engine, problem) = match session.source(&args.models) {
+        Ok(source) => (Some(engine(source.info())), None),
+        Err(failure) => (None, Some(failure.message)),
+    };
+    let code = if engine.is_some() { 0 } else { 3 };
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
         engine,
+        problem,
         protection: runner.protection().clone(),
         python: runner.interpreter().map(|p| p.display().to_string()).map_err(|e| e.to_string()),
         config_dir: session.paths.config_dir.display().to_string(),
@@ -85,24 +101,24 @@ fn engine(info: SourceInfo) -> Engine {
 
 impl Findings {
     fn text(&self) -> String {
-        let yes = |b: bool| if b { "yes" } else { "no" };
+        let either = |b: bool, yes: &'static str, no: &'static str| if b { yes } else { no };
         let engine = match &self.engine {
-            Ok(e) => format!(
+            Some(e) => format!(
                 "{} with draft {}\ndevice        {} {}, {} kernels, {} threads, context {}",
                 e.model, e.draft, e.device, e.dtype, e.kernel, e.threads, e.context
             ),
-            Err(why) => format!("FAILED: {why}"),
+            None => format!("CANNOT BE USED: {}", self.problem.as_deref().unwrap_or_default()),
         };
         let p = &self.protection;
         let landlock = if p.landlock_abi > 0 { format!("ABI {}", p.landlock_abi) } else { "no".to_owned() };
         let size = self.terminal.size.map_or("unknown".to_owned(), |(w, h)| format!("{w}x{h}"));
         format!(
-            "bass-tui {}\nmodel         {engine}\nsandbox       {}\n  files       Landlock {landlock}\n  system calls filtered {}\n  no new rights {}\n  limits      {}\npython        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
+            "bass-tui {}\nmodel         {engine}\nsandbox       {}\n  files       Landlock {landlock}\n  network     {}\n  rights      {}\n  limits      {}\npython        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
             self.version,
             p.summary.strip_prefix("sandbox: ").unwrap_or(&p.summary),
-            yes(p.seccomp),
-            yes(p.no_new_privs),
-            yes(p.limits),
+            either(p.seccomp, "closed, system calls filtered", "open, system calls not filtered"),
+            either(p.no_new_privs, "cannot be gained", "can be gained"),
+            either(p.limits, "time, memory, files, processes", "none"),
             self.python.as_ref().unwrap_or_else(|why| why),
             self.config_dir,
             self.state_dir,

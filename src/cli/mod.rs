@@ -5,21 +5,26 @@ mod complete;
 mod doctor;
 mod failure;
 mod models;
+mod output;
+mod progress;
 mod report;
 mod session;
 mod test;
 mod tui;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use failure::Failure;
 
 /// N candidate completions of one prompt at nearly the price of one, picked by running your tests.
 #[derive(Debug, Parser)]
 #[command(
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "EXAMPLES\n  \
+    after_help = "Each command explains itself: bass-tui complete --help\n\nEXAMPLES\n  \
         bass-tui                                  the screen, on a built-in example\n  \
         bass-tui stats.py:rolling_max             the screen, for one function of your file\n  \
         bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
@@ -47,6 +52,28 @@ enum Command {
     Models(models::Args),
     /// What works on this machine: models, device, sandbox, folders
     Doctor(doctor::Args),
+    /// Not in this version
+    #[command(hide = true, disable_help_flag = true)]
+    Eval(NotYet),
+    /// Not in this version
+    #[command(hide = true, disable_help_flag = true)]
+    Bench(NotYet),
+}
+
+/// A planned command takes anything, so that the answer is about the command.
+#[derive(Debug, clap::Args)]
+struct NotYet {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    rest: Vec<OsString>,
+}
+
+impl NotYet {
+    fn refuse(&self, command: &str, instead: &str) -> Result<u8, Failure> {
+        let called = self.rest.first().map(|first| format!(" {}", first.to_string_lossy())).unwrap_or_default();
+        Err(Failure::input(format!(
+            "bass-tui {command}{called}: {command} is not available in this version; {instead}"
+        )))
+    }
 }
 
 /// Parses the command line, runs the command and turns its outcome into an exit code.
@@ -65,11 +92,13 @@ pub fn main() -> ExitCode {
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Eval(args)) => args.refuse("eval", "call bass-tui complete --json for each problem"),
+        Some(Command::Bench(args)) => args.refuse("bench", "the stats of bass-tui complete --json tell the speed"),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            eprintln!("bass-tui: {}", crate::untrusted::clean(&failure.message));
+            output::say(&format!("bass-tui: {}\n", crate::untrusted::clean(&failure.message)));
             ExitCode::from(failure.code)
         }
     }

@@ -2,14 +2,24 @@
 
 use serde::Serialize;
 
-use super::complete::print;
 use super::failure::Failure;
+use super::output::print;
 use super::session::Session;
 use crate::model::{Model, ModelFiles};
 use crate::untrusted::clean;
 
 /// Arguments of `models`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A model is used by its name, or by its folder in Hugging Face layout (config.json, tokenizer.json, *.safetensors). Names are
+looked up in the Hugging Face cache; nothing is downloaded. Names of your own go into models.toml in the config folder, which
+bass-tui doctor shows.
+
+EXAMPLES
+  bass-tui models
+  bass-tui models show built-in
+  bass-tui models show ~/models/qwen2-1.5b --json
+  bass-tui complete --model qwen2.5-coder-1.5b --file stats.py:rolling_max")]
 pub struct Args {
     #[command(subcommand)]
     action: Option<Action>,
@@ -34,6 +44,20 @@ enum Action {
         #[arg(value_name = "NAME")]
         name: String,
     },
+    /// Not in this version
+    #[command(hide = true)]
+    Pull {
+        /// A name from the list
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Not in this version
+    #[command(hide = true)]
+    Remove {
+        /// A name from the list
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
 }
 
 /// Runs the command.
@@ -43,6 +67,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Action::List => list(&session, args.json),
         Action::Show { name } => show(&session, name, args.json),
         Action::Path { name } => path(&session, name, args.json),
+        Action::Pull { name } => Err(Failure::input(format!(
+            "models pull is not available in this version: fetch the model with `hf download {}`",
+            session.catalog.entry(name).map_or(name.as_str(), |e| e.main.as_str())
+        ))),
+        Action::Remove { .. } => Err(Failure::input(
+            "models remove is not available in this version: delete the folder that bass-tui models path shows",
+        )),
     }
 }
 
@@ -85,6 +116,8 @@ fn list(session: &Session, json: bool) -> Result<u8, Failure> {
 #[derive(Serialize)]
 struct Details {
     name: String,
+    description: String,
+    license: String,
     architecture: String,
     layers: usize,
     hidden: usize,
@@ -97,9 +130,12 @@ struct Details {
 fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let found = session.catalog.resolve_main(Some(name)).map_err(Failure::input)?;
     let model = Model::load(&found.files).map_err(Failure::input)?;
-    let draft = found.entry.and_then(|e| e.draft);
+    let (description, license, draft) =
+        found.entry.map_or_else(Default::default, |e| (e.description, e.license.unwrap_or_default(), e.draft));
     let details = Details {
         name: model.name.clone(),
+        description,
+        license,
         architecture: model.spec.architecture.to_owned(),
         layers: model.spec.layers,
         hidden: model.spec.hidden,
@@ -112,9 +148,14 @@ fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         print(&(serde_json::to_string(&details).unwrap_or_default() + "\n"))?;
         return Ok(0);
     }
-    print(&format!(
-        "{}\n  architecture  {}, {} layers x {} wide, {} token ids\n  context       {} tokens\n  parameters    {:.1} million\n  draft         {}\n",
-        clean(&details.name),
+    let mut out = clean(&details.name) + "\n";
+    for (label, text) in [("about", &details.description), ("licence", &details.license)] {
+        if !text.is_empty() {
+            out += &format!("  {label:12}  {}\n", clean(text));
+        }
+    }
+    out += &format!(
+        "  architecture  {}, {} layers x {} wide, {} token ids\n  context       {} tokens\n  parameters    {:.1} million\n  draft         {}\n",
         details.architecture,
         details.layers,
         details.hidden,
@@ -122,7 +163,8 @@ fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         details.context,
         details.parameters as f64 / 1e6,
         clean(&details.draft),
-    ))?;
+    );
+    print(&out)?;
     Ok(0)
 }
 

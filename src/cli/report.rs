@@ -98,24 +98,28 @@ impl Report {
         for &c in &self.summary.ranking {
             let candidate = &self.candidates[c];
             let mark = if self.picked == Some(c) { '>' } else { ' ' };
-            let verdict = match (candidate.verdict.status, candidate.duplicate_of) {
-                (Status::NotRun, None) => String::new(),
-                (status, None) => format!("{}: {}", word(status), clean(&candidate.verdict.message)),
+            let verdict = &candidate.verdict;
+            let verdict = match (verdict.status, candidate.duplicate_of) {
+                (Status::NotRun, Some(of)) => format!("same as {}", name(of)),
                 (status, Some(of)) => format!("{} (same as {})", word(status), name(of)),
+                (Status::NotRun, None) if sandbox.is_none() => String::new(),
+                (status, None) => format!("{}: {}", word(status), clean(&verdict.message)),
             };
             let finish = match candidate.finish {
-                Some(FinishReason::Length) => "  cut at the token limit",
-                Some(FinishReason::Budget) => "  cut by the time budget",
-                Some(FinishReason::Cancelled) | None => "  cancelled",
+                Some(FinishReason::Length) => "cut at the token limit",
+                Some(FinishReason::Budget) => "cut by the time budget",
+                Some(FinishReason::Cancelled) | None => "cancelled",
                 Some(FinishReason::Stop) => "",
             };
-            let _ = writeln!(
-                out,
-                "{mark} {}  {:>3} tokens  logprob {:>6.2}  {verdict}{finish}",
+            let notes: Vec<&str> = [verdict.as_str(), finish].into_iter().filter(|note| !note.is_empty()).collect();
+            let line = format!(
+                "{mark} {:2} {:>3} tokens  logprob {:>6.2}  {}",
                 name(c),
                 candidate.token_ids.len(),
                 candidate.mean_logprob,
+                notes.join("; "),
             );
+            let _ = writeln!(out, "{}", line.trim_end());
         }
         let s = &self.summary;
         let _ = write!(
@@ -124,8 +128,8 @@ impl Report {
             s.tokens,
             s.tokens_per_second,
             s.mean_accepted_length,
-            self.info.model,
-            self.info.draft,
+            clean(&self.info.model),
+            clean(&self.info.draft),
             self.info.device,
             self.info.dtype
         );
@@ -163,6 +167,34 @@ mod tests {
     #[test]
     fn letters_go_on_after_z() {
         assert_eq!([0, 7, 25, 26, 63].map(name), ["A", "H", "Z", "AA", "BL"]);
+    }
+
+    #[test]
+    fn the_table_says_what_is_worth_reading() {
+        let mut report = Report {
+            info: SourceInfo::default(),
+            seed: 0,
+            candidates: (0..3).map(CandidateReport::new).collect(),
+            summary: Summary { ranking: vec![1, 0, 2], ..Summary::default() },
+            picked: Some(1),
+        };
+        for c in &mut report.candidates {
+            c.finish = Some(FinishReason::Stop);
+        }
+        report.candidates[1].duplicate_of = Some(0);
+        report.candidates[2].finish = Some(FinishReason::Length);
+        let lines =
+            |report: &Report, sandbox| -> Vec<String> { report.table(sandbox).lines().map(str::to_owned).collect() };
+        let plain = lines(&report, None);
+        assert_eq!(plain[0], "> B    0 tokens  logprob   0.00  same as A");
+        assert_eq!(plain[1], "  A    0 tokens  logprob   0.00", "nothing was to be run, so nothing is said of it");
+        assert_eq!(plain[2], "  C    0 tokens  logprob   0.00  cut at the token limit");
+        report.candidates[0].verdict = Verdict::not_run("the tests hold no checks");
+        report.candidates[1].verdict.status = Status::Passed;
+        let tested = lines(&report, Some("sandboxed"));
+        assert!(
+            tested[0].ends_with("  PASS (same as A)") && tested[1].ends_with("  NOT RUN: the tests hold no checks")
+        );
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! What every command begins with: folders, settings, the catalog; and the questions to the user.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
 
 use super::args::ModelArgs;
 use super::failure::Failure;
+use super::output::say;
 use crate::catalog::Catalog;
 use crate::config::{Config, Paths};
 use crate::source::{LocalModels, LocalSource, SourceError};
-use crate::trial::{Limits, Runner};
+use crate::trial::{Limits, Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
 pub struct Session {
@@ -26,7 +27,7 @@ impl Session {
         let paths = Paths::find().map_err(Failure::input)?;
         let (config, warnings) = Config::load(&paths).map_err(Failure::input)?;
         for warning in warnings {
-            eprintln!("bass-tui: {}", crate::untrusted::clean(&warning));
+            say(&format!("bass-tui: {}\n", crate::untrusted::clean(&warning)));
         }
         let catalog = Catalog::load(&paths).map_err(Failure::input)?;
         Ok(Self { paths, config, catalog })
@@ -58,17 +59,19 @@ impl Session {
 
 /// The runner to use for tests: where nothing protects the user, only after a yes.
 pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
+    if let Err(error) = runner.interpreter() {
+        return Err(Failure::internal(format!("the tests cannot be run: {error}, or use --tests none")));
+    }
     if runner.protection().is_isolated() {
         return Ok(runner);
     }
     let summary = runner.protection().summary.clone();
     if unprotected {
-        eprintln!("bass-tui: UNPROTECTED: model-written code runs with your rights ({summary})");
+        say(&format!("bass-tui: UNPROTECTED: model-written code runs with your rights ({summary})\n"));
         return Ok(runner.allow_unprotected());
     }
     if std::io::stdin().is_terminal() && std::io::stderr().is_terminal() {
-        eprint!("Nothing protects your files from the code under test ({summary}). Run it all the same? [y/N] ");
-        let _ = std::io::stderr().flush();
+        say(&format!("Nothing protects your files from the code under test ({summary}). Run it all the same? [y/N] "));
         let mut answer = String::new();
         let _ = std::io::stdin().lock().read_line(&mut answer);
         if matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -79,6 +82,14 @@ pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
         "tests were not run, because nothing protects your files from the code under test ({summary}); \
          use --tests none, or --unprotected if you accept that"
     )))
+}
+
+/// Refuses a tests file that is no program.
+pub fn check_tests(runner: &Runner, tests: &Tests) -> Result<(), Failure> {
+    runner.check_tests(tests).map_err(|error| match error {
+        TrialError::TestsDoNotParse(_) => Failure::input(error),
+        error => Failure::internal(error),
+    })
 }
 
 /// Calls `act` on every SIGINT and SIGTERM, on a thread of its own.

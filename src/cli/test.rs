@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::args::TestArgs;
-use super::complete::print;
+use super::args::TrialArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
+use super::output::print;
 use super::report::word;
-use super::session::{Session, consent, on_signal};
+use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Place, TargetSpec};
 use crate::language::Language;
 use crate::trial::{Protection, Runner, Status, Tests, Trial, Verdict};
@@ -18,17 +18,31 @@ use crate::untrusted::clean;
 
 /// Arguments of `test`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+The candidate runs in a sandbox, in a folder that is empty. The tests see its names and can import it as a module. Plain
+assert lines, check(candidate), test_ functions, unittest classes and doctests all count.
+
+EXAMPLES
+  bass-tui test stats.py --tests test_stats.py
+  bass-tui test stats.py --tests auto                      the >>> examples of its docstrings
+  bass-tui test stats.py:rolling_max --tests check.py --timeout 2s --json
+
+EXIT CODES
+  0 passed   1 not passed   2 wrong usage or bad input   3 the sandbox failed   130 interrupted")]
 pub struct Args {
-    /// The program under test: FILE or FILE:FUNCTION (what `check(candidate)` gets; else the last function of the file)
+    /// The program under test: FILE, or FILE:FUNCTION to name what check(candidate) gets (else the last function of the file)
     #[arg(value_name = "CANDIDATE")]
     candidate: String,
+    /// A tests file, or auto for the >>> examples of the docstrings
+    #[arg(long, value_name = "FILE|auto", help_heading = "Tests")]
+    tests: String,
     #[command(flatten)]
-    tests: TestArgs,
-    /// Language of the candidate, where the file name does not tell
-    #[arg(long, value_name = "L")]
+    trial: TrialArgs,
+    /// Language of the candidate, where the file name does not tell: python
+    #[arg(long, value_name = "L", help_heading = "Tests")]
     language: Option<String>,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -45,7 +59,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Failure::input(format!("the language of {} is not known: give --language", spec.path.display()))
         })?,
     };
-    let program = read(&spec.path)?;
+    let program = read("", &spec.path)?;
     let functions = crate::code::function_names(language, &program);
     let entry_point = match &spec.place {
         Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
@@ -54,24 +68,20 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
         _ => functions.iter().rev().find(|f| !f.name.contains('.')).map(|f| f.name.clone()),
     };
-    let tests = match args.tests.tests.as_deref() {
-        Some("none") | None => {
-            return Err(Failure::input(
-                "no tests: give --tests FILE, or --tests auto for the >>> examples of the docstrings",
-            ));
-        }
-        Some("auto") => Tests::Doctest { source: program.clone() },
-        Some(file) => {
+    let tests = match args.tests.as_str() {
+        "none" => return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto")),
+        "auto" => Tests::Doctest { source: program.clone() },
+        file => {
             let path = Path::new(file);
             let name = path.file_name().map_or(file.into(), |n| n.to_string_lossy()).into_owned();
-            Tests::Source { name, text: read(path)? }
+            Tests::Source { name, text: read("the tests file ", path)? }
         }
     };
-    let runner = consent(Runner::probe(), args.tests.unprotected)?;
-    runner.check_tests(&tests).map_err(Failure::input)?;
+    let runner = consent(Runner::probe(), args.trial.unprotected)?;
+    check_tests(&runner, &tests)?;
 
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
-    let limits = session.limits(args.tests.timeout);
+    let limits = session.limits(args.trial.timeout);
     let trial = Trial { language, program, module, entry_point, tests, limits };
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
@@ -89,10 +99,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     })
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(path).map_err(|e| Failure::input(format!("{} cannot be read: {e}", path.display())))?;
-    String::from_utf8(bytes)
-        .map_err(|e| Failure::input(format!("{} is not UTF-8 text: {}", path.display(), e.utf8_error())))
+fn read(what: &str, path: &Path) -> Result<String, Failure> {
+    let problem = |why: String| Failure::input(format!("{what}{} {why}", path.display()));
+    let bytes = std::fs::read(path).map_err(|e| problem(format!("cannot be read: {e}")))?;
+    String::from_utf8(bytes).map_err(|e| problem(format!("is not UTF-8 text: {}", e.utf8_error())))
 }
 
 /// The verdict object of the contract, with the protection that was active.

@@ -3,9 +3,9 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use super::args::{GenerateArgs, ModelArgs, TestArgs};
-use super::complete::print;
+use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs};
 use super::failure::Failure;
+use super::output::{print, say};
 use super::session::Session;
 use crate::code::{Target, TargetSpec};
 use crate::job::Job;
@@ -25,8 +25,10 @@ pub struct Args {
     generate: GenerateArgs,
     #[command(flatten)]
     tests: TestArgs,
-    /// Colours: auto, light, dark, or the name of a theme in the config folder
-    #[arg(long, value_name = "NAME")]
+    #[command(flatten)]
+    trial: TrialArgs,
+    /// Colours: auto, light, dark, or the name of a theme in the config folder [default: auto]
+    #[arg(long, value_name = "NAME", help_heading = "Screen")]
     theme: Option<String>,
 }
 
@@ -49,7 +51,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
     let mut options = args.generate.options(&session.config)?;
     options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
     let models = session.models(&args.models)?;
-    let unprotected = args.tests.unprotected;
+    let unprotected = args.trial.unprotected;
     let setup = tui::Setup {
         job,
         open: Box::new(move || {
@@ -59,7 +61,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
             Ok((Arc::new(source) as Arc<dyn Source>, Arc::new(runner)))
         }),
         options,
-        limits: session.limits(args.tests.timeout),
+        limits: session.limits(args.trial.timeout),
         keys: session.config.keys.clone(),
         theme: args.theme.unwrap_or_else(|| session.config.theme.clone()),
         themes_dir: session.paths.themes_dir(),
@@ -71,7 +73,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         print(&code)?;
     }
     if !outcome.message.is_empty() {
-        eprintln!("{}", crate::untrusted::clean(&outcome.message));
+        say(&(crate::untrusted::clean(&outcome.message) + "\n"));
     }
     Ok(0)
 }

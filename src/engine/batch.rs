@@ -97,7 +97,7 @@ impl Engine {
 
     fn run(&mut self, prompt: &[u32], run: &mut Run<'_>) -> Result<(), EngineError> {
         let n = run.options.n;
-        let room = (prompt.len() + run.options.max_tokens).min(self.main.context());
+        let room = prompt.len().saturating_add(run.options.max_tokens).min(self.main.context());
         // A draft model that cannot follow so far would fall out half way: then it is left out from the start.
         let drafter = self.drafter.as_mut().filter(|d| d.context() >= room && !run.plain());
         let total = prompt.len();

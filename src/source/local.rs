@@ -29,9 +29,7 @@ pub enum SourceError {
     #[error(transparent)]
     Backend(#[from] BackendError),
     /// The draft model speaks another vocabulary.
-    #[error(
-        "the draft model {draft} cannot draft for {main}: {why}; choose a draft model with the same tokenizer, or --draft none"
-    )]
+    #[error("the draft model {draft} cannot draft for {main}: {why}, or use --draft none")]
     Vocabulary {
         /// Name of the main model.
         main: String,

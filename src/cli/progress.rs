@@ -1,0 +1,103 @@
+//! One line on the terminal while candidates are written; gone when it is dropped.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use super::output::say;
+use crate::source::Event;
+
+/// Time between two drawings.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// What has happened so far, drawn on stderr if that is a terminal.
+pub struct Progress {
+    candidates: usize,
+    done: usize,
+    tested: usize,
+    tokens: usize,
+    /// Prompt tokens done, and in all.
+    prompt: (usize, usize),
+    /// When the first token came.
+    since: Option<Instant>,
+    drawn: Option<Instant>,
+    /// Whether anybody sees it.
+    seen: bool,
+}
+
+impl Progress {
+    /// A line for `candidates` candidates; silent if `quiet` or if stderr is no terminal.
+    pub fn new(candidates: usize, quiet: bool) -> Self {
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let seen = !quiet && !dumb && std::io::stderr().is_terminal();
+        Self { candidates, done: 0, tested: 0, tokens: 0, prompt: (0, 0), since: None, drawn: None, seen }
+    }
+
+    /// Takes note of an event.
+    pub fn event(&mut self, event: &Event) {
+        match event {
+            Event::Prefill { done, total } => self.prompt = (*done, *total),
+            Event::Tokens { ids, .. } => {
+                self.since.get_or_insert_with(Instant::now);
+                self.tokens += ids.len();
+            }
+            Event::Finished { .. } => self.done += 1,
+            _ => return,
+        }
+        self.draw();
+    }
+
+    /// Takes note of a verdict.
+    pub fn tested(&mut self) {
+        self.tested += 1;
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        let now = Instant::now();
+        if self.seen && self.drawn.is_none_or(|last| now - last >= EVERY) {
+            self.drawn = Some(now);
+            let seconds = self.since.map(|since| (now - since).as_secs_f64());
+            say(&format!("\r\x1b[K{}", self.text(seconds)));
+        }
+    }
+
+    /// The line, `seconds` after the first token.
+    fn text(&self, seconds: Option<f64>) -> String {
+        let Some(seconds) = seconds else { return format!("prompt: {} of {} tokens", self.prompt.0, self.prompt.1) };
+        let mut out = format!("{} of {} candidates done", self.done, self.candidates);
+        if self.tested > 0 {
+            let _ = write!(out, ", {} tested", self.tested);
+        }
+        // The first tokens come all at once: no rate can be told from them.
+        if seconds > 0.05 {
+            let _ = write!(out, ", {:.0} tokens/s", self.tokens as f64 / seconds);
+        }
+        out
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.drawn.is_some() {
+            say("\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_follows_the_events() {
+        let mut progress = Progress::new(2, true);
+        progress.event(&Event::Prefill { done: 3, total: 9 });
+        assert_eq!(progress.text(None), "prompt: 3 of 9 tokens");
+        let (ids, logprobs) = (vec![1; 40], vec![0.0; 40]);
+        progress.event(&Event::Tokens { candidate: 0, text: String::new(), ids, logprobs, drafted: 0, accepted: 0 });
+        assert_eq!(progress.text(Some(0.0)), "0 of 2 candidates done");
+        progress.tested();
+        assert_eq!(progress.text(Some(2.0)), "0 of 2 candidates done, 1 tested, 20 tokens/s");
+    }
+}

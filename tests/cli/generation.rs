@@ -1,0 +1,182 @@
+//! `complete`: the JSON object, seeds, speculation, ends.
+
+use serde_json::{Value, json};
+
+use super::world::{World, candidates, ids, is_even, keys, token_ids};
+
+#[test]
+fn the_object_is_the_one_of_the_contract() {
+    let report = World::new().complete(&["--file", &is_even(), "-n", "8"]);
+    assert_eq!(keys(&report), "candidates device draft dtype model picked prompt_tokens ranking seed stats");
+    assert_eq!(
+        keys(&report["stats"]),
+        "accepted decode_ms drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms steps tokens tokens_per_second"
+    );
+    assert_eq!((&report["device"], &report["seed"]), (&json!("cpu"), &json!(0)));
+    let all = candidates(&report);
+    assert_eq!(all.len(), 8);
+    let mut tokens = 0;
+    for (i, c) in all.iter().enumerate() {
+        assert_eq!(keys(c), "duplicate_of finish index logprobs mean_logprob text token_ids verdict");
+        assert_eq!(keys(&c["verdict"]), "duration_ms message output status");
+        assert_eq!(c["index"], i);
+        assert!(["stop", "length"].contains(&c["finish"].as_str().unwrap()), "{c}");
+        let logprobs: Vec<f64> = c["logprobs"].as_array().unwrap().iter().map(|l| l.as_f64().unwrap()).collect();
+        assert_eq!(ids(&c["token_ids"]).len(), logprobs.len());
+        assert!(!logprobs.is_empty() && logprobs.iter().all(|&l| l <= 0.0));
+        let mean = logprobs.iter().sum::<f64>() / logprobs.len() as f64;
+        assert!((mean - mean_of(&report, i)).abs() < 1e-5, "{c}");
+        if let Some(first) = c["duplicate_of"].as_u64() {
+            assert!((first as usize) < i);
+            assert_eq!(c["verdict"]["status"], all[first as usize]["verdict"]["status"], "one program, one verdict");
+        }
+        tokens += logprobs.len();
+    }
+    assert_eq!(report["stats"]["tokens"], tokens);
+    let ranking: Vec<usize> = ids(&report["ranking"]).into_iter().map(|c| c as usize).collect();
+    let mut sorted = ranking.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..8).collect::<Vec<_>>());
+    assert!(ranking.windows(2).all(|w| mean_of(&report, w[0]) >= mean_of(&report, w[1])), "{ranking:?}");
+    let passed = |&c: &usize| all[c]["verdict"]["status"] == "passed";
+    assert_eq!(report["picked"], json!(ranking.into_iter().find(passed).expect("one passes")));
+}
+
+fn mean_of(report: &Value, candidate: usize) -> f64 {
+    report["candidates"][candidate]["mean_logprob"].as_f64().unwrap()
+}
+
+/// All but what the clock says.
+fn timeless(mut report: Value) -> Value {
+    let stats = report["stats"].as_object_mut().unwrap();
+    stats.retain(|key, _| !key.contains("ms") && !key.contains("second"));
+    for c in report["candidates"].as_array_mut().unwrap() {
+        c["verdict"]["duration_ms"] = Value::Null;
+    }
+    report
+}
+
+#[test]
+fn a_seed_decides_everything() {
+    let world = World::new();
+    let run = |seed| world.complete(&["--file", &is_even(), "-n", "4", "--seed", seed, "--tests", "none"]);
+    let (first, again, other) = (run("7"), run("7"), run("8"));
+    assert_ne!(token_ids(&first), token_ids(&other));
+    assert_eq!(timeless(first), timeless(again));
+}
+
+#[test]
+fn greedy_output_does_not_depend_on_speculation() {
+    let world = World::new();
+    let run = |options: &[&str]| {
+        let base = ["--file", &is_even(), "-n", "2", "--temperature", "0", "--tests", "none"];
+        world.complete(&[&base, options].concat())
+    };
+    let plain = run(&["--draft", "none"]);
+    assert_eq!((&plain["draft"], &plain["stats"]["drafted"]), (&json!("none"), &json!(0)));
+    assert_eq!(plain["candidates"][1]["duplicate_of"], 0);
+    let bass = run(&[]);
+    assert!(bass["stats"]["accepted"].as_u64() > Some(0));
+    for other in [bass, run(&["--draft-length", "3"]), run(&["--draft-length", "0"]), run(&["--accept", "coupled"])] {
+        assert_eq!(token_ids(&plain), token_ids(&other));
+        let logprobs = |report: &Value| candidates(report)[0]["logprobs"].clone();
+        assert_eq!(logprobs(&plain), logprobs(&other));
+    }
+}
+
+#[test]
+fn coupled_output_does_not_depend_on_the_drafts() {
+    let world = World::new();
+    let run = |draft| {
+        let args = ["--file", &is_even(), "-n", "3", "--accept", "coupled", "--draft", draft, "--tests", "none"];
+        token_ids(&world.complete(&args))
+    };
+    assert_eq!(run("none"), run("auto"));
+}
+
+#[test]
+fn a_candidate_does_not_depend_on_how_many_there_are() {
+    let world = World::new();
+    let run = |n, draft| {
+        let args = ["--file", &is_even(), "-n", n, "--draft", draft, "--draft-length", "4", "--tests", "none"];
+        token_ids(&world.complete(&args))
+    };
+    for draft in ["none", "auto"] {
+        assert_eq!(run("1", draft)[0], run("5", draft)[0], "draft {draft}");
+    }
+}
+
+#[test]
+fn one_and_sixty_four() {
+    let world = World::new();
+    for n in ["1", "64"] {
+        let report = world.complete(&["Dear Sir", "-n", n, "--max-tokens", "3"]);
+        assert_eq!(candidates(&report).len().to_string(), n);
+        assert!(candidates(&report).iter().all(|c| ids(&c["token_ids"]).len() <= 3));
+        assert!(candidates(&report).iter().any(|c| c["finish"] == "length"));
+        assert!(report["picked"].is_u64(), "without tests the best is taken");
+    }
+}
+
+#[test]
+fn more_tokens_than_there_is_room_for_is_no_error() {
+    let most = u64::MAX.to_string();
+    World::new().complete(&["--file", &is_even(), "-n", "1", "--tests", "none", "--max-tokens", &most]);
+}
+
+#[test]
+fn stop_texts_end_a_candidate_and_are_not_part_of_it() {
+    let world = World::new();
+    let base = ["--file", &is_even(), "-n", "1", "--temperature", "0", "--tests", "none"];
+    assert!(candidates(&world.complete(&base))[0]["text"].as_str().unwrap().contains("return"));
+    let report = world.complete(&[&base[..], &["--stop", "turn", "--stop", "never seen"]].concat());
+    let c = &candidates(&report)[0];
+    assert_eq!((&c["text"], &c["finish"]), (&json!("    re"), &json!("stop")));
+}
+
+#[test]
+fn a_function_ends_unless_told_otherwise() {
+    let world = World::new();
+    let base = ["def add(a, b):\n", "-n", "2", "--max-tokens", "120", "--tests", "none"];
+    let ended = world.complete(&base);
+    assert!(candidates(&ended).iter().all(|c| !c["text"].as_str().unwrap().contains("\ndef ")));
+    world.complete(&[&base[..], &["--no-default-stops"]].concat());
+}
+
+#[test]
+fn what_the_time_budget_cuts_does_not_count() {
+    let world = World::new();
+    let args =
+        ["complete", "--json", "Dear Sir", "-n", "2", "--max-tokens", "800", "--time-budget", "1ms", "--seed", "3"];
+    let report = world.run(&args).code(1).json();
+    assert!(candidates(&report).iter().all(|c| c["finish"] == "budget"), "{report}");
+    assert!(report["picked"].is_null());
+    // The same for people: nothing is printed as the answer.
+    let done = world.run(&[&args[..1], &args[2..]].concat()).code(1);
+    assert_eq!(done.out, "");
+    assert!(done.err.contains("cut by the time budget"), "{}", done.err);
+}
+
+#[test]
+fn settings_come_from_the_file_and_flags_win() {
+    let world = World::new();
+    world.config("n = 3\nmax_tokens = 2\nseed = 5\ndraft = 'none'\n");
+    let report = world.complete(&["Dear Sir"]);
+    assert_eq!((candidates(&report).len(), &report["seed"], &report["draft"]), (3, &json!(5), &json!("none")));
+    let report = world.complete(&["Dear Sir", "-n", "1", "--seed", "0", "--draft", "auto"]);
+    assert_eq!((candidates(&report).len(), &report["seed"]), (1, &json!(0)));
+    assert_ne!(report["draft"], "none");
+}
+
+#[test]
+fn people_get_the_code_on_stdout_and_the_rest_on_stderr() {
+    let world = World::new();
+    let done = world.run(&["complete", "--file", &is_even(), "-n", "3"]).code(0);
+    assert!(done.out.starts_with("def is_even(n):\n") && done.out.contains("    return "), "{}", done.out);
+    assert!(done.err.contains("> ") && done.err.contains("PASS") && done.err.contains("tokens/s"), "{}", done.err);
+    assert!(!done.err.contains('\r') && !done.err.contains('\u{1b}'), "no progress line where nobody sees it");
+    let done =
+        world.run(&["complete", "--file", &is_even(), "-n", "3", "--tests", "none", "--temperature", "0"]).code(0);
+    assert!(done.out.contains("    return "), "without tests the best ranked is printed");
+    assert!(done.err.contains("same as A") && !done.err.contains("NOT RUN"), "{}", done.err);
+}

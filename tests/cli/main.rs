@@ -1,0 +1,9 @@
+//! The command line as a script meets it: what is printed where, exit codes, and a sentence for whatever is wrong.
+
+mod generation;
+mod golden;
+mod prompts;
+mod refusals;
+mod tests_of_candidates;
+mod tools;
+mod world;

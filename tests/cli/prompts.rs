@@ -1,0 +1,148 @@
+//! `complete`: where the prompt comes from, with which tests, and where the answer goes.
+
+use std::fs;
+
+use super::world::{STUB, World, candidates, token_ids};
+
+const HEAD: &str = "def is_even(n):\n    \"\"\"Return True if n is even, False otherwise.\n\n    >>> is_even(4)\n    True\n    >>> is_even(7)\n    False\n    \"\"\"\n";
+
+#[test]
+fn argument_file_and_stdin_are_the_same_prompt() {
+    let world = World::new();
+    let file = world.file("prompt.py", HEAD);
+    let options = ["complete", "--json", "-n", "2"];
+    let argument = world.run(&[&options[..], &[HEAD]].concat()).code(0).json();
+    let from_file = world.run(&[&options[..], &["--prompt-file", &file]].concat()).code(0).json();
+    let from_stdin = world.run_with(&[&options[..], &["--prompt-file", "-"]].concat(), HEAD.as_bytes()).code(0).json();
+    assert_eq!(token_ids(&argument), token_ids(&from_file));
+    assert_eq!(token_ids(&argument), token_ids(&from_stdin));
+    assert!(candidates(&argument).iter().any(|c| c["verdict"]["status"] == "passed"), "the examples were tried");
+}
+
+#[test]
+fn free_text_goes_on_freely() {
+    let report = World::new().complete(&["Dear Sir or Madam,", "-n", "2", "--max-tokens", "12"]);
+    assert!(candidates(&report).iter().all(|c| c["verdict"]["status"] == "not_run"));
+    assert_eq!(report["picked"], report["ranking"][0]);
+}
+
+#[test]
+fn a_tests_file_of_any_style_is_understood() {
+    let world = World::new();
+    let file = world.file("numbers_of_mine.py", STUB);
+    let styles = [
+        ("asserts.py", "assert is_even(4)\nassert not is_even(7)\n"),
+        ("check.py", "def check(candidate):\n    assert candidate(4)\n    assert not candidate(7)\n"),
+        ("test_module.py", "import numbers_of_mine\n\ndef test_it():\n    assert numbers_of_mine.is_even(4)\n"),
+        ("test_from.py", "from numbers_of_mine import is_even\n\ndef test_it():\n    assert not is_even(7)\n"),
+    ];
+    for (name, text) in styles {
+        let tests = world.file(name, text);
+        let report = world.complete(&["--file", &file, "-n", "4", "--tests", &tests]);
+        let picked = report["picked"].as_u64().expect(name) as usize;
+        assert_eq!(candidates(&report)[picked]["verdict"]["status"], "passed", "{name}");
+    }
+    let tests = world.file("wrong.py", "assert is_even(7)\nassert not is_even(4)\n");
+    let report = world.run(&["complete", "--json", "--file", &file, "-n", "2", "--tests", &tests]).code(1).json();
+    assert!(report["picked"].is_null());
+    assert!(candidates(&report).iter().all(|c| c["verdict"]["status"] != "passed"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), STUB, "nothing is written without --apply");
+}
+
+#[test]
+fn tests_of_text_prompts_and_none() {
+    let world = World::new();
+    let tests = world.file("t.py", "assert is_even(4) and not is_even(7)\n");
+    let report = world.complete(&[STUB, "-n", "4", "--tests", &tests]);
+    assert!(report["picked"].is_u64());
+    let report = world.complete(&[HEAD, "-n", "2", "--tests", "none"]);
+    assert!(candidates(&report).iter().all(|c| c["verdict"]["status"] == "not_run"));
+    world.complete(&[HEAD, "-n", "4", "--tests", "auto"]);
+    let without = ["complete", STUB, "-n", "4", "--tests", "auto"];
+    world.run(&without).refused(2, &["--tests auto", "is_even", ">>>"]);
+}
+
+#[test]
+fn a_tests_file_without_checks_passes_nobody_and_says_so() {
+    let world = World::new();
+    let tests = world.file("empty.py", "");
+    let done = world.run(&["complete", STUB, "-n", "1", "--tests", &tests]).code(1);
+    assert_eq!(done.out, "");
+    assert!(done.err.contains("NOT RUN: "), "{}", done.err);
+}
+
+/// Applies a passing candidate to `before`, whose function `is_even` begins with `head` and is followed by `after`.
+fn applied(before: &str, head: &str, after: &str) -> String {
+    let world = World::new();
+    let file = world.file("mine.py", before);
+    let tests = world.file("t.py", "assert is_even(4) and not is_even(7)\n");
+    let target = format!("{file}:is_even");
+    let done = world.run(&["complete", "--json", "--file", &target, "--tests", &tests, "-n", "8", "--apply"]).code(0);
+    assert!(done.err.contains("written to") && done.err.contains("mine.py"), "{}", done.err);
+    let report = done.json();
+    let text = fs::read_to_string(&file).unwrap();
+    let body = text.strip_prefix(head).expect("the head is as it was").strip_suffix(after).expect("so is the rest");
+    let picked = &candidates(&report)[report["picked"].as_u64().unwrap() as usize];
+    let line = |text: &str| text.trim().replace('\r', "");
+    assert_eq!(line(body), line(picked["text"].as_str().unwrap()), "the picked one, and only its body");
+    let backups: Vec<_> = fs::read_dir(world.state().join("backups")).unwrap().collect();
+    assert_eq!(backups.len(), 1);
+    assert_eq!(fs::read_to_string(backups[0].as_ref().unwrap().path()).unwrap(), before);
+    text
+}
+
+#[test]
+fn apply_writes_the_body_and_nothing_else() {
+    let after = "\n\ndef other():\n    return  1 # as it is\n";
+    applied(&format!("X = 1\n\n\n{STUB}{after}"), &format!("X = 1\n\n\n{STUB}"), after);
+}
+
+#[test]
+fn apply_keeps_the_line_ends_of_the_file() {
+    let after = "\r\n\r\ndef other():\r\n    return  1\r\n";
+    let head = format!("X = 1\r\n\r\n\r\n{}", STUB.replace('\n', "\r\n"));
+    let text = applied(&format!("{head}{after}"), &head, after);
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+}
+
+#[test]
+fn apply_without_a_pass_leaves_the_file_alone() {
+    let world = World::new();
+    let file = world.file("mine.py", STUB);
+    let tests = world.file("t.py", "assert is_even(7)\nassert not is_even(4)\n");
+    let done = world.run(&["complete", "--file", &file, "--tests", &tests, "-n", "2", "--apply"]).code(1);
+    assert!(done.err.contains("no candidate passed") && done.err.contains("mine.py is as it was"), "{}", done.err);
+    assert_eq!(fs::read_to_string(&file).unwrap(), STUB);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_changed_meanwhile_is_not_overwritten() {
+    use std::io::Write;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Stdio;
+
+    let world = World::new();
+    let file = world.file("mine.py", STUB);
+    // The tests come through a pipe, so that the program waits for them once it has read the file.
+    let pipe = world.work().join("pipe.py");
+    let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).unwrap();
+    // SAFETY: the name is a string that ends with a zero and lives through the call.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    let process = world
+        .process(&["complete", "--file", &file, "--tests", "pipe.py", "-n", "4", "--apply"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut tests = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"# mine\n").unwrap();
+    tests.write_all(b"assert is_even(4) and not is_even(7)\n").unwrap();
+    drop(tests);
+    let out = process.wait_with_output().unwrap();
+    let err = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{err}");
+    assert!(err.contains("mine.py") && err.contains("changed") && err.contains("patch"), "{err}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), format!("{STUB}# mine\n"));
+    assert_eq!(fs::read_dir(world.state().join("patches")).unwrap().count(), 1);
+}

@@ -1,0 +1,100 @@
+//! `test`: one trial in the sandbox.
+
+use std::fs;
+
+use super::world::{World, keys};
+
+const RIGHT: &str = "def double(x):\n    \"\"\"Twice x.\n\n    >>> double(2)\n    4\n    \"\"\"\n    return 2 * x\n";
+
+#[test]
+fn a_pass_is_0_and_a_failure_1() {
+    let world = World::new();
+    let right = world.file("right.py", RIGHT);
+    let wrong = world.file("wrong.py", "def double(x):\n    print('hello')\n    return x * x\n");
+    let tests = world.file("t.py", "assert double(2) == 4\nassert double(3) == 6\n");
+    let verdict = world.run(&["test", &right, "--tests", &tests, "--json"]).code(0).json();
+    assert_eq!(keys(&verdict), "duration_ms message output protection status");
+    assert_eq!(keys(&verdict["protection"]), "landlock_abi limits no_new_privs seccomp summary tier");
+    assert_eq!(verdict["status"], "passed");
+    let verdict = world.run(&["test", &wrong, "--tests", &tests, "--json"]).code(1).json();
+    assert_eq!(verdict["status"], "failed");
+    assert!(verdict["output"].as_str().unwrap().contains("hello"), "{verdict}");
+    assert!(verdict["message"].as_str().unwrap().contains("double(3)"), "{verdict}");
+    let done = world.run(&["test", &wrong, "--tests", &tests]).code(1);
+    assert!(done.out.starts_with("FAIL: ") && done.out.contains("hello"), "{}", done.out);
+    let done = world.run(&["test", &right, "--tests", &tests]).code(0);
+    assert!(done.out.starts_with("PASS: ") && done.err.is_empty(), "{} {}", done.out, done.err);
+}
+
+#[test]
+fn examples_of_docstrings_and_named_functions() {
+    let world = World::new();
+    let file = world.file("right.py", RIGHT);
+    assert_eq!(world.run(&["test", &file, "--tests", "auto", "--json"]).code(0).json()["status"], "passed");
+    let two = world.file("two.py", "def first(x):\n    return 1\n\n\ndef second(x):\n    return 2\n");
+    let tests = world.file("check.py", "def check(candidate):\n    assert candidate(0) == 1\n");
+    world.run(&["test", &format!("{two}:first"), "--tests", &tests]).code(0);
+    // Without a name the last function is meant.
+    world.run(&["test", &two, "--tests", &tests]).code(1);
+    world.run(&["test", &format!("{two}:third"), "--tests", &tests]).refused(2, &["two.py", "third"]);
+}
+
+#[test]
+fn a_loop_without_end_is_ended() {
+    let world = World::new();
+    let file = world.file("loops.py", "def f():\n    while True:\n        pass\n");
+    let tests = world.file("t.py", "assert f() is None\n");
+    let verdict = world.run(&["test", &file, "--tests", &tests, "--timeout", "1s", "--json"]).code(1).json();
+    assert_eq!(verdict["status"], "timeout");
+    let done = world.run(&["test", &file, "--tests", &tests, "--timeout", "1s"]).code(1);
+    assert!(done.out.starts_with("TIMEOUT: ") && done.out.contains("1 s"), "{}", done.out);
+}
+
+#[test]
+fn code_that_does_not_load_is_an_error_of_the_candidate() {
+    let world = World::new();
+    let file = world.file("broken.py", "def f(:\n");
+    let tests = world.file("t.py", "assert f() is None\n");
+    let verdict = world.run(&["test", &file, "--tests", &tests, "--json"]).code(1).json();
+    assert_eq!(verdict["status"], "error");
+    assert!(verdict["message"].as_str().unwrap().contains("SyntaxError"), "{verdict}");
+}
+
+#[test]
+fn what_cannot_be_tested_is_refused() {
+    let world = World::new();
+    let file = world.file("right.py", RIGHT);
+    let tests = world.file("t.py", "assert double(2) == 4\n");
+    let broken = world.file("broken_tests.py", "assert double(2 ==\n");
+    let binary = world.file("binary.py", b"\xff\xfe\x00");
+    let run = |args: &[&str]| world.run(&[&["test"], args].concat());
+    run(&[&file]).refused(2, &["--tests"]);
+    run(&[&file, "--tests", "none"]).refused(2, &["--tests FILE"]);
+    run(&[&file, "--tests", "gone.py"]).refused(2, &["the tests file gone.py"]);
+    run(&["gone.py", "--tests", &tests]).refused(2, &["gone.py"]);
+    run(&[&file, "--tests", &broken]).refused(2, &["broken_tests.py", "does not parse", "line 1"]);
+    run(&[&binary, "--tests", &tests]).refused(2, &["binary.py", "not UTF-8"]);
+    run(&[&file, "--tests", &binary]).refused(2, &["the tests file", "binary.py", "not UTF-8"]);
+    run(&[&file, "--tests", &tests, "--timeout", "0s"]).refused(2, &["--timeout", "more than 0"]);
+    run(&[&file, "--tests", &tests, "--timeout", "soon"]).refused(2, &["--timeout", "soon"]);
+    run(&[&file, "--tests", &tests, "--language", "cobol"]).refused(2, &["cobol", "python"]);
+    let other = world.file("right.txt", RIGHT);
+    run(&[&other, "--tests", &tests]).refused(2, &["right.txt", "--language"]);
+    run(&[&other, "--tests", &tests, "--language", "python"]).code(0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), RIGHT);
+}
+
+#[test]
+fn without_an_interpreter_the_sentence_is_about_that() {
+    let world = World::new();
+    let file = world.file("right.py", RIGHT);
+    let without = |args: &[&str]| {
+        let out = world.command(args).env("PATH", world.work()).output().expect("the program");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+        super::world::Done { code: out.status.code(), out: text(out.stdout), err: text(out.stderr) }
+    };
+    without(&["test", &file, "--tests", "auto"]).refused(3, &["no Python interpreter", "install Python"]);
+    without(&["complete", "--file", &file, "--apply"]).refused(3, &["no Python interpreter", "--tests none"]);
+    without(&["complete", "x", "-n", "1", "--max-tokens", "2"]).code(0);
+    assert!(without(&["doctor"]).code(0).out.contains("not found"));
+}
