@@ -216,7 +216,7 @@ impl Runner {
 
     fn python(&self) -> Result<&Prepared, TrialError> {
         self.python.get_or_init(runner::python::prepare).as_ref().map_err(|fault| match fault {
-            Fault::Missing => TrialError::NoInterpreter { language: Language::Python.name() },
+            Fault::Missing => TrialError::NoInterpreter { language: "Python" },
             Fault::Unusable(sentence) => TrialError::Interpreter(sentence.clone()),
         })
     }
@@ -235,7 +235,7 @@ pub enum TrialError {
     #[error("{0}")]
     Interpreter(String),
     /// The tests file is no valid program; the sentence names file and line.
-    #[error("{0}")]
+    #[error("{0}: it does not parse; correct it, or leave out --tests")]
     TestsDoNotParse(String),
     /// The sandbox could not be set up.
     #[error("the sandbox could not be started: {0}")]

@@ -96,5 +96,5 @@ fn without_an_interpreter_the_sentence_is_about_that() {
     without(&["test", &file, "--tests", "auto"]).refused(3, &["no Python interpreter", "install Python"]);
     without(&["complete", "--file", &file, "--apply"]).refused(3, &["no Python interpreter", "--tests none"]);
     without(&["complete", "x", "-n", "1", "--max-tokens", "2"]).code(0);
-    assert!(without(&["doctor"]).code(0).out.contains("not found"));
+    assert!(without(&["doctor"]).code(0).out.contains("no Python interpreter"));
 }
