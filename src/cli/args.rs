@@ -19,8 +19,8 @@ pub struct ModelArgs {
     /// Main model: a name from `bass-tui models`, or a folder in Hugging Face layout [default: built-in]
     #[arg(long, value_name = "NAME|DIR")]
     pub model: Option<String>,
-    /// Draft model, which makes it faster and changes no answer: a name, a folder, none, or auto for the one that
-    /// belongs to the main model (lookup and sibling are not available in this version) [default: auto]
+    /// Draft model, which proposes what the main model then checks (faster, and just as good): a name, a folder, none, or
+    /// auto for the one that belongs to the main model (lookup and sibling are not available in this version) [default: auto]
     #[arg(long, value_name = "NAME|DIR|lookup|sibling|none|auto")]
     pub draft: Option<String>,
     /// Where to compute (cuda is not available in this version) [default: auto]

@@ -22,7 +22,7 @@ use crate::trial::{Limits, Runner, Status, Verdict};
 #[command(
     override_usage = "bass-tui complete --file F[:FUNCTION|:LINE] [OPTIONS]\n       bass-tui complete PROMPT [OPTIONS]",
     after_help = "\
-The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests it is the one with
+The best candidate that passed goes to stdout, what happened to each goes to stderr. Without tests it is the one with \
 the best mean log-probability. With --json everything goes to stdout, as one object.
 
 EXAMPLES
@@ -40,8 +40,13 @@ pub struct Args {
     /// Text to complete; if it ends with the head of a Python function, that function is completed
     #[arg(value_name = "PROMPT", group = "what")]
     prompt: Option<String>,
-    /// A function of a file: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method
-    #[arg(long, value_name = "F[:FUNCTION|:LINE]", group = "what", help_heading = "What to complete")]
+    #[arg(
+        long,
+        value_name = "F[:FUNCTION|:LINE]",
+        group = "what",
+        help_heading = "What to complete",
+        help = "A function of a file: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method"
+    )]
     file: Option<String>,
     /// Read the text to complete from a file; - is stdin
     #[arg(long, value_name = "P|-", group = "what", help_heading = "What to complete")]

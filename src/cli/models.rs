@@ -1,5 +1,7 @@
 //! `bass-tui models`: the models that can be used by name.
 
+use std::fmt::Write;
+
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -11,8 +13,8 @@ use crate::untrusted::clean;
 /// Arguments of `models`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A model is used by its name, or by its folder in Hugging Face layout (config.json, tokenizer.json, *.safetensors). Names are
-looked up in the Hugging Face cache; nothing is downloaded. Names of your own go into models.toml in the config folder, which
+A model is used by its name, or by its folder in Hugging Face layout (config.json, tokenizer.json, *.safetensors). Names are \
+looked up in the Hugging Face cache; nothing is downloaded. Names of your own go into models.toml in the config folder, which \
 bass-tui doctor shows.
 
 EXAMPLES
@@ -107,7 +109,7 @@ fn list(session: &Session, json: bool) -> Result<u8, Failure> {
     let mut out = String::new();
     for row in rows {
         let here = if row.here { "here   " } else { "missing" };
-        out += &format!("{:width$}  {here}  {}\n", clean(&row.name), clean(&row.description));
+        let _ = writeln!(out, "{:width$}  {here}  {}", clean(&row.name), clean(&row.description));
     }
     print(&out)?;
     Ok(0)
@@ -151,11 +153,12 @@ fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let mut out = clean(&details.name) + "\n";
     for (label, text) in [("about", &details.description), ("licence", &details.license)] {
         if !text.is_empty() {
-            out += &format!("  {label:12}  {}\n", clean(text));
+            let _ = writeln!(out, "  {label:12}  {}", clean(text));
         }
     }
-    out += &format!(
-        "  architecture  {}, {} layers x {} wide, {} token ids\n  context       {} tokens\n  parameters    {:.1} million\n  draft         {}\n",
+    let _ = writeln!(
+        out,
+        "  architecture  {}, {} layers x {} wide, {} token ids\n  context       {} tokens\n  parameters    {:.1} million\n  draft         {}",
         details.architecture,
         details.layers,
         details.hidden,

@@ -19,7 +19,7 @@ use crate::untrusted::clean;
 /// Arguments of `test`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-The candidate runs in a sandbox, in a folder that is empty. The tests see its names and can import it as a module. Plain
+The candidate runs in a sandbox, in a folder that is empty. The tests see its names and can import it as a module. Plain \
 assert lines, check(candidate), test_ functions, unittest classes and doctests all count.
 
 EXAMPLES
@@ -30,8 +30,10 @@ EXAMPLES
 EXIT CODES
   0 passed   1 not passed   2 wrong usage or bad input   3 the sandbox failed   130 interrupted")]
 pub struct Args {
-    /// The program under test: FILE, or FILE:FUNCTION to name what check(candidate) gets (else the last function of the file)
-    #[arg(value_name = "CANDIDATE")]
+    #[arg(
+        value_name = "CANDIDATE",
+        help = "The program under test: FILE, or FILE:FUNCTION to name what check(candidate) gets (else the last function)"
+    )]
     candidate: String,
     /// A tests file, or auto for the >>> examples of the docstrings
     #[arg(long, value_name = "FILE|auto", help_heading = "Tests")]

@@ -16,8 +16,10 @@ use crate::tui;
 /// Arguments of the screen.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The function to complete: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method. Without it: a built-in example
-    #[arg(value_name = "FILE[:FUNCTION|:LINE]")]
+    #[arg(
+        value_name = "FILE[:FUNCTION|:LINE]",
+        help = "The function to complete: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method. Without it: a built-in example"
+    )]
     target: Option<String>,
     #[command(flatten)]
     models: ModelArgs,

@@ -113,7 +113,8 @@ impl Engine {
         let mut outcome = Ok(());
         let mut drafter = match drafter {
             Some(drafter) => {
-                outcome = drafter.begin(prompt, n, room, &mut |done| run.prefilled((total + done) / 2, total));
+                outcome =
+                    drafter.begin(prompt, n, room, &mut |done| run.prefilled(usize::midpoint(total, done), total));
                 outcome.is_ok().then_some(drafter.as_mut() as &mut dyn Drafter)
             }
             None => None,

@@ -5,7 +5,7 @@ use super::request::StopRules;
 /// The text of one candidate. What has been given out is never taken back, except for trailing white space at the very end.
 #[derive(Debug, Default)]
 pub struct Text {
-    text: String,
+    whole: String,
     shown: usize,
     ended: bool,
 }
@@ -14,20 +14,20 @@ impl Text {
     /// Adds text. Returns true if a rule ends the candidate: then the text is final.
     pub fn push(&mut self, piece: &str, rules: &StopRules) -> bool {
         let longest = rules.strings.iter().map(String::len).max().unwrap_or(0);
-        let mut from = self.text.len().saturating_sub(longest.saturating_sub(1));
-        while !self.text.is_char_boundary(from) {
+        let mut from = self.whole.len().saturating_sub(longest.saturating_sub(1));
+        while !self.whole.is_char_boundary(from) {
             from -= 1;
         }
-        self.text.push_str(piece);
+        self.whole.push_str(piece);
         let string = rules
             .strings
             .iter()
             .filter(|s| !s.is_empty())
-            .filter_map(|s| self.text[from..].find(s.as_str()).map(|at| from + at))
+            .filter_map(|s| self.whole[from..].find(s.as_str()).map(|at| from + at))
             .min();
-        let rule = rules.text.as_ref().and_then(|rule| rule(&self.text)).map(|at| at.min(self.text.len()));
+        let rule = rules.text.as_ref().and_then(|rule| rule(&self.whole)).map(|at| at.min(self.whole.len()));
         if let Some(cut) = string.into_iter().chain(rule).min() {
-            self.text.truncate(floor_boundary(&self.text, cut));
+            self.whole.truncate(floor_boundary(&self.whole, cut));
             self.ended = true;
         }
         self.ended
@@ -43,21 +43,21 @@ impl Text {
 
     /// The text that became certain since the last call: neither the beginning of a stop string nor trailing white space.
     pub fn take(&mut self, rules: &StopRules) -> String {
-        let mut safe = if self.ended { self.text.len() } else { self.text.len() - held_back(&self.text, rules) };
+        let mut safe = if self.ended { self.whole.len() } else { self.whole.len() - held_back(&self.whole, rules) };
         if !self.ended {
-            safe = self.text[..safe].trim_end().len();
+            safe = self.whole[..safe].trim_end().len();
         }
         if safe <= self.shown {
             return String::new();
         }
-        let piece = self.text[self.shown..safe].to_owned();
+        let piece = self.whole[self.shown..safe].to_owned();
         self.shown = safe;
         piece
     }
 
     /// All of it.
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.whole
     }
 }
 

@@ -100,7 +100,7 @@ impl Job {
     pub fn from_ids(ids: Vec<u32>, tests: &TestsChoice) -> Result<Self, JobError> {
         let (tests, tests_label) = find_tests(None, tests)?;
         let language = tests.as_ref().map(|_| Language::Python);
-        Ok(Self { tests, tests_label, language, ..Self::free(Prompt::Ids(ids)) })
+        Ok(Self { language, tests, tests_label, ..Self::free(Prompt::Ids(ids)) })
     }
 
     /// A prompt that nothing is known of.

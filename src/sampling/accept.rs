@@ -175,7 +175,7 @@ mod tests {
             for token in 0..3 {
                 let draft = Draft { token, proposal: Proposal::Certain };
                 let got = verify(&|i| rows[i], &[draft], &sampling, Accept::Coupled, key(position), &[]);
-                assert_eq!(got.tokens, want[..got.accepted + 1]);
+                assert_eq!(got.tokens, want[..=got.accepted]);
                 assert_eq!(got.accepted == 1, token == want[0]);
             }
         }

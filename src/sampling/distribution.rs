@@ -67,7 +67,7 @@ impl Distribution {
     pub fn new(logits: &[f32], sampling: &Sampling, history: &[u32]) -> Self {
         let penalised;
         let logits = match sampling.repetition_penalty {
-            Some(penalty) if penalty != 1.0 => {
+            Some(penalty) if (penalty - 1.0).abs() > 0.0 => {
                 penalised = penalise(logits, penalty, history);
                 &penalised
             }

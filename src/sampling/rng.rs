@@ -15,6 +15,7 @@ pub struct DrawKey {
 
 impl DrawKey {
     /// The key of the token `offset` positions later in the same sequence.
+    #[must_use]
     pub fn at(self, offset: usize) -> Self {
         Self { position: self.position + offset as u32, ..self }
     }

@@ -59,14 +59,17 @@ impl LocalSource {
     /// Loads the models and starts the thread. Takes as long as reading and packing the weights takes.
     pub fn open(models: &LocalModels) -> Result<Self, SourceError> {
         let main = Model::load(&models.main)?;
-        let mut info = SourceInfo { model: main.name.clone(), draft: "none".to_owned(), ..SourceInfo::default() };
         let network = backend::load(&main, models.load)?;
         let on = network.info();
-        info.device = on.device.to_owned();
-        info.dtype = on.dtype.to_owned();
-        info.kernel = on.kernel.to_owned();
-        info.threads = on.threads;
-        info.context = network.context();
+        let mut info = SourceInfo {
+            model: main.name.clone(),
+            draft: "none".to_owned(),
+            device: on.device.to_owned(),
+            dtype: on.dtype.to_owned(),
+            kernel: on.kernel.to_owned(),
+            threads: on.threads,
+            context: network.context(),
+        };
 
         let mut drafter = None;
         if let Some(files) = &models.draft {
