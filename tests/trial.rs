@@ -38,7 +38,14 @@ fn runner() -> Option<&'static Runner> {
 
 fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
     let entry_point = Some("f".to_owned());
-    Trial { language: Language::Python, program: program.to_owned(), module: Some("numbers".to_owned()), entry_point, tests, limits }
+    Trial {
+        language: Language::Python,
+        program: program.to_owned(),
+        module: Some("numbers".to_owned()),
+        entry_point,
+        tests,
+        limits,
+    }
 }
 
 fn file(text: &str) -> Tests {
@@ -194,12 +201,19 @@ fn tests_import_the_candidate_even_by_the_name_of_a_library() {
 fn a_tests_file_that_does_not_parse_is_refused_beforehand() {
     let Some(runner) = runner() else { return };
     let _running = RUNNING.read();
-    let error = runner.check_tests(&Tests::Source { name: "test_f.py".into(), text: "assert f(1) == 2\nassert (\n".into() }).unwrap_err();
+    let error = runner
+        .check_tests(&Tests::Source { name: "test_f.py".into(), text: "assert f(1) == 2\nassert (\n".into() })
+        .unwrap_err();
     assert!(matches!(error, TrialError::TestsDoNotParse(_)));
     assert!(error.to_string().starts_with("tests file test_f.py, line 2: "), "{error}");
     let said = error.to_string().replace("line 2", "line 1");
     runner.check_tests(&Tests::Source { name: "test_f.py".into(), text: "assert f(1) == 2\n".into() }).unwrap();
-    expect(DOUBLE, file("assert (\n"), Status::Error, said.trim_end_matches(": it does not parse; correct it, or leave out --tests"));
+    expect(
+        DOUBLE,
+        file("assert (\n"),
+        Status::Error,
+        said.trim_end_matches(": it does not parse; correct it, or leave out --tests"),
+    );
 }
 
 #[test]

@@ -123,12 +123,8 @@ impl Engine {
             run.prefilled(total, total);
             run.decode_start = Instant::now();
             run.stats.prefilled(run.decode_start - run.start);
-            let mut step = Step {
-                main: self.main.as_mut(),
-                tokenizer: &self.tokenizer,
-                eos: &self.eos,
-                costs: &mut self.costs,
-            };
+            let mut step =
+                Step { main: self.main.as_mut(), tokenizer: &self.tokenizer, eos: &self.eos, costs: &mut self.costs };
             let mut policy = Policy::new(run.options.draft_length);
             while outcome.is_ok() && step.sweep(&mut live, &mut drafter, run) {
                 outcome = step.advance(&mut live, &mut drafter, &mut policy, run);

@@ -29,14 +29,13 @@ impl CostCurve {
             (Some((r0, t0)), Some((r1, t1))) if r1 > r0 => {
                 Some(t0 + (t1 - t0).max(0.0) * (rows - r0) as f64 / (r1 - r0) as f64)
             }
-            (Some((_, t)), Some(_)) => Some(t),
             // Beyond the last point the slope between the last two goes on; with one point alone, time is taken to be proportional to rows
             // beyond it, which is the cautious guess.
             (Some((r1, t1)), None) => {
                 let slope = below.next().map_or(t1 / r1 as f64, |(r0, t0)| ((t1 - t0) / (r1 - r0) as f64).max(0.0));
                 Some(t1 + slope * (rows - r1) as f64)
             }
-            (None, Some((_, t))) => Some(t),
+            (_, Some((_, t))) => Some(t),
             (None, None) => None,
         }
     }

@@ -210,7 +210,9 @@ mod tests {
 
     fn costs(main: [(usize, f64); 2], draft: f64) -> Costs {
         let mut costs = Costs::default();
-        main.into_iter().for_each(|(rows, ms)| costs.main.observe(rows, ms));
+        for (rows, ms) in main {
+            costs.main.observe(rows, ms);
+        }
         costs.draft.observe(1, draft);
         costs
     }
