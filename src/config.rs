@@ -36,7 +36,7 @@ pub struct Config {
     pub min_p: Option<f32>,
     /// Divide (or multiply, when negative) the logits of tokens that have occurred; `None` leaves them.
     pub repetition_penalty: Option<f32>,
-    /// Key of all randomness; `None` draws a new one for each run.
+    /// Key of all randomness; `None` is 0.
     pub seed: Option<u64>,
     /// Worker threads; `None` is one per core.
     pub threads: Option<usize>,

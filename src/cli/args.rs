@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use super::failure::Failure;
 use crate::backend::{Dtype, LoadOptions};
@@ -100,7 +101,7 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "rejection|coupled")]
     pub accept: Option<String>,
     /// End a candidate at this text; may be given several times
-    #[arg(long, value_name = "STR", allow_hyphen_values = true)]
+    #[arg(long, value_name = "STR", value_parser = NonEmptyStringValueParser::new())]
     pub stop: Vec<String>,
     /// Do not end a candidate at the end of its function
     #[arg(long)]

@@ -87,7 +87,7 @@ pub(super) static KEYS: &[Key] = &[
     },
     Key {
         name: "seed",
-        help: "The same seed gives the same candidates; without it, each run has its own.",
+        help: "The same seed gives the same candidates; without it, the seed is 0.",
         expected: "a whole number from 0",
         default: "# seed is unset",
         set: |c, v| v.as_integer().and_then(|i| u64::try_from(i).ok()).map(|s| c.seed = Some(s)),

@@ -137,6 +137,8 @@ fn numbers_out_of_range() {
     run(&["--dtype", "f8"]).refused(2, &["f8"]);
     run(&["--time-budget", "-1s"]).refused(2, &["--time-budget"]);
     run(&["--time-budget", "3 weeks"]).refused(2, &["--time-budget", "weeks"]);
+    run(&["--stop", ""]).refused(2, &["--stop"]);
+    run(&["--stop", "-n", "1"]).refused(2, &["--stop"]);
     run(&["--no-such-flag"]).refused(2, &["--no-such-flag"]);
 }
 
