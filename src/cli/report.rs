@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
+use crate::job::label;
 use crate::source::{FinishReason, SourceInfo, Summary};
 use crate::trial::{Status, Verdict};
 use crate::untrusted::clean;
@@ -100,10 +101,10 @@ impl Report {
             let mark = if self.picked == Some(c) { '>' } else { ' ' };
             let verdict = &candidate.verdict;
             let verdict = match (verdict.status, candidate.duplicate_of) {
-                (Status::NotRun, Some(of)) => format!("same as {}", name(of)),
-                (status, Some(of)) => format!("{} (same as {})", word(status), name(of)),
+                (Status::NotRun, Some(of)) => format!("same as {}", label(of)),
+                (status, Some(of)) => format!("{} (same as {})", status.word(), label(of)),
                 (Status::NotRun, None) if sandbox.is_none() => String::new(),
-                (status, None) => format!("{}: {}", word(status), clean(&verdict.message)),
+                (status, None) => format!("{}: {}", status.word(), clean(&verdict.message)),
             };
             let finish = match candidate.finish {
                 Some(FinishReason::Length) => "cut at the token limit",
@@ -114,7 +115,7 @@ impl Report {
             let notes: Vec<&str> = [verdict.as_str(), finish].into_iter().filter(|note| !note.is_empty()).collect();
             let line = format!(
                 "{mark} {:2} {:>3} tokens  logprob {:>6.2}  {}",
-                name(c),
+                label(c),
                 candidate.token_ids.len(),
                 candidate.mean_logprob,
                 notes.join("; "),
@@ -141,33 +142,9 @@ impl Report {
     }
 }
 
-/// The letter of a candidate, as on the screen: A, B, …, Z, AA, ….
-pub fn name(candidate: usize) -> String {
-    let letter = char::from(b'A' + (candidate % 26) as u8);
-    if candidate < 26 { letter.to_string() } else { format!("{}{letter}", name(candidate / 26 - 1)) }
-}
-
-/// The word for a status, as on the screen.
-pub fn word(status: Status) -> &'static str {
-    match status {
-        Status::Passed => "PASS",
-        Status::Failed => "FAIL",
-        Status::Error => "ERROR",
-        Status::Timeout => "TIMEOUT",
-        Status::Killed => "KILLED",
-        Status::Tampered => "TAMPERED",
-        Status::NotRun => "NOT RUN",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn letters_go_on_after_z() {
-        assert_eq!([0, 7, 25, 26, 63].map(name), ["A", "H", "Z", "AA", "BL"]);
-    }
 
     #[test]
     fn the_table_says_what_is_worth_reading() {

@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::args::TrialArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::print;
-use super::report::word;
 use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Place, TargetSpec};
 use crate::language::Language;
@@ -121,7 +120,7 @@ fn json(verdict: &Verdict, protection: &Protection) -> String {
 fn text(verdict: &Verdict, protection: &Protection) -> String {
     let mut out = format!(
         "{}: {} ({} ms; {})\n",
-        word(verdict.status),
+        verdict.status.word(),
         clean(&verdict.message),
         verdict.duration_ms,
         protection.summary

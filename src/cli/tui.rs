@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs};
-use super::failure::Failure;
+use super::failure::{Failure, INTERRUPTED};
 use super::output::{print, say};
 use super::session::Session;
 use crate::code::{Target, TargetSpec};
@@ -48,7 +48,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
             let target = TargetSpec::parse(text).and_then(|spec| Target::read(&spec)).map_err(Failure::input)?;
             Job::from_target(target, &choice).map_err(Failure::input)?
         }
-        None => Job::example(),
+        None => Job::example(&choice).map_err(Failure::input)?,
     };
     let mut options = args.generate.options(&session.config)?;
     options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
@@ -70,7 +70,14 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         state_dir: session.paths.state_dir.clone(),
         tests_allowed: unprotected,
     };
-    let outcome = tui::run(setup).map_err(Failure::internal)?;
+    let outcome = match tui::run(setup) {
+        Ok(outcome) => outcome,
+        Err(tui::TuiError::Signal(_)) => return Ok(INTERRUPTED),
+        Err(error @ (tui::TuiError::NoTerminal(_) | tui::TuiError::Keys(_) | tui::TuiError::Theme(_))) => {
+            return Err(Failure::input(error));
+        }
+        Err(error) => return Err(Failure::internal(error)),
+    };
     if let Some(code) = outcome.accepted {
         print(&code)?;
     }

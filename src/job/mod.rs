@@ -65,9 +65,8 @@ pub enum JobError {
 
 impl Job {
     /// The built-in first-run example: a stub with a docstring and examples.
-    pub fn example() -> Self {
-        Self::from_text(include_str!("example.py"), &TestsChoice::IfAny)
-            .unwrap_or_else(|_| Self::free(Prompt::Text(include_str!("example.py").to_owned())))
+    pub fn example(tests: &TestsChoice) -> Result<Self, JobError> {
+        Self::from_text(include_str!("example.py"), tests)
     }
 
     /// A job for a function in a file.
@@ -192,6 +191,12 @@ fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<T
     }
 }
 
+/// The name of a candidate on the screen and in reports: A to Z, then AA, AB and so on.
+pub fn label(candidate: usize) -> String {
+    let letter = char::from(b'A' + (candidate % 26) as u8);
+    if candidate < 26 { letter.to_string() } else { format!("{}{letter}", label(candidate / 26 - 1)) }
+}
+
 /// The candidate to take: the first in rank order that passed; without tests the best ranked one.
 pub fn pick(ranking: &[usize], status: &dyn Fn(usize) -> Status, tested: bool) -> Option<usize> {
     ranking.iter().copied().find(|&c| !tested || status(c) == Status::Passed)
@@ -200,6 +205,11 @@ pub fn pick(ranking: &[usize], status: &dyn Fn(usize) -> Status, tested: bool) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_go_on_after_z() {
+        assert_eq!([0, 7, 25, 26, 63].map(label), ["A", "H", "Z", "AA", "BL"]);
+    }
 
     #[test]
     fn the_pick_is_the_best_ranked_that_passed() {
@@ -211,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_example_has_a_function_and_tests() {
-        let job = Job::example();
+        let job = Job::example(&TestsChoice::IfAny).unwrap();
         assert_eq!(job.tests_label, "doctest");
         let target = job.target.as_ref().unwrap();
         assert_eq!(job.prompt, Prompt::Text(target.prompt()), "the prompt is the stub, nothing more");

@@ -39,6 +39,21 @@ pub enum Status {
     NotRun,
 }
 
+impl Status {
+    /// What it is called on the screen and in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Passed => "PASS",
+            Status::Failed => "FAIL",
+            Status::Error => "ERROR",
+            Status::Timeout => "TIMEOUT",
+            Status::Killed => "KILLED",
+            Status::Tampered => "TAMPERED",
+            Status::NotRun => "NOT RUN",
+        }
+    }
+}
+
 /// The result of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {

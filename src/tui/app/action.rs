@@ -1,11 +1,12 @@
 //! What keys do: the table's actions, each a small change of the state.
 
-use super::candidate::{Testing, label};
+use super::candidate::Testing;
 use super::effect::Effect;
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, Loading, QUESTION_DEAF_MS, State};
 use super::stream::start_trials;
 use super::update::focus_prompt;
+use crate::job::label;
 use crate::source::Prompt;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};

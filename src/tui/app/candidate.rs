@@ -136,22 +136,3 @@ impl Testing {
         matches!(self, Testing::Queued | Testing::Running)
     }
 }
-
-/// The name of a candidate: A to Z, then AA, AB and so on.
-pub fn label(index: usize) -> String {
-    let letter = |i: usize| char::from(b'A' + (i % 26) as u8);
-    if index < 26 { letter(index).to_string() } else { format!("{}{}", letter(index / 26 - 1), letter(index)) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::label;
-
-    #[test]
-    fn labels_are_distinct() {
-        assert_eq!(
-            (label(0), label(7), label(25), label(26), label(63)),
-            ("A".into(), "H".into(), "Z".into(), "AA".into(), "BL".into())
-        );
-    }
-}

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::candidate::label;
 use super::draft::Draft;
 use super::run::Run;
 use crate::engine::{DraftLength, GenerateOptions};
 use crate::job::Job;
+use crate::job::label;
 use crate::source::{Prompt, SourceInfo};
 use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context, Keymap};

@@ -1,11 +1,12 @@
 //! What generations and trials report: text flows into candidates, finished ones are compared and tested, verdicts
 //! choose one.
 
-use super::candidate::{Phase, Testing, label};
+use super::candidate::{Phase, Testing};
 use super::effect::Effect;
 use super::state::{Consent, State};
 use crate::engine::{Event, FinishReason};
-use crate::trial::{Status, Verdict};
+use crate::job::label;
+use crate::trial::Verdict;
 use crate::untrusted::clean;
 
 /// Takes an event of a generation in. Events of earlier generations are dropped.
@@ -144,18 +145,5 @@ fn choose_untested(state: &mut State) {
     let best = run.candidates.iter().position(|c| c.rank == Some(1));
     if let Some(best) = best.filter(|_| !has_tests && !run.moved) {
         run.focus = best;
-    }
-}
-
-/// What a status is called: words first, colour second.
-pub fn word(status: Status) -> &'static str {
-    match status {
-        Status::Passed => "PASS",
-        Status::Failed => "FAIL",
-        Status::Error => "ERROR",
-        Status::Timeout => "TIMEOUT",
-        Status::Killed => "KILLED",
-        Status::Tampered => "TAMPERED",
-        Status::NotRun => "NOT RUN",
     }
 }

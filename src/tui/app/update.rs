@@ -1,11 +1,12 @@
 //! How a message changes the state. Never fails: what goes wrong becomes part of the state.
 
+use super::action;
 use super::action::{key, paste};
 use super::effect::Effect;
 use super::msg::Msg;
 use super::state::{Focus, Loading, State};
 use super::stream;
-use super::{action, candidate::label};
+use crate::job::label;
 use crate::tui::keymap::{Action, Context};
 
 /// Takes a message in, at the time `now` in ms, and returns what is to be done.

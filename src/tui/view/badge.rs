@@ -1,9 +1,8 @@
 //! The state of a candidate in a word or two. Words first: colour only repeats them.
 
 use crate::engine::FinishReason;
+use crate::job::label;
 use crate::trial::Status;
-use crate::tui::app::candidate::label;
-use crate::tui::app::stream::word;
 use crate::tui::app::{Phase, Run, Testing};
 use crate::tui::theme::Role;
 
@@ -68,7 +67,7 @@ pub fn tested(testing: &Testing) -> Option<Badge> {
         Testing::None => return None,
         Testing::Queued => badge("waits for its test", Role::Muted),
         Testing::Running => badge("testing", Role::Working),
-        Testing::Done(verdict) => badge(word(verdict.status), role(verdict.status)),
+        Testing::Done(verdict) => badge(verdict.status.word(), role(verdict.status)),
         Testing::Fault(_) => badge("NOT TESTED", Role::Error),
         Testing::Refused => badge("not tested", Role::Warn),
     })

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{Look, badge, put};
-use crate::tui::app::candidate::label;
+use crate::job::label;
 use crate::tui::text;
 use crate::tui::theme::Role;
 

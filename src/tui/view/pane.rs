@@ -8,7 +8,7 @@ use ratatui::style::{Modifier, Style};
 
 use super::{Look, badge, code, put, rule};
 use crate::engine::FinishReason;
-use crate::tui::app::candidate::label;
+use crate::job::label;
 use crate::tui::app::{Candidate, Phase, Run, Testing};
 use crate::tui::highlight::Of;
 use crate::tui::layout::{Layout, Regime};

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::{Look, badge, pane, put, rule};
-use crate::tui::app::candidate::label;
+use crate::job::label;
 use crate::tui::app::{Run, Testing};
 use crate::tui::text;
 use crate::tui::theme::Role;

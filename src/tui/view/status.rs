@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::{Look, badge, put};
-use crate::tui::app::candidate::label;
+use crate::job::label;
 use crate::tui::app::state::Consent;
 use crate::tui::app::{Run, Testing};
 use crate::tui::layout::{Layout, Regime};
