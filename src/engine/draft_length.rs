@@ -65,12 +65,23 @@ pub struct Auto {
     /// Steps since something was last drafted, and how many to wait before a new try.
     idle: usize,
     patience: usize,
+    /// Steps with drafts in a row, and after how many of them a step goes without, to learn its price.
+    busy: usize,
+    trust: usize,
 }
 
 impl Default for Auto {
     fn default() -> Self {
         // Seven tokens of ten: a drafter that a few steps prove or refute.
-        Self { current: 0, accepted: 7.0, judged: 10.0, idle: 0, patience: Self::FIRST_PATIENCE }
+        Self {
+            current: 0,
+            accepted: 7.0,
+            judged: 10.0,
+            idle: 0,
+            patience: Self::FIRST_PATIENCE,
+            busy: 0,
+            trust: Self::FIRST_TRUST,
+        }
     }
 }
 
@@ -80,10 +91,22 @@ impl Auto {
     /// A new length has to promise this much more.
     const HYSTERESIS: f64 = 1.05;
     const FIRST_PATIENCE: usize = 48;
+    const FIRST_TRUST: usize = 3;
+    const LAST_TRUST: usize = 96;
 
     fn length(&mut self, live: usize, costs: &Costs) -> usize {
+        if self.busy >= self.trust {
+            // A price that was measured in a bad moment would keep a wrong choice alive for ever.
+            self.busy = 0;
+            self.trust = (2 * self.trust).min(Self::LAST_TRUST);
+            return 0;
+        }
         self.current = self.choose(live, costs);
-        self.idle = if self.current == 0 { self.idle + 1 } else { 0 };
+        if self.current == 0 {
+            (self.idle, self.busy) = (self.idle + 1, 0);
+        } else {
+            (self.idle, self.busy) = (0, self.busy + 1);
+        }
         self.current
     }
 
@@ -239,6 +262,16 @@ mod tests {
         }
         let lengths: Vec<usize> = (0..200).map(|_| auto.length(1, &cheap)).collect();
         assert!(lengths.iter().filter(|&&k| k > 0).count() < 10, "{lengths:?}");
+    }
+
+    #[test]
+    fn auto_goes_on_learning_what_a_step_without_drafts_costs() {
+        let cheap = costs([(1, 10.0), (8, 11.0)], 0.5);
+        let mut auto = Auto::default();
+        let lengths: Vec<usize> = (0..100).map(|_| auto.length(1, &cheap)).collect();
+        let plain = lengths.iter().filter(|&&k| k == 0).count();
+        assert!((3..=6).contains(&plain), "{lengths:?}");
+        assert_eq!(lengths.iter().position(|&k| k == 0), Some(3));
     }
 
     #[test]

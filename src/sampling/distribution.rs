@@ -5,6 +5,9 @@
 
 use super::rng::{DrawKey, Purpose, gumbel, uniform};
 
+/// Sums are taken over this many lanes, so that they can be vectorised.
+const LANES: usize = 8;
+
 /// Temperature and filters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
@@ -178,8 +181,13 @@ pub fn argmax(logits: &[f32]) -> u32 {
 /// Natural logarithm of the softmax of `logits` `[vocab]` at `id`.
 pub fn raw_logprob(logits: &[f32], id: u32) -> f32 {
     let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut weights = logits.to_vec();
-    let total = exp_all(&mut weights, top, 1.0);
+    let mut sums = [0f64; LANES];
+    for chunk in logits.chunks(LANES) {
+        for (sum, &l) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(exp(l - top));
+        }
+    }
+    let total: f64 = sums.iter().sum();
     logits.get(id as usize).map_or(f32::NEG_INFINITY, |&l| (f64::from(l - top) - total.ln()) as f32)
 }
 
@@ -247,7 +255,6 @@ fn nucleus(weights: &[f32], ids: Option<&[u32]>, total: f64, p: f64) -> Vec<u32>
 /// Replaces every x by exp(x / temperature − top / temperature), rounded in this order as in the reference; returns the sum. The
 /// order of summation is fixed.
 fn exp_all(values: &mut [f32], top: f32, temperature: f32) -> f64 {
-    const LANES: usize = 8;
     let top = top / temperature;
     let mut sums = [0f64; LANES];
     let mut chunks = values.chunks_exact_mut(LANES);

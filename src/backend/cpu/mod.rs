@@ -11,7 +11,7 @@ mod pool;
 mod rotary;
 
 use std::collections::HashSet;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
 pub use gemm::Kernels;
@@ -21,9 +21,10 @@ use pass::{Buffers, Piece};
 use pool::Pool;
 use rotary::RotaryTable;
 
-use super::{BackendError, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted};
+use super::{BackendError, ChoiceItem, ChoiceRules, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted};
 use crate::model::spec::Position;
 use crate::model::{Model, ModelSpec};
+use crate::sampling::{Accepted, Draft};
 
 /// Packs the weights of `model` and returns a network that computes on the CPU.
 pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
@@ -103,6 +104,18 @@ impl CpuNetwork {
     }
 }
 
+impl CpuNetwork {
+    /// What `of` gives for every item, computed on all threads: a softmax over the vocabulary is work.
+    fn each<T: Send + Sync>(&self, items: &[ChoiceItem<'_>], of: impl Fn(&ChoiceItem<'_>) -> T + Sync) -> Vec<T> {
+        let results: Vec<OnceLock<T>> = items.iter().map(|_| OnceLock::new()).collect();
+        self.pool.run(items.len(), &|unit, _| {
+            let _ = results[unit].set(of(&items[unit]));
+        });
+        // The pool has called every unit once.
+        results.into_iter().filter_map(OnceLock::into_inner).collect()
+    }
+}
+
 impl Network for CpuNetwork {
     fn vocab_size(&self) -> usize {
         self.spec.vocab_size
@@ -162,6 +175,14 @@ impl Network for CpuNetwork {
     fn logits(&self, row: usize) -> &[f32] {
         let vocab = self.spec.vocab_size;
         if row < self.held { &self.logits[row * vocab..(row + 1) * vocab] } else { &[] }
+    }
+
+    fn propose(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Draft> {
+        self.each(items, |item| item.propose(self.logits(item.row), rules))
+    }
+
+    fn verify(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Accepted> {
+        self.each(items, |item| item.verify(&|i| self.logits(item.row + i), rules))
     }
 
     fn len(&self, seq: SeqId) -> usize {
