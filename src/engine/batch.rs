@@ -58,6 +58,7 @@ impl Engine {
             start: Instant::now(),
             decode_start: Instant::now(),
             stats: Stats::default(),
+            in_step: true,
             standings: vec![None; options.n],
         };
         let outcome = self.run(prompt, &mut run);
@@ -180,6 +181,8 @@ struct Run<'a> {
     start: Instant,
     decode_start: Instant,
     stats: Stats,
+    /// Whether the drafter has read everything but the last step's tokens, so that its time is that of an ordinary step.
+    in_step: bool,
     standings: Vec<Option<Standing>>,
 }
 
@@ -269,9 +272,10 @@ impl Step<'_> {
                     live.iter().map(|s| Ask { candidate: s.candidate, tokens: &s.tokens, length: ask(s) }).collect();
                 let drafts = drafter.propose(&asks, &rules)?;
                 let passes = drafts.iter().map(Vec::len).max().unwrap_or(0);
-                if passes > 0 {
+                if passes > 0 && run.in_step {
                     self.costs.draft.observe(live.len(), milliseconds(start) / passes as f64);
                 }
+                run.in_step = passes > 0;
                 drafts
             }
             None => vec![Vec::new(); live.len()],

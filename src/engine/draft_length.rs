@@ -91,6 +91,7 @@ impl Auto {
     /// A new length has to promise this much more.
     const HYSTERESIS: f64 = 1.05;
     const FIRST_PATIENCE: usize = 48;
+    const WORTH_A_TRY: f64 = 0.9;
     const FIRST_TRUST: usize = 3;
     const LAST_TRUST: usize = 96;
 
@@ -123,8 +124,9 @@ impl Auto {
         // Giving up needs no such reason: plain decoding is what drafting must never be slower than.
         let keep = best > 0 && gain(best) < Self::HYSTERESIS * gain(self.current);
         let length = if keep { self.current } else { best };
-        if length == 0 && self.idle >= self.patience && gain(1) > 0.7 * gain(0) {
-            // The text may have become easier: one try, and the next one later. Not where it could not pay anyway.
+        if length == 0 && self.idle >= self.patience && gain(1) > Self::WORTH_A_TRY * gain(0) {
+            // The text may have become easier: one try, and the next one later. Not where it could hardly pay: the drafter has
+            // to read first what was written without it.
             self.patience *= 2;
             return 1;
         }

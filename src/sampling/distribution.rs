@@ -76,11 +76,10 @@ impl Distribution {
             }
             _ => logits,
         };
-        let best = argmax(logits);
         if sampling.temperature == 0.0 {
-            return Self::certain(best);
+            return Self::certain(argmax(logits));
         }
-        let top = logits[best as usize];
+        let top = maximum(logits);
         let mut weights: Vec<f32> = logits.to_vec();
         let mut total = exp_all(&mut weights, top, sampling.temperature);
         let mut ids: Option<Vec<u32>> = None;
@@ -174,21 +173,28 @@ fn pick(weights: impl Iterator<Item = (u32, f64)> + Clone, u: f64) -> Option<u32
 
 /// Index of the largest logit, the lowest of equal ones.
 pub fn argmax(logits: &[f32]) -> u32 {
-    let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let top = maximum(logits);
     logits.iter().position(|&l| l >= top).unwrap_or(0) as u32
 }
 
 /// Natural logarithm of the softmax of `logits` `[vocab]` at `id`.
 pub fn raw_logprob(logits: &[f32], id: u32) -> f32 {
-    let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let mut sums = [0f64; LANES];
-    for chunk in logits.chunks(LANES) {
-        for (sum, &l) in sums.iter_mut().zip(chunk) {
-            *sum += f64::from(exp(l - top));
-        }
-    }
-    let total: f64 = sums.iter().sum();
+    let top = maximum(logits);
+    let mut weights = logits.to_vec();
+    let total = exp_all(&mut weights, top, 1.0);
     logits.get(id as usize).map_or(f32::NEG_INFINITY, |&l| (f64::from(l - top) - total.ln()) as f32)
+}
+
+/// The largest value; what is not a number does not count.
+fn maximum(values: &[f32]) -> f32 {
+    let mut tops = [f32::NEG_INFINITY; LANES];
+    let (whole, rest) = values.as_chunks::<LANES>();
+    let larger = |top: &mut f32, value: f32| *top = if value > *top { value } else { *top };
+    for chunk in whole {
+        tops.iter_mut().zip(chunk).for_each(|(top, &value)| larger(top, value));
+    }
+    tops.iter_mut().zip(rest).for_each(|(top, &value)| larger(top, value));
+    tops.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }
 
 fn penalise(logits: &[f32], penalty: f32, history: &[u32]) -> Vec<f32> {
@@ -256,19 +262,23 @@ fn nucleus(weights: &[f32], ids: Option<&[u32]>, total: f64, p: f64) -> Vec<u32>
 /// order of summation is fixed.
 fn exp_all(values: &mut [f32], top: f32, temperature: f32) -> f64 {
     let top = top / temperature;
+    for value in &mut *values {
+        *value = exp(*value / temperature - top);
+    }
+    sum(values)
+}
+
+/// The sum, over lanes.
+fn sum(values: &[f32]) -> f64 {
     let mut sums = [0f64; LANES];
-    let mut chunks = values.chunks_exact_mut(LANES);
-    for chunk in &mut chunks {
-        for v in chunk.iter_mut() {
-            *v = exp(*v / temperature - top);
-        }
-        for (sum, v) in sums.iter_mut().zip(chunk.iter()) {
-            *sum += f64::from(*v);
+    let (whole, rest) = values.as_chunks::<LANES>();
+    for chunk in whole {
+        for (sum, &value) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(value);
         }
     }
-    for (sum, v) in sums.iter_mut().zip(chunks.into_remainder()) {
-        *v = exp(*v / temperature - top);
-        *sum += f64::from(*v);
+    for (sum, &value) in sums.iter_mut().zip(rest) {
+        *sum += f64::from(value);
     }
     sums.iter().sum()
 }
@@ -280,11 +290,13 @@ fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2^23: adding it leaves the nearest integer in the low bits.
     let vanishes = x < -104.0;
     let x = x.max(-104.0);
-    let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
     let r = (x - n * 0.693_359_375) + n * 2.121_944_4e-4;
     let p = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0))))));
     // Two factors, because 2^n itself may be too small for a normal number.
-    let (n, half) = (n as i32, n as i32 / 2);
+    let n = shifted.to_bits() as i32 - ROUND.to_bits() as i32;
+    let half = n >> 1;
     let e = p * power_of_two(half) * power_of_two(n - half);
     if vanishes { 0.0 } else { e }
 }

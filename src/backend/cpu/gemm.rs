@@ -129,10 +129,10 @@ impl Kernels {
 /// Multiply-adds below which other threads are not called, some 30 microseconds: on a machine that is busy with other
 /// things, such as the user's tests, waiting for a thread that has lost its core costs more than it could save. The
 /// tests of this file use small matrices and want them shared out.
-const INLINE_WORK: usize = if cfg!(test) { 1 << 12 } else { 1 << 20 };
+const INLINE_WORK: usize = if cfg!(test) { 1 << 12 } else { 1 << 17 };
 
 /// Bytes of weights that take as long to read as [`INLINE_WORK`] takes to compute.
-const INLINE_BYTES: usize = 1 << 19;
+const INLINE_BYTES: usize = 1 << 17;
 
 /// A linear layer on all rows.
 #[derive(Clone, Copy)]
