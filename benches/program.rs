@@ -1,4 +1,5 @@
-//! From starting the program to a drawn screen, on a terminal of 80x24: first frame, and models loaded.
+//! The program as a whole: from its start to a drawn screen on a terminal of 80x24 (first frame, models loaded), and eight
+//! candidates in one run against eight runs of one candidate.
 
 use std::io::Read;
 use std::num::NonZero;
@@ -55,5 +56,24 @@ fn start(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, start);
+/// One run of `complete` without tests, on the first function of an example.
+fn complete(n: &str, seed: usize) {
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_bass-tui"))
+        .args(["complete", "--file", "examples/lists.py:find_max", "--tests", "none", "--json", "-n", n, "--seed"])
+        .arg(seed.to_string())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdout(std::process::Stdio::null())
+        .status();
+    assert!(status.is_ok_and(|s| s.success()), "the run succeeds");
+}
+
+fn runs(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("program");
+    group.sample_size(10);
+    group.bench_function("1 run of 8 candidates", |b| b.iter(|| complete("8", 0)));
+    group.bench_function("8 runs of 1 candidate", |b| b.iter(|| (0..8).for_each(|seed| complete("1", seed))));
+    group.finish();
+}
+
+criterion_group!(benches, start, runs);
 criterion_main!(benches);
