@@ -59,9 +59,14 @@ fn timeless(mut report: Value) -> Value {
 #[test]
 fn a_seed_decides_everything() {
     let world = World::new();
-    let run = |seed| world.complete(&["--file", &is_even(), "-n", "4", "--seed", seed, "--tests", "none"]);
-    let (first, again, other) = (run("7"), run("7"), run("8"));
+    let run = |seed, length| {
+        world.complete(&["--file", &is_even(), "-n", "4", "--seed", seed, "--draft-length", length, "--tests", "none"])
+    };
+    let (first, again, other) = (run("7", "2"), run("7", "2"), run("8", "2"));
     assert_ne!(token_ids(&first), token_ids(&other));
+    // Draft lengths by measured time change the number of steps from run to run, but nothing of the candidates.
+    let by_time = run("7", "auto");
+    assert_eq!(timeless(first.clone())["candidates"], timeless(by_time)["candidates"]);
     assert_eq!(timeless(first), timeless(again));
 }
 
@@ -75,7 +80,7 @@ fn greedy_output_does_not_depend_on_speculation() {
     let plain = run(&["--draft", "none"]);
     assert_eq!((&plain["draft"], &plain["stats"]["drafted"]), (&json!("none"), &json!(0)));
     assert_eq!(plain["candidates"][1]["duplicate_of"], 0);
-    let bass = run(&[]);
+    let bass = run(&["--draft-length", "bass"]);
     assert!(bass["stats"]["accepted"].as_u64() > Some(0));
     for other in [bass, run(&["--draft-length", "3"]), run(&["--draft-length", "0"]), run(&["--accept", "coupled"])] {
         assert_eq!(token_ids(&plain), token_ids(&other));
