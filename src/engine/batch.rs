@@ -36,11 +36,6 @@ impl Engine {
         &self.tokenizer
     }
 
-    /// Most positions of a candidate: what main and draft model can both follow.
-    pub fn context(&self) -> usize {
-        self.main.context()
-    }
-
     /// Writes the candidates of one prompt. `cancelled(i)` is asked between steps; everything that happens goes to `sink`, the last event
     /// being `Done`, which is also returned.
     pub fn generate(
