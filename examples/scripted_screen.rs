@@ -79,7 +79,7 @@ impl Source for Scripted {
 fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
     let n = request.options.n;
     for done in [0, 32, 61] {
-        sink(Event::Prefill { done, total: 61 });
+        let _ = sink(Event::Prefill { done, total: 61 });
         thread::sleep(Duration::from_millis(80));
     }
     let body = |c: usize| BODIES[(c + request.options.seed as usize) % BODIES.len()].0;
@@ -97,7 +97,7 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
             stats.drafted += 4;
             stats.accepted += tokens - 1;
             let logprobs = vec![-0.2 - c as f32 * 0.05; tokens];
-            sink(Event::Tokens {
+            let _ = sink(Event::Tokens {
                 candidate: c,
                 text,
                 ids: vec![0; tokens],
@@ -109,16 +109,16 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
             if end || cancelled {
                 let text: String = body(c).chars().take(at[c]).collect();
                 let reason = if cancelled { FinishReason::Cancelled } else { FinishReason::Stop };
-                sink(Event::Finished { candidate: c, reason, text, mean_logprob: -0.2 - c as f32 * 0.05 });
+                let _ = sink(Event::Finished { candidate: c, reason, text, mean_logprob: -0.2 - c as f32 * 0.05 });
             }
             !(end || cancelled)
         });
         summary.steps += 1;
-        sink(Event::Step(stats));
+        let _ = sink(Event::Step(stats));
         thread::sleep(Duration::from_millis(40));
     }
     summary.ranking = (0..n).collect();
-    sink(Event::Done(Box::new(summary)));
+    let _ = sink(Event::Done(Box::new(summary)));
 }
 
 struct Table(Protection);

@@ -132,7 +132,6 @@ impl Catalog {
                     Err(error) => Err(error),
                 }
             }
-            "lookup" | "sibling" => Err(CatalogError::NotInThisVersion { draft: draft.to_owned() }),
             // The built-in pair is one entry; its draft has no other name.
             "embedded:draft" => Ok(Some(Resolved { entry: None, files: self.files(draft, draft)? })),
             name => self.resolve(name, "draft model", &["auto", "none"]).map(Some),
@@ -208,7 +207,7 @@ impl Catalog {
 const DEFAULT: &str = "built-in";
 
 /// What `--draft` understands besides names.
-const RESERVED: &[&str] = &["auto", "none", "lookup", "sibling"];
+const RESERVED: &[&str] = &["auto", "none", "lookup", "sibling", "chain"];
 
 /// A model that is part of the program: `main` or `draft`.
 fn embedded(which: &str) -> Option<&'static EmbeddedModel> {
@@ -290,12 +289,6 @@ pub enum CatalogError {
         /// The source as written.
         source_text: String,
     },
-    /// A kind of draft that is planned.
-    #[error("the draft `{draft}` is not available in this version; use `auto`, `none`, a model's name or a folder")]
-    NotInThisVersion {
-        /// What was given.
-        draft: String,
-    },
 }
 
 #[cfg(test)]
@@ -375,7 +368,6 @@ mod tests {
         assert!(catalog.resolve_draft("auto", &other).unwrap().is_none(), "a draft that is not there is done without");
         let dir = catalog.resolve_main(Some(&folder)).unwrap();
         assert!(dir.entry.is_none() && catalog.resolve_draft("auto", &dir).unwrap().is_none());
-        insta::assert_snapshot!(message(catalog.resolve_draft("lookup", &main)), @"the draft `lookup` is not available in this version; use `auto`, `none`, a model's name or a folder");
         insta::assert_snapshot!(message(catalog.resolve_main(Some("c"))), @"the entry `c` names the folder /no/folder, which does not exist; correct it in models.toml");
         insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name; known are qwen2.5-coder-7b, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, a, b, c, built-in, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
     }

@@ -20,8 +20,12 @@ pub use paths::Paths;
 pub struct Config {
     /// Main model: a name of the catalog or a folder; `None` is the built-in one.
     pub model: Option<String>,
-    /// Draft model: a name, a folder, `auto`, `none`, `lookup` or `sibling`.
+    /// What proposes tokens: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
     pub draft: String,
+    /// Tokens that have to agree before a lookup copies; `None` is the drafter's own choice.
+    pub lookup_match: Option<usize>,
+    /// Most tokens that a lookup copies in a step; `None` is the drafter's own choice.
+    pub lookup_length: Option<usize>,
     /// Candidates per prompt, 1 to 64.
     pub n: usize,
     /// Most tokens of a candidate.
@@ -63,6 +67,8 @@ impl Default for Config {
         Self {
             model: None,
             draft: "auto".to_owned(),
+            lookup_match: None,
+            lookup_length: None,
             n: 8,
             max_tokens: 256,
             temperature: 0.8,
@@ -250,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_read() {
-        let text = "model = 'm'\ndraft = 'none'\nn = 4\nmax_tokens = 9\ntemperature = 0\ntop_p = 1\ntop_k = 5\nmin_p = 0.1\n\
+        let text = "model = 'm'\ndraft = 'none'\nlookup_match = 3\nlookup_length = 12\nn = 4\nmax_tokens = 9\ntemperature = 0\ntop_p = 1\ntop_k = 5\nmin_p = 0.1\n\
                     repetition_penalty = 1.1\nseed = 7\nthreads = 2\ndtype = 'int8'\ndraft_length = 3\ntheme = 'mine'\n\
                     test_timeout = 2.5\nmouse = true\nfps = 60\n[keys]\nquit = ['q', 'ctrl-d']\nhelp = '?'\nzoom = []\n";
         let (config, warnings) = parse(text).unwrap();
@@ -259,6 +265,8 @@ mod tests {
         let expected = Config {
             model: Some("m".to_owned()),
             draft: "none".to_owned(),
+            lookup_match: Some(3),
+            lookup_length: Some(12),
             n: 4,
             max_tokens: 9,
             temperature: 0.0,

@@ -266,5 +266,6 @@ fn a_prompt_of_one_token_and_a_draft_model_with_a_short_context_work() {
     let mut engine = Engine::new(Box::new(Toy::main()), tokenizer(), vec![], Some(drafter));
     let got = generate_until(&mut engine, &[3], &options(2, 4, PLAIN), &|_| false);
     assert_eq!(got.ids[0].len(), 40);
-    assert_eq!(got.summary.drafted, 0);
+    // It drafts as far as it can follow: to the 20th position, of which the prompt is the first.
+    assert!(got.summary.drafted > 0 && got.summary.accepted < 2 * 20, "{:?}", got.summary);
 }

@@ -18,6 +18,8 @@ pub struct ChoiceRules<'a> {
 /// The draws of one sequence.
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceItem<'a> {
+    /// What it has in common with the other draws of its generation.
+    pub rules: ChoiceRules<'a>,
     /// First row of logits that belongs to it; a verification uses one row more than it has drafts.
     pub row: usize,
     /// Index of the candidate.
@@ -29,23 +31,25 @@ pub struct ChoiceItem<'a> {
 }
 
 impl ChoiceItem<'_> {
-    fn key(&self, rules: &ChoiceRules<'_>) -> DrawKey {
-        DrawKey { seed: rules.seed, candidate: self.candidate, position: self.history.len() as u32 }
+    fn key(&self) -> DrawKey {
+        DrawKey { seed: self.rules.seed, candidate: self.candidate, position: self.history.len() as u32 }
     }
 
     /// Draws the next draft token from `logits` `[vocab]`.
-    pub fn propose(&self, logits: &[f32], rules: &ChoiceRules<'_>) -> Draft {
+    pub fn propose(&self, logits: &[f32]) -> Draft {
+        let rules = &self.rules;
         let mut history = Vec::new();
         if rules.sampling.repetition_penalty.is_some() {
             history.extend_from_slice(self.history);
             history.extend(self.drafts.iter().map(|d| d.token));
         }
         let logits = &logits[..rules.vocab.min(logits.len())];
-        sampling::propose(logits, rules.sampling, rules.accept, self.key(rules).at(self.drafts.len()), &history)
+        sampling::propose(logits, rules.sampling, rules.accept, self.key().at(self.drafts.len()), &history)
     }
 
     /// Verifies the drafts; `row(i)` are the main model's logits `[vocab]` after draft i.
-    pub fn verify<'l>(&self, row: &dyn Fn(usize) -> &'l [f32], rules: &ChoiceRules<'_>) -> Accepted {
-        sampling::verify(row, self.drafts, rules.sampling, rules.accept, self.key(rules), self.history)
+    pub fn verify<'l>(&self, row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
+        let rules = &self.rules;
+        sampling::verify(row, self.drafts, rules.sampling, rules.accept, self.key(), self.history)
     }
 }

@@ -97,14 +97,17 @@ pub trait Network: Send {
     /// Gives the sequence's memory back.
     fn close(&mut self, seq: SeqId);
 
+    /// Bytes of K/V that open sequences have room for; what several share counts once.
+    fn kv_bytes(&self) -> usize;
+
     /// Draws one draft token per item from the logits of the last pass, where these live.
-    fn propose(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Draft> {
-        items.iter().map(|item| item.propose(self.logits(item.row), rules)).collect()
+    fn propose(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Draft> {
+        items.iter().map(|item| item.propose(self.logits(item.row))).collect()
     }
 
     /// Verifies the drafts of every item against the logits of the last pass, where these live.
-    fn verify(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Accepted> {
-        items.iter().map(|item| item.verify(&|i| self.logits(item.row + i), rules)).collect()
+    fn verify(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Accepted> {
+        items.iter().map(|item| item.verify(&|i| self.logits(item.row + i))).collect()
     }
 }
 

@@ -20,10 +20,17 @@ pub struct ModelArgs {
     /// Main model: a name from `bass-tui models`, or a folder in Hugging Face layout [default: built-in]
     #[arg(long, value_name = "NAME|DIR")]
     pub model: Option<String>,
-    /// Draft model, which proposes what the main model then checks (faster, and just as good): a name, a folder, none, or
-    /// auto for the one that belongs to the main model (lookup and sibling are not available in this version) [default: auto]
-    #[arg(long, value_name = "NAME|DIR|lookup|sibling|none|auto")]
+    /// What proposes tokens that the main model then checks (faster, and just as good): a draft model by name or folder, or auto for
+    /// the one that belongs to the main model; lookup in the prompt, in what was written and in --reference; sibling, in the
+    /// other candidates; chain, all of these; or none [default: auto]
+    #[arg(long, value_name = "NAME|DIR|lookup|sibling|chain|none|auto")]
     pub draft: Option<String>,
+    /// Tokens that have to agree before a lookup copies what follows, 1 to 64 [default: 2]
+    #[arg(long, value_name = "N", value_parser = at_most_64, hide_short_help = true)]
+    pub lookup_match: Option<usize>,
+    /// Most tokens that a lookup copies in a step, 1 to 64 [default: 16]
+    #[arg(long, value_name = "K", value_parser = at_most_64, hide_short_help = true)]
+    pub lookup_length: Option<usize>,
     /// Where to compute (cuda is not available in this version) [default: auto]
     #[arg(long, value_name = "auto|cpu|cuda")]
     pub device: Option<String>,
@@ -33,6 +40,13 @@ pub struct ModelArgs {
     /// Worker threads; 0 is one per core [default: 0]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub threads: Option<usize>,
+}
+
+fn at_most_64(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if (1..=64).contains(&number) => Ok(number),
+        _ => Err("expected a number from 1 to 64".to_owned()),
+    }
 }
 
 /// More threads than any machine has cores: a mistyped number.
@@ -93,11 +107,12 @@ pub struct GenerateArgs {
     /// The same seed gives the same candidates [default: 0]
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// Draft tokens per step: a number from 0 to 64, or bass, which grows and shrinks with success; auto is bass (table
-    /// is not available in this version) [default: auto]
+    /// Draft tokens per step: auto, the most tokens per millisecond by measured cost and success, 0 where drafting does not pay; bass,
+    /// which grows and shrinks with success; table, the best length by number of candidates, measured once; or a
+    /// number from 0 to 64 [default: auto]
     #[arg(long, value_name = "auto|bass|table|K", allow_negative_numbers = true)]
     pub draft_length: Option<String>,
-    /// How drafts are accepted; with coupled the very same text comes out whatever the drafts [default: rejection]
+    /// How drafts are accepted; with coupled the very same text comes out whatever the drafts [default: coupled]
     #[arg(long, value_name = "rejection|coupled")]
     pub accept: Option<String>,
     /// End a candidate at this text; may be given several times
@@ -156,12 +171,12 @@ fn draft_length(text: &str) -> Result<DraftLength, Failure> {
     match text {
         "auto" => Ok(DraftLength::Auto),
         "bass" => Ok(DraftLength::Bass),
-        "table" => {
-            Err(Failure::input("--draft-length table is not available in this version: use auto, bass or a number"))
-        }
+        "table" => Ok(DraftLength::Table),
         text => match text.parse() {
             Ok(k) if k <= 64 => Ok(DraftLength::Fixed(k)),
-            _ => Err(Failure::input(format!("--draft-length is {text}, expected auto, bass or a number from 0 to 64"))),
+            _ => Err(Failure::input(format!(
+                "--draft-length is {text}, expected auto, bass, table or a number from 0 to 64"
+            ))),
         },
     }
 }

@@ -1,6 +1,7 @@
 //! `bass-tui complete`: the main job without the screen.
 
 use std::io::{IsTerminal, Read};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,6 +61,9 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     prompt_ids: Option<String>,
+    /// A text that the candidates may quote, such as an older version: drafts are looked up in it (see --draft lookup)
+    #[arg(long, value_name = "FILE", help_heading = "Models")]
+    reference: Option<PathBuf>,
     #[command(flatten)]
     models: ModelArgs,
     #[command(flatten)]
@@ -101,6 +105,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     let mut options = args.generate.options(&session.config)?;
     options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
+    let reference = args.reference.as_deref().map(|path| read_text(path, "reference")).transpose()?;
     let limits = session.limits(args.trial.timeout);
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
@@ -118,10 +123,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
     let n = options.n;
     let seed = options.seed;
-    let request = Request { prompt: job.prompt.clone(), options };
+    let request = Request { prompt: job.prompt.clone(), reference, options };
     let events = send.clone();
     // A closed channel means that this command is over: nobody listens any more.
-    let sink = Box::new(move |event| drop(events.send(Message::Event(event))));
+    let sink = Box::new(move |event| match events.send(Message::Event(event)) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(_) => ControlFlow::Break(()),
+    });
     let ticket = source.generate(request, sink);
     let pool = match &runner {
         Some(runner) => Some(TrialPool::new(runner, TrialPool::default_workers()).map_err(Failure::internal)?),
@@ -181,7 +189,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
     } else if let Some(text) = &args.prompt {
         Job::from_text(text, &tests)
     } else if let Some(path) = &args.prompt_file {
-        Job::from_text(&read_prompt(path)?, &tests)
+        Job::from_text(&read_text(path, "prompt")?, &tests)
     } else {
         return Err(Failure::input(
             "nothing to complete: give a PROMPT, --file FILE:FUNCTION, --prompt-file FILE or --prompt-ids IDS (see bass-tui complete --help)",
@@ -207,16 +215,17 @@ fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
     text.split(',').map(id).collect()
 }
 
-fn read_prompt(path: &Path) -> Result<String, Failure> {
+/// Reads a file, or stdin for `-`. `what` is what it is to us.
+fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let outcome = if path.as_os_str() == "-" {
         std::io::stdin().lock().read_to_end(&mut bytes)
     } else {
         std::fs::File::open(path).and_then(|mut f| f.read_to_end(&mut bytes))
     };
-    outcome.map_err(|e| Failure::input(format!("the prompt file {} cannot be read: {e}", path.display())))?;
+    outcome.map_err(|e| Failure::input(format!("the {what} file {} cannot be read: {e}", path.display())))?;
     String::from_utf8(bytes).map_err(|e| {
-        Failure::input(format!("the prompt file {} is not UTF-8 text: {}", path.display(), e.utf8_error()))
+        Failure::input(format!("the {what} file {} is not UTF-8 text: {}", path.display(), e.utf8_error()))
     })
 }
 

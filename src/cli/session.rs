@@ -8,7 +8,8 @@ use super::failure::Failure;
 use super::output::say;
 use crate::catalog::Catalog;
 use crate::config::{Config, Paths};
-use crate::source::{LocalModels, LocalSource, SourceError};
+use crate::engine::LookupSettings;
+use crate::source::{Drafting, LocalModels, LocalSource, SourceError};
 use crate::trial::{Limits, Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
@@ -39,15 +40,33 @@ impl Session {
         let model = args.model.as_deref().or(self.config.model.as_deref());
         let draft = args.draft.as_deref().unwrap_or(&self.config.draft);
         let main = self.catalog.resolve_main(model).map_err(Failure::input)?;
-        let draft = self.catalog.resolve_draft(draft, &main).map_err(Failure::input)?;
-        Ok(LocalModels { main: main.files, draft: draft.map(|d| d.files), load })
+        let model = |name: &str| {
+            let draft = self.catalog.resolve_draft(name, &main).map_err(Failure::input)?;
+            Ok::<_, Failure>(draft.map(|draft| draft.files))
+        };
+        let lookup = |settings: LookupSettings| {
+            let least = args.lookup_match.or(self.config.lookup_match).unwrap_or(settings.least);
+            let most = args.lookup_length.or(self.config.lookup_length).unwrap_or(settings.most);
+            LookupSettings { least, most, longest: settings.longest.max(least), ..settings }
+        };
+        let draft = match draft {
+            "lookup" => Drafting::Lookup(lookup(LookupSettings::LOOKUP)),
+            "sibling" => Drafting::Lookup(lookup(LookupSettings::SIBLING)),
+            "chain" => match model("auto")? {
+                Some(files) => Drafting::Chain(lookup(LookupSettings::ALL), files),
+                None => Drafting::Lookup(lookup(LookupSettings::ALL)),
+            },
+            name => model(name)?.map_or(Drafting::None, Drafting::Model),
+        };
+        let profiles = Some(self.paths.cache_dir.join("profiles"));
+        Ok(LocalModels { main: main.files, draft, load, profiles })
     }
 
     /// The engine with these models, loaded.
     pub fn source(&self, args: &ModelArgs) -> Result<LocalSource, Failure> {
         LocalSource::open(&self.models(args)?).map_err(|error| match error {
             SourceError::Model(_) | SourceError::Vocabulary { .. } => Failure::input(error),
-            SourceError::Backend(_) | SourceError::Thread(_) => Failure::internal(error),
+            SourceError::Backend(_) | SourceError::Engine(_) | SourceError::Thread(_) => Failure::internal(error),
         })
     }
 

@@ -32,9 +32,23 @@ pub(super) static KEYS: &[Key] = &[
     Key {
         name: "draft",
         help: "What proposes tokens for the main model to check.",
-        expected: "`auto`, `none`, `lookup`, `sibling`, a model's name or a folder",
+        expected: "`auto`, `none`, `lookup`, `sibling`, `chain`, a model's name or a folder",
         default: "draft = \"auto\"",
         set: |c, v| text(v).map(|t| c.draft = t),
+    },
+    Key {
+        name: "lookup_match",
+        help: "Tokens that have to agree before a lookup copies what follows; without it, 2.",
+        expected: "a whole number from 1 to 64",
+        default: "# lookup_match is unset",
+        set: |c, v| whole(v, 1, 64).map(|n| c.lookup_match = Some(n)),
+    },
+    Key {
+        name: "lookup_length",
+        help: "Most tokens that a lookup copies in a step; without it, 16.",
+        expected: "a whole number from 1 to 64",
+        default: "# lookup_length is unset",
+        set: |c, v| whole(v, 1, 64).map(|n| c.lookup_length = Some(n)),
     },
     Key {
         name: "n",

@@ -1,34 +1,90 @@
-//! The decode loop: draft, verify, accept, for all live candidates together.
+//! The engine: requests wait, join the batch, advance together one step at a time, and leave.
 
-use std::time::Instant;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::cost::Costs;
-use super::draft_length::{Outcome, Policy};
-use super::drafter::{Ask, Drafter};
-use super::event::{Event, FinishReason, StepStats, Summary};
-use super::rank::{Standing, rank};
+use super::draft_length::{Acceptance, Auto, Table};
+use super::drafter::{Beginning, CandidateId, Drafter, Evidence};
+use super::event::{Event, FinishReason, RequestId, Summary};
+use super::group::Group;
+use super::profile::Profile;
 use super::request::GenerateOptions;
-use super::sequence::{Limit, Sequence};
-use super::stats::Stats;
-use super::{EngineError, MAX_CANDIDATES, PREFILL_SLAB};
-use crate::backend::{BackendError, ChoiceItem, ChoiceRules, Network, Rows, SeqId, Span, Wanted};
+use super::sequence::Sequence;
+use super::{DraftLength, EngineError, MAX_CANDIDATES, PREFILL_SLAB};
+use crate::backend::{BackendError, Network, Rows, SeqId, Span, Wanted};
 use crate::model::Tokenizer;
-use crate::sampling::Draft;
 
-/// A main model and, perhaps, something that drafts for it.
+/// Receives what happens to the requests of an engine.
+pub type Sink<'a> = &'a mut dyn FnMut(RequestId, Event);
+
+/// A main model, perhaps something that drafts for it, and the requests that they work on.
+///
+/// Passive: [`submit`](Engine::submit) queues a request, every [`step`](Engine::step) advances all that have joined the batch.
 pub struct Engine {
-    main: Box<dyn Network>,
-    tokenizer: Tokenizer,
-    eos: Vec<u32>,
-    drafter: Option<Box<dyn Drafter>>,
-    /// What passes have cost so far; later requests begin with what earlier ones have learned.
-    costs: Costs,
+    pub(super) main: Box<dyn Network>,
+    pub(super) tokenizer: Tokenizer,
+    pub(super) eos: Vec<u32>,
+    pub(super) drafter: Option<Box<dyn Drafter>>,
+    pub(super) choice: Choice,
+    next: u64,
+    /// Requests that have not begun, in the order of their arrival.
+    waiting: VecDeque<(Vec<u32>, Group)>,
+    /// The request whose prompt is being read.
+    joining: Option<Joining>,
+    /// Requests with live candidates, and these.
+    pub(super) groups: BTreeMap<RequestId, Group>,
+    pub(super) live: Vec<Sequence>,
+}
+
+/// What draft lengths are chosen by; later requests begin with what earlier ones have taught.
+#[derive(Default)]
+pub(super) struct Choice {
+    profiled: bool,
+    pub costs: Costs,
+    pub acceptance: Acceptance,
+    pub auto: Auto,
+    pub table: Arc<Table>,
+}
+
+struct Joining {
+    prompt: Vec<u32>,
+    group: Group,
+    region: SeqId,
+    /// Prompt tokens that the main model has read.
+    read: usize,
+    /// Prompt tokens that the drafter has to read yet; unknown before it has begun.
+    drafter: Preparation,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Preparation {
+    NotNeeded,
+    Left(usize),
 }
 
 impl Engine {
+    /// Most candidates that advance together, those of all requests.
+    pub const MAX_LIVE: usize = MAX_CANDIDATES;
+
+    /// Time for measuring a pair that comes without a profile.
+    const QUICK_PROFILE: Duration = Duration::from_millis(500);
+
     /// An engine for `main`, whose completions end at the ids of `eos`.
     pub fn new(main: Box<dyn Network>, tokenizer: Tokenizer, eos: Vec<u32>, drafter: Option<Box<dyn Drafter>>) -> Self {
-        Self { main, tokenizer, eos, drafter, costs: Costs::default() }
+        Self {
+            main,
+            tokenizer,
+            eos,
+            drafter,
+            choice: Choice::default(),
+            next: 0,
+            waiting: VecDeque::new(),
+            joining: None,
+            groups: BTreeMap::new(),
+            live: Vec::new(),
+        }
     }
 
     /// The main model's tokenizer.
@@ -36,34 +92,49 @@ impl Engine {
         &self.tokenizer
     }
 
-    /// Writes the candidates of one prompt. `cancelled(i)` is asked between steps; everything that happens goes to `sink`, the last event
-    /// being `Done`, which is also returned.
-    pub fn generate(
-        &mut self,
-        prompt: &[u32],
-        options: &GenerateOptions,
-        cancelled: &dyn Fn(usize) -> bool,
-        sink: &mut dyn FnMut(Event),
-    ) -> Result<Summary, EngineError> {
-        self.check(prompt, options)?;
-        let mut run = Run {
-            options,
-            cancelled,
-            sink,
-            start: Instant::now(),
-            decode_start: Instant::now(),
-            stats: Stats::default(),
-            in_step: true,
-            standings: vec![None; options.n],
-        };
-        let outcome = self.run(prompt, &mut run);
-        if let Some(drafter) = &mut self.drafter {
-            drafter.finish();
+    /// Bytes of K/V that are held now, of both models.
+    pub fn kv_bytes(&self) -> usize {
+        self.main.kv_bytes() + self.drafter.as_ref().map_or(0, |drafter| drafter.kv_bytes())
+    }
+
+    /// Whether a request with these options waits for measurements that nobody has given yet.
+    pub fn wants_profile(&self, options: &GenerateOptions) -> bool {
+        let measured = matches!(options.draft_length, DraftLength::Auto | DraftLength::Table);
+        measured && self.drafter.is_some() && !self.choice.profiled && self.is_idle()
+    }
+
+    /// Takes over what was measured of this pair earlier.
+    pub fn set_profile(&mut self, profile: &Profile) {
+        self.choice.profiled = true;
+        self.choice.costs = profile.costs();
+        self.choice.table = profile.lengths();
+        if let Some(share) = profile.share() {
+            self.choice.acceptance.believe(share);
         }
-        outcome?;
-        let summary = run.summary(prompt.len());
-        (run.sink)(Event::Done(Box::new(summary.clone())));
-        Ok(summary)
+    }
+
+    pub(super) fn main_network(&mut self) -> &mut dyn Network {
+        self.main.as_mut()
+    }
+
+    pub(super) fn drafter(&mut self) -> Option<&mut (dyn Drafter + 'static)> {
+        self.drafter.as_deref_mut()
+    }
+
+    /// Queues a request. Its events come out of [`step`](Self::step); the last one is `Done` or `Failed`.
+    pub fn submit(&mut self, prompt: &[u32], options: &GenerateOptions) -> Result<RequestId, EngineError> {
+        self.check(prompt, options)?;
+        if self.wants_profile(options) {
+            // Before measuring, which submits requests of its own.
+            self.choice.profiled = true;
+            let profile = self.measure(Self::QUICK_PROFILE)?;
+            self.set_profile(&profile);
+        }
+        let id = RequestId(self.next);
+        self.next += 1;
+        let group = Group::new(id, prompt.len(), options, &self.choice.table);
+        self.waiting.push_back((prompt.to_vec(), group));
+        Ok(id)
     }
 
     fn check(&self, prompt: &[u32], options: &GenerateOptions) -> Result<(), EngineError> {
@@ -91,264 +162,233 @@ impl Engine {
         options.sampling.check().map_err(EngineError::Request)
     }
 
-    fn run(&mut self, prompt: &[u32], run: &mut Run<'_>) -> Result<(), EngineError> {
-        let n = run.options.n;
-        let room = prompt.len().saturating_add(run.options.max_tokens).min(self.main.context());
-        // A draft model that cannot follow so far would fall out half way: then it is left out from the start.
-        let drafter = self.drafter.as_mut().filter(|d| d.context() >= room && !run.plain());
-        let total = prompt.len();
-        let passes = if drafter.is_some() { 2 } else { 1 };
-
-        let (region, forks) =
-            prefill(self.main.as_mut(), prompt, n, room, &mut |done| run.prefilled(done / passes, total))?;
-        let mut live: Vec<Sequence> = forks
-            .into_iter()
-            .enumerate()
-            .map(|(i, seq)| Sequence::new(i, seq, prompt, self.tokenizer.stream()))
-            .collect();
-        let mut outcome = Ok(());
-        let mut drafter = match drafter {
-            Some(drafter) => {
-                outcome =
-                    drafter.begin(prompt, n, room, &mut |done| run.prefilled(usize::midpoint(total, done), total));
-                outcome.is_ok().then_some(drafter.as_mut() as &mut dyn Drafter)
-            }
-            None => None,
-        };
-        if outcome.is_ok() {
-            run.prefilled(total, total);
-            run.decode_start = Instant::now();
-            run.stats.prefilled(run.decode_start - run.start);
-            let mut step =
-                Step { main: self.main.as_mut(), tokenizer: &self.tokenizer, eos: &self.eos, costs: &mut self.costs };
-            let mut policy = Policy::new(run.options.draft_length);
-            while outcome.is_ok() && step.sweep(&mut live, &mut drafter, run) {
-                outcome = step.advance(&mut live, &mut drafter, &mut policy, run);
-            }
+    /// Ends a candidate, or all of a request, before the next step; what is there so far is kept. A request that is not known
+    /// is over already.
+    pub fn cancel(&mut self, request: RequestId, candidate: Option<usize>) {
+        let waiting = self.waiting.iter_mut().map(|(_, group)| group);
+        let joining = self.joining.iter_mut().map(|joining| &mut joining.group);
+        let running = self.groups.values_mut();
+        if let Some(group) = waiting.chain(joining).chain(running).find(|group| group.id == request) {
+            group.cancel(candidate);
         }
-        for sequence in live {
+    }
+
+    /// Whether nothing is waiting or running.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.joining.is_none() && self.groups.is_empty()
+    }
+
+    /// One step of everything: a slab of the prompt that is being read, then one token or more for every live candidate. Returns false
+    /// when there is nothing left to do. After an error all requests are gone.
+    pub fn step(&mut self, sink: Sink<'_>) -> Result<bool, EngineError> {
+        let outcome = self.join(sink).and_then(|()| {
+            self.sweep(sink);
+            if self.live.is_empty() { Ok(()) } else { self.advance(sink) }
+        });
+        if let Err(error) = outcome {
+            self.abort();
+            return Err(error.into());
+        }
+        self.close_finished(sink);
+        Ok(!self.is_idle())
+    }
+
+    /// Drops all requests and gives back what they hold.
+    pub fn abort(&mut self) {
+        self.waiting.clear();
+        if let Some(joining) = self.joining.take() {
+            self.main.close(joining.region);
+            self.forget(joining.group.id);
+        }
+        for sequence in std::mem::take(&mut self.live) {
             self.main.close(sequence.seq);
         }
-        self.main.close(region);
-        Ok(outcome?)
-    }
-}
-
-/// Computes all of `prompt` but its last token once, and makes `n` sequences that share it. The last token is the first row of the
-/// first step, so that every sequence always has K/V for all its tokens but the last.
-pub(super) fn prefill(
-    network: &mut dyn Network,
-    prompt: &[u32],
-    n: usize,
-    room: usize,
-    progress: &mut dyn FnMut(usize) -> bool,
-) -> Result<(SeqId, Vec<SeqId>), BackendError> {
-    let shared = prompt.len() - 1;
-    let region = network.open(shared)?;
-    let mut compute = || {
-        let mut start = 0;
-        while start < shared && progress(start) {
-            let len = PREFILL_SLAB.min(shared - start);
-            let spans = [Span { seq: region, start, len }];
-            network.forward(&Rows { tokens: &prompt[start..start + len], spans: &spans }, Wanted::Nothing)?;
-            start += len;
-        }
-        network.fork(region, n, room - shared)
-    };
-    match compute() {
-        Ok(forks) => Ok((region, forks)),
-        Err(error) => {
-            network.close(region);
-            Err(error)
+        for (id, group) in std::mem::take(&mut self.groups) {
+            group.region.into_iter().for_each(|region| self.main.close(region));
+            self.forget(id);
         }
     }
-}
 
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
-}
-
-/// One request while it runs.
-struct Run<'a> {
-    options: &'a GenerateOptions,
-    cancelled: &'a dyn Fn(usize) -> bool,
-    sink: &'a mut dyn FnMut(Event),
-    start: Instant,
-    decode_start: Instant,
-    stats: Stats,
-    /// Whether the drafter has read everything but the last step's tokens, so that its time is that of an ordinary step.
-    in_step: bool,
-    standings: Vec<Option<Standing>>,
-}
-
-impl Run<'_> {
-    /// Whether nothing is ever drafted.
-    fn plain(&self) -> bool {
-        self.options.draft_length == super::DraftLength::Fixed(0)
+    fn forget(&mut self, request: RequestId) {
+        if let Some(drafter) = &mut self.drafter {
+            drafter.finish(request);
+        }
     }
 
-    /// Reports progress; false to give up.
-    fn prefilled(&mut self, done: usize, total: usize) -> bool {
-        (self.sink)(Event::Prefill { done, total });
-        !(self.over_budget() || (0..self.options.n).all(|i| (self.cancelled)(i)))
+    /// Writes the candidates of one prompt, with no other request in the batch. `cancelled(i)` is asked between steps; everything that happens
+    /// goes to `sink`, the last event being `Done`, which is also returned.
+    pub fn generate(
+        &mut self,
+        prompt: &[u32],
+        options: &GenerateOptions,
+        cancelled: &dyn Fn(usize) -> bool,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<Summary, EngineError> {
+        let request = self.submit(prompt, options)?;
+        let mut outcome = Err(EngineError::Lost);
+        loop {
+            for candidate in (0..options.n).filter(|&i| cancelled(i)) {
+                self.cancel(request, Some(candidate));
+            }
+            let more = self.step(&mut |id, event| {
+                if id != request {
+                    return;
+                }
+                match &event {
+                    Event::Done(summary) => outcome = Ok(summary.as_ref().clone()),
+                    Event::Failed(why) => outcome = Err(EngineError::Failed(why.clone())),
+                    _ => {}
+                }
+                sink(event);
+            })?;
+            if !more {
+                return outcome;
+            }
+        }
     }
 
-    fn over_budget(&self) -> bool {
-        self.options.time_budget.is_some_and(|budget| self.start.elapsed() >= budget)
+    /// Reads a slab of the next request's prompt, and lets it join the batch when all is read.
+    fn join(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
+        if self.joining.is_none() {
+            let fits = |(_, group): &(Vec<u32>, Group)| self.live.len() + group.options.n <= Self::MAX_LIVE;
+            if !self.waiting.front().is_some_and(fits) {
+                return Ok(());
+            }
+            let Some((prompt, group)) = self.waiting.pop_front() else { return Ok(()) };
+            self.open(prompt, group, sink);
+        }
+        let Some(mut joining) = self.joining.take() else { return Ok(()) };
+        let (total, group) = (joining.prompt.len(), &mut joining.group);
+        if group.is_given_up() {
+            self.main.close(joining.region);
+            self.forget(group.id);
+            group.give_up(sink);
+            return Ok(());
+        }
+        let shared = total - 1;
+        if joining.read < shared {
+            let len = PREFILL_SLAB.min(shared - joining.read);
+            let tokens = &joining.prompt[joining.read..joining.read + len];
+            let spans = [Span { seq: joining.region, start: joining.read, len }];
+            let pass = self.main.forward(&Rows { tokens, spans: &spans }, Wanted::Nothing);
+            joining.read += len;
+            if let Err(error) = pass {
+                self.joining = Some(joining);
+                return Err(error);
+            }
+        } else if let (Preparation::Left(_), Some(drafter)) = (joining.drafter, &mut self.drafter) {
+            match drafter.prepare(group.id) {
+                Ok(0) => joining.drafter = Preparation::NotNeeded,
+                Ok(left) => joining.drafter = Preparation::Left(left),
+                Err(error) => {
+                    self.joining = Some(joining);
+                    return Err(error);
+                }
+            }
+        }
+        let done = match joining.drafter {
+            Preparation::NotNeeded => joining.read,
+            Preparation::Left(left) => usize::midpoint(joining.read, total.saturating_sub(left)),
+        };
+        if joining.read < shared || joining.drafter != Preparation::NotNeeded {
+            sink(group.id, Event::Prefill { done, total });
+            self.joining = Some(joining);
+            return Ok(());
+        }
+        self.begin(joining, sink);
+        Ok(())
     }
 
-    fn finished(&mut self, sequence: &Sequence, reason: FinishReason) {
-        self.stats.finished(self.decode_start.elapsed(), sequence.generated());
-        let mean_logprob = sequence.mean_logprob();
-        self.standings[sequence.candidate] = Some(Standing { reason, mean_logprob });
-        let text = sequence.text().to_owned();
-        (self.sink)(Event::Finished { candidate: sequence.candidate, reason, text, mean_logprob });
+    /// Makes room for a prompt. The last token of the prompt is the first row of the first step, so that every candidate always
+    /// has K/V for all its tokens but the last.
+    fn open(&mut self, prompt: Vec<u32>, mut group: Group, sink: Sink<'_>) {
+        group.start = Instant::now();
+        let (n, total) = (group.options.n, prompt.len());
+        if group.is_given_up() {
+            group.give_up(sink);
+            return;
+        }
+        let region = match self.main.open(total - 1) {
+            Ok(region) => region,
+            Err(error) => return sink(group.id, Event::Failed(error.to_string())),
+        };
+        let mut drafts = false;
+        if let Some(drafter) = self.drafter.as_mut().filter(|_| !group.is_plain()) {
+            let room = total.saturating_add(group.options.max_tokens).min(self.main.context());
+            let reference = &group.options.reference;
+            drafter.begin(group.id, &Beginning { prompt: &prompt, reference, n, room });
+            drafts = group.policy.length(n).map_or_else(
+                || Auto::would_draft(n, self.choice.acceptance.share(Evidence::Model), &self.choice.costs),
+                |length| length > 0,
+            );
+        }
+        sink(group.id, Event::Prefill { done: 0, total });
+        let drafter = if drafts { Preparation::Left(total) } else { Preparation::NotNeeded };
+        self.joining = Some(Joining { prompt, group, region, read: 0, drafter });
     }
 
-    fn summary(&self, prompt_tokens: usize) -> Summary {
-        let none = Standing { reason: FinishReason::Cancelled, mean_logprob: 0.0 };
-        let standings: Vec<Standing> = self.standings.iter().map(|s| s.unwrap_or(none)).collect();
-        let summary = self.stats.summary(self.decode_start.elapsed());
-        Summary { prompt_tokens, ranking: rank(&standings), ..summary }
+    /// Makes the candidates of a prompt that has been read.
+    fn begin(&mut self, joining: Joining, sink: Sink<'_>) {
+        let Joining { prompt, mut group, region, .. } = joining;
+        let room = prompt.len().saturating_add(group.options.max_tokens).min(self.main.context());
+        let forks = match self.main.fork(region, group.options.n, room - (prompt.len() - 1)) {
+            Ok(forks) => forks,
+            Err(error) => {
+                self.main.close(region);
+                self.forget(group.id);
+                return sink(group.id, Event::Failed(error.to_string()));
+            }
+        };
+        sink(group.id, Event::Prefill { done: prompt.len(), total: prompt.len() });
+        group.prefilled(region);
+        for (index, seq) in forks.into_iter().enumerate() {
+            let id = CandidateId { request: group.id, index };
+            let options = Arc::clone(&group.options);
+            self.live.push(Sequence::new(id, seq, &prompt, options, self.tokenizer.stream()));
+        }
+        self.groups.insert(group.id, group);
     }
-}
 
-/// What a step works with.
-struct Step<'a> {
-    main: &'a mut dyn Network,
-    tokenizer: &'a Tokenizer,
-    eos: &'a [u32],
-    costs: &'a mut Costs,
-}
-
-impl Step<'_> {
-    /// Takes cancelled and overdue candidates out of the batch; false when none is left.
-    fn sweep(&mut self, live: &mut Vec<Sequence>, drafter: &mut Option<&mut dyn Drafter>, run: &mut Run<'_>) -> bool {
-        let over = run.over_budget();
+    /// Takes cancelled and overdue candidates out of the batch.
+    fn sweep(&mut self, sink: Sink<'_>) {
+        let mut live = std::mem::take(&mut self.live);
         live.retain_mut(|sequence| {
-            let reason = if (run.cancelled)(sequence.candidate) {
+            let Some(group) = self.groups.get(&sequence.id.request) else { return false };
+            let reason = if group.is_cancelled(sequence.id.index) {
                 FinishReason::Cancelled
-            } else if over {
+            } else if group.is_over_budget() {
                 FinishReason::Budget
             } else {
                 return true;
             };
-            sequence.flush(run.options, self.tokenizer);
-            run.finished(sequence, reason);
-            self.leave(sequence, drafter);
+            sequence.flush(&self.tokenizer);
+            self.leave(sequence, reason, sink);
             false
         });
-        !live.is_empty()
+        self.live = live;
     }
 
-    /// One iteration of draft, verify, accept.
-    fn advance(
-        &mut self,
-        live: &mut Vec<Sequence>,
-        drafter: &mut Option<&mut dyn Drafter>,
-        policy: &mut Policy,
-        run: &mut Run<'_>,
-    ) -> Result<(), BackendError> {
-        let start = Instant::now();
-        let options = run.options;
-        let rules = ChoiceRules {
-            sampling: &options.sampling,
-            accept: options.accept,
-            seed: options.seed,
-            vocab: self.main.vocab_size(),
-        };
-        let limit = Limit { eos: self.eos, context: self.main.context() };
-
-        let drafts: Vec<Vec<Draft>> = match drafter {
-            Some(drafter) => {
-                let length = policy.length(live.len(), self.costs);
-                let ask = |s: &Sequence| length.min(s.room(options.max_tokens, limit.context));
-                let asks: Vec<Ask<'_>> =
-                    live.iter().map(|s| Ask { candidate: s.candidate, tokens: &s.tokens, length: ask(s) }).collect();
-                let drafts = drafter.propose(&asks, &rules)?;
-                let passes = drafts.iter().map(Vec::len).max().unwrap_or(0);
-                if passes > 0 && run.in_step {
-                    self.costs.draft.observe(live.len(), milliseconds(start) / passes as f64);
-                }
-                run.in_step = passes > 0;
-                drafts
-            }
-            None => vec![Vec::new(); live.len()],
-        };
-
-        let mut tokens = Vec::new();
-        let mut spans = Vec::with_capacity(live.len());
-        for (sequence, drafts) in live.iter().zip(&drafts) {
-            let start = sequence.tokens.len() - 1;
-            tokens.push(sequence.tokens[start]);
-            tokens.extend(drafts.iter().map(|d| d.token));
-            spans.push(Span { seq: sequence.seq, start, len: drafts.len() + 1 });
-        }
-        let verify = Instant::now();
-        self.main.forward(&Rows { tokens: &tokens, spans: &spans }, Wanted::All)?;
-
-        let mut row = 0;
-        let items: Vec<ChoiceItem<'_>> = live
-            .iter()
-            .zip(&drafts)
-            .map(|(s, drafts)| {
-                let item = ChoiceItem { row, candidate: s.candidate as u32, history: &s.tokens, drafts };
-                row += drafts.len() + 1;
-                item
-            })
-            .collect();
-        let accepted = self.main.verify(&items, &rules);
-        self.costs.main.observe(tokens.len(), milliseconds(verify));
-
-        let mut stats = StepStats {
-            live: live.len(),
-            rows: tokens.len(),
-            drafted: drafts.iter().map(Vec::len).sum(),
-            accepted: 0,
-            tokens: 0,
-            ms: 0.0,
-        };
-        let mut outcomes = Vec::with_capacity(live.len());
-        let mut at = 0;
-        live.retain_mut(|sequence| {
-            let drafted = drafts[at].len();
-            let added = sequence.add(&accepted[at], options, &limit, self.tokenizer);
-            at += 1;
-            stats.accepted += added.accepted;
-            stats.tokens += added.ids.len();
-            let reason = added.reason;
-            let accepted = added.accepted;
-            (run.sink)(Event::Tokens {
-                candidate: sequence.candidate,
-                text: added.text,
-                ids: added.ids,
-                logprobs: added.logprobs,
-                drafted,
-                accepted,
-            });
-            if let Some(reason) = reason {
-                run.finished(sequence, reason);
-                self.leave(sequence, drafter);
-                return false;
-            }
-            outcomes.push(Outcome { drafted, accepted });
-            self.main.set_len(sequence.seq, sequence.tokens.len() - 1);
-            if let Some(drafter) = drafter {
-                drafter.settle(sequence.candidate, sequence.tokens.len());
-            }
-            true
-        });
-        policy.update(&outcomes);
-        stats.ms = milliseconds(start);
-        run.stats.step(&stats);
-        (run.sink)(Event::Step(stats));
-        Ok(())
-    }
-
-    fn leave(&mut self, sequence: &Sequence, drafter: &mut Option<&mut dyn Drafter>) {
+    /// Takes a candidate that has ended out of the batch, and its request, if it was the last.
+    pub(super) fn leave(&mut self, sequence: &Sequence, reason: FinishReason, sink: Sink<'_>) {
         self.main.close(sequence.seq);
-        if let Some(drafter) = drafter {
-            drafter.end(sequence.candidate);
+        if let Some(drafter) = &mut self.drafter {
+            drafter.end(sequence.id);
+        }
+        let request = sequence.id.request;
+        if let Some(group) = self.groups.get_mut(&request) {
+            group.finished(sequence, reason, sink);
+        }
+    }
+
+    /// Closes the requests that have no live candidate.
+    fn close_finished(&mut self, sink: Sink<'_>) {
+        let over: Vec<RequestId> = self.groups.iter().filter(|(_, group)| group.is_over()).map(|(&id, _)| id).collect();
+        for id in over {
+            if let Some(group) = self.groups.remove(&id) {
+                group.region.into_iter().for_each(|region| self.main.close(region));
+                self.forget(id);
+                group.done(sink);
+            }
         }
     }
 }

@@ -1,87 +1,180 @@
-//! What a pass costs: milliseconds by number of rows, learned from the passes themselves.
+//! What a pass costs: milliseconds by number of rows, measured beforehand and corrected by every pass.
 
 use std::collections::BTreeMap;
 
 /// Time of a pass as a function of its rows.
 #[derive(Clone, Debug, Default)]
 pub struct CostCurve {
-    /// Typical ms of a pass with this many rows.
+    /// ms of a pass with this many rows.
     points: BTreeMap<usize, f64>,
+    /// The curve at 0, 1, 2, … rows, made from the points now and then.
+    dense: Vec<f64>,
+    corrections: usize,
 }
 
 impl CostCurve {
-    /// Weight of a measurement below and above what is known: the time without interruptions is wanted, so slower ones count less.
-    const FASTER: f64 = 0.5;
-    const SLOWER: f64 = 0.1;
+    /// A single reading is an interruption more often than news.
+    const FASTER: f64 = 0.2;
+    const SLOWER: f64 = 0.05;
+    /// Corrections between two readings of the points.
+    const STALE: usize = 16;
+    /// Rows up to which the curve is kept.
+    const ROWS: usize = 1100;
 
-    /// A pass of `rows` rows took `ms`.
-    pub fn observe(&mut self, rows: usize, ms: f64) {
-        let known = self.points.entry(rows).or_insert(ms);
-        *known += (ms - *known) * if ms < *known { Self::FASTER } else { Self::SLOWER };
+    /// Through these (rows, ms).
+    pub fn new(points: impl IntoIterator<Item = (usize, f64)>) -> Self {
+        let mut curve = Self { points: points.into_iter().collect(), ..Self::default() };
+        curve.redraw();
+        curve
     }
 
-    /// Expected ms of a pass of `rows` rows: on the line through the neighbouring points, never falling with the rows. `None`
-    /// before anything has been measured.
-    pub fn ms(&self, rows: usize) -> Option<f64> {
-        let mut below = self.points.range(..=rows).rev().map(|(&r, &t)| (r, t));
-        let mut above = self.points.range(rows..).map(|(&r, &t)| (r, t));
-        match (below.next(), above.next()) {
-            (Some((r0, t0)), Some((r1, t1))) if r1 > r0 => {
-                Some(t0 + (t1 - t0).max(0.0) * (rows - r0) as f64 / (r1 - r0) as f64)
-            }
-            // Beyond the last point the slope between the last two goes on; with one point alone, time is taken to be proportional to rows
-            // beyond it, which is the cautious guess.
-            (Some((r1, t1)), None) => {
-                let slope = below.next().map_or(t1 / r1 as f64, |(r0, t0)| ((t1 - t0) / (r1 - r0) as f64).max(0.0));
-                Some(t1 + slope * (rows - r1) as f64)
-            }
-            (_, Some((_, t))) => Some(t),
-            (None, None) => None,
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// Expected ms of a pass of `rows` rows, never falling with the rows; 0 for no rows and before anything is known.
+    pub fn ms(&self, rows: usize) -> f64 {
+        match self.dense.get(rows) {
+            Some(ms) => *ms,
+            // Far beyond everything measured: proportional to rows.
+            None => self.dense.last().map_or(0.0, |ms| ms * rows as f64 / (self.dense.len() - 1) as f64),
         }
     }
 
-    /// Whether passes of at least two sizes have been seen, so that there is a slope.
-    pub fn has_slope(&self) -> bool {
-        self.points.len() > 1
+    /// The points: rows and ms.
+    pub fn points(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.points.iter().map(|(&rows, &ms)| (rows, ms))
+    }
+
+    /// A pass of `rows` rows took `ratio` times what was expected.
+    fn correct(&mut self, rows: usize, ratio: f64) {
+        let expected = self.ms(rows);
+        *self.points.entry(rows).or_insert(expected) *= ratio;
+        self.corrections += 1;
+        if self.corrections >= Self::STALE {
+            self.redraw();
+        }
+    }
+
+    /// All passes take `ratio` times as long: the machine, or the context, has changed.
+    fn scale(&mut self, ratio: f64) {
+        self.points.values_mut().chain(&mut self.dense).for_each(|ms| *ms *= ratio);
+    }
+
+    fn redraw(&mut self) {
+        self.corrections = 0;
+        self.dense.clear();
+        if self.points.is_empty() {
+            return;
+        }
+        let points: Vec<(usize, f64)> = self.points().collect();
+        let mut at = 0;
+        let mut highest = 0.0f64;
+        for rows in 0..=Self::ROWS {
+            while at + 1 < points.len() && points[at + 1].0 <= rows {
+                at += 1;
+            }
+            let (r0, t0) = points[at];
+            let ms = match points.get(at + 1) {
+                _ if rows == 0 => 0.0,
+                _ if rows <= r0 => t0,
+                Some(&(r1, t1)) => t0 + (t1 - t0) * (rows - r0) as f64 / (r1 - r0) as f64,
+                // Beyond the last point the slope between the last two goes on; with one point alone, time is taken to be proportional to
+                // rows beyond it, which is the cautious guess.
+                None => {
+                    let slope = match at.checked_sub(1).map(|before| points[before]) {
+                        Some((r, t)) => ((t0 - t) / (r0 - r) as f64).max(0.0),
+                        None => t0 / r0.max(1) as f64,
+                    };
+                    t0 + slope * (rows - r0) as f64
+                }
+            };
+            highest = highest.max(ms);
+            self.dense.push(highest);
+        }
     }
 }
 
 /// The curves of a pair of models.
 #[derive(Clone, Debug, Default)]
 pub struct Costs {
-    /// A pass of the main model.
+    /// A pass of the main model, verification included.
     pub main: CostCurve,
-    /// A pass of the drafter, for one draft position.
+    /// A pass of the drafter, draws included; empty for one that takes no passes.
     pub draft: CostCurve,
+}
+
+impl Costs {
+    /// A pass of the main model over `rows` rows took `ms`. Says nothing before the curve has been measured.
+    pub fn main_took(&mut self, rows: usize, ms: f64) {
+        if self.main.is_empty() {
+            return;
+        }
+        let (local, common) = corrections(ms / self.main.ms(rows));
+        // What slows one model down slows the other down, too, and a price that is seldom seen must not look cheap by being old.
+        self.main.scale(common);
+        self.draft.scale(common);
+        self.main.correct(rows, local);
+    }
+
+    /// Passes of the drafter over these rows took `ms` in all.
+    pub fn draft_took(&mut self, passes: &[usize], ms: f64) {
+        let expected: f64 = passes.iter().map(|&rows| self.draft.ms(rows)).sum();
+        if expected > 0.0 {
+            let (local, common) = corrections(ms / expected);
+            self.draft.scale(common);
+            if let Some(&rows) = passes.iter().max() {
+                self.draft.correct(rows, local);
+            }
+        }
+    }
+}
+
+/// The part of a deviation that is taken for a matter of this number of rows, and the part that is taken for a matter of all.
+fn corrections(ratio: f64) -> (f64, f64) {
+    let ratio = ratio.clamp(0.25, 4.0);
+    let weight = if ratio < 1.0 { CostCurve::FASTER } else { CostCurve::SLOWER };
+    (ratio.powf(weight / 2.0), ratio.powf(weight / 2.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn curve(points: &[(usize, f64)]) -> CostCurve {
-        CostCurve { points: points.iter().copied().collect() }
-    }
-
-    fn near(a: Option<f64>, b: f64) -> bool {
-        a.is_some_and(|a| (a - b).abs() < 1e-9)
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9
     }
 
     #[test]
     fn between_and_beyond_the_points() {
-        let c = curve(&[(1, 1.0), (9, 5.0)]);
-        assert!(near(c.ms(1), 1.0) && near(c.ms(5), 3.0) && near(c.ms(9), 5.0) && near(c.ms(17), 9.0));
-        assert!(near(curve(&[(4, 2.0)]).ms(8), 4.0) && near(curve(&[(4, 2.0)]).ms(1), 2.0));
-        assert_eq!(CostCurve::default().ms(3), None);
+        let c = CostCurve::new([(1, 1.0), (9, 5.0)]);
+        assert!(
+            near(c.ms(0), 0.0) && near(c.ms(1), 1.0) && near(c.ms(5), 3.0) && near(c.ms(9), 5.0) && near(c.ms(17), 9.0)
+        );
+        let c = CostCurve::new([(4, 2.0)]);
+        assert!(near(c.ms(8), 4.0) && near(c.ms(1), 2.0));
+        assert!(near(CostCurve::default().ms(3), 0.0));
+        assert!(c.ms(4000) > c.ms(1000));
     }
 
     #[test]
-    fn an_interruption_hardly_counts() {
-        let mut c = CostCurve::default();
-        c.observe(8, 1.0);
-        c.observe(8, 11.0);
-        assert!(near(c.ms(8), 2.0));
-        c.observe(8, 1.0);
-        assert!(near(c.ms(8), 1.5));
+    fn more_rows_never_look_cheaper() {
+        let c = CostCurve::new([(1, 2.0), (2, 1.0), (3, 3.0)]);
+        assert!((1..20).all(|rows| c.ms(rows + 1) >= c.ms(rows)));
+    }
+
+    #[test]
+    fn an_interruption_hardly_counts_and_a_lasting_change_does() {
+        let mut costs = Costs { main: CostCurve::new([(1, 1.0), (8, 2.0)]), draft: CostCurve::new([(1, 0.5)]) };
+        costs.main_took(8, 200.0);
+        assert!(costs.main.ms(8) < 2.4 && costs.main.ms(1) < 1.2);
+        for _ in 0..300 {
+            costs.main_took(8, 4.0);
+        }
+        let ratio = costs.main.ms(8) / 4.0;
+        assert!((0.9..1.1).contains(&ratio), "{ratio}");
+        // The unseen prices have followed at least half way.
+        assert!(costs.main.ms(1) > 1.3 && costs.draft.ms(1) > 0.65);
     }
 }

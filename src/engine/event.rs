@@ -2,6 +2,10 @@
 
 use serde::Serialize;
 
+/// Number of a request, given when it is submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RequestId(pub u64);
+
 /// Why a candidate ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -64,11 +68,11 @@ pub enum Event {
 }
 
 /// Figures of one decode step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepStats {
-    /// Candidates that took part.
+    /// Candidates of the request that took part.
     pub live: usize,
-    /// Rows of the main model's pass.
+    /// Their rows in the main model's pass.
     pub rows: usize,
     /// Draft tokens proposed.
     pub drafted: usize,
@@ -97,6 +101,10 @@ pub struct Summary {
     pub accepted: usize,
     /// Accepted draft tokens per candidate and step.
     pub mean_accepted_length: f64,
+    /// How often a candidate's draft in a step had 0, 1, 2, … tokens: what the draft length policy decided.
+    pub draft_lengths: Vec<usize>,
+    /// How often 0, 1, 2, … draft tokens of a candidate were accepted in a step.
+    pub accepted_lengths: Vec<usize>,
     /// Decode time of the first candidate to finish, divided by its tokens.
     pub ms_per_token_first: f64,
     /// The same of the last to finish.

@@ -1,22 +1,26 @@
 //! The BASS engine: batched speculative decoding of N candidates of one prompt, ragged and unpadded.
 //!
-//! Knows no file format, no terminal and no device. [`Engine`] runs one request at a time on the caller's thread;
-//! `source::local` gives it a thread of its own.
+//! Knows no file format, no terminal and no device. [`Engine`] works on the caller's thread; `source::local` gives it a thread of its own.
+//! Requests that are there at the same time advance together in one ragged batch, each with its own prompt.
 
 mod batch;
 pub mod cost;
 pub mod draft_length;
 pub mod drafter;
 pub mod event;
+mod group;
+pub mod profile;
 mod rank;
 pub mod request;
 mod sequence;
 mod stats;
+mod step;
 mod stop;
 
 pub use batch::Engine;
-pub use drafter::{Drafter, ModelDrafter};
-pub use event::{Event, FinishReason, StepStats, Summary};
+pub use drafter::{ChainDrafter, Drafter, LookupDrafter, LookupSettings, ModelDrafter};
+pub use event::{Event, FinishReason, RequestId, StepStats, Summary};
+pub use profile::Profile;
 pub use request::{DraftLength, GenerateOptions, StopRules, TextStop};
 
 use crate::backend::BackendError;
@@ -36,4 +40,10 @@ pub enum EngineError {
     /// The network failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+    /// This request failed, others may go on.
+    #[error("{0}")]
+    Failed(String),
+    /// Another failure took the request with it.
+    #[error("the request ended without an outcome (an internal error)")]
+    Lost,
 }

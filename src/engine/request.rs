@@ -39,6 +39,8 @@ pub enum DraftLength {
     Auto,
     /// Algorithm 1 of the BASS paper (arXiv 2404.15778).
     Bass,
+    /// The best length for the number of live candidates, measured beforehand.
+    Table,
     /// Always this many.
     Fixed(usize),
 }
@@ -58,6 +60,8 @@ pub struct GenerateOptions {
     pub time_budget: Option<Duration>,
     /// Key of all randomness.
     pub seed: u64,
+    /// Text that the candidates may quote, for drafters that look things up.
+    pub reference: Arc<[u32]>,
     /// Draft length policy.
     pub draft_length: DraftLength,
     /// Acceptance rule.
@@ -73,6 +77,7 @@ impl Default for GenerateOptions {
             max_tokens: 256,
             time_budget: None,
             seed: 0,
+            reference: Arc::default(),
             draft_length: DraftLength::default(),
             accept: Accept::default(),
         }

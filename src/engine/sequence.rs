@@ -1,16 +1,20 @@
 //! One candidate inside the engine: its tokens, its text, its end.
 
+use std::sync::Arc;
+
+use super::draft_length::{Acceptance, Outcome, Rate};
+use super::drafter::{CandidateId, Evidence};
 use super::event::FinishReason;
 use super::request::GenerateOptions;
 use super::stop::Text;
-use crate::backend::SeqId;
+use crate::backend::{ChoiceRules, SeqId};
 use crate::model::{StreamDecoder, Tokenizer};
 use crate::sampling::Accepted;
 
 /// A candidate that is being written.
 pub struct Sequence {
-    /// Index of the candidate.
-    pub candidate: usize,
+    /// Which candidate.
+    pub id: CandidateId,
     /// Its sequence in the main network.
     pub seq: SeqId,
     /// Prompt and generated tokens.
@@ -18,8 +22,11 @@ pub struct Sequence {
     /// Raw log-probabilities of the generated tokens.
     logprobs: Vec<f32>,
     prompt_len: usize,
+    options: Arc<GenerateOptions>,
     decoder: StreamDecoder,
     text: Text,
+    /// How often its own drafts are accepted.
+    rate: Rate,
 }
 
 /// What a step added to a candidate.
@@ -38,15 +45,23 @@ pub struct Added {
 
 impl Sequence {
     /// A candidate without tokens.
-    pub fn new(candidate: usize, seq: SeqId, prompt: &[u32], decoder: StreamDecoder) -> Self {
+    pub fn new(
+        id: CandidateId,
+        seq: SeqId,
+        prompt: &[u32],
+        options: Arc<GenerateOptions>,
+        decoder: StreamDecoder,
+    ) -> Self {
         Self {
-            candidate,
+            id,
             seq,
             tokens: prompt.to_vec(),
             logprobs: Vec::new(),
             prompt_len: prompt.len(),
+            options,
             decoder,
             text: Text::default(),
+            rate: Rate::default(),
         }
     }
 
@@ -56,19 +71,14 @@ impl Sequence {
     }
 
     /// Most draft tokens it has room for: one token more than the drafts is emitted.
-    pub fn room(&self, max_tokens: usize, context: usize) -> usize {
-        let left = (max_tokens - self.generated()).min(context - self.tokens.len());
+    pub fn room(&self, context: usize) -> usize {
+        let left = (self.options.max_tokens - self.generated()).min(context - self.tokens.len());
         left.saturating_sub(1)
     }
 
     /// Takes the outcome of a step: all of it, or up to the token that ends the candidate.
-    pub fn add(
-        &mut self,
-        outcome: &Accepted,
-        options: &GenerateOptions,
-        limit: &Limit<'_>,
-        tokenizer: &Tokenizer,
-    ) -> Added {
+    pub fn add(&mut self, outcome: &Accepted, limit: &Limit, tokenizer: &Tokenizer) -> Added {
+        let options = Arc::clone(&self.options);
         let mut used = 0;
         let mut reason = None;
         for (&id, &logprob) in outcome.tokens.iter().zip(&outcome.logprobs) {
@@ -90,7 +100,7 @@ impl Sequence {
             }
         }
         if reason.is_some() {
-            self.flush(options, tokenizer);
+            self.flush(tokenizer);
         }
         Added {
             ids: outcome.tokens[..used].to_vec(),
@@ -101,10 +111,30 @@ impl Sequence {
         }
     }
 
-    /// Ends it from outside; returns the text that was still held back.
-    pub fn flush(&mut self, options: &GenerateOptions, tokenizer: &Tokenizer) {
+    /// Ends its text, with what was still held back.
+    pub fn flush(&mut self, tokenizer: &Tokenizer) {
         let rest = self.decoder.finish(tokenizer);
-        self.text.end(&rest, &options.stop);
+        self.text.end(&rest, &self.options.stop);
+    }
+
+    /// How its tokens are drawn; only ids below `vocab` are.
+    pub fn rules(&self, vocab: usize) -> ChoiceRules<'_> {
+        let options = &self.options;
+        ChoiceRules { sampling: &options.sampling, accept: options.accept, seed: options.seed, vocab }
+    }
+
+    /// Takes in what became of a draft.
+    pub fn observe(&mut self, outcome: Outcome) {
+        self.rate.observe(outcome, OWN_FADE);
+    }
+
+    /// The share of draft tokens expected to be accepted: what is true of all such drafts, and the more its own the more it has had.
+    pub fn share(&self, evidence: Evidence, common: &Acceptance) -> f64 {
+        match evidence {
+            Evidence::Model => self.rate.share(common.share(evidence), OWN_WEIGHT),
+            // The length of the match says more than whose it is.
+            _ => common.share(evidence),
+        }
     }
 
     /// All of its text.
@@ -122,10 +152,15 @@ impl Sequence {
     }
 }
 
+/// What all drafts of a model tell of a candidate counts as much as this many tokens of its own.
+const OWN_WEIGHT: f64 = 8.0;
+/// Keeps about the last forty judged tokens of a candidate.
+const OWN_FADE: f64 = 0.975;
+
 /// Where every candidate of a model ends.
-pub struct Limit<'a> {
+pub struct Limit {
     /// Ids that end it.
-    pub eos: &'a [u32],
+    pub eos: Vec<u32>,
     /// Most tokens, the prompt included.
     pub context: usize,
 }

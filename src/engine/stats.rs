@@ -12,6 +12,8 @@ pub struct Stats {
     drafted: usize,
     accepted: usize,
     candidate_steps: usize,
+    draft_lengths: Vec<usize>,
+    accepted_lengths: Vec<usize>,
     /// Per finished candidate: decode time and tokens.
     finished: Vec<(Duration, usize)>,
 }
@@ -28,6 +30,18 @@ impl Stats {
         self.drafted += step.drafted;
         self.accepted += step.accepted;
         self.candidate_steps += step.live;
+    }
+
+    /// A candidate's part of a step.
+    pub fn drafted(&mut self, drafted: usize, accepted: usize) {
+        let count = |counts: &mut Vec<usize>, at: usize| {
+            if counts.len() <= at {
+                counts.resize(at + 1, 0);
+            }
+            counts[at] += 1;
+        };
+        count(&mut self.draft_lengths, drafted);
+        count(&mut self.accepted_lengths, accepted);
     }
 
     /// A candidate ended after `time` of decoding with this many tokens.
@@ -50,6 +64,8 @@ impl Stats {
             drafted: self.drafted,
             accepted: self.accepted,
             mean_accepted_length: ratio(self.accepted as f64, self.candidate_steps as f64),
+            draft_lengths: self.draft_lengths.clone(),
+            accepted_lengths: self.accepted_lengths.clone(),
             ms_per_token_first: per_token.first().copied().unwrap_or(0.0),
             ms_per_token_last: per_token.last().copied().unwrap_or(0.0),
             ms_per_token_all: ratio(per_token.iter().sum(), per_token.len() as f64),

@@ -1,22 +1,44 @@
-//! The local engine as a source: it lives on a thread of its own and answers one request after the other.
+//! The local engine as a source: it lives on a thread of its own, where all requests that are there advance together.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::time::Duration;
 
+use super::profiles::{self, ProfileFile};
 use super::{EventSink, Prompt, Request, Source, SourceInfo, Ticket};
 use crate::backend::{self, BackendError, LoadOptions};
-use crate::engine::{Engine, EngineError, Event, ModelDrafter};
+use crate::engine::{
+    ChainDrafter, Drafter, Engine, EngineError, Event, LookupDrafter, LookupSettings, ModelDrafter, Profile, RequestId,
+};
 use crate::model::{Model, ModelError, ModelFiles};
+
+/// What proposes tokens.
+#[derive(Clone, Debug, Default)]
+pub enum Drafting {
+    /// Nothing: plain decoding.
+    #[default]
+    None,
+    /// A draft model.
+    Model(ModelFiles),
+    /// Text that is at hand: the prompt, the candidate itself, a reference, the other candidates, as the settings say.
+    Lookup(LookupSettings),
+    /// Text that is at hand where much of it agrees, a draft model everywhere else.
+    Chain(LookupSettings, ModelFiles),
+}
 
 /// Which models to load, and how.
 #[derive(Clone, Debug)]
 pub struct LocalModels {
     /// The main model.
     pub main: ModelFiles,
-    /// The draft model; `None` for plain decoding.
-    pub draft: Option<ModelFiles>,
+    /// What drafts for it.
+    pub draft: Drafting,
     /// Weight storage and threads.
     pub load: LoadOptions,
+    /// Folder where measurements of pairs are kept; `None` to measure anew.
+    pub profiles: Option<PathBuf>,
 }
 
 /// Why the models cannot be used.
@@ -38,6 +60,9 @@ pub enum SourceError {
         /// The first difference.
         why: String,
     },
+    /// The pair could not be measured.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// The thread of the engine could not be started.
     #[error("the engine's thread could not be started: {0}")]
     Thread(std::io::Error),
@@ -58,44 +83,77 @@ struct Work {
 impl LocalSource {
     /// Loads the models and starts the thread. Takes as long as reading and packing the weights takes.
     pub fn open(models: &LocalModels) -> Result<Self, SourceError> {
-        let main = Model::load(&models.main)?;
-        let network = backend::load(&main, models.load)?;
-        let on = network.info();
-        let mut info = SourceInfo {
-            model: main.name.clone(),
-            draft: "none".to_owned(),
-            device: on.device.to_owned(),
-            dtype: on.dtype.to_owned(),
-            kernel: on.kernel.to_owned(),
-            threads: on.threads,
-            context: network.context(),
-        };
+        let Loaded { engine, info, profile } = load(models)?;
+        Self::start(engine, info, profile)
+    }
 
-        let mut drafter = None;
-        if let Some(files) = &models.draft {
-            let draft = Model::load(files)?;
-            main.tokenizer.same_vocabulary(&draft.tokenizer).map_err(|why| SourceError::Vocabulary {
-                main: main.name.clone(),
-                draft: draft.name.clone(),
-                why,
-            })?;
-            info.draft.clone_from(&draft.name);
-            let network = backend::load(&draft, models.load)?;
-            drafter = Some(Box::new(ModelDrafter::new(&draft.name, network)) as Box<dyn crate::engine::Drafter>);
+    /// Measures the models anew, in about `budget`, and keeps the result for later starts.
+    pub fn measure(models: &LocalModels, budget: Duration) -> Result<Profile, SourceError> {
+        let Loaded { mut engine, profile: file, .. } = load(models)?;
+        let profile = engine.measure(budget)?;
+        if let Some(file) = file {
+            file.write(&profile);
         }
-        let engine = Engine::new(network, main.tokenizer, main.eos, drafter);
-        Self::with_engine(engine, info)
+        Ok(profile)
     }
 
     /// Puts a ready engine on a thread.
     pub fn with_engine(engine: Engine, info: SourceInfo) -> Result<Self, SourceError> {
+        Self::start(engine, info, None)
+    }
+
+    fn start(engine: Engine, info: SourceInfo, profile: Option<ProfileFile>) -> Result<Self, SourceError> {
         let (requests, work) = channel();
+        let serving = Serving { engine, profile, running: HashMap::new() };
         std::thread::Builder::new()
             .name("engine".to_owned())
-            .spawn(move || serve(engine, &work))
+            .spawn(move || serving.serve(&work))
             .map_err(SourceError::Thread)?;
         Ok(Self { info, requests })
     }
+}
+
+struct Loaded {
+    engine: Engine,
+    info: SourceInfo,
+    profile: Option<ProfileFile>,
+}
+
+fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
+    let main = Model::load(&models.main)?;
+    let network = backend::load(&main, models.load)?;
+    let on = network.info();
+    let mut pair = vec![profiles::describe(&main.name, &on)];
+
+    let mut model_drafter = |files: &ModelFiles| -> Result<Box<dyn Drafter>, SourceError> {
+        let draft = Model::load(files)?;
+        main.tokenizer.same_vocabulary(&draft.tokenizer).map_err(|why| SourceError::Vocabulary {
+            main: main.name.clone(),
+            draft: draft.name.clone(),
+            why,
+        })?;
+        let network = backend::load(&draft, models.load)?;
+        pair.push(profiles::describe(&draft.name, &network.info()));
+        Ok(Box::new(ModelDrafter::new(&draft.name, network)))
+    };
+    let drafter: Option<Box<dyn Drafter>> = match &models.draft {
+        Drafting::None => None,
+        Drafting::Model(files) => Some(model_drafter(files)?),
+        Drafting::Lookup(settings) => Some(Box::new(LookupDrafter::new(*settings))),
+        Drafting::Chain(settings, files) => Some(Box::new(ChainDrafter::new(*settings, model_drafter(files)?))),
+    };
+    let info = SourceInfo {
+        model: main.name.clone(),
+        draft: drafter.as_ref().map_or("none", |drafter| drafter.name()).to_owned(),
+        device: on.device.to_owned(),
+        dtype: on.dtype.to_owned(),
+        kernel: on.kernel.to_owned(),
+        threads: on.threads,
+        context: network.context(),
+    };
+    pair.push(info.draft.clone());
+    let profile = models.profiles.as_ref().map(|folder| ProfileFile::new(folder, &info, &pair));
+    Ok(Loaded { engine: Engine::new(network, main.tokenizer, main.eos, drafter), info, profile })
 }
 
 impl Source for LocalSource {
@@ -108,38 +166,144 @@ impl Source for LocalSource {
         let work = Work { request, sink, ticket: ticket.clone() };
         if let Err(refused) = self.requests.send(work) {
             let mut work = refused.0;
-            (work.sink)(Event::Failed("the engine has stopped: start the program again".to_owned()));
+            let _ = (work.sink)(Event::Failed("the engine has stopped: start the program again".to_owned()));
         }
         ticket
     }
 }
 
-/// Answers requests until all handles are gone.
-fn serve(mut engine: Engine, work: &Receiver<Work>) {
-    while let Ok(Work { request, mut sink, ticket }) = work.recv() {
-        let outcome = catch_unwind(AssertUnwindSafe(|| answer(&mut engine, &request, &ticket, &mut sink)));
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(EngineError::Request(why))) => sink(Event::Refused(why)),
-            Ok(Err(error)) => sink(Event::Failed(error.to_string())),
-            // The sequences of the broken request stay allocated; the engine itself holds no state between requests.
-            Err(_) => sink(Event::Failed("the engine failed on this request (an internal error)".to_owned())),
+/// The thread of the engine.
+struct Serving {
+    engine: Engine,
+    /// Where the measurements of the pair are kept, until they have been read.
+    profile: Option<ProfileFile>,
+    running: HashMap<RequestId, Running>,
+}
+
+/// A request that the engine has taken.
+struct Running {
+    ticket: Ticket,
+    /// `None` once nobody listens.
+    sink: Option<EventSink>,
+}
+
+impl Running {
+    fn tell(&mut self, event: Event) {
+        if self.sink.as_mut().is_some_and(|sink| sink(event).is_break()) {
+            self.sink = None;
         }
     }
 }
 
-fn answer(engine: &mut Engine, request: &Request, ticket: &Ticket, sink: &mut EventSink) -> Result<(), EngineError> {
-    let encoded;
-    let prompt = match &request.prompt {
-        Prompt::Ids(ids) => ids,
-        Prompt::Text(text) if text.is_empty() => {
-            return Err(EngineError::Request("the prompt is empty: there is nothing to complete".to_owned()));
+impl Serving {
+    /// Time for measuring a pair that this machine has not seen before.
+    const PROFILE: Duration = Duration::from_millis(1500);
+
+    /// Answers requests until all handles are gone and all is done.
+    fn serve(mut self, work: &Receiver<Work>) {
+        loop {
+            loop {
+                let next = if self.running.is_empty() {
+                    work.recv().map_err(|_| TryRecvError::Disconnected)
+                } else {
+                    work.try_recv()
+                };
+                match next {
+                    Ok(work) => self.take(work),
+                    Err(TryRecvError::Disconnected) if self.running.is_empty() => return,
+                    Err(_) => break,
+                }
+            }
+            self.step();
         }
-        Prompt::Text(text) => {
-            encoded = engine.tokenizer().encode(text).map_err(|e| EngineError::Backend(e.into()))?;
-            &encoded
+    }
+
+    /// Hands a request to the engine.
+    fn take(&mut self, work: Work) {
+        let Work { request, mut sink, ticket } = work;
+        let submitted = catch_unwind(AssertUnwindSafe(|| self.submit(&request)));
+        let failure = match submitted {
+            Ok(Ok(id)) => {
+                self.running.insert(id, Running { ticket, sink: Some(sink) });
+                return;
+            }
+            Ok(Err(EngineError::Request(why))) => Event::Refused(why),
+            Ok(Err(error)) => Event::Failed(error.to_string()),
+            Err(_) => Event::Failed(INTERNAL.to_owned()),
+        };
+        let _ = sink(failure);
+    }
+
+    fn submit(&mut self, request: &Request) -> Result<RequestId, EngineError> {
+        let encode =
+            |engine: &Engine, text: &str| engine.tokenizer().encode(text).map_err(|e| EngineError::Backend(e.into()));
+        let encoded;
+        let prompt = match &request.prompt {
+            Prompt::Ids(ids) => ids,
+            Prompt::Text(text) if text.is_empty() => {
+                return Err(EngineError::Request("the prompt is empty: there is nothing to complete".to_owned()));
+            }
+            Prompt::Text(text) => {
+                encoded = encode(&self.engine, text)?;
+                &encoded
+            }
+        };
+        let mut options = request.options.clone();
+        if let Some(text) = &request.reference {
+            options.reference = encode(&self.engine, text)?.into();
         }
-    };
-    engine.generate(prompt, &request.options, &|i| ticket.is_cancelled(i), &mut |event| sink(event))?;
-    Ok(())
+        if self.engine.wants_profile(&options)
+            && let Some(file) = self.profile.take()
+        {
+            let profile = if let Some(known) = file.read() {
+                known
+            } else {
+                let measured = self.engine.measure(Self::PROFILE)?;
+                file.write(&measured);
+                measured
+            };
+            self.engine.set_profile(&profile);
+        }
+        self.engine.submit(prompt, &options)
+    }
+
+    /// One step of the engine, after taking out what is not wanted any more.
+    fn step(&mut self) {
+        let Self { engine, running, .. } = self;
+        for (&id, request) in running.iter_mut() {
+            if request.sink.is_none() {
+                engine.cancel(id, None);
+            } else {
+                request.ticket.cancelled().for_each(|candidate| engine.cancel(id, Some(candidate)));
+            }
+        }
+        let mut over = Vec::new();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            engine.step(&mut |id, event| {
+                if matches!(event, Event::Done(_) | Event::Refused(_) | Event::Failed(_)) {
+                    over.push(id);
+                }
+                if let Some(request) = running.get_mut(&id) {
+                    request.tell(event);
+                }
+            })
+        }));
+        for id in over {
+            running.remove(&id);
+        }
+        let why = match outcome {
+            Ok(Ok(_)) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => {
+                // Half a step may have been done: nothing of it is kept.
+                let _ = catch_unwind(AssertUnwindSafe(|| engine.abort()));
+                INTERNAL.to_owned()
+            }
+        };
+        for (_, mut request) in running.drain() {
+            request.tell(Event::Failed(why.clone()));
+        }
+    }
 }
+
+const INTERNAL: &str = "the engine failed on this request (an internal error)";

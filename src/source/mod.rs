@@ -1,13 +1,15 @@
 //! Where candidates come from. Screen and commands know only this room: they send requests and receive events.
 
 pub mod local;
+mod profiles;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::GenerateOptions;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
-pub use local::{LocalModels, LocalSource, SourceError};
+pub use local::{Drafting, LocalModels, LocalSource, SourceError};
 
 /// The prompt of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +25,15 @@ pub enum Prompt {
 pub struct Request {
     /// The prompt shared by all candidates.
     pub prompt: Prompt,
+    /// Text that the candidates may quote, for drafters that look things up.
+    pub reference: Option<String>,
     /// Everything else.
     pub options: GenerateOptions,
 }
 
-/// Receives the events of one generation, on the source's own thread. Must not block for long.
-pub type EventSink = Box<dyn FnMut(Event) + Send>;
+/// Receives the events of one generation, on the source's own thread. Must not block for long. `Break` says that nobody listens
+/// any more: the generation then ends within one step, without further events.
+pub type EventSink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
 
 /// What a source runs on, for the status line and JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +59,8 @@ pub trait Source: Send + Sync {
     /// What it runs on.
     fn info(&self) -> SourceInfo;
 
-    /// Queues a request; its events go to `sink`, the last one being `Done` or `Failed`. Never blocks.
+    /// Queues a request; its events go to `sink`, the last one being `Done`, `Refused` or `Failed`. Never blocks. Requests
+    /// may run at the same time.
     fn generate(&self, request: Request, sink: EventSink) -> Ticket;
 }
 
@@ -81,6 +87,11 @@ impl Ticket {
         if let Some(flag) = self.each.get(candidate) {
             flag.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// The cancelled candidates.
+    pub fn cancelled(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.each.len()).filter(|&candidate| self.is_cancelled(candidate))
     }
 
     /// Whether the candidate has been cancelled, alone or with all.

@@ -346,13 +346,14 @@ mod tests {
                 for candidate in 0..request.options.n {
                     for _ in 0..500 {
                         let (ids, logprobs) = (vec![1], vec![-0.5]);
-                        sink(Event::Tokens { candidate, text: " ".into(), ids, logprobs, drafted: 0, accepted: 0 });
+                        let _ =
+                            sink(Event::Tokens { candidate, text: " ".into(), ids, logprobs, drafted: 0, accepted: 0 });
                     }
                     let (reason, text) = (crate::engine::FinishReason::Stop, format!("    return {candidate}\n"));
-                    sink(Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
+                    let _ = sink(Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
                 }
                 let ranking = (0..request.options.n).collect();
-                sink(Event::Done(Box::new(Summary { ranking, ..Summary::default() })));
+                let _ = sink(Event::Done(Box::new(Summary { ranking, ..Summary::default() })));
             });
             ticket
         }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -230,10 +231,11 @@ impl World {
         }
         let options = GenerateOptions { n, seed, ..self.options.clone() };
         let sender = self.sender.clone();
-        let sink = Box::new(move |event: Event| {
-            let _ = sender.send(Incoming::App(Msg::Engine { run, event }));
+        let sink = Box::new(move |event: Event| match sender.send(Incoming::App(Msg::Engine { run, event })) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         });
-        let ticket = source.generate(Request { prompt: job.prompt.clone(), options }, sink);
+        let ticket = source.generate(Request { prompt: job.prompt.clone(), reference: None, options }, sink);
         self.current = Some((run, ticket, Arc::new(job)));
     }
 

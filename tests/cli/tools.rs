@@ -60,7 +60,7 @@ fn help_goes_to_stdout_and_teaches() {
         "[default: 0.95]",
         "[default: 0]",
         "[default: 10s]",
-        "<NAME|DIR|lookup|sibling|none|auto>",
+        "<NAME|DIR|lookup|sibling|chain|none|auto>",
         "<auto|bass|table|K>",
         "<auto|cpu|cuda>",
         "<auto|f32|bf16|int8|int4>",
@@ -70,8 +70,6 @@ fn help_goes_to_stdout_and_teaches() {
         "<F[:FUNCTION|:LINE]>",
         "cuda is not available in this version",
         "int8 and int4 are not available in this version",
-        "lookup and sibling are not available in this version",
-        "table is not available in this version",
         "--test-command",
         "130 interrupted",
     ] {
@@ -91,9 +89,6 @@ fn what_this_version_lacks_is_said() {
     lacks(&["models", "pull", "qwen2-0.5b"], "hf download Qwen/Qwen2-0.5B");
     lacks(&["models", "remove", "qwen2-0.5b"], "models path");
     lacks(&["complete", "x", "--test-command", "make test"], "--tests FILE");
-    lacks(&["complete", "x", "--draft", "lookup"], "lookup");
-    lacks(&["complete", "x", "--draft", "sibling"], "sibling");
-    lacks(&["complete", "x", "--draft-length", "table"], "bass");
     lacks(&["complete", "x", "--device", "cuda"], "--device cpu");
     lacks(&["complete", "x", "--dtype", "int4"], "bf16");
 }

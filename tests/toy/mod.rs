@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use bass_tui::backend::{BackendError, ChoiceItem, ChoiceRules, Network, NetworkInfo, Rows, SeqId, Wanted};
+use bass_tui::backend::{BackendError, ChoiceItem, Network, NetworkInfo, Rows, SeqId, Wanted};
 use bass_tui::model::Tokenizer;
 use bass_tui::sampling::{Accept, Accepted, Distribution, DrawKey, Proposal, Purpose, argmax};
 
@@ -160,14 +160,19 @@ impl Network for Toy {
         assert!(self.sequences.0.remove(&seq).is_some(), "closed once");
     }
 
-    fn verify(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Accepted> {
+    fn kv_bytes(&self) -> usize {
+        // A byte per position that there is room for.
+        self.sequences.0.values().map(|sequence| sequence.capacity - sequence.shared).sum()
+    }
+
+    fn verify(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Accepted> {
         items
             .iter()
             .map(|item| {
                 let row = |i: usize| self.logits(item.row + i);
                 match self.fault {
-                    None => item.verify(&row, rules),
-                    Some(fault) => wrong(fault, item, &row, rules),
+                    None => item.verify(&row),
+                    Some(fault) => wrong(fault, item, &row),
                 }
             })
             .collect()
@@ -183,12 +188,8 @@ impl Drop for Sequences {
 }
 
 /// Verification with a mistake in it.
-fn wrong<'l>(
-    fault: Fault,
-    item: &ChoiceItem<'_>,
-    row: &dyn Fn(usize) -> &'l [f32],
-    rules: &ChoiceRules<'_>,
-) -> Accepted {
+fn wrong<'l>(fault: Fault, item: &ChoiceItem<'_>, row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
+    let rules = &item.rules;
     assert_eq!(rules.accept, Accept::Rejection);
     let mut sampling = *rules.sampling;
     if fault == Fault::UnfilteredTarget {

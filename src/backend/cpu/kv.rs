@@ -55,6 +55,11 @@ impl Region {
         Ok(Self { shape, capacity, keys, values })
     }
 
+    /// Bytes of its keys and values.
+    fn bytes(&self) -> usize {
+        size_of_val(self.keys.as_slice()) + size_of_val(self.values.as_slice())
+    }
+
     /// Panels of keys of a head, `[ceil(position / 16)][head_dim]`.
     pub fn keys(&self, layer: usize, head: usize) -> &[F32x16] {
         let len = self.capacity / NR * self.shape.head_dim;
@@ -202,6 +207,18 @@ impl Sequences {
     /// Valid positions; 0 for a sequence that is not open.
     pub fn len(&self, id: SeqId) -> usize {
         self.open.get(&id).map_or(0, |sequence| sequence.len)
+    }
+
+    /// Bytes of all regions in use; shared ones count once.
+    pub fn bytes(&self) -> usize {
+        let mut regions: HashMap<*const Region, usize> = HashMap::new();
+        for sequence in self.open.values() {
+            let shared = sequence.shared.as_ref().map(|shared| &shared.region);
+            for region in shared.into_iter().chain([&sequence.own]) {
+                regions.insert(Arc::as_ptr(region), region.bytes());
+            }
+        }
+        regions.values().sum()
     }
 
     /// Closes a sequence. Its region lives on while forks read it.

@@ -21,7 +21,7 @@ use pass::{Buffers, Piece};
 use pool::Pool;
 use rotary::RotaryTable;
 
-use super::{BackendError, ChoiceItem, ChoiceRules, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted};
+use super::{BackendError, ChoiceItem, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted};
 use crate::model::spec::Position;
 use crate::model::{Model, ModelSpec};
 use crate::sampling::{Accepted, Draft};
@@ -177,12 +177,12 @@ impl Network for CpuNetwork {
         if row < self.held { &self.logits[row * vocab..(row + 1) * vocab] } else { &[] }
     }
 
-    fn propose(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Draft> {
-        self.each(items, |item| item.propose(self.logits(item.row), rules))
+    fn propose(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Draft> {
+        self.each(items, |item| item.propose(self.logits(item.row)))
     }
 
-    fn verify(&mut self, items: &[ChoiceItem<'_>], rules: &ChoiceRules<'_>) -> Vec<Accepted> {
-        self.each(items, |item| item.verify(&|i| self.logits(item.row + i), rules))
+    fn verify(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Accepted> {
+        self.each(items, |item| item.verify(&|i| self.logits(item.row + i)))
     }
 
     fn len(&self, seq: SeqId) -> usize {
@@ -195,6 +195,10 @@ impl Network for CpuNetwork {
 
     fn close(&mut self, seq: SeqId) {
         self.sequences.close(seq);
+    }
+
+    fn kv_bytes(&self) -> usize {
+        self.sequences.bytes()
     }
 }
 

@@ -221,6 +221,7 @@ impl State {
             DraftLength::Fixed(k) => format!("draft length {k}"),
             DraftLength::Auto => "draft length auto".to_owned(),
             DraftLength::Bass => "draft length bass".to_owned(),
+            DraftLength::Table => "draft length table".to_owned(),
         }
     }
 

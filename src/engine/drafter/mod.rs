@@ -1,0 +1,130 @@
+//! What proposes tokens: one trait, and the draft model, lookups in text, and both in a chain behind it.
+//!
+//! A step goes through three calls: [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they
+//! rest on, a policy chooses a length from that, and [`propose`](Drafter::propose) delivers them, each with the distribution
+//! that it was really drawn from.
+
+mod chain;
+mod lookup;
+mod model;
+mod ngrams;
+
+pub use chain::ChainDrafter;
+pub use lookup::{LookupDrafter, LookupSettings};
+pub use model::ModelDrafter;
+
+use super::event::RequestId;
+use crate::backend::{BackendError, ChoiceRules};
+use crate::sampling::Draft;
+
+/// One candidate of one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CandidateId {
+    /// Its request.
+    pub request: RequestId,
+    /// Its index among the candidates of the request.
+    pub index: usize,
+}
+
+/// How a request begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning<'a> {
+    /// The prompt that all candidates start with.
+    pub prompt: &'a [u32],
+    /// Text that the candidates may quote; may be empty.
+    pub reference: &'a [u32],
+    /// Number of candidates.
+    pub n: usize,
+    /// Number of positions that a candidate may reach.
+    pub room: usize,
+}
+
+/// A live candidate, as a drafter sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// Which candidate.
+    pub id: CandidateId,
+    /// All of its tokens so far, the prompt included.
+    pub tokens: &'a [u32],
+    /// Most tokens that it has room for.
+    pub room: usize,
+    /// How its tokens are drawn.
+    pub rules: ChoiceRules<'a>,
+}
+
+/// What the tokens of an offer rest on: offers on equal evidence are accepted about equally often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// A draft model.
+    Model,
+    /// The last `length` tokens of the candidate occurred before: in the prompt, its own text or the reference.
+    Match {
+        /// Tokens that agree.
+        length: usize,
+    },
+    /// The last `length` tokens of the candidate occurred in another candidate of the same prompt.
+    Sibling {
+        /// Tokens that agree.
+        length: usize,
+    },
+}
+
+/// What could be proposed for a candidate in this step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Most tokens, 0 for none.
+    pub most: usize,
+    /// What they rest on.
+    pub evidence: Evidence,
+    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, and the first pass has this many rows of the candidate: 1,
+    /// or more where the drafter has to catch up.
+    pub behind: Option<usize>,
+}
+
+impl Offer {
+    /// Nothing.
+    pub const NONE: Self = Self { most: 0, evidence: Evidence::Match { length: 0 }, behind: None };
+}
+
+/// Proposes tokens.
+pub trait Drafter: Send {
+    /// Name for reports.
+    fn name(&self) -> &str;
+
+    /// Begins a request. Must be cheap: the drafter may never be asked.
+    fn begin(&mut self, request: RequestId, beginning: &Beginning<'_>);
+
+    /// Reads a part of the request's prompt, if there is anything to prepare before the first proposal; returns the number of prompt
+    /// tokens still unread. What was not prepared is read when it is needed.
+    fn prepare(&mut self, request: RequestId) -> Result<usize, BackendError> {
+        let _ = request;
+        Ok(0)
+    }
+
+    /// What could be proposed for every ask, in their order.
+    fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer>;
+
+    /// Proposes `lengths[i]` tokens for ask i, in their order, no more than it has just offered; may be fewer. At least one length
+    /// is not 0.
+    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Vec<Draft>>, BackendError>;
+
+    /// The candidate now has these tokens; what was proposed beyond them does not count.
+    fn settle(&mut self, id: CandidateId, tokens: &[u32]);
+
+    /// The candidate has ended.
+    fn end(&mut self, id: CandidateId);
+
+    /// The request is over: gives everything back.
+    fn finish(&mut self, request: RequestId);
+
+    /// Milliseconds of one pass over `rows` rows, measured now; `None` if proposals take no passes.
+    fn measure(&mut self, rows: usize) -> Result<Option<f64>, BackendError> {
+        let _ = rows;
+        Ok(None)
+    }
+
+    /// Bytes of K/V held now.
+    fn kv_bytes(&self) -> usize {
+        0
+    }
+}

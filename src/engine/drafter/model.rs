@@ -1,0 +1,189 @@
+//! A small model with the main model's vocabulary, run for all candidates at once: one pass per draft position.
+
+use std::collections::HashMap;
+
+use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
+use crate::backend::{BackendError, ChoiceItem, Network, Rows, SeqId, Span, Wanted};
+use crate::engine::event::RequestId;
+use crate::engine::{PREFILL_SLAB, profile};
+use crate::sampling::Draft;
+
+/// Drafts with a network.
+pub struct ModelDrafter {
+    name: String,
+    network: Box<dyn Network>,
+    requests: HashMap<RequestId, Request>,
+}
+
+/// What the network holds of a request. Nothing, until something is to be proposed.
+struct Request {
+    prompt: Vec<u32>,
+    n: usize,
+    /// Positions that a candidate may reach here.
+    room: usize,
+    prompt_seq: Option<SeqId>,
+    sequences: Vec<Option<SeqId>>,
+}
+
+impl ModelDrafter {
+    /// Drafts with `network`.
+    pub fn new(name: impl Into<String>, network: Box<dyn Network>) -> Self {
+        Self { name: name.into(), network, requests: HashMap::new() }
+    }
+
+    fn sequence(&self, id: CandidateId) -> Option<SeqId> {
+        self.requests.get(&id.request)?.sequences.get(id.index).copied().flatten()
+    }
+
+    /// Reads what is left of the prompts of all requests that are to be proposed for.
+    fn prepare_all(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<(), BackendError> {
+        for (ask, _) in asks.iter().zip(lengths).filter(|(_, length)| **length > 0) {
+            while self.prepare(ask.id.request)? > 0 {}
+        }
+        Ok(())
+    }
+}
+
+/// A token as a network with `vocab` ids can read it: padded vocabularies may differ in size.
+fn readable(token: u32, vocab: usize) -> u32 {
+    if (token as usize) < vocab { token } else { 0 }
+}
+
+impl Drafter for ModelDrafter {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn begin(&mut self, request: RequestId, beginning: &Beginning<'_>) {
+        let vocab = self.network.vocab_size();
+        let request_state = Request {
+            prompt: beginning.prompt.iter().map(|&token| readable(token, vocab)).collect(),
+            n: beginning.n,
+            room: beginning.room.min(self.network.context()),
+            prompt_seq: None,
+            sequences: Vec::new(),
+        };
+        self.requests.insert(request, request_state);
+    }
+
+    fn prepare(&mut self, request: RequestId) -> Result<usize, BackendError> {
+        let Some(state) = self.requests.get_mut(&request) else { return Ok(0) };
+        // The last token of the prompt is read with the first proposal.
+        let shared = state.prompt.len() - 1;
+        if !state.sequences.is_empty() || shared >= state.room {
+            return Ok(0);
+        }
+        let seq = match state.prompt_seq {
+            Some(seq) => seq,
+            None => *state.prompt_seq.insert(self.network.open(shared)?),
+        };
+        let start = self.network.len(seq);
+        let len = PREFILL_SLAB.min(shared - start);
+        if len > 0 {
+            let spans = [Span { seq, start, len }];
+            let tokens = &state.prompt[start..start + len];
+            self.network.forward(&Rows { tokens, spans: &spans }, Wanted::Nothing)?;
+        }
+        let left = shared - start - len;
+        if left == 0 {
+            let forks = self.network.fork(seq, state.n, state.room - shared)?;
+            state.sequences = forks.into_iter().map(Some).collect();
+        }
+        Ok(left)
+    }
+
+    fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer> {
+        let mut prompts_to_read: Vec<RequestId> = Vec::new();
+        asks.iter()
+            .map(|ask| {
+                let Some(state) = self.requests.get(&ask.id.request) else { return Offer::NONE };
+                let len = ask.tokens.len();
+                let behind = match self.sequence(ask.id) {
+                    Some(seq) => len - self.network.len(seq),
+                    // Nothing is read yet: the prompt will be, once for all of its candidates.
+                    None if prompts_to_read.contains(&ask.id.request) => len - state.prompt.len() + 1,
+                    None => {
+                        prompts_to_read.push(ask.id.request);
+                        len
+                    }
+                };
+                // To propose k tokens it reads everything and k − 1 of its own.
+                let most = ask.room.min((state.room + 1).saturating_sub(len));
+                Offer { most, evidence: Evidence::Model, behind: Some(behind) }
+            })
+            .collect()
+    }
+
+    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Vec<Draft>>, BackendError> {
+        self.prepare_all(asks, lengths)?;
+        let vocab = self.network.vocab_size();
+        let mut drafts: Vec<Vec<Draft>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
+        let longest = lengths.iter().copied().max().unwrap_or(0);
+        for round in 0..longest {
+            let mut tokens = Vec::new();
+            let mut spans = Vec::new();
+            let mut taking_part = Vec::new();
+            for (i, ask) in asks.iter().enumerate().filter(|(i, _)| lengths[*i] > round) {
+                let Some(seq) = self.sequence(ask.id) else { continue };
+                let start = self.network.len(seq);
+                let before = tokens.len();
+                // In the first round all tokens it has not read yet: usually the last one, after a full acceptance the last
+                // two. Later its own last proposal.
+                match drafts[i].last() {
+                    None => tokens.extend(ask.tokens[start..].iter().map(|&token| readable(token, vocab))),
+                    Some(draft) => tokens.push(draft.token),
+                }
+                spans.push(Span { seq, start, len: tokens.len() - before });
+                taking_part.push(i);
+            }
+            if spans.is_empty() {
+                break;
+            }
+            self.network.forward(&Rows { tokens: &tokens, spans: &spans }, Wanted::Last)?;
+            let item = |(row, &i): (usize, &usize)| ChoiceItem {
+                rules: asks[i].rules,
+                row,
+                candidate: asks[i].id.index as u32,
+                history: asks[i].tokens,
+                drafts: &drafts[i],
+            };
+            let items: Vec<ChoiceItem<'_>> = taking_part.iter().enumerate().map(item).collect();
+            let drawn = self.network.propose(&items);
+            for (i, draft) in taking_part.into_iter().zip(drawn) {
+                drafts[i].push(draft);
+            }
+        }
+        Ok(drafts)
+    }
+
+    fn settle(&mut self, id: CandidateId, tokens: &[u32]) {
+        if let Some(seq) = self.sequence(id) {
+            // The last emitted token has no K/V yet; after a full acceptance neither has the last proposal.
+            let valid = self.network.len(seq).min(tokens.len() - 1);
+            self.network.set_len(seq, valid);
+        }
+    }
+
+    fn end(&mut self, id: CandidateId) {
+        let state = self.requests.get_mut(&id.request);
+        if let Some(seq) = state.and_then(|state| state.sequences.get_mut(id.index)).and_then(Option::take) {
+            self.network.close(seq);
+        }
+    }
+
+    fn finish(&mut self, request: RequestId) {
+        if let Some(state) = self.requests.remove(&request) {
+            for seq in state.sequences.into_iter().flatten().chain(state.prompt_seq) {
+                self.network.close(seq);
+            }
+        }
+    }
+
+    fn measure(&mut self, rows: usize) -> Result<Option<f64>, BackendError> {
+        profile::pass_ms(self.network.as_mut(), rows, profile::Pass::Draft).map(Some)
+    }
+
+    fn kv_bytes(&self) -> usize {
+        self.network.kv_bytes()
+    }
+}

@@ -1,0 +1,186 @@
+//! One iteration of draft, verify, accept, for all live candidates together.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::Engine;
+use super::batch::Sink;
+use super::draft_length::{Outcome, Slot};
+use super::drafter::{Ask, Evidence, Offer};
+use super::event::{Event, RequestId, StepStats};
+use super::sequence::Limit;
+use crate::backend::{BackendError, ChoiceItem, Rows, Span, Wanted};
+use crate::sampling::Draft;
+
+/// What was proposed in a step, in the order of the live candidates.
+struct Drafted {
+    drafts: Vec<Vec<Draft>>,
+    offers: Vec<Offer>,
+}
+
+impl Engine {
+    /// Advances every live candidate by one token or more.
+    pub(super) fn advance(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
+        let start = Instant::now();
+        let Drafted { drafts, offers } = self.draft()?;
+        let drafted_at = Instant::now();
+
+        let mut tokens = Vec::new();
+        let mut spans = Vec::with_capacity(self.live.len());
+        for (sequence, drafts) in self.live.iter().zip(&drafts) {
+            let start = sequence.tokens.len() - 1;
+            tokens.push(sequence.tokens[start]);
+            tokens.extend(drafts.iter().map(|d| d.token));
+            spans.push(Span { seq: sequence.seq, start, len: drafts.len() + 1 });
+        }
+        self.main.forward(&Rows { tokens: &tokens, spans: &spans }, Wanted::All)?;
+
+        let vocab = self.main.vocab_size();
+        let mut row = 0;
+        let items: Vec<ChoiceItem<'_>> = self
+            .live
+            .iter()
+            .zip(&drafts)
+            .map(|(s, drafts)| {
+                let candidate = s.id.index as u32;
+                let item = ChoiceItem { rules: s.rules(vocab), row, candidate, history: &s.tokens, drafts };
+                row += drafts.len() + 1;
+                item
+            })
+            .collect();
+        let accepted = self.main.verify(&items);
+        self.choice.costs.main_took(tokens.len(), milliseconds(drafted_at));
+
+        let limit = Limit { eos: self.eos.clone(), context: self.main.context() };
+        let mut steps: BTreeMap<RequestId, (StepStats, Vec<Outcome>)> = BTreeMap::new();
+        let mut live = std::mem::take(&mut self.live);
+        let mut at = 0;
+        live.retain_mut(|sequence| {
+            let (drafted, rows) = (drafts[at].len(), drafts[at].len() + 1);
+            let added = sequence.add(&accepted[at], &limit, &self.tokenizer);
+            let outcome = Outcome { drafted, accepted: added.accepted };
+            if drafted > 0 {
+                self.choice.acceptance.observe(offers[at].evidence, outcome);
+                if offers[at].evidence == Evidence::Model {
+                    sequence.observe(outcome);
+                }
+            }
+            at += 1;
+
+            let (step, outcomes) = steps.entry(sequence.id.request).or_default();
+            step.live += 1;
+            step.rows += rows;
+            step.drafted += drafted;
+            step.accepted += added.accepted;
+            step.tokens += added.ids.len();
+            if let Some(group) = self.groups.get_mut(&sequence.id.request) {
+                group.stats.drafted(drafted, added.accepted);
+            }
+            sink(
+                sequence.id.request,
+                Event::Tokens {
+                    candidate: sequence.id.index,
+                    text: added.text,
+                    ids: added.ids,
+                    logprobs: added.logprobs,
+                    drafted,
+                    accepted: added.accepted,
+                },
+            );
+            if let Some(drafter) = &mut self.drafter {
+                drafter.settle(sequence.id, &sequence.tokens);
+            }
+            if let Some(reason) = added.reason {
+                self.leave(sequence, reason, sink);
+                return false;
+            }
+            outcomes.push(outcome);
+            self.main.set_len(sequence.seq, sequence.tokens.len() - 1);
+            true
+        });
+        self.live = live;
+
+        let ms = milliseconds(start);
+        self.choice.auto.stepped(ms);
+        for (request, (mut step, outcomes)) in steps {
+            step.ms = ms;
+            if let Some(group) = self.groups.get_mut(&request) {
+                group.policy.update(&outcomes);
+                group.stats.step(&step);
+            }
+            sink(request, Event::Step(step));
+        }
+        Ok(())
+    }
+
+    /// Lets the drafter propose, as much as the requests' policies want.
+    fn draft(&mut self) -> Result<Drafted, BackendError> {
+        let live = self.live.len();
+        let nothing = || Drafted { drafts: vec![Vec::new(); live], offers: vec![Offer::NONE; live] };
+        let Some(drafter) = self.drafter.as_mut() else { return Ok(nothing()) };
+        if self.groups.values().all(super::group::Group::is_plain) {
+            return Ok(nothing());
+        }
+        let (vocab, context) = (self.main.vocab_size(), self.main.context());
+        let start = Instant::now();
+        let asks: Vec<Ask<'_>> = self
+            .live
+            .iter()
+            .map(|s| Ask { id: s.id, tokens: &s.tokens, room: s.room(context), rules: s.rules(vocab) })
+            .collect();
+        let offers = drafter.offer(&asks);
+
+        // Lengths that policies of single requests give, then the rest together.
+        let wanted: Vec<Option<usize>> = self
+            .live
+            .iter()
+            .map(|s| self.groups.get(&s.id.request).map_or(Some(0), |g| g.policy.length(live)))
+            .collect();
+        let mut lengths: Vec<usize> = wanted
+            .iter()
+            .zip(&offers)
+            .zip(&asks)
+            .map(|((w, o), ask)| w.unwrap_or(0).min(o.most).min(ask.room))
+            .collect();
+        let free: Vec<usize> = (0..live).filter(|&i| wanted[i].is_none()).collect();
+        if !free.is_empty() {
+            let others = live - free.len() + lengths.iter().sum::<usize>();
+            let choice = &mut self.choice;
+            let slots: Vec<Slot> = free
+                .iter()
+                .map(|&i| Slot {
+                    offer: Offer { most: offers[i].most.min(asks[i].room), ..offers[i] },
+                    share: self.live[i].share(offers[i].evidence, &choice.acceptance),
+                    left: asks[i].room,
+                })
+                .collect();
+            for (i, length) in free.into_iter().zip(choice.auto.choose(&slots, others, &choice.costs)) {
+                lengths[i] = length;
+            }
+        }
+        if lengths.iter().all(|&length| length == 0) {
+            return Ok(nothing());
+        }
+        let drafts = drafter.propose(&asks, &lengths)?;
+        let passes = passes(&lengths, &offers);
+        if !passes.is_empty() {
+            self.choice.costs.draft_took(&passes, milliseconds(start));
+        }
+        Ok(Drafted { drafts, offers })
+    }
+}
+
+/// Rows of every pass of the drafter.
+fn passes(lengths: &[usize], offers: &[Offer]) -> Vec<usize> {
+    let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.behind.is_some());
+    let longest = drawing().map(|(&length, _)| length).max().unwrap_or(0);
+    let rows = |round: usize| {
+        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.behind.unwrap_or(1) } else { 1 };
+        drawing().filter(|(length, _)| **length > round).map(of).sum()
+    };
+    (0..longest).map(rows).collect()
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
+}

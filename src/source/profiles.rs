@@ -1,0 +1,78 @@
+//! Where the measurements of a pair of models are kept between starts.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::SourceInfo;
+use crate::backend::NetworkInfo;
+use crate::engine::Profile;
+
+/// Changes when older measurements would mislead.
+const VERSION: u32 = 1;
+
+/// The file of one pair, on one kind of device, with one number of threads.
+#[derive(Clone, Debug)]
+pub struct ProfileFile {
+    path: PathBuf,
+}
+
+/// What tells one model from another, as far as its speed goes.
+pub fn describe(name: &str, on: &NetworkInfo) -> String {
+    let NetworkInfo { device, dtype, kernel, weight_bytes, threads } = on;
+    format!("{name} {device} {dtype} {kernel} {weight_bytes} {threads}")
+}
+
+impl ProfileFile {
+    /// The file of the pair with these descriptions, in `folder`.
+    pub fn new(folder: &Path, info: &SourceInfo, pair: &[String]) -> Self {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        for byte in pair.join("\n").bytes().chain(VERSION.to_le_bytes()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        let readable: String = info.model.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+        Self { path: folder.join(format!("{readable}-{hash:016x}.json")) }
+    }
+
+    /// What was measured, if it was and makes sense.
+    pub fn read(&self) -> Option<Profile> {
+        let profile: Profile = serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()?;
+        profile.is_sound().then_some(profile)
+    }
+
+    /// Keeps it. What cannot be kept is measured again at the next start.
+    pub fn write(&self, profile: &Profile) {
+        if let Err(error) = self.try_write(profile) {
+            tracing::warn!(path = %self.path.display(), %error, "the measurements could not be kept");
+        }
+    }
+
+    fn try_write(&self, profile: &Profile) -> std::io::Result<()> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(&serde_json::to_vec_pretty(profile)?)?;
+        file.persist(&self.path)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_found_again_by_the_same_pair_only_and_never_believed_blindly() {
+        let folder = tempfile::tempdir().unwrap();
+        let info = SourceInfo { model: "org/name".to_owned(), ..SourceInfo::default() };
+        let file = |pair: &str| ProfileFile::new(&folder.path().join("profiles"), &info, &[pair.to_owned()]);
+        let profile = Profile { main: vec![(1, 2.0)], ..Profile::default() };
+        assert_eq!(file("a").read(), None);
+        file("a").write(&profile);
+        assert_eq!(file("a").read(), Some(profile));
+        assert_eq!(file("b").read(), None);
+        for nonsense in ["", "{", "{\"main\":[[0,1]],\"draft\":[],\"survival\":[],\"table\":{}}"] {
+            std::fs::write(&file("a").path, nonsense).unwrap();
+            assert_eq!(file("a").read(), None, "{nonsense}");
+        }
+    }
+}
