@@ -101,14 +101,16 @@ impl Engine {
     /// Measures the pair, in about `budget`. Must not be called while requests are running.
     pub fn measure(&mut self, budget: Duration) -> Result<Profile, EngineError> {
         let start = Instant::now();
+        // What rows cost depends on what they say: of text that is like none, every token is as good as any other to draw.
+        let text = self.tokenizer().encode(SAMPLE_PROMPTS[1]).ok().filter(|text| !text.is_empty()).unwrap_or(vec![0]);
         let left = |share: f64| start.elapsed() < budget.mul_f64(share);
         let mut profile = Profile::default();
         for rows in MAIN_ROWS.into_iter().take_while(|&rows| rows <= LEAST_ROWS || left(0.5)) {
-            profile.main.push((rows, pass_ms(self.main_network(), rows, Pass::Main)?));
+            profile.main.push((rows, pass_ms(self.main_network(), rows, Pass::Main, &text)?));
         }
         if let Some(drafter) = self.drafter() {
             for rows in DRAFT_ROWS.into_iter().take_while(|&rows| rows <= LEAST_ROWS || left(0.7)) {
-                profile.draft.extend(drafter.measure(rows)?.map(|ms| (rows, ms)));
+                profile.draft.extend(drafter.measure(rows, &text)?.map(|ms| (rows, ms)));
             }
             profile.survival = self.sample(budget.saturating_sub(start.elapsed()))?;
         }
@@ -157,8 +159,8 @@ pub enum Pass {
     Draft,
 }
 
-/// Milliseconds of a pass of `network` over `rows` rows after a short prompt: the shortest of a few.
-pub fn pass_ms(network: &mut dyn Network, rows: usize, pass: Pass) -> Result<f64, BackendError> {
+/// Milliseconds of a pass of `network` over `rows` rows of `text`, after its beginning: the shortest of a few.
+pub fn pass_ms(network: &mut dyn Network, rows: usize, pass: Pass, text: &[u32]) -> Result<f64, BackendError> {
     const PROMPT: usize = 16;
     const CANDIDATES: usize = 16;
     const SLOW: Duration = Duration::from_millis(40);
@@ -166,14 +168,15 @@ pub fn pass_ms(network: &mut dyn Network, rows: usize, pass: Pass) -> Result<f64
     let vocab = network.vocab_size();
     let candidates = if pass == Pass::Draft { rows } else { rows.min(CANDIDATES) };
     let each = rows.div_ceil(candidates);
-    let tokens: Vec<u32> = (0..rows.max(PROMPT)).map(|i| (i * 37 % vocab) as u32).collect();
+    let tokens: Vec<u32> = text.iter().map(|&t| t % vocab as u32).cycle().take(PROMPT + rows).collect();
+    let (beginning, tokens) = tokens.split_at(PROMPT.min(tokens.len()));
     let sampling = Sampling::default();
     let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab };
 
     let prompt = network.open(PROMPT)?;
     let mut timed = || -> Result<Duration, BackendError> {
         let spans = [Span { seq: prompt, start: 0, len: PROMPT }];
-        network.forward(&Rows { tokens: &tokens[..PROMPT], spans: &spans }, Wanted::Nothing)?;
+        network.forward(&Rows { tokens: beginning, spans: &spans }, Wanted::Nothing)?;
         let forks = network.fork(prompt, candidates, each)?;
         let lengths = (0..candidates).map(|i| each.min(rows.saturating_sub(i * each)));
         let spans: Vec<Span> = forks
@@ -187,9 +190,8 @@ pub fn pass_ms(network: &mut dyn Network, rows: usize, pass: Pass) -> Result<f64
             for round in 0..5 {
                 let start = Instant::now();
                 let want = if pass == Pass::Draft { Wanted::Last } else { Wanted::All };
-                let held = network.forward(&Rows { tokens: &tokens[..rows], spans: &spans }, want)?;
-                let item =
-                    |row| ChoiceItem { rules, row, candidate: row as u32, history: &tokens[..PROMPT], drafts: &[] };
+                let held = network.forward(&Rows { tokens, spans: &spans }, want)?;
+                let item = |row| ChoiceItem { rules, row, candidate: row as u32, history: beginning, drafts: &[] };
                 let items: Vec<ChoiceItem<'_>> = (0..held).map(item).collect();
                 match pass {
                     Pass::Main => drop(network.verify(&items)),

@@ -180,21 +180,46 @@ pub fn argmax(logits: &[f32]) -> u32 {
 /// Natural logarithm of the softmax of `logits` `[vocab]` at `id`.
 pub fn raw_logprob(logits: &[f32], id: u32) -> f32 {
     let top = maximum(logits);
-    let mut weights = logits.to_vec();
-    let total = exp_all(&mut weights, top, 1.0);
+    let total = exp_sum(logits, top);
     logits.get(id as usize).map_or(f32::NEG_INFINITY, |&l| (f64::from(l - top) - total.ln()) as f32)
 }
 
-/// The largest value; what is not a number does not count.
-fn maximum(values: &[f32]) -> f32 {
-    let mut tops = [f32::NEG_INFINITY; LANES];
-    let (whole, rest) = values.as_chunks::<LANES>();
-    let larger = |top: &mut f32, value: f32| *top = if value > *top { value } else { *top };
-    for chunk in whole {
-        tops.iter_mut().zip(chunk).for_each(|(top, &value)| larger(top, value));
+/// Defines a function that is compiled twice, for every processor and for those with AVX2, with equal results: the operations and
+/// their order are the same, only more of them go at a time.
+macro_rules! vectorised {
+    ($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block) => {
+        $(#[$doc])*
+        fn $name($($arg: $type),*) $(-> $out)? {
+            #[allow(clippy::inline_always, reason = "only what is inlined is compiled for the wider processor")]
+            #[inline(always)]
+            fn body($($arg: $type),*) $(-> $out)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn wide($($arg: $type),*) $(-> $out)? { body($($arg),*) }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the processor has it.
+                    return unsafe { wide($($arg),*) };
+                }
+            }
+            body($($arg),*)
+        }
+    };
+}
+
+vectorised! {
+    /// The largest value; what is not a number does not count.
+    fn maximum(values: &[f32]) -> f32 {
+        let mut tops = [f32::NEG_INFINITY; LANES];
+        let (whole, rest) = values.as_chunks::<LANES>();
+        let larger = |top: &mut f32, value: f32| *top = if value > *top { value } else { *top };
+        for chunk in whole {
+            tops.iter_mut().zip(chunk).for_each(|(top, &value)| larger(top, value));
+        }
+        tops.iter_mut().zip(rest).for_each(|(top, &value)| larger(top, value));
+        tops.into_iter().fold(f32::NEG_INFINITY, f32::max)
     }
-    tops.iter_mut().zip(rest).for_each(|(top, &value)| larger(top, value));
-    tops.into_iter().fold(f32::NEG_INFINITY, f32::max)
 }
 
 fn penalise(logits: &[f32], penalty: f32, history: &[u32]) -> Vec<f32> {
@@ -258,33 +283,48 @@ fn nucleus(weights: &[f32], ids: Option<&[u32]>, total: f64, p: f64) -> Vec<u32>
     kept
 }
 
-/// Replaces every x by exp(x / temperature − top / temperature), rounded in this order as in the reference; returns the sum. The
-/// order of summation is fixed.
-fn exp_all(values: &mut [f32], top: f32, temperature: f32) -> f64 {
-    let top = top / temperature;
-    for value in &mut *values {
-        *value = exp(*value / temperature - top);
+vectorised! {
+    /// Replaces every x by exp(x / temperature − top / temperature), rounded in this order as in the reference; returns the sum. The
+    /// order of summation is fixed.
+    fn exp_all(values: &mut [f32], top: f32, temperature: f32) -> f64 {
+        let top = top / temperature;
+        let mut sums = [0f64; LANES];
+        let (whole, rest) = values.as_chunks_mut::<LANES>();
+        for chunk in whole {
+            for (sum, value) in sums.iter_mut().zip(chunk) {
+                *value = exp(*value / temperature - top);
+                *sum += f64::from(*value);
+            }
+        }
+        for (sum, value) in sums.iter_mut().zip(rest) {
+            *value = exp(*value / temperature - top);
+            *sum += f64::from(*value);
+        }
+        sums.iter().sum()
     }
-    sum(values)
 }
 
-/// The sum, over lanes.
-fn sum(values: &[f32]) -> f64 {
-    let mut sums = [0f64; LANES];
-    let (whole, rest) = values.as_chunks::<LANES>();
-    for chunk in whole {
-        for (sum, &value) in sums.iter_mut().zip(chunk) {
-            *sum += f64::from(value);
+vectorised! {
+    /// The sum of exp(x − top), in the same order.
+    fn exp_sum(values: &[f32], top: f32) -> f64 {
+        let mut sums = [0f64; LANES];
+        let (whole, rest) = values.as_chunks::<LANES>();
+        for chunk in whole {
+            for (sum, &value) in sums.iter_mut().zip(chunk) {
+                *sum += f64::from(exp(value - top));
+            }
         }
+        for (sum, &value) in sums.iter_mut().zip(rest) {
+            *sum += f64::from(exp(value - top));
+        }
+        sums.iter().sum()
     }
-    for (sum, &value) in sums.iter_mut().zip(rest) {
-        *sum += f64::from(value);
-    }
-    sums.iter().sum()
 }
 
 /// exp(x) for x ≤ 0 to about 1e-7 relative, subnormal results included, in a form the compiler can vectorise:
 /// 2^n · polynomial on [−ln 2 / 2, ln 2 / 2].
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "as above: part of what is compiled twice")]
 #[allow(clippy::excessive_precision, reason = "the digits of ln 2 in two parts, as written in every table")]
 fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 · 2^23: adding it leaves the nearest integer in the low bits.
@@ -301,6 +341,8 @@ fn exp(x: f32) -> f32 {
     if vanishes { 0.0 } else { e }
 }
 
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "as above")]
 fn power_of_two(n: i32) -> f32 {
     f32::from_bits(((n + 127) << 23) as u32)
 }

@@ -1,5 +1,7 @@
 //! Weights in the order in which the kernels read them.
 
+use std::alloc::{Layout, alloc_zeroed};
+
 use half::{bf16, f16};
 
 use super::pool::{Parts, Pool};
@@ -9,9 +11,10 @@ use crate::model::{Tensor, TensorType};
 pub const NR: usize = 16;
 
 /// One input's weights for the 16 outputs of a panel.
-pub trait Block: Copy + Send + Sync + 'static {
-    /// All weights zero.
-    const ZERO: Self;
+///
+/// # Safety
+/// All bytes zero have to be a value: all weights zero.
+pub unsafe trait Block: Copy + Send + Sync + 'static {
     /// The weight of output `c`, exactly.
     fn get(&self, c: usize) -> f32;
     /// Sets the weight of output `c`, rounded to nearest even.
@@ -29,9 +32,8 @@ pub struct F32x16(pub [f32; NR]);
 #[repr(C, align(32))]
 pub struct Bf16x16(pub [u16; NR]);
 
-impl Block for F32x16 {
-    const ZERO: Self = Self([0.0; NR]);
-
+// SAFETY: plain floats.
+unsafe impl Block for F32x16 {
     #[inline]
     fn get(&self, c: usize) -> f32 {
         self.0[c]
@@ -47,9 +49,8 @@ const fn bf16_place(c: usize) -> usize {
     if c < NR / 2 { 2 * c } else { 2 * (c - NR / 2) + 1 }
 }
 
-impl Block for Bf16x16 {
-    const ZERO: Self = Self([0; NR]);
-
+// SAFETY: plain integers.
+unsafe impl Block for Bf16x16 {
     #[inline]
     fn get(&self, c: usize) -> f32 {
         f32::from_bits(u32::from(self.0[bf16_place(c)]) << 16)
@@ -152,12 +153,22 @@ pub fn elements(dtype: TensorType, bytes: &[u8]) -> impl Iterator<Item = f32> + 
     })
 }
 
-/// `len` zero blocks, or the number of bytes for which there is no memory.
+/// `len` zero blocks, or the number of bytes for which there is no memory. The system hands out zero pages when they are first
+/// touched: what is never used takes no memory and no time.
 pub fn zeroed<B: Block>(len: usize) -> Result<Vec<B>, usize> {
-    let mut blocks = Vec::new();
-    blocks.try_reserve_exact(len).map_err(|_| len.saturating_mul(size_of::<B>()))?;
-    blocks.resize(len, B::ZERO);
-    Ok(blocks)
+    let bytes = len.saturating_mul(size_of::<B>());
+    let layout = Layout::array::<B>(len).map_err(|_| bytes)?;
+    if layout.size() == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout has a size.
+    let memory = unsafe { alloc_zeroed(layout) }.cast::<B>();
+    if memory.is_null() {
+        return Err(bytes);
+    }
+    let capacity = len;
+    // SAFETY: allocated above by the global allocator for exactly `len` blocks, and zero bytes are a block.
+    Ok(unsafe { Vec::from_raw_parts(memory, len, capacity) })
 }
 
 #[cfg(test)]

@@ -82,8 +82,8 @@ impl Drafter for ChainDrafter {
         self.other.finish(request);
     }
 
-    fn measure(&mut self, rows: usize) -> Result<Option<f64>, BackendError> {
-        self.other.measure(rows)
+    fn measure(&mut self, rows: usize, text: &[u32]) -> Result<Option<f64>, BackendError> {
+        self.other.measure(rows, text)
     }
 
     fn kv_bytes(&self) -> usize {

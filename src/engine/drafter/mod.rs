@@ -117,9 +117,9 @@ pub trait Drafter: Send {
     /// The request is over: gives everything back.
     fn finish(&mut self, request: RequestId);
 
-    /// Milliseconds of one pass over `rows` rows, measured now; `None` if proposals take no passes.
-    fn measure(&mut self, rows: usize) -> Result<Option<f64>, BackendError> {
-        let _ = rows;
+    /// Milliseconds of one pass over `rows` rows of `text`, measured now; `None` if proposals take no passes.
+    fn measure(&mut self, rows: usize, text: &[u32]) -> Result<Option<f64>, BackendError> {
+        let _ = (rows, text);
         Ok(None)
     }
 

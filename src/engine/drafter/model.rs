@@ -179,8 +179,8 @@ impl Drafter for ModelDrafter {
         }
     }
 
-    fn measure(&mut self, rows: usize) -> Result<Option<f64>, BackendError> {
-        profile::pass_ms(self.network.as_mut(), rows, profile::Pass::Draft).map(Some)
+    fn measure(&mut self, rows: usize, text: &[u32]) -> Result<Option<f64>, BackendError> {
+        profile::pass_ms(self.network.as_mut(), rows, profile::Pass::Draft, text).map(Some)
     }
 
     fn kv_bytes(&self) -> usize {

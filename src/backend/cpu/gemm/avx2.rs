@@ -64,8 +64,10 @@ unsafe fn product<B, const BF16: bool>(job: &Job<B>) {
             row += unsafe {
                 match job.rows - row {
                     6.. => tiles::<B, BF16, 6, 1>(job, row, panel, group),
-                    4.. => tiles::<B, BF16, 4, 1>(job, row, panel, group),
-                    2.. => tiles::<B, BF16, 2, 2>(job, row, panel, group),
+                    5 => tiles::<B, BF16, 5, 1>(job, row, panel, group),
+                    4 => tiles::<B, BF16, 4, 1>(job, row, panel, group),
+                    3 => tiles::<B, BF16, 3, 2>(job, row, panel, group),
+                    2 => tiles::<B, BF16, 2, 2>(job, row, panel, group),
                     _ => tiles::<B, BF16, 1, 4>(job, row, panel, group),
                 }
             };
