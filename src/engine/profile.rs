@@ -11,7 +11,7 @@ use super::draft_length::{Auto, Table};
 use super::event::Event;
 use super::request::{DraftLength, GenerateOptions};
 use super::{Engine, EngineError};
-use crate::backend::{BackendError, ChoiceItem, ChoiceRules, Network, Rows, Span, Wanted};
+use crate::backend::{BackendError, ChoiceItem, ChoiceRules, Network, Rows, SeqId, Span, Wanted};
 use crate::sampling::{Accept, Sampling};
 
 /// The measurements of a pair of models.
@@ -27,12 +27,10 @@ pub struct Profile {
     pub table: BTreeMap<usize, usize>,
 }
 
-/// Rows measured of the main model.
-const MAIN_ROWS: [usize; 16] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
+/// Rows measured of the main model, the most telling first.
+const MAIN_ROWS: [usize; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 3, 6, 12, 24, 48, 96, 192, 256];
 /// Rows measured of the drafter: one per candidate.
-const DRAFT_ROWS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
-/// These are measured whatever it takes.
-const LEAST_ROWS: usize = 8;
+pub const DRAFT_ROWS: [usize; 7] = [1, 8, 2, 4, 16, 32, 64];
 /// Numbers of candidates in the table.
 const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Draft tokens of the sample.
@@ -43,6 +41,8 @@ const SAMPLE_PROMPTS: [&str; 3] = [
     "def is_sorted(values):\n    \"\"\"Return True if values never decrease.\n\n    >>> is_sorted([1, 2, 2])\n    True\n    \"\"\"\n",
     "class Stack:\n    \"\"\"A list of items, the last of which is taken first.\"\"\"\n\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n",
 ];
+/// Share of draft tokens accepted, where there is no time to see.
+const USUAL_SHARE: f64 = 0.7;
 /// A length in the table has to promise this much more than none.
 const WORTH: f64 = 1.03;
 
@@ -78,10 +78,10 @@ impl Profile {
     /// Fills the table from curves and survival: for every number of candidates the length with the most tokens per ms.
     fn tabulate(&mut self) {
         let costs = self.costs();
-        let tail = self.share().unwrap_or(0.0);
+        let tail = self.share().unwrap_or(USUAL_SHARE);
         let survival = |j: usize| match self.survival.get(j) {
             Some(share) => *share,
-            None => self.survival.last().copied().unwrap_or(0.0) * tail.powi((j + 1 - self.survival.len()) as i32),
+            None => self.survival.last().copied().unwrap_or(1.0) * tail.powi((j + 1 - self.survival.len()) as i32),
         };
         self.table = BATCHES
             .into_iter()
@@ -103,15 +103,10 @@ impl Engine {
         let start = Instant::now();
         // What rows cost depends on what they say: of text that is like none, every token is as good as any other to draw.
         let text = self.tokenizer().encode(SAMPLE_PROMPTS[1]).ok().filter(|text| !text.is_empty()).unwrap_or(vec![0]);
-        let left = |share: f64| start.elapsed() < budget.mul_f64(share);
-        let mut profile = Profile::default();
-        for rows in MAIN_ROWS.into_iter().take_while(|&rows| rows <= LEAST_ROWS || left(0.5)) {
-            profile.main.push((rows, pass_ms(self.main_network(), rows, Pass::Main, &text)?));
-        }
+        let main = curve(self.main_network(), Pass::Main, &MAIN_ROWS, &text, budget / 2)?;
+        let mut profile = Profile { main, ..Profile::default() };
         if let Some(drafter) = self.drafter() {
-            for rows in DRAFT_ROWS.into_iter().take_while(|&rows| rows <= LEAST_ROWS || left(0.7)) {
-                profile.draft.extend(drafter.measure(rows, &text)?.map(|ms| (rows, ms)));
-            }
+            profile.draft = drafter.measure(&text, budget / 4)?;
             profile.survival = self.sample(budget.saturating_sub(start.elapsed()))?;
         }
         profile.tabulate();
@@ -159,64 +154,137 @@ pub enum Pass {
     Draft,
 }
 
-/// Milliseconds of a pass of `network` over `rows` rows of `text`, after its beginning: the shortest of a few.
-pub fn pass_ms(network: &mut dyn Network, rows: usize, pass: Pass, text: &[u32]) -> Result<f64, BackendError> {
-    const PROMPT: usize = 16;
+/// Milliseconds of passes of `network` by rows of `text`, in about `budget`: for every number of rows the shortest of a few passes, with the
+/// other numbers in between, so that what else the machine does at one moment does not bend the curve. `sizes` has the most
+/// telling numbers first; those at the end are left out when time runs short.
+pub fn curve(
+    network: &mut dyn Network,
+    pass: Pass,
+    sizes: &[usize],
+    text: &[u32],
+    budget: Duration,
+) -> Result<Vec<(usize, f64)>, BackendError> {
+    let vocab = network.vocab_size() as u32;
+    let widest = sizes.iter().copied().max().unwrap_or(1);
+    let tokens: Vec<u32> = text.iter().map(|&token| token % vocab).cycle().take(Passes::PROMPT + widest).collect();
+    let mut passes = Passes::open(network, pass, &tokens, widest)?;
+    let outcome = passes.measure(sizes, budget);
+    passes.close();
+    outcome
+}
+
+/// Takes out what cannot be but an interruption: fewer rows never take longer than more, and many never longer than as many
+/// passes over few.
+fn straighten(points: &mut [(usize, f64)]) {
+    for i in (1..points.len()).rev() {
+        points[i - 1].1 = points[i - 1].1.min(points[i].1);
+    }
+    for i in 1..points.len() {
+        let (rows, ms) = points[i];
+        let in_parts = points[..i].iter().map(|&(few, ms)| rows.div_ceil(few) as f64 * ms);
+        points[i].1 = in_parts.fold(ms, f64::min);
+    }
+}
+
+/// Sequences to time passes with.
+struct Passes<'a> {
+    network: &'a mut dyn Network,
+    pass: Pass,
+    tokens: &'a [u32],
+    prompt: SeqId,
+    forks: Vec<SeqId>,
+}
+
+impl<'a> Passes<'a> {
+    /// Positions before the rows.
+    const PROMPT: usize = 8;
+    /// Candidates that the rows of a pass of the main model are spread over.
     const CANDIDATES: usize = 16;
-    const SLOW: Duration = Duration::from_millis(40);
+    /// Sizes measured whatever it takes.
+    const LEAST_SIZES: usize = 2;
+    const ROUNDS: usize = 5;
 
-    let vocab = network.vocab_size();
-    let candidates = if pass == Pass::Draft { rows } else { rows.min(CANDIDATES) };
-    let each = rows.div_ceil(candidates);
-    let tokens: Vec<u32> = text.iter().map(|&t| t % vocab as u32).cycle().take(PROMPT + rows).collect();
-    let (beginning, tokens) = tokens.split_at(PROMPT.min(tokens.len()));
-    let sampling = Sampling::default();
-    let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab };
+    fn open(network: &'a mut dyn Network, pass: Pass, tokens: &'a [u32], widest: usize) -> Result<Self, BackendError> {
+        let prompt = network.open(Self::PROMPT)?;
+        let mut passes = Self { network, pass, tokens, prompt, forks: Vec::new() };
+        match passes.begin(widest) {
+            Ok(()) => Ok(passes),
+            Err(error) => {
+                passes.close();
+                Err(error)
+            }
+        }
+    }
 
-    let prompt = network.open(PROMPT)?;
-    let mut timed = || -> Result<Duration, BackendError> {
-        let spans = [Span { seq: prompt, start: 0, len: PROMPT }];
-        network.forward(&Rows { tokens: beginning, spans: &spans }, Wanted::Nothing)?;
-        let forks = network.fork(prompt, candidates, each)?;
-        let lengths = (0..candidates).map(|i| each.min(rows.saturating_sub(i * each)));
-        let spans: Vec<Span> = forks
-            .iter()
-            .zip(lengths)
-            .filter(|(_, len)| *len > 0)
-            .map(|(&seq, len)| Span { seq, start: PROMPT, len })
-            .collect();
-        let mut best = Duration::MAX;
-        let mut run = || -> Result<Duration, BackendError> {
-            for round in 0..5 {
-                let start = Instant::now();
-                let want = if pass == Pass::Draft { Wanted::Last } else { Wanted::All };
-                let held = network.forward(&Rows { tokens, spans: &spans }, want)?;
-                let item = |row| ChoiceItem { rules, row, candidate: row as u32, history: beginning, drafts: &[] };
-                let items: Vec<ChoiceItem<'_>> = (0..held).map(item).collect();
-                match pass {
-                    Pass::Main => drop(network.verify(&items)),
-                    Pass::Draft => drop(network.propose(&items)),
-                }
-                best = best.min(start.elapsed());
-                // The first pass touches new memory; of slow ones two are enough.
-                if round > 0 && best > SLOW {
+    fn begin(&mut self, widest: usize) -> Result<(), BackendError> {
+        let spans = [Span { seq: self.prompt, start: 0, len: Self::PROMPT }];
+        let beginning = &self.tokens[..Self::PROMPT];
+        self.network.forward(&Rows { tokens: beginning, spans: &spans }, Wanted::Nothing)?;
+        let (candidates, each) = match self.pass {
+            Pass::Draft => (widest, 1),
+            Pass::Main => (Self::CANDIDATES, widest.div_ceil(Self::CANDIDATES)),
+        };
+        self.forks = self.network.fork(self.prompt, candidates, each)?;
+        Ok(())
+    }
+
+    fn close(self) {
+        for seq in self.forks.into_iter().chain([self.prompt]) {
+            self.network.close(seq);
+        }
+    }
+
+    fn measure(&mut self, sizes: &[usize], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+        let start = Instant::now();
+        let mut points: BTreeMap<usize, f64> = BTreeMap::new();
+        for round in 0..Self::ROUNDS {
+            for (i, &rows) in sizes.iter().enumerate() {
+                // Half of the time is for seeing sizes at all, the rest for seeing them again.
+                let late = start.elapsed() > if round == 0 { budget / 2 } else { budget };
+                if late && (round > 0 || i >= Self::LEAST_SIZES) {
                     break;
                 }
-                for span in &spans {
-                    network.set_len(span.seq, PROMPT);
+                if round > 0 && !points.contains_key(&rows) {
+                    continue;
                 }
+                let ms = self.time(rows)?;
+                let known = points.entry(rows).or_insert(ms);
+                *known = known.min(ms);
             }
-            Ok(best)
-        };
-        let outcome = run();
-        for seq in forks {
-            network.close(seq);
         }
-        outcome
-    };
-    let outcome = timed();
-    network.close(prompt);
-    Ok(outcome?.as_secs_f64() * 1e3)
+        let mut points: Vec<(usize, f64)> = points.into_iter().collect();
+        straighten(&mut points);
+        Ok(points)
+    }
+
+    /// Milliseconds of one pass.
+    fn time(&mut self, rows: usize) -> Result<f64, BackendError> {
+        let candidates = self.forks.len().min(rows);
+        let spans: Vec<Span> = (0..candidates)
+            .map(|i| {
+                let len = rows / candidates + usize::from(i < rows % candidates);
+                Span { seq: self.forks[i], start: Self::PROMPT, len }
+            })
+            .collect();
+        let (beginning, text) = self.tokens.split_at(Self::PROMPT);
+        let sampling = Sampling::default();
+        let vocab = self.network.vocab_size();
+        let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab };
+        let start = Instant::now();
+        let want = if self.pass == Pass::Draft { Wanted::Last } else { Wanted::All };
+        let held = self.network.forward(&Rows { tokens: &text[..rows], spans: &spans }, want)?;
+        let item = |row| ChoiceItem { rules, row, candidate: row as u32, history: beginning, drafts: &[] };
+        let items: Vec<ChoiceItem<'_>> = (0..held).map(item).collect();
+        match self.pass {
+            Pass::Main => drop(self.network.verify(&items)),
+            Pass::Draft => drop(self.network.propose(&items)),
+        }
+        let ms = start.elapsed().as_secs_f64() * 1e3;
+        for span in &spans {
+            self.network.set_len(span.seq, Self::PROMPT);
+        }
+        Ok(ms)
+    }
 }
 
 #[cfg(test)]
@@ -238,6 +306,13 @@ mod tests {
         assert!(lengths[0] >= 4, "{lengths:?}");
         assert!(lengths.windows(2).all(|pair| pair[1] <= pair[0]), "{lengths:?}");
         assert_eq!(lengths[6], 0, "{lengths:?}");
+    }
+
+    #[test]
+    fn an_interrupted_measurement_is_straightened() {
+        let mut points = vec![(1, 3.0), (2, 2.0), (4, 30.0), (8, 5.0), (16, 100.0)];
+        straighten(&mut points);
+        assert_eq!(points, [(1, 2.0), (2, 2.0), (4, 4.0), (8, 5.0), (16, 10.0)]);
     }
 
     #[test]

@@ -197,7 +197,7 @@ impl Running {
 
 impl Serving {
     /// Time for measuring a pair that this machine has not seen before.
-    const PROFILE: Duration = Duration::from_millis(1500);
+    const PROFILE: Duration = Duration::from_secs(2);
 
     /// Answers requests until all handles are gone and all is done.
     fn serve(mut self, work: &Receiver<Work>) {

@@ -1,5 +1,7 @@
 //! Copies where a long match promises much, a draft model everywhere else.
 
+use std::time::Duration;
+
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, LookupDrafter, LookupSettings, Offer};
 use crate::backend::BackendError;
 use crate::engine::event::RequestId;
@@ -82,8 +84,8 @@ impl Drafter for ChainDrafter {
         self.other.finish(request);
     }
 
-    fn measure(&mut self, rows: usize, text: &[u32]) -> Result<Option<f64>, BackendError> {
-        self.other.measure(rows, text)
+    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+        self.other.measure(text, budget)
     }
 
     fn kv_bytes(&self) -> usize {

@@ -13,6 +13,8 @@ pub use chain::ChainDrafter;
 pub use lookup::{LookupDrafter, LookupSettings};
 pub use model::ModelDrafter;
 
+use std::time::Duration;
+
 use super::event::RequestId;
 use crate::backend::{BackendError, ChoiceRules};
 use crate::sampling::Draft;
@@ -117,10 +119,10 @@ pub trait Drafter: Send {
     /// The request is over: gives everything back.
     fn finish(&mut self, request: RequestId);
 
-    /// Milliseconds of one pass over `rows` rows of `text`, measured now; `None` if proposals take no passes.
-    fn measure(&mut self, rows: usize, text: &[u32]) -> Result<Option<f64>, BackendError> {
-        let _ = (rows, text);
-        Ok(None)
+    /// Milliseconds of passes by rows of `text`, measured now in about `budget`; nothing if proposals take no passes.
+    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+        let _ = (text, budget);
+        Ok(Vec::new())
     }
 
     /// Bytes of K/V held now.

@@ -1,6 +1,7 @@
 //! A small model with the main model's vocabulary, run for all candidates at once: one pass per draft position.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
 use crate::backend::{BackendError, ChoiceItem, Network, Rows, SeqId, Span, Wanted};
@@ -179,8 +180,8 @@ impl Drafter for ModelDrafter {
         }
     }
 
-    fn measure(&mut self, rows: usize, text: &[u32]) -> Result<Option<f64>, BackendError> {
-        profile::pass_ms(self.network.as_mut(), rows, profile::Pass::Draft, text).map(Some)
+    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+        profile::curve(self.network.as_mut(), profile::Pass::Draft, &profile::DRAFT_ROWS, text, budget)
     }
 
     fn kv_bytes(&self) -> usize {
