@@ -148,11 +148,8 @@ impl GenerateArgs {
         }
         let accept = match self.accept.as_deref() {
             None => base.accept,
-            Some("rejection") => Accept::Rejection,
-            Some("coupled") => Accept::Coupled,
-            Some(other) => {
-                return Err(Failure::input(format!("--accept is {other}, expected rejection or coupled")));
-            }
+            Some(text) => accept_rule(text)
+                .ok_or_else(|| Failure::input(format!("--accept is {text}, expected rejection or coupled")))?,
         };
         Ok(GenerateOptions {
             n,
@@ -168,17 +165,42 @@ impl GenerateArgs {
 }
 
 fn draft_length(text: &str) -> Result<DraftLength, Failure> {
+    length_policy(text).ok_or_else(|| {
+        Failure::input(format!("--draft-length is {text}, expected auto, bass, table or a number from 0 to 64"))
+    })
+}
+
+/// Reads `auto`, `bass`, `table` or a number from 0 to 64.
+pub fn length_policy(text: &str) -> Option<DraftLength> {
     match text {
-        "auto" => Ok(DraftLength::Auto),
-        "bass" => Ok(DraftLength::Bass),
-        "table" => Ok(DraftLength::Table),
-        text => match text.parse() {
-            Ok(k) if k <= 64 => Ok(DraftLength::Fixed(k)),
-            _ => Err(Failure::input(format!(
-                "--draft-length is {text}, expected auto, bass, table or a number from 0 to 64"
-            ))),
-        },
+        "auto" => Some(DraftLength::Auto),
+        "bass" => Some(DraftLength::Bass),
+        "table" => Some(DraftLength::Table),
+        number => number.parse().ok().filter(|k| *k <= 64).map(DraftLength::Fixed),
     }
+}
+
+/// Reads `rejection` or `coupled`.
+pub fn accept_rule(text: &str) -> Option<Accept> {
+    match text {
+        "rejection" => Some(Accept::Rejection),
+        "coupled" => Some(Accept::Coupled),
+        _ => None,
+    }
+}
+
+/// Reads the list `text` of the flag `flag`: what `read` makes of each part between commas.
+pub fn list<T>(flag: &str, text: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Failure> {
+    if text.trim().is_empty() {
+        return Err(Failure::input(format!("{flag} is empty: give at least one, expected {expected}")));
+    }
+    let wrong = |part: &str| Failure::input(format!("{flag} has `{part}`, expected {expected}"));
+    text.split(',').map(|part| read(part.trim()).ok_or_else(|| wrong(part.trim()))).collect()
+}
+
+/// Reads `--prompt-ids`.
+pub fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
+    list("--prompt-ids", text, "token ids such as 1,2,3", |id| id.parse().ok())
 }
 
 /// Which tests.

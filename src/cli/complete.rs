@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs};
+use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs, token_ids};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, say};
 use super::progress::Progress;
@@ -202,17 +202,6 @@ fn job(args: &Args) -> Result<Job, Failure> {
         }
         _ => Ok(job),
     }
-}
-
-fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
-    if text.trim().is_empty() {
-        return Err(Failure::input("--prompt-ids is empty: give at least one id"));
-    }
-    let id = |id: &str| {
-        let wrong = || Failure::input(format!("--prompt-ids has `{id}`, expected token ids such as 1,2,3"));
-        id.trim().parse().map_err(|_| wrong())
-    };
-    text.split(',').map(id).collect()
 }
 
 /// Reads a file, or stdin for `-`. `what` is what it is to us.

@@ -1,6 +1,7 @@
 //! The command line: one file per command, the arguments that several share in `args`.
 
 mod args;
+mod bench;
 mod complete;
 mod doctor;
 mod failure;
@@ -31,6 +32,7 @@ use failure::Failure;
         bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
         bass-tui complete --file stats.py:rolling_max --tests test_stats.py --json\n  \
         bass-tui test stats.py --tests test_stats.py\n  \
+        bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \
         bass-tui doctor                           models, device, sandbox and folders on this machine\n\n\
         EXIT CODES\n  \
         0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input\n  \
@@ -53,12 +55,11 @@ enum Command {
     Models(models::Args),
     /// What works on this machine: models, device, sandbox, folders
     Doctor(doctor::Args),
+    /// Measure what draft lengths gain on this machine
+    Bench(Box<bench::Args>),
     /// Not in this version
     #[command(hide = true, disable_help_flag = true)]
     Eval(NotYet),
-    /// Not in this version
-    #[command(hide = true, disable_help_flag = true)]
-    Bench(NotYet),
 }
 
 /// A planned command takes anything, so that the answer is about the command.
@@ -93,8 +94,8 @@ pub fn main() -> ExitCode {
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Eval(args)) => args.refuse("eval", "call bass-tui complete --json for each problem"),
-        Some(Command::Bench(args)) => args.refuse("bench", "the stats of bass-tui complete --json tell the speed"),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

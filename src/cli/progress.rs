@@ -1,4 +1,4 @@
-//! One line on the terminal while candidates are written; gone when it is dropped.
+//! One line on the terminal while something takes its time; gone when it is dropped.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -10,8 +10,51 @@ use crate::source::Event;
 /// Time between two drawings.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// What has happened so far, drawn on stderr if that is a terminal.
+/// A line on stderr that is drawn over and over, if that is a terminal.
+pub struct Line {
+    drawn: Option<Instant>,
+    /// Whether anybody sees it.
+    seen: bool,
+}
+
+impl Line {
+    /// Removes what stands on the line.
+    pub const CLEAR: &str = "\r\x1b[K";
+
+    /// An empty line; it stays empty if `quiet` or if nobody sees it.
+    pub fn new(quiet: bool) -> Self {
+        Self { drawn: None, seen: !quiet && Self::is_seen() }
+    }
+
+    /// Whether stderr is a terminal that can draw a line over.
+    pub fn is_seen() -> bool {
+        std::env::var_os("TERM").is_none_or(|term| term != "dumb") && std::io::stderr().is_terminal()
+    }
+
+    /// The time, if it is time to draw.
+    pub fn due(&self) -> Option<Instant> {
+        let now = Instant::now();
+        (self.seen && self.drawn.is_none_or(|last| now - last >= EVERY)).then_some(now)
+    }
+
+    /// Draws `text` in the place of what was there.
+    pub fn draw(&mut self, text: &str) {
+        self.drawn = Some(Instant::now());
+        say(&format!("{}{text}", Self::CLEAR));
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if self.drawn.is_some() {
+            say(Self::CLEAR);
+        }
+    }
+}
+
+/// What has happened to the candidates so far.
 pub struct Progress {
+    line: Line,
     candidates: usize,
     done: usize,
     tested: usize,
@@ -20,17 +63,12 @@ pub struct Progress {
     prompt: (usize, usize),
     /// When the first token came.
     since: Option<Instant>,
-    drawn: Option<Instant>,
-    /// Whether anybody sees it.
-    seen: bool,
 }
 
 impl Progress {
     /// A line for `candidates` candidates; silent if `quiet` or if stderr is no terminal.
     pub fn new(candidates: usize, quiet: bool) -> Self {
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let seen = !quiet && !dumb && std::io::stderr().is_terminal();
-        Self { candidates, done: 0, tested: 0, tokens: 0, prompt: (0, 0), since: None, drawn: None, seen }
+        Self { line: Line::new(quiet), candidates, done: 0, tested: 0, tokens: 0, prompt: (0, 0), since: None }
     }
 
     /// Takes note of an event.
@@ -54,11 +92,9 @@ impl Progress {
     }
 
     fn draw(&mut self) {
-        let now = Instant::now();
-        if self.seen && self.drawn.is_none_or(|last| now - last >= EVERY) {
-            self.drawn = Some(now);
-            let seconds = self.since.map(|since| (now - since).as_secs_f64());
-            say(&format!("\r\x1b[K{}", self.text(seconds)));
+        if let Some(now) = self.line.due() {
+            let text = self.text(self.since.map(|since| (now - since).as_secs_f64()));
+            self.line.draw(&text);
         }
     }
 
@@ -74,14 +110,6 @@ impl Progress {
             let _ = write!(out, ", {:.0} tokens/s", self.tokens as f64 / seconds);
         }
         out
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if self.drawn.is_some() {
-            say("\r\x1b[K");
-        }
     }
 }
 

@@ -64,15 +64,20 @@ impl Session {
 
     /// The engine with these models, loaded.
     pub fn source(&self, args: &ModelArgs) -> Result<LocalSource, Failure> {
-        LocalSource::open(&self.models(args)?).map_err(|error| match error {
-            SourceError::Model(_) | SourceError::Vocabulary { .. } => Failure::input(error),
-            SourceError::Backend(_) | SourceError::Engine(_) | SourceError::Thread(_) => Failure::internal(error),
-        })
+        LocalSource::open(&self.models(args)?).map_err(|error| unusable(&error))
     }
 
     /// Limits of a trial.
     pub fn limits(&self, timeout: Option<Duration>) -> Limits {
         Limits { wall: timeout.unwrap_or(self.config.test_timeout), ..Limits::default() }
+    }
+}
+
+/// Models that cannot be used are bad input, unless it is the machine that fails.
+pub fn unusable(error: &SourceError) -> Failure {
+    match error {
+        SourceError::Model(_) | SourceError::Vocabulary { .. } => Failure::input(error),
+        SourceError::Backend(_) | SourceError::Engine(_) | SourceError::Thread(_) => Failure::internal(error),
     }
 }
 

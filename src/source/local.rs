@@ -88,13 +88,13 @@ impl LocalSource {
     }
 
     /// Measures the models anew, in about `budget`, and keeps the result for later starts.
-    pub fn measure(models: &LocalModels, budget: Duration) -> Result<Profile, SourceError> {
-        let Loaded { mut engine, profile: file, .. } = load(models)?;
+    pub fn measure(models: &LocalModels, budget: Duration) -> Result<(SourceInfo, Profile), SourceError> {
+        let Loaded { mut engine, info, profile: file } = load(models)?;
         let profile = engine.measure(budget)?;
         if let Some(file) = file {
             file.write(&profile);
         }
-        Ok(profile)
+        Ok((info, profile))
     }
 
     /// Puts a ready engine on a thread.

@@ -1,5 +1,6 @@
 //! The command line as a script meets it: what is printed where, exit codes, and a sentence for whatever is wrong.
 
+mod bench;
 mod generation;
 mod golden;
 mod prompts;

@@ -221,6 +221,14 @@ fn an_interrupt_ends_a_generation_with_130() {
 
 #[cfg(unix)]
 #[test]
+fn an_interrupt_ends_a_comparison_with_130() {
+    let args = ["bench", "--batch", "64", "--repeat", "100", "--draft-lengths", "plain"];
+    let outcome = interrupted(&World::new(), &args, Duration::from_millis(500));
+    assert_eq!(outcome, (Some(130), String::new()));
+}
+
+#[cfg(unix)]
+#[test]
 fn an_interrupt_ends_a_trial_with_130() {
     let world = World::new();
     let file = world.file("mine.py", STUB);
