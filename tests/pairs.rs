@@ -1,11 +1,16 @@
 //! Promise 1 on real pairs of models: what is drafted never changes what is written.
 
-use std::path::PathBuf;
+mod toy;
 
-use bass_tui::backend::{self, LoadOptions};
-use bass_tui::engine::{DraftLength, Engine, Event, GenerateOptions, ModelDrafter, StopRules};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bass_tui::backend::{self, LoadOptions, Network};
+use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, ModelDrafter};
 use bass_tui::model::{EmbeddedModel, Model, ModelFiles, embedded};
 use bass_tui::sampling::{Accept, Sampling};
+use toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, options, profile};
+use toy::{Outcome, generate};
 
 const TOKENS: usize = 256;
 const PROMPT: &str =
@@ -28,80 +33,130 @@ fn built_in() -> Pair {
     Pair { main: of(&embedded::MAIN), draft: of(&embedded::DRAFT) }
 }
 
+fn load(files: &ModelFiles, threads: usize) -> (Model, Box<dyn Network>) {
+    let model = Model::load(files).unwrap();
+    let network = backend::load(&model, LoadOptions { threads, ..LoadOptions::default() }).unwrap();
+    (model, network)
+}
+
 impl Pair {
+    fn drafter(&self, threads: usize) -> Box<dyn Drafter> {
+        let (draft, network) = load(&self.draft, threads);
+        Box::new(ModelDrafter::new(draft.name, network))
+    }
+
+    fn engine_with(&self, threads: usize, drafter: Option<Box<dyn Drafter>>) -> Engine {
+        let (main, network) = load(&self.main, threads);
+        Engine::new(network, main.tokenizer, main.eos, drafter)
+    }
+
     fn engine(&self, threads: usize) -> Engine {
-        let load = |files: &ModelFiles| {
-            let model = Model::load(files).unwrap();
-            let network = backend::load(&model, LoadOptions { threads, ..LoadOptions::default() }).unwrap();
-            (model, network)
-        };
-        let (draft, network) = load(&self.draft);
-        let drafter = Box::new(ModelDrafter::new(draft.name, network));
-        let (main, network) = load(&self.main);
-        Engine::new(network, main.tokenizer, main.eos, Some(drafter))
+        self.engine_with(threads, Some(self.drafter(threads)))
     }
 }
 
-/// Ids and raw log-probabilities (as bits) of every candidate.
-fn write(engine: &mut Engine, options: &GenerateOptions) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
+fn write(engine: &mut Engine, options: &GenerateOptions) -> Outcome {
     let prompt = engine.tokenizer().encode(PROMPT).unwrap();
-    let mut ids = vec![Vec::new(); options.n];
-    let mut bits = vec![Vec::new(); options.n];
-    let mut sink = |event| {
-        if let Event::Tokens { candidate, ids: new, logprobs, .. } = event {
-            ids[candidate].extend(new);
-            bits[candidate].extend(logprobs.iter().map(|l: &f32| l.to_bits()));
-        }
-    };
-    engine.generate(&prompt, options, &|_| false, &mut sink).unwrap();
-    (ids, bits)
+    generate(engine, &prompt, options)
 }
 
-fn options(n: usize, draft_length: DraftLength, sampling: Sampling) -> GenerateOptions {
-    let stop = StopRules { ignore_eos: true, ..StopRules::default() };
-    GenerateOptions { n, draft_length, sampling, max_tokens: TOKENS, stop, ..GenerateOptions::default() }
+/// Candidate `c` of `got` is candidate `of` of `want`, to the bit.
+fn assert_same(got: &Outcome, c: usize, want: &Outcome, of: usize, what: &str) {
+    assert_eq!(got.ids[c], want.ids[of], "{what}, candidate {c}: token ids");
+    assert_eq!(got.bits(c), want.bits(of), "{what}, candidate {c}: bits of the log-probabilities");
+}
+
+fn greedy(n: usize, length: DraftLength) -> GenerateOptions {
+    options(n, TOKENS, length, Sampling::GREEDY)
 }
 
 fn greedy_is_the_same_with_any_drafts(pair: &Pair) {
     let mut engine = pair.engine(2);
-    let plain = |n| options(n, DraftLength::Fixed(0), Sampling::GREEDY);
-    let (ids, bits) = write(&mut engine, &plain(1));
-    assert_eq!(ids[0].len(), TOKENS);
+    let plain = write(&mut engine, &greedy(1, PLAIN));
+    assert_eq!(plain.ids[0].len(), TOKENS);
     let lengths = (1..=8).map(DraftLength::Fixed).chain([DraftLength::Bass, DraftLength::Auto]);
     for length in lengths {
         for n in [1, 3, 8] {
-            let got = write(&mut engine, &options(n, length, Sampling::GREEDY));
-            for c in 0..n {
-                assert_eq!(got.0[c], ids[0], "{length:?}, candidate {c} of {n}: token ids");
-                assert_eq!(got.1[c], bits[0], "{length:?}, candidate {c} of {n}: bits of the log-probabilities");
-            }
+            let got = write(&mut engine, &greedy(n, length));
+            (0..n).for_each(|c| assert_same(&got, c, &plain, 0, &format!("{length:?}, n = {n}")));
         }
     }
-    let (eight, _) = write(&mut engine, &plain(8));
-    assert!(eight.iter().all(|c| *c == ids[0]), "eight greedy candidates are one");
-    let (single, single_bits) = write(&mut pair.engine(1), &options(3, DraftLength::Bass, Sampling::GREEDY));
-    assert_eq!((&single[2], &single_bits[2]), (&ids[0], &bits[0]), "with one thread");
+    let eight = write(&mut engine, &greedy(8, PLAIN));
+    assert!(eight.ids.iter().all(|c| *c == plain.ids[0]), "eight greedy candidates are one");
+    let single = write(&mut pair.engine(1), &greedy(3, DraftLength::Bass));
+    assert_same(&single, 2, &plain, 0, "with one thread");
+}
+
+/// What the tokens of a finished run were, with the prompt, by candidate: what a script has to know.
+fn truth(engine: &Engine, outcome: &Outcome) -> Vec<Vec<u32>> {
+    let prompt = engine.tokenizer().encode(PROMPT).unwrap();
+    outcome.ids.iter().map(|ids| [&prompt[..], ids].concat()).collect()
+}
+
+/// What is written, with a wrong token now and then: a reference for lookups to copy from.
+fn nearly(plain: &Outcome) -> Arc<[u32]> {
+    plain.ids[0].iter().enumerate().map(|(i, &id)| if i % 11 == 10 { id ^ 1 } else { id }).collect()
+}
+
+/// 512 tokens with every drafter; every policy and every number of candidates occurs with each.
+fn greedy_is_the_same_with_every_drafter(pair: &Pair, kinds: &[Kind], threads: usize) {
+    const LONG: usize = 512;
+    let mut engine = pair.engine_with(threads, None);
+    let plain = write(&mut engine, &options(1, LONG, PLAIN, Sampling::GREEDY));
+    assert_eq!(plain.ids[0].len(), LONG);
+    let reference = nearly(&plain);
+    for (k, &kind) in kinds.iter().enumerate() {
+        let drafter = kind.drafter(|| pair.drafter(threads), &truth(&engine, &plain));
+        let mut engine = pair.engine_with(threads, Some(drafter));
+        let mut drafted = 0;
+        for (i, n) in [1, 2, 5, 8, 16, 1].into_iter().enumerate() {
+            let length = FEW_POLICIES[(i + k) % FEW_POLICIES.len()];
+            engine.set_profile(&profile());
+            let reference = Arc::clone(&reference);
+            let options = GenerateOptions { reference, ..options(n, LONG, length, Sampling::GREEDY) };
+            let got = write(&mut engine, &options);
+            let what = format!("{kind:?}, {length:?}, n = {n}, {threads} threads");
+            (0..n).for_each(|c| assert_same(&got, c, &plain, 0, &what));
+            drafted += got.summary.drafted;
+        }
+        // Candidates that write the same at the same pace cannot copy from each other, unless the text repeats itself.
+        assert!(drafted > LONG || kind == Kind::Sibling, "{kind:?}: {drafted} tokens drafted");
+    }
 }
 
 fn sampling_does_not_depend_on_the_batch(pair: &Pair) {
     let mut engine = pair.engine(2);
     let sampling = Sampling { temperature: 0.8, top_p: Some(0.95), ..Sampling::GREEDY };
-    let plain = |n| options(n, DraftLength::Fixed(0), sampling);
+    let plain = |n| options(n, TOKENS, PLAIN, sampling);
     let one = write(&mut engine, &plain(1));
     let eight = write(&mut engine, &plain(8));
-    assert_eq!((&one.0[0], &one.1[0]), (&eight.0[0], &eight.1[0]), "candidate 0 alone and among eight");
-    assert_ne!(eight.0[0], eight.0[1], "candidates differ");
+    assert_same(&one, 0, &eight, 0, "alone and among eight");
+    assert_ne!(eight.ids[0], eight.ids[1], "candidates differ");
 
-    let coupled = |length| GenerateOptions { accept: Accept::Coupled, ..options(3, length, sampling) };
-    let want = write(&mut engine, &coupled(DraftLength::Fixed(0)));
     for length in [DraftLength::Fixed(3), DraftLength::Bass, DraftLength::Auto] {
-        assert!(write(&mut engine, &coupled(length)) == want, "coupled sampling with {length:?}");
+        let got = write(&mut engine, &options(3, TOKENS, length, sampling));
+        (0..3).for_each(|c| assert_same(&got, c, &eight, c, &format!("coupled sampling with {length:?}")));
     }
 }
 
 #[test]
 fn llama_greedy() {
     greedy_is_the_same_with_any_drafts(&golden("llama", "llama-draft"));
+}
+
+#[test]
+fn llama_greedy_with_every_drafter() {
+    greedy_is_the_same_with_every_drafter(&golden("llama", "llama-draft"), &KINDS, 1);
+}
+
+#[test]
+fn llama_greedy_with_two_threads() {
+    greedy_is_the_same_with_every_drafter(&golden("llama", "llama-draft"), &[Kind::Scripted], 2);
+}
+
+#[test]
+fn built_in_greedy_with_siblings() {
+    greedy_is_the_same_with_every_drafter(&built_in(), &[Kind::Sibling], 1);
 }
 
 #[test]
@@ -118,5 +173,31 @@ fn built_in_greedy() {
 fn sampling() {
     for pair in [golden("llama", "llama-draft"), golden("qwen2", "qwen2-draft"), built_in()] {
         sampling_does_not_depend_on_the_batch(&pair);
+    }
+}
+
+/// Every drafter, every policy, a few seeds: what plain sampling with the seed writes.
+#[test]
+fn llama_coupled_with_every_drafter() {
+    let pair = golden("llama", "llama-draft");
+    let mut plain_engine = pair.engine_with(1, None);
+    for seed in 0..3 {
+        let with = |n, length| GenerateOptions {
+            seed,
+            accept: Accept::Coupled,
+            ..options(n, 64, length, Sampling { temperature: 1.0, ..Sampling::default() })
+        };
+        let plain = write(&mut plain_engine, &with(8, PLAIN));
+        for (k, kind) in KINDS.into_iter().enumerate() {
+            let drafter = kind.drafter(|| pair.drafter(1), &truth(&plain_engine, &plain));
+            let mut engine = pair.engine_with(1, Some(drafter));
+            for (i, length) in FEW_POLICIES.into_iter().enumerate() {
+                let n = [1, 2, 5, 8][(i + k + seed as usize) % 4];
+                engine.set_profile(&profile());
+                let got = write(&mut engine, &with(n, length));
+                let what = format!("seed {seed}, {kind:?}, {length:?}, n = {n}");
+                (0..n).for_each(|c| assert_same(&got, c, &plain, c, &what));
+            }
+        }
     }
 }

@@ -1,0 +1,180 @@
+//! Several requests in one batch: each candidate is what it would be alone, whoever comes and goes around it.
+
+mod toy;
+
+use bass_tui::engine::{DraftLength, FinishReason, GenerateOptions, RequestId, StopRules};
+use bass_tui::sampling::{Accept, Sampling};
+use proptest::prelude::*;
+use proptest::sample::select;
+use toy::VOCAB;
+use toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, WARM, options};
+use toy::world::{World, random};
+
+/// A request, and when it comes.
+#[derive(Clone, Debug)]
+struct Plan {
+    arrives: usize,
+    prompt: Vec<u32>,
+    options: GenerateOptions,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cancel {
+    step: usize,
+    /// Which of those that have come, and which of its candidates.
+    request: usize,
+    candidate: Option<usize>,
+}
+
+fn prompts() -> impl Strategy<Value = Vec<u32>> {
+    let short = prop::collection::vec(0..VOCAB as u32, 1..12);
+    // Read in several steps.
+    let long = (200usize..700, any::<u64>())
+        .prop_map(|(length, mut state)| (0..length).map(|_| (random(&mut state) % VOCAB as u64) as u32).collect());
+    prop_oneof![4 => short, 1 => long]
+}
+
+fn stops() -> impl Strategy<Value = StopRules> {
+    let string = select(vec!["ab", "fed", "cc", "d", "bcadb"]).prop_map(str::to_owned);
+    let strings = prop_oneof![3 => Just(Vec::new()), 2 => prop::collection::vec(string, 1..3)];
+    (strings, any::<bool>(), prop::option::weighted(0.2, 1usize..30)).prop_map(|(strings, ignore_eos, at)| StopRules {
+        strings,
+        ignore_eos,
+        text: at.map(|at| std::sync::Arc::new(move |text: &str| (text.len() >= at).then_some(at)) as _),
+    })
+}
+
+fn samplings() -> impl Strategy<Value = (Sampling, Accept)> {
+    let penalty = Sampling { repetition_penalty: Some(1.3), top_k: Some(4), ..WARM };
+    select(vec![
+        (Sampling::GREEDY, Accept::Rejection),
+        (Sampling::GREEDY, Accept::Coupled),
+        (WARM, Accept::Coupled),
+        (penalty, Accept::Coupled),
+    ])
+}
+
+fn plans() -> impl Strategy<Value = Plan> {
+    let lengths = select([FEW_POLICIES.to_vec(), vec![PLAIN]].concat());
+    (0usize..12, prompts(), 1usize..=5, 1usize..50, stops(), samplings(), lengths, any::<u64>()).prop_map(
+        |(arrives, prompt, n, max_tokens, stop, (sampling, accept), draft_length, seed)| {
+            let options =
+                GenerateOptions { n, max_tokens, stop, sampling, accept, draft_length, seed, ..Default::default() };
+            Plan { arrives, prompt, options }
+        },
+    )
+}
+
+fn cancels() -> impl Strategy<Value = Vec<Cancel>> {
+    let cancel = (0usize..25, 0usize..5, prop::option::weighted(0.8, 0usize..5));
+    let cancel = cancel.prop_map(|(step, request, candidate)| Cancel { step, request, candidate });
+    prop::collection::vec(cancel, 0..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everyone_writes_what_they_would_write_alone(
+        kind in prop_oneof![2 => Just(Kind::Scripted), 1 => select(KINDS.to_vec())],
+        seed in any::<u64>(),
+        mut plans in prop::collection::vec(plans(), 1..6),
+        cancels in cancels(),
+    ) {
+        plans.sort_by_key(|plan| plan.arrives);
+        let mut world = World::new(kind, seed);
+        let mut ids: Vec<RequestId> = Vec::new();
+        let mut plans = plans.into_iter().peekable();
+        for step in 0..25 {
+            while let Some(plan) = plans.next_if(|plan| plan.arrives <= step) {
+                ids.push(world.submit(&plan.prompt, &plan.options));
+            }
+            for cancel in cancels.iter().filter(|cancel| cancel.step == step) {
+                if let Some(&id) = ids.get(cancel.request) {
+                    world.cancel(id, cancel.candidate);
+                }
+            }
+            world.step();
+        }
+        world.finish();
+    }
+}
+
+fn greedy(n: usize, max_tokens: usize) -> GenerateOptions {
+    options(n, max_tokens, DraftLength::Fixed(3), Sampling::GREEDY)
+}
+
+#[test]
+fn all_requests_share_one_pass() {
+    let mut world = World::new(Kind::Scripted, 1);
+    world.submit(&[1], &greedy(3, 20));
+    world.submit(&[2, 3], &greedy(4, 20));
+    world.submit(&[4, 5, 0], &options(2, 20, PLAIN, WARM));
+    (0..3).for_each(|_| assert!(world.step()));
+    let before = world.main.passes();
+    world.step();
+    assert_eq!(world.main.passes(), before + 1);
+    let rows = world.main.last_pass();
+    assert_eq!(rows.len(), 9);
+    assert_eq!(rows[7..], [1, 1], "where nothing is drafted there is one row");
+    world.finish();
+}
+
+#[test]
+fn a_long_prompt_is_read_while_others_write() {
+    let mut world = World::new(Kind::Model, 1);
+    let short = world.submit(&[1, 2], &greedy(1, 30));
+    world.step();
+    let long = world.submit(&[3; 900], &greedy(2, 10));
+    let mut together = 0;
+    while !world.jobs[&long].order.has_begun() {
+        let before = world.jobs[&short].outcome.ids[0].len();
+        world.step();
+        assert!(world.jobs[&short].outcome.ids[0].len() > before, "nobody waits for the prompt of another");
+        together += 1;
+    }
+    assert!(together >= 4, "900 tokens take several slabs: {together} steps");
+    world.finish();
+}
+
+#[test]
+fn a_request_that_does_not_fit_waits_for_room() {
+    let mut world = World::new(Kind::Scripted, 5);
+    let first = world.submit(&[1, 2], &greedy(40, 12));
+    let second = world.submit(&[2, 1], &greedy(40, 12));
+    let third = world.submit(&[0, 1], &greedy(1, 12));
+    while !world.jobs[&first].order.done {
+        world.step();
+        let live = (0..40).filter(|&c| world.jobs[&first].order.is_live(c)).count();
+        assert!(live + 40 <= 64 || !world.jobs[&second].order.has_begun(), "{live} of the first are still there");
+        assert!(world.jobs[&second].order.read.is_some() || world.jobs[&third].order.read.is_none(), "first come");
+    }
+    world.finish();
+}
+
+#[test]
+fn a_cancelled_request_ends_while_its_prompt_is_read() {
+    let mut world = World::new(Kind::Model, 1);
+    let id = world.submit(&[3; 900], &greedy(2, 10));
+    world.step();
+    assert!(world.engine.kv_bytes() > 0);
+    world.cancel(id, None);
+    assert!(!world.step(), "nothing is left to do");
+    assert_eq!(world.engine.kv_bytes(), 0);
+    world.finish();
+}
+
+#[test]
+#[ignore = "Engine::cancel only marks a request that waits; nobody looks at the mark before it is first in line and there is room"]
+fn a_cancelled_request_ends_while_it_waits() {
+    let mut world = World::new(Kind::Scripted, 1);
+    world.submit(&[1, 2], &greedy(40, 100));
+    world.submit(&[2, 1], &greedy(40, 5));
+    let cancelled = world.submit(&[0, 1], &greedy(2, 5));
+    world.step();
+    world.cancel(cancelled, None);
+    world.step();
+    let reasons = world.jobs[&cancelled].outcome.reasons.clone();
+    world.finish();
+    assert_eq!(reasons, [Some(FinishReason::Cancelled); 2], "before the others are done");
+}

@@ -1,0 +1,126 @@
+//! Mistakes that implementations of speculative sampling have made, on both sides: in what is accepted and in what is proposed.
+
+use bass_tui::backend::ChoiceItem;
+use bass_tui::sampling::{
+    Accept, Accepted, Distribution, Draft, DrawKey, Proposal, Purpose, Sampling, argmax, uniform,
+};
+
+use super::VOCAB;
+
+/// Mistakes of the verification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The extra token after a rejection comes from p and not from the residual.
+    NoResidual,
+    /// A draft is accepted if it is the main model's most probable token.
+    ArgmaxOnly,
+    /// A draft is accepted if a token drawn from p happens to be the same, and replaced by the residual if not.
+    SampleMatch,
+    /// p is taken without the filter that q has.
+    UnfilteredTarget,
+    /// Every draft is accepted.
+    AcceptAll,
+    /// p is made with all filters, then its most probable token is taken instead of a draw.
+    ArgmaxOfFiltered,
+}
+
+pub const FAULTS: &[Fault] = &[
+    Fault::NoResidual,
+    Fault::ArgmaxOnly,
+    Fault::SampleMatch,
+    Fault::UnfilteredTarget,
+    Fault::AcceptAll,
+    Fault::ArgmaxOfFiltered,
+];
+
+/// Mistakes of the proposal: q is not what the draft was drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadDraft {
+    /// Drawn from the filtered logits; q is the softmax of the raw ones.
+    RawClaimed,
+    /// The most probable token; q is the whole distribution.
+    ArgmaxDrawn,
+    /// Drawn without the temperature that q has.
+    NoTemperature,
+    /// Drawn from logits rounded to bf16; q is made of those in f32.
+    Rounded,
+}
+
+/// Those that ordinary numbers of draws show.
+pub const BAD_DRAFTS: &[BadDraft] = &[BadDraft::RawClaimed, BadDraft::ArgmaxDrawn, BadDraft::NoTemperature];
+
+impl Fault {
+    /// Verification with the mistake in it.
+    pub fn verify<'l>(self, item: &ChoiceItem<'_>, row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
+        let rules = &item.rules;
+        assert_eq!(rules.accept, Accept::Rejection);
+        let mut sampling = *rules.sampling;
+        if self == Self::UnfilteredTarget {
+            sampling.top_p = None;
+        }
+        let draw = |p: &Distribution, key, purpose| {
+            if self == Self::ArgmaxOfFiltered { most_probable(p) } else { p.draw(key, purpose) }
+        };
+        let mut tokens = Vec::new();
+        for (i, draft) in item.drafts.iter().enumerate() {
+            let key = key(item, i);
+            let p = Distribution::new(row(i), &sampling, &[]);
+            let Proposal::Drawn(q) = &draft.proposal else { unreachable!("the draft model draws") };
+            let u = uniform(key, Purpose::Accept);
+            let ratio = u * f64::from(q.prob(draft.token)) < f64::from(p.prob(draft.token));
+            let accepted = match self {
+                Self::AcceptAll => true,
+                Self::ArgmaxOnly => argmax(row(i)) == draft.token,
+                Self::SampleMatch => p.at(u) == draft.token,
+                Self::NoResidual | Self::UnfilteredTarget | Self::ArgmaxOfFiltered => ratio,
+            };
+            if !accepted {
+                tokens.push(match self {
+                    Self::NoResidual => p.draw(key, Purpose::Residual),
+                    _ => p.draw_residual(q, key),
+                });
+                return Accepted { accepted: i, logprobs: vec![0.0; tokens.len()], tokens };
+            }
+            tokens.push(draft.token);
+        }
+        let at = item.drafts.len();
+        tokens.push(draw(&Distribution::new(row(at), &sampling, &[]), key(item, at), Purpose::Sample));
+        Accepted { accepted: at, logprobs: vec![0.0; tokens.len()], tokens }
+    }
+}
+
+impl BadDraft {
+    /// A proposal with the mistake in it.
+    pub fn propose(self, item: &ChoiceItem<'_>, logits: &[f32]) -> Draft {
+        let sampling = *item.rules.sampling;
+        let key = key(item, item.drafts.len());
+        let of = |logits: &[f32], sampling: &Sampling| Distribution::new(logits, sampling, &[]);
+        let claimed = of(logits, &sampling);
+        let (token, q) = match self {
+            Self::RawClaimed => {
+                let raw = Sampling { temperature: 1.0, ..Sampling::GREEDY };
+                (claimed.draw(key, Purpose::Draft), of(logits, &raw))
+            }
+            Self::ArgmaxDrawn => (most_probable(&claimed), claimed),
+            Self::NoTemperature => {
+                let drawn = of(logits, &Sampling { temperature: 1.0, ..sampling });
+                (drawn.draw(key, Purpose::Draft), claimed)
+            }
+            Self::Rounded => {
+                let rounded: Vec<f32> = logits.iter().map(|&logit| half::bf16::from_f32(logit).to_f32()).collect();
+                (of(&rounded, &sampling).draw(key, Purpose::Draft), claimed)
+            }
+        };
+        Draft { token, proposal: Proposal::Drawn(q) }
+    }
+}
+
+fn key(item: &ChoiceItem<'_>, offset: usize) -> DrawKey {
+    let position = item.history.len() as u32;
+    DrawKey { seed: item.rules.seed, candidate: item.candidate, position }.at(offset)
+}
+
+fn most_probable(p: &Distribution) -> u32 {
+    let by_probability = |a: &u32, b: &u32| p.prob(*a).total_cmp(&p.prob(*b));
+    (0..VOCAB as u32).max_by(by_probability).unwrap()
+}
