@@ -1,7 +1,7 @@
 //! Time of one network step of the embedded models by number of rows, on the CPU: the curve from which the engine
 //! chooses draft lengths. `cargo bench --bench network`.
 //!
-//! `rows` is 1 row each of 1 or 8 candidates, or 5 rows each of 8 candidates (a step that verifies 4 drafted tokens),
+//! `rows` is 1 row each of 1 to 8 candidates, or more rows each of some (8 times 5 is a step that verifies 4 drafted tokens),
 //! after a shared prompt of 256 tokens. Throughput is bytes of weights, which are read once per step.
 
 use std::hint::black_box;
@@ -32,7 +32,7 @@ fn steps(criterion: &mut Criterion) {
 
         let mut group = criterion.benchmark_group(files.name);
         group.throughput(Throughput::Bytes(network.info().weight_bytes as u64));
-        for (candidates, each) in [(1, 1), (8, 1), (8, 5)] {
+        for (candidates, each) in [(1, 1), (2, 1), (3, 1), (4, 1), (6, 1), (8, 1), (6, 2), (8, 2), (8, 5)] {
             let text = tokens(candidates * each);
             let spans: Vec<Span> =
                 forks[..candidates].iter().map(|&seq| Span { seq, start: PROMPT, len: each }).collect();

@@ -127,8 +127,10 @@ impl Engine {
         if self.wants_profile(options) {
             // Before measuring, which submits requests of its own.
             self.choice.profiled = true;
-            let profile = self.measure(Self::QUICK_PROFILE)?;
-            self.set_profile(&profile);
+            // A pair that cannot be measured goes without drafts.
+            if let Ok(profile) = self.measure(Self::QUICK_PROFILE) {
+                self.set_profile(&profile);
+            }
         }
         let id = RequestId(self.next);
         self.next += 1;

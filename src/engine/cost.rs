@@ -2,20 +2,30 @@
 
 use std::collections::BTreeMap;
 
+/// What is known of passes with one number of rows.
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    ms: f64,
+    /// Corrections so far.
+    seen: u32,
+}
+
 /// Time of a pass as a function of its rows.
 #[derive(Clone, Debug, Default)]
 pub struct CostCurve {
-    /// ms of a pass with this many rows.
-    points: BTreeMap<usize, f64>,
+    /// Passes with this many rows.
+    points: BTreeMap<usize, Point>,
     /// The curve at 0, 1, 2, … rows, made from the points now and then.
     dense: Vec<f64>,
     corrections: usize,
 }
 
 impl CostCurve {
-    /// A single reading is an interruption more often than news.
+    /// Weight of a reading below and above what was expected: a slow one is an interruption more often than news. The first readings of
+    /// a number of rows weigh more, because real work may differ from what was measured beforehand.
     const FASTER: f64 = 0.2;
     const SLOWER: f64 = 0.05;
+    const FIRST_SLOWER: f64 = 0.5;
     /// Corrections between two readings of the points.
     const STALE: usize = 16;
     /// Rows up to which the curve is kept.
@@ -23,7 +33,8 @@ impl CostCurve {
 
     /// Through these (rows, ms).
     pub fn new(points: impl IntoIterator<Item = (usize, f64)>) -> Self {
-        let mut curve = Self { points: points.into_iter().collect(), ..Self::default() };
+        let points = points.into_iter().map(|(rows, ms)| (rows, Point { ms, seen: 0 }));
+        let mut curve = Self { points: points.collect(), ..Self::default() };
         curve.redraw();
         curve
     }
@@ -44,22 +55,33 @@ impl CostCurve {
 
     /// The points: rows and ms.
     pub fn points(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        self.points.iter().map(|(&rows, &ms)| (rows, ms))
+        self.points.iter().map(|(&rows, point)| (rows, point.ms))
     }
 
-    /// A pass of `rows` rows took `ratio` times what was expected.
-    fn correct(&mut self, rows: usize, ratio: f64) {
+    /// A pass of `rows` rows took `ratio` times what was expected. Returns the part of it that is taken for a change of everything.
+    fn correct(&mut self, rows: usize, ratio: f64) -> f64 {
+        let ratio = ratio.clamp(0.25, 4.0);
         let expected = self.ms(rows);
-        *self.points.entry(rows).or_insert(expected) *= ratio;
+        let point = self.points.entry(rows).or_insert(Point { ms: expected, seen: 0 });
+        point.seen = point.seen.saturating_add(1);
+        let fresh = 1.0 / f64::from(point.seen + 1);
+        let weight = if ratio < 1.0 { Self::FASTER.max(fresh) } else { Self::SLOWER.max(Self::FIRST_SLOWER * fresh) };
+        point.ms *= ratio.powf(weight);
+        let unfamiliar = point.seen <= Self::STALE as u32;
         self.corrections += 1;
-        if self.corrections >= Self::STALE {
+        if unfamiliar || self.corrections >= Self::STALE {
             self.redraw();
         }
+        // A share of the steady weight only: what is new about one number of rows says little about others.
+        ratio.powf(0.5 * if ratio < 1.0 { Self::FASTER } else { Self::SLOWER })
     }
 
-    /// All passes take `ratio` times as long: the machine, or the context, has changed.
-    fn scale(&mut self, ratio: f64) {
-        self.points.values_mut().chain(&mut self.dense).for_each(|ms| *ms *= ratio);
+    /// All passes but those over `except` rows take `ratio` times as long: the machine, or the context, has changed.
+    fn scale(&mut self, ratio: f64, except: Option<usize>) {
+        let others = self.points.iter_mut().filter(|(rows, _)| Some(**rows) != except);
+        others.for_each(|(_, point)| point.ms *= ratio);
+        let others = self.dense.iter_mut().enumerate().filter(|(rows, _)| Some(*rows) != except);
+        others.for_each(|(_, ms)| *ms *= ratio);
     }
 
     fn redraw(&mut self) {
@@ -111,31 +133,22 @@ impl Costs {
         if self.main.is_empty() {
             return;
         }
-        let (local, common) = corrections(ms / self.main.ms(rows));
         // What slows one model down slows the other down, too, and a price that is seldom seen must not look cheap by being old.
-        self.main.scale(common);
-        self.draft.scale(common);
-        self.main.correct(rows, local);
+        let common = self.main.correct(rows, ms / self.main.ms(rows));
+        self.main.scale(common, Some(rows));
+        self.draft.scale(common, None);
     }
 
     /// Passes of the drafter over these rows took `ms` in all.
     pub fn draft_took(&mut self, passes: &[usize], ms: f64) {
         let expected: f64 = passes.iter().map(|&rows| self.draft.ms(rows)).sum();
         if expected > 0.0 {
-            let (local, common) = corrections(ms / expected);
-            self.draft.scale(common);
-            if let Some(&rows) = passes.iter().max() {
-                self.draft.correct(rows, local);
+            for &rows in passes.iter().take(2) {
+                let common = self.draft.correct(rows, ms / expected);
+                self.draft.scale(common, Some(rows));
             }
         }
     }
-}
-
-/// The part of a deviation that is taken for a matter of this number of rows, and the part that is taken for a matter of all.
-fn corrections(ratio: f64) -> (f64, f64) {
-    let ratio = ratio.clamp(0.25, 4.0);
-    let weight = if ratio < 1.0 { CostCurve::FASTER } else { CostCurve::SLOWER };
-    (ratio.powf(weight / 2.0), ratio.powf(weight / 2.0))
 }
 
 #[cfg(test)]
@@ -165,8 +178,21 @@ mod tests {
     }
 
     #[test]
+    fn what_was_measured_in_a_bad_moment_is_soon_put_right() {
+        let mut costs = Costs { main: CostCurve::new([(1, 2.0), (4, 2.2)]), draft: CostCurve::new([(1, 0.5)]) };
+        for _ in 0..4 {
+            costs.main_took(1, 1.0);
+        }
+        assert!(costs.main.ms(1) < 1.2, "{}", costs.main.ms(1));
+        assert!(costs.main.ms(4) > 1.4, "{}", costs.main.ms(4));
+    }
+
+    #[test]
     fn an_interruption_hardly_counts_and_a_lasting_change_does() {
         let mut costs = Costs { main: CostCurve::new([(1, 1.0), (8, 2.0)]), draft: CostCurve::new([(1, 0.5)]) };
+        for _ in 0..40 {
+            costs.main_took(8, 2.0);
+        }
         costs.main_took(8, 200.0);
         assert!(costs.main.ms(8) < 2.4 && costs.main.ms(1) < 1.2);
         for _ in 0..300 {

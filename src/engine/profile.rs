@@ -101,7 +101,6 @@ impl Engine {
     /// Measures the pair, in about `budget`. Must not be called while requests are running.
     pub fn measure(&mut self, budget: Duration) -> Result<Profile, EngineError> {
         let start = Instant::now();
-        // What rows cost depends on what they say: of text that is like none, every token is as good as any other to draw.
         let text = self.tokenizer().encode(SAMPLE_PROMPTS[1]).ok().filter(|text| !text.is_empty()).unwrap_or(vec![0]);
         let main = curve(self.main_network(), Pass::Main, &MAIN_ROWS, &text, budget / 2)?;
         let mut profile = Profile { main, ..Profile::default() };
@@ -166,9 +165,14 @@ pub fn curve(
 ) -> Result<Vec<(usize, f64)>, BackendError> {
     let vocab = network.vocab_size() as u32;
     let widest = sizes.iter().copied().max().unwrap_or(1);
-    let tokens: Vec<u32> = text.iter().map(|&token| token % vocab).cycle().take(Passes::PROMPT + widest).collect();
-    let mut passes = Passes::open(network, pass, &tokens, widest)?;
-    let outcome = passes.measure(sizes, budget);
+    let tokens: Vec<u32> = text.iter().map(|&token| token % vocab).cycle().take(Passes::LONG + widest).collect();
+    let mut passes = Passes::open(network, pass, &tokens, Passes::SHORT, widest)?;
+    let small = passes.is_small();
+    if let Ok(true) = small {
+        // A small model spends much of its time on what was written before; in a large one it hardly shows, and is slow to read.
+        passes = passes.reopen(Passes::LONG, widest)?;
+    }
+    let outcome = small.and_then(|_| passes.measure(sizes, budget));
     passes.close();
     outcome
 }
@@ -191,22 +195,32 @@ struct Passes<'a> {
     network: &'a mut dyn Network,
     pass: Pass,
     tokens: &'a [u32],
+    /// Positions before the rows.
+    before: usize,
     prompt: SeqId,
     forks: Vec<SeqId>,
 }
 
 impl<'a> Passes<'a> {
-    /// Positions before the rows.
-    const PROMPT: usize = 8;
+    /// Positions before the rows, with a large and with a small model.
+    const SHORT: usize = 8;
+    const LONG: usize = 128;
     /// Candidates that the rows of a pass of the main model are spread over.
     const CANDIDATES: usize = 16;
     /// Sizes measured whatever it takes.
     const LEAST_SIZES: usize = 2;
     const ROUNDS: usize = 5;
+    const QUICK_MS: f64 = 5.0;
 
-    fn open(network: &'a mut dyn Network, pass: Pass, tokens: &'a [u32], widest: usize) -> Result<Self, BackendError> {
-        let prompt = network.open(Self::PROMPT)?;
-        let mut passes = Self { network, pass, tokens, prompt, forks: Vec::new() };
+    fn open(
+        network: &'a mut dyn Network,
+        pass: Pass,
+        tokens: &'a [u32],
+        before: usize,
+        widest: usize,
+    ) -> Result<Self, BackendError> {
+        let prompt = network.open(before)?;
+        let mut passes = Self { network, pass, tokens, before, prompt, forks: Vec::new() };
         match passes.begin(widest) {
             Ok(()) => Ok(passes),
             Err(error) => {
@@ -217,8 +231,8 @@ impl<'a> Passes<'a> {
     }
 
     fn begin(&mut self, widest: usize) -> Result<(), BackendError> {
-        let spans = [Span { seq: self.prompt, start: 0, len: Self::PROMPT }];
-        let beginning = &self.tokens[..Self::PROMPT];
+        let spans = [Span { seq: self.prompt, start: 0, len: self.before }];
+        let beginning = &self.tokens[..self.before];
         self.network.forward(&Rows { tokens: beginning, spans: &spans }, Wanted::Nothing)?;
         let (candidates, each) = match self.pass {
             Pass::Draft => (widest, 1),
@@ -228,10 +242,22 @@ impl<'a> Passes<'a> {
         Ok(())
     }
 
-    fn close(self) {
+    fn close(self) -> &'a mut dyn Network {
         for seq in self.forks.into_iter().chain([self.prompt]) {
             self.network.close(seq);
         }
+        self.network
+    }
+
+    fn reopen(self, before: usize, widest: usize) -> Result<Self, BackendError> {
+        let (pass, tokens) = (self.pass, self.tokens);
+        Self::open(self.close(), pass, tokens, before, widest)
+    }
+
+    fn is_small(&mut self) -> Result<bool, BackendError> {
+        // The first pass touches new memory.
+        self.time(Self::SHORT)?;
+        Ok(self.time(Self::SHORT)? < Self::QUICK_MS && self.network.context() > 2 * Self::LONG)
     }
 
     fn measure(&mut self, sizes: &[usize], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
@@ -247,7 +273,11 @@ impl<'a> Passes<'a> {
                 if round > 0 && !points.contains_key(&rows) {
                     continue;
                 }
-                let ms = self.time(rows)?;
+                let mut ms = self.time(rows)?;
+                if ms < Self::QUICK_MS {
+                    // Quick because the weights are in a cache, where they are in real work, too: not after a pass of another size.
+                    ms = self.time(rows)?;
+                }
                 let known = points.entry(rows).or_insert(ms);
                 *known = known.min(ms);
             }
@@ -263,16 +293,18 @@ impl<'a> Passes<'a> {
         let spans: Vec<Span> = (0..candidates)
             .map(|i| {
                 let len = rows / candidates + usize::from(i < rows % candidates);
-                Span { seq: self.forks[i], start: Self::PROMPT, len }
+                Span { seq: self.forks[i], start: self.before, len }
             })
             .collect();
-        let (beginning, text) = self.tokens.split_at(Self::PROMPT);
+        // Every candidate goes on with the same text: nonsense would make draws slow, every token being as good as any other.
+        let (beginning, text) = self.tokens.split_at(self.before);
+        let tokens: Vec<u32> = spans.iter().flat_map(|span| &text[..span.len]).copied().collect();
         let sampling = Sampling::default();
         let vocab = self.network.vocab_size();
         let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab };
         let start = Instant::now();
         let want = if self.pass == Pass::Draft { Wanted::Last } else { Wanted::All };
-        let held = self.network.forward(&Rows { tokens: &text[..rows], spans: &spans }, want)?;
+        let held = self.network.forward(&Rows { tokens: &tokens, spans: &spans }, want)?;
         let item = |row| ChoiceItem { rules, row, candidate: row as u32, history: beginning, drafts: &[] };
         let items: Vec<ChoiceItem<'_>> = (0..held).map(item).collect();
         match self.pass {
@@ -281,7 +313,7 @@ impl<'a> Passes<'a> {
         }
         let ms = start.elapsed().as_secs_f64() * 1e3;
         for span in &spans {
-            self.network.set_len(span.seq, Self::PROMPT);
+            self.network.set_len(span.seq, self.before);
         }
         Ok(ms)
     }

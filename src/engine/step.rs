@@ -101,7 +101,10 @@ impl Engine {
         self.live = live;
 
         let ms = milliseconds(start);
-        self.choice.auto.stepped(ms);
+        let chosen_for =
+            |request: &RequestId| self.groups.get(request).is_some_and(|group| group.policy.length(1).is_none());
+        let tokens = steps.iter().filter(|(request, _)| chosen_for(request)).map(|(_, (step, _))| step.tokens).sum();
+        self.choice.auto.stepped(tokens, ms);
         for (request, (mut step, outcomes)) in steps {
             step.ms = ms;
             if let Some(group) = self.groups.get_mut(&request) {

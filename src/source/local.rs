@@ -255,14 +255,13 @@ impl Serving {
         if self.engine.wants_profile(&options)
             && let Some(file) = self.profile.take()
         {
-            let profile = if let Some(known) = file.read() {
-                known
-            } else {
-                let measured = self.engine.measure(Self::PROFILE)?;
+            let profile = file.read().or_else(|| {
+                let measured = self.engine.measure(Self::PROFILE).ok()?;
                 file.write(&measured);
-                measured
-            };
-            self.engine.set_profile(&profile);
+                Some(measured)
+            });
+            // A pair that cannot be measured goes without drafts.
+            self.engine.set_profile(&profile.unwrap_or_default());
         }
         self.engine.submit(prompt, &options)
     }
