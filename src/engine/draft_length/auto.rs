@@ -5,6 +5,7 @@
 //! of expected tokens to expected time (goodput, arXiv 2406.14066), time coming from measured curves. No draft at all is a
 //! budget like any other.
 
+use super::record::{Promise, Record};
 use crate::engine::cost::Costs;
 use crate::engine::drafter::Offer;
 
@@ -46,57 +47,6 @@ struct Plan {
     passes: bool,
 }
 
-/// What a step is expected to bring and to take.
-#[derive(Clone, Copy, Debug)]
-struct Promise {
-    tokens: f64,
-    ms: f64,
-}
-
-impl Promise {
-    /// Tokens per ms.
-    fn gain(self) -> f64 {
-        self.tokens / self.ms.max(1e-9)
-    }
-}
-
-/// How far steps of one kind have kept what was promised of them. Whatever the curves and shares leave out shows here.
-#[derive(Clone, Copy, Debug, Default)]
-struct Record {
-    promised: (f64, f64),
-    kept: (f64, f64),
-}
-
-impl Record {
-    /// Keeps about the last ten steps, and forgets while there are none.
-    const FADE: f64 = 0.9;
-    const FORGET: f64 = 0.995;
-    /// A record begins with as many steps that kept their promise.
-    const PRIOR: f64 = 3.0;
-
-    /// What promises like this one are worth: 1 if they are kept.
-    fn worth(&self, promise: Promise) -> f64 {
-        let prior = (Self::PRIOR * promise.tokens, Self::PRIOR * promise.ms);
-        let tokens = (self.kept.0 + prior.0) / (self.promised.0 + prior.0);
-        let ms = (self.kept.1 + prior.1) / (self.promised.1 + prior.1);
-        tokens / ms
-    }
-
-    fn add(&mut self, promise: Promise, tokens: f64, ms: f64) {
-        self.fade(Self::FADE);
-        // A single interruption proves nothing.
-        let ms = ms.clamp(0.5 * promise.ms, 2.0 * promise.ms);
-        self.promised = (self.promised.0 + promise.tokens, self.promised.1 + promise.ms);
-        self.kept = (self.kept.0 + tokens, self.kept.1 + ms);
-    }
-
-    fn fade(&mut self, by: f64) {
-        for sum in [&mut self.promised.0, &mut self.promised.1, &mut self.kept.0, &mut self.kept.1] {
-            *sum *= by;
-        }
-    }
-}
-
 impl Default for Auto {
     fn default() -> Self {
         Self {
@@ -117,9 +67,9 @@ impl Auto {
     /// Most tokens proposed for a candidate.
     pub const LONGEST: usize = 16;
     /// To begin with passes of the drafter, a plan has to promise this much more than one without.
-    const BEGIN: f64 = 1.05;
+    const BEGIN: f64 = 1.08;
     /// And to go on with them this much more.
-    const GO_ON: f64 = 1.01;
+    const GO_ON: f64 = 1.02;
     /// Share of all time that may go into tries.
     const TRIES: f64 = 0.005;
     /// A try needs hope: this much gain, if this share were accepted.
@@ -280,7 +230,7 @@ impl Auto {
         let (record, other) =
             if drafts { (&mut self.drafted, &mut self.plain) } else { (&mut self.plain, &mut self.drafted) };
         record.add(promise, tokens as f64, ms);
-        other.fade(Record::FORGET);
+        other.forget();
     }
 }
 

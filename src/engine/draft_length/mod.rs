@@ -3,6 +3,7 @@
 mod acceptance;
 mod auto;
 mod bass;
+mod record;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
