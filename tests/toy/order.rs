@@ -65,6 +65,9 @@ impl Order {
             Event::Tokens { candidate, text, ids, logprobs, drafted, accepted } => {
                 assert!(self.is_live(*candidate), "tokens of candidate {candidate}, which is not live");
                 assert!(!ids.is_empty() && ids.len() == logprobs.len());
+                assert!(accepted <= drafted, "{accepted} accepted of {drafted}");
+                let own = ids.len().checked_sub(*accepted).expect("what is accepted is written");
+                assert!(own <= 1, "at most one token is the main model's own");
                 assert!(self.now.last() < Some(candidate), "{candidate} after {:?} in one step", self.now);
                 self.now.push(*candidate);
                 self.sums.tokens += ids.len();
