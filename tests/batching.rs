@@ -165,7 +165,6 @@ fn a_cancelled_request_ends_while_its_prompt_is_read() {
 }
 
 #[test]
-#[ignore = "Engine::cancel only marks a request that waits; nobody looks at the mark before it is first in line and there is room"]
 fn a_cancelled_request_ends_while_it_waits() {
     let mut world = World::new(Kind::Scripted, 1);
     world.submit(&[1, 2], &greedy(40, 100));

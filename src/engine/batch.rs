@@ -164,8 +164,8 @@ impl Engine {
         options.sampling.check().map_err(EngineError::Request)
     }
 
-    /// Ends a candidate, or all of a request, before the next step; what is there so far is kept. A request that is not known
-    /// is over already.
+    /// Ends a candidate, or all of a request, before the next step; what is there so far is kept. A single candidate of a request that
+    /// has not begun ends when it begins. A request that is not known is over already.
     pub fn cancel(&mut self, request: RequestId, candidate: Option<usize>) {
         let waiting = self.waiting.iter_mut().map(|(_, group)| group);
         let joining = self.joining.iter_mut().map(|joining| &mut joining.group);
@@ -183,6 +183,13 @@ impl Engine {
     /// One step of everything: a slab of the prompt that is being read, then one token or more for every live candidate. Returns false
     /// when there is nothing left to do. After an error all requests are gone.
     pub fn step(&mut self, sink: Sink<'_>) -> Result<bool, EngineError> {
+        self.waiting.retain_mut(|(_, group)| {
+            let stays = !group.is_cancelled_whole();
+            if !stays {
+                group.give_up(sink);
+            }
+            stays
+        });
         let outcome = self.join(sink).and_then(|()| {
             self.sweep(sink);
             if self.live.is_empty() { Ok(()) } else { self.advance(sink) }

@@ -73,9 +73,14 @@ impl Group {
         self.options.time_budget.is_some_and(|budget| self.start.elapsed() >= budget)
     }
 
+    /// Whether none of its candidates is wanted any more.
+    pub fn is_cancelled_whole(&self) -> bool {
+        self.cancelled.iter().all(|&cancelled| cancelled)
+    }
+
     /// Whether there is nothing to do for it any more, although it has no candidates yet.
     pub fn is_given_up(&self) -> bool {
-        self.is_over_budget() || self.cancelled.iter().all(|&cancelled| cancelled)
+        self.is_over_budget() || self.is_cancelled_whole()
     }
 
     /// Ends it before it has candidates.
