@@ -81,10 +81,8 @@ impl Texts {
             look(&self.reference, false);
         }
         if siblings {
-            for (i, text) in self.own.iter().enumerate().filter(|(i, _)| *i != me) {
-                let _ = i;
-                look(text, true);
-            }
+            let (before, after) = (&self.own[..me], &self.own[me + 1..]);
+            before.iter().chain(after).for_each(|text| look(text, true));
         }
         let found = &mut self.found[me];
         found.clear();
