@@ -54,13 +54,15 @@ struct Joining {
     region: SeqId,
     /// Prompt tokens that the main model has read.
     read: usize,
-    /// Prompt tokens that the drafter has to read yet; unknown before it has begun.
+    /// Whether the drafter reads the prompt, too, before the first step.
     drafter: Preparation,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Preparation {
+    /// It has read it, or may never have to.
     NotNeeded,
+    /// It has this many prompt tokens to read yet.
     Left(usize),
 }
 
@@ -377,7 +379,7 @@ impl Engine {
         self.live = live;
     }
 
-    /// Takes a candidate that has ended out of the batch, and its request, if it was the last.
+    /// Gives back what a candidate that has ended held, and reports its end.
     pub(super) fn leave(&mut self, sequence: &Sequence, reason: FinishReason, sink: Sink<'_>) {
         self.main.close(sequence.seq);
         if let Some(drafter) = &mut self.drafter {
