@@ -280,6 +280,7 @@ impl Part<'_> {
             out_stride: self.score_stride,
             bias: std::ptr::null(),
             mode: Mode::Store,
+            stream: false,
         };
         // SAFETY: checked above; `scores` is exclusively borrowed.
         unsafe { self.attention.kernels.run_f32(&job) }
@@ -306,6 +307,7 @@ impl Part<'_> {
             out_stride: self.width,
             bias: std::ptr::null(),
             mode,
+            stream: false,
         };
         // SAFETY: checked above; `sums` is exclusively borrowed.
         unsafe { self.attention.kernels.run_f32(&job) }

@@ -2,14 +2,18 @@
 //!
 //! Contract of every kernel: `out[r][c] = sum over k of x[r][k] * w[k][c]`, where each sum is one chain of fused
 //! multiply-adds over ascending k in f32. So an output is the same to the bit for every number of rows, tile shape,
-//! kernel set and thread count. [`portable`] is the reference twin of [`avx2`].
+//! kernel set and thread count. [`portable`] is the reference twin of all others.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod blocking;
 mod portable;
 
 use super::ops;
-use super::pack::{Bf16x16, F32x16, NR, Packed, Panels};
+use super::pack::{Bf16x16, F16x16, F32x16, NR, Packed, Panels};
 use super::pool::{Parts, Pool};
 
 /// What happens to the outputs.
@@ -25,7 +29,7 @@ pub enum Mode {
 
 /// One product `[rows, k] x [k, columns]` of a kernel call.
 ///
-/// Bytes moved: the panels once per row tile (from cache but for the first), `x` once per panel group, `out` once.
+/// Bytes moved: the panels once for every 64 rows, `x` once per panel (from the cache), `out` once.
 #[derive(Clone, Copy)]
 pub struct Job<B> {
     /// First row of `x`, `[rows, k]` with `x_stride` floats between rows.
@@ -50,6 +54,8 @@ pub struct Job<B> {
     pub bias: *const f32,
     /// What happens to the outputs.
     pub mode: Mode,
+    /// Whether the panels are read once and in their order: what follows is then fetched into the cache ahead of its use.
+    pub stream: bool,
 }
 
 /// A set of kernels for one kind of processor.
@@ -59,6 +65,7 @@ pub struct Kernels {
     pub name: &'static str,
     f32: unsafe fn(&Job<F32x16>),
     bf16: unsafe fn(&Job<Bf16x16>),
+    f16: unsafe fn(&Job<F16x16>),
     softmax: unsafe fn(&mut [f32], f32) -> f32,
     silu_gate: unsafe fn(&[f32], &mut [f32]),
 }
@@ -70,29 +77,53 @@ impl Kernels {
             name: "portable",
             f32: portable::product,
             bf16: portable::product,
+            f16: portable::product,
             softmax: ops::softmax,
             silu_gate: ops::silu_gate,
         }
     }
 
-    /// The AVX2 + FMA kernels, where this processor has them.
-    pub fn avx2() -> Option<Self> {
+    /// The AVX2 kernels, where this processor has them.
+    #[cfg(target_arch = "x86_64")]
+    fn avx2() -> Option<Self> {
+        let has = std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("fma")
+            && std::arch::is_x86_feature_detected!("f16c");
+        has.then_some(Self {
+            name: "avx2",
+            f32: avx2::product_f32,
+            bf16: avx2::product_bf16,
+            f16: avx2::product_f16,
+            softmax: avx2::softmax,
+            silu_gate: avx2::silu_gate,
+        })
+    }
+
+    /// The AVX-512 kernels, where this processor has them.
+    #[cfg(target_arch = "x86_64")]
+    fn avx512() -> Option<Self> {
+        let has = std::arch::is_x86_feature_detected!("avx512f");
+        Self::avx2().filter(|_| has).map(|avx2| Self {
+            name: "avx512",
+            f32: avx512::product_f32,
+            bf16: avx512::product_bf16,
+            f16: avx512::product_f16,
+            ..avx2
+        })
+    }
+
+    /// All that this processor can run, the fastest last.
+    pub fn available() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            return Some(Self {
-                name: "avx2",
-                f32: avx2::product_f32,
-                bf16: avx2::product_bf16,
-                softmax: avx2::softmax,
-                silu_gate: avx2::silu_gate,
-            });
-        }
-        None
+        let fast = [Self::avx2(), Self::avx512()];
+        #[cfg(not(target_arch = "x86_64"))]
+        let fast = [None];
+        [Some(Self::portable())].into_iter().chain(fast).flatten().collect()
     }
 
     /// The fastest kernels for this processor.
     pub fn best() -> Self {
-        Self::avx2().unwrap_or(Self::portable())
+        Self::available().pop().unwrap_or(Self::portable())
     }
 
     /// [`ops::softmax`], compiled for this processor; the same to the bit.
@@ -116,13 +147,20 @@ impl Kernels {
         unsafe { (self.f32)(job) }
     }
 
-    /// Runs a job on bf16 panels.
+    /// Runs a job on panels of any kind, from panel `first` on. `job.panels` does not count.
     ///
     /// # Safety
     /// As for [`run_f32`](Self::run_f32).
-    pub(super) unsafe fn run_bf16(&self, job: &Job<Bf16x16>) {
-        // SAFETY: as in `run_f32`.
-        unsafe { (self.bf16)(job) }
+    unsafe fn run(&self, job: &Job<F32x16>, panels: &Panels, first: usize) {
+        let at = first * job.panel_stride;
+        // SAFETY: the caller's duty; the processor was checked when the set was chosen.
+        unsafe {
+            match panels {
+                Panels::F32(blocks) => (self.f32)(&job.with_panels(blocks[at..].as_ptr())),
+                Panels::Bf16(blocks) => (self.bf16)(&job.with_panels(blocks[at..].as_ptr())),
+                Panels::F16(blocks) => (self.f16)(&job.with_panels(blocks[at..].as_ptr())),
+            }
+        }
     }
 }
 
@@ -157,14 +195,9 @@ pub fn linear(pool: &Pool, kernels: &Kernels, layer: Linear<'_>, x: &[f32], out:
     }
     let panels = outputs.div_ceil(NR);
     // A few units per thread even out unequal speed; with few rows the kernels want several panels at once.
-    let at_once = match rows {
-        1 => 4,
-        2 | 3 => 2,
-        _ => 1,
-    };
-    let per_thread = panels.div_ceil(pool.threads() * 4).next_multiple_of(at_once);
+    let unit = panels.div_ceil(pool.threads() * 4).next_multiple_of(4);
     let inline = rows * inputs * outputs < INLINE_WORK && weights.bytes() < INLINE_BYTES;
-    let unit = if inline { panels } else { per_thread };
+    let unit = if inline { panels } else { unit };
     let out = Parts::new(out);
     pool.run(panels.div_ceil(unit), &|number, _| {
         let first = number * unit;
@@ -181,27 +214,18 @@ pub fn linear(pool: &Pool, kernels: &Kernels, layer: Linear<'_>, x: &[f32], out:
             out_stride: outputs,
             bias: bias.map_or(std::ptr::null(), |bias| bias[column..].as_ptr()),
             mode,
+            stream: true,
         };
-        match &weights.panels {
-            Panels::F32(blocks) => {
-                let job = Job { panels: blocks[first * inputs..].as_ptr(), ..job };
-                // SAFETY: shapes are checked above; units write different columns.
-                unsafe { kernels.run_f32(&job) }
-            }
-            Panels::Bf16(blocks) => {
-                let job = job.with_panels(blocks[first * inputs..].as_ptr());
-                // SAFETY: as above.
-                unsafe { kernels.run_bf16(&job) }
-            }
-        }
+        // SAFETY: shapes are checked above; units write different columns.
+        unsafe { kernels.run(&job, &weights.panels, first) }
     });
 }
 
 impl<B> Job<B> {
     /// The same job on other panels.
     fn with_panels<C>(&self, panels: *const C) -> Job<C> {
-        let &Job { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, .. } = self;
-        Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode }
+        let &Job { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, stream, .. } = self;
+        Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode, stream }
     }
 }
 
@@ -210,6 +234,7 @@ mod tests {
     use half::bf16;
     use proptest::prelude::*;
 
+    use super::super::pack::Storage;
     use super::*;
     use crate::model::{Tensor, TensorType};
 
@@ -235,7 +260,7 @@ mod tests {
         /// sets, thread counts and numbers of rows.
         #[test]
         fn products_are_right_and_do_not_depend_on_company(
-            rows in 1usize..20, inputs in 1usize..70, outputs in 1usize..150, seed: u32, add: bool, with_bias: bool,
+            rows in 1usize..81, inputs in 1usize..70, outputs in 1usize..150, seed: u32, add: bool, with_bias: bool,
         ) {
             let x = inexact(seed, rows * inputs);
             let w = values(seed ^ 1, outputs * inputs);
@@ -246,10 +271,10 @@ mod tests {
             let mut results = Vec::new();
             for threads in [1, 3] {
                 let pool = Pool::new(threads);
-                for as_bf16 in [false, true] {
-                    let weights = Packed::new(&pool, &[(tensor, outputs)], inputs, as_bf16).expect("memory");
+                for storage in [Storage::F32, Storage::Bf16, Storage::F16] {
+                    let weights = Packed::new(&pool, &[(tensor, outputs)], inputs, storage).expect("memory");
                     let layer = Linear { weights: &weights, bias: with_bias.then_some(&bias[..]), mode };
-                    for kernels in [Some(Kernels::portable()), Kernels::avx2()].into_iter().flatten() {
+                    for kernels in Kernels::available() {
                         let mut out = before.clone();
                         linear(&pool, &kernels, layer, &x, &mut out);
                         results.push(out);
@@ -287,7 +312,7 @@ mod tests {
                 .map(|block| F32x16(std::array::from_fn(|c| block[c])))
                 .collect();
             let cut = seed as usize % inputs;
-            for kernels in [Some(Kernels::portable()), Kernels::avx2()].into_iter().flatten() {
+            for kernels in Kernels::available() {
                 let run = |parts: &[(usize, usize, Mode)]| {
                     let mut out = vec![0.0f32; rows * columns];
                     for &(from, to, mode) in parts {
@@ -303,6 +328,7 @@ mod tests {
                             out_stride: columns,
                             bias: std::ptr::null(),
                             mode,
+                            stream: rows % 2 == 0,
                         };
                         // SAFETY: all pointers reach `rows`, `columns` and `k` as sized above.
                         unsafe { kernels.run_f32(&job) };

@@ -1,6 +1,6 @@
 //! From the checkpoint of a model to packed weights.
 
-use super::pack::{self, Packed};
+use super::pack::{self, Packed, Storage};
 use super::pool::Pool;
 use crate::backend::{BackendError, Dtype};
 use crate::model::{BlockSlot, Model, Slot, TensorType};
@@ -15,8 +15,8 @@ pub struct Weights {
     pub final_norm: Vec<f32>,
     /// The blocks.
     pub blocks: Vec<BlockWeights>,
-    /// Stored as bf16.
-    pub bf16: bool,
+    /// How the matrices are stored.
+    pub storage: Storage,
 }
 
 /// The weights of one block.
@@ -48,19 +48,19 @@ pub struct BlockWeights {
 impl Weights {
     /// Packs the weights of `model`.
     pub fn pack(model: &Model, dtype: Dtype, pool: &Pool) -> Result<Self, BackendError> {
-        let bf16 = match dtype {
-            Dtype::F32 => false,
-            Dtype::Bf16 => true,
-            Dtype::Auto => stored_as_bf16(model)?,
+        let storage = match dtype {
+            Dtype::F32 => Storage::F32,
+            Dtype::Bf16 => Storage::Bf16,
+            Dtype::Auto => lossless(model)?,
         };
-        let packer = Packer { model, pool, bf16 };
+        let packer = Packer { model, pool, storage };
         let spec = &model.spec;
         Ok(Self {
             embedding: packer.matrix(&[Slot::Embedding])?,
             head: if spec.tied { None } else { Some(packer.matrix(&[Slot::Head])?) },
             final_norm: packer.vector(&[Slot::FinalNorm])?,
             blocks: (0..spec.layers).map(|block| packer.block(block)).collect::<Result<_, _>>()?,
-            bf16,
+            storage,
         })
     }
 
@@ -72,20 +72,29 @@ impl Weights {
     }
 }
 
-/// Whether every matrix of the checkpoint is bf16, so that packing as bf16 loses nothing.
-fn stored_as_bf16(model: &Model) -> Result<bool, BackendError> {
+/// The smallest storage that loses nothing of any matrix of the checkpoint.
+fn lossless(model: &Model) -> Result<Storage, BackendError> {
+    let mut found = None;
     for slot in model.spec.slots() {
-        if model.spec.shape(slot).len() == 2 && model.tensor(slot)?.dtype != TensorType::Bf16 {
-            return Ok(false);
+        if model.spec.shape(slot).len() == 2 {
+            let storage = match model.tensor(slot)?.dtype {
+                TensorType::Bf16 => Storage::Bf16,
+                TensorType::F16 => Storage::F16,
+                TensorType::F32 => return Ok(Storage::F32),
+            };
+            if found.is_some_and(|found| found != storage) {
+                return Ok(Storage::F32);
+            }
+            found = Some(storage);
         }
     }
-    Ok(true)
+    Ok(found.unwrap_or(Storage::F32))
 }
 
 struct Packer<'a> {
     model: &'a Model,
     pool: &'a Pool,
-    bf16: bool,
+    storage: Storage,
 }
 
 impl Packer<'_> {
@@ -99,7 +108,7 @@ impl Packer<'_> {
                 parts.push((self.model.tensor(slot)?, rows));
             }
         }
-        Packed::new(self.pool, &parts, inputs, self.bf16).map_err(|bytes| BackendError::WeightMemory { bytes })
+        Packed::new(self.pool, &parts, inputs, self.storage).map_err(|bytes| BackendError::WeightMemory { bytes })
     }
 
     /// Vectors, one after the other.

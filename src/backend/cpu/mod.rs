@@ -128,7 +128,7 @@ impl Network for CpuNetwork {
     fn info(&self) -> NetworkInfo {
         NetworkInfo {
             device: "cpu",
-            dtype: if self.weights.bf16 { "bf16" } else { "f32" },
+            dtype: self.weights.storage.name(),
             kernel: self.kernels.name,
             weight_bytes: self.weights.bytes(),
             threads: self.pool.threads(),

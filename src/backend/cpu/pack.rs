@@ -61,6 +61,34 @@ unsafe impl Block for Bf16x16 {
     }
 }
 
+/// A block of f16.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub struct F16x16(pub [u16; NR]);
+
+// SAFETY: plain integers.
+unsafe impl Block for F16x16 {
+    #[inline]
+    fn get(&self, c: usize) -> f32 {
+        f16::from_bits(self.0[c]).to_f32()
+    }
+
+    fn set(&mut self, c: usize, weight: f32) {
+        self.0[c] = f16::from_f32(weight).to_bits();
+    }
+}
+
+impl Storage {
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+            Self::F16 => "f16",
+        }
+    }
+}
+
 /// A matrix `[outputs, inputs]` as column panels `[ceil(outputs / 16)][inputs]` of blocks; missing outputs are zero.
 pub struct Packed {
     /// Number of outputs.
@@ -77,14 +105,29 @@ pub enum Panels {
     F32(Vec<F32x16>),
     /// bfloat16.
     Bf16(Vec<Bf16x16>),
+    /// IEEE half precision.
+    F16(Vec<F16x16>),
+}
+
+/// How weights are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// 32-bit floats.
+    F32,
+    /// bfloat16.
+    Bf16,
+    /// IEEE half precision.
+    F16,
 }
 
 impl Packed {
-    /// Packs matrices `[outputs_i, inputs]`, one below the other, as f32 or bf16. `Err` is the number of bytes for
-    /// which there is no memory.
-    pub fn new(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize, as_bf16: bool) -> Result<Self, usize> {
-        let panels =
-            if as_bf16 { Panels::Bf16(pack(pool, parts, inputs)?) } else { Panels::F32(pack(pool, parts, inputs)?) };
+    /// Packs matrices `[outputs_i, inputs]`, one below the other. `Err` is the number of bytes for which there is no memory.
+    pub fn new(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize, storage: Storage) -> Result<Self, usize> {
+        let panels = match storage {
+            Storage::F32 => Panels::F32(pack(pool, parts, inputs)?),
+            Storage::Bf16 => Panels::Bf16(pack(pool, parts, inputs)?),
+            Storage::F16 => Panels::F16(pack(pool, parts, inputs)?),
+        };
         Ok(Self { outputs: parts.iter().map(|part| part.1).sum(), inputs, panels })
     }
 
@@ -93,6 +136,7 @@ impl Packed {
         match &self.panels {
             Panels::F32(panels) => size_of_val(&panels[..]),
             Panels::Bf16(panels) => size_of_val(&panels[..]),
+            Panels::F16(panels) => size_of_val(&panels[..]),
         }
     }
 
@@ -107,6 +151,7 @@ impl Packed {
         match &self.panels {
             Panels::F32(panels) => copy(&panels[panel], output % NR, to),
             Panels::Bf16(panels) => copy(&panels[panel], output % NR, to),
+            Panels::F16(panels) => copy(&panels[panel], output % NR, to),
         }
     }
 }
@@ -184,8 +229,8 @@ mod tests {
         };
         let (a, b) = (values(0, 3), values(3 * inputs, 20));
         let tensor = |bytes| Tensor { dtype: TensorType::Bf16, bytes };
-        for as_bf16 in [false, true] {
-            let packed = Packed::new(&pool, &[(tensor(&a), 3), (tensor(&b), 20)], inputs, as_bf16).expect("memory");
+        for storage in [Storage::F32, Storage::Bf16, Storage::F16] {
+            let packed = Packed::new(&pool, &[(tensor(&a), 3), (tensor(&b), 20)], inputs, storage).expect("memory");
             let mut row = [0.0; 5];
             for output in 0..23 {
                 packed.output(output, &mut row);

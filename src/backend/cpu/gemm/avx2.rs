@@ -1,36 +1,47 @@
-//! Kernels for x86-64 with AVX2 and FMA.
-//!
-//! A tile of `MR` rows and `NP` panels keeps `2 * MR * NP` accumulators of 8 floats in registers; with fewer rows it is
-//! made wider, so that enough independent chains hide the latency of the multiply-add. Reference twin: `portable`.
+//! Kernels for x86-64 with AVX2 and FMA: tiles of up to 6 rows and 16 columns, twelve accumulators of 8 floats, which leaves four registers
+//! for weights, a mask and an input. Reference twin: `portable`.
 
 use std::arch::x86_64::{
-    __m256, _mm256_add_ps, _mm256_and_si256, _mm256_broadcast_ss, _mm256_castsi256_ps, _mm256_fmadd_ps, _mm256_load_ps,
-    _mm256_load_si256, _mm256_loadu_ps, _mm256_set1_epi32, _mm256_setzero_ps, _mm256_slli_epi32, _mm256_storeu_ps,
+    __m256, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_and_si256, _mm256_broadcast_ss, _mm256_castsi256_ps,
+    _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_load_ps, _mm256_load_si256, _mm256_loadu_ps, _mm256_set1_epi32,
+    _mm256_setzero_ps, _mm256_slli_epi32, _mm256_storeu_ps,
 };
+use std::marker::PhantomData;
 
 use super::super::ops;
-use super::super::pack::{Bf16x16, F32x16, NR};
-use super::{Job, Mode};
+use super::super::pack::{Bf16x16, F16x16, F32x16, NR};
+use super::Job;
+use super::blocking::{self, Tile, Tiles};
 
 /// Runs a job on f32 panels.
 ///
 /// # Safety
-/// The processor must have AVX2 and FMA; the pointers of the job must reach what its documentation says; `out` must not
-/// be in use elsewhere.
-#[target_feature(enable = "avx2,fma")]
+/// The processor must have AVX2, FMA and F16C; the pointers of the job must reach what its documentation says; `out` must not be in use
+/// elsewhere.
+#[target_feature(enable = "avx2,fma,f16c")]
 pub unsafe fn product_f32(job: &Job<F32x16>) {
     // SAFETY: the caller's duty, passed on.
-    unsafe { product::<F32x16, false>(job) }
+    unsafe { blocking::product::<Avx2<F32x16>>(job) }
 }
 
 /// Runs a job on bf16 panels.
 ///
 /// # Safety
 /// As for [`product_f32`].
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,f16c")]
 pub unsafe fn product_bf16(job: &Job<Bf16x16>) {
     // SAFETY: the caller's duty, passed on.
-    unsafe { product::<Bf16x16, true>(job) }
+    unsafe { blocking::product::<Avx2<Bf16x16>>(job) }
+}
+
+/// Runs a job on f16 panels.
+///
+/// # Safety
+/// As for [`product_f32`].
+#[target_feature(enable = "avx2,fma,f16c")]
+pub unsafe fn product_f16(job: &Job<F16x16>) {
+    // SAFETY: the caller's duty, passed on.
+    unsafe { blocking::product::<Avx2<F16x16>>(job) }
 }
 
 /// [`ops::softmax`] with eight lanes at a time.
@@ -51,147 +62,114 @@ pub unsafe fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
     ops::silu_gate(gate_up, out);
 }
 
-/// Panels outside, rows inside: a group of panels is read from memory once and serves all rows from the cache.
-#[target_feature(enable = "avx2,fma")]
-unsafe fn product<B, const BF16: bool>(job: &Job<B>) {
-    let panels = job.columns.div_ceil(NR);
-    let mut panel = 0;
-    while panel < panels {
-        let group = (panels - panel).min(4);
-        let mut row = 0;
-        while row < job.rows {
-            // SAFETY: rows `row..row + MR` and panels `panel..panel + group` are the job's.
-            row += unsafe {
-                match job.rows - row {
-                    6.. => tiles::<B, BF16, 6, 1>(job, row, panel, group),
-                    5 => tiles::<B, BF16, 5, 1>(job, row, panel, group),
-                    4 => tiles::<B, BF16, 4, 1>(job, row, panel, group),
-                    3 => tiles::<B, BF16, 3, 2>(job, row, panel, group),
-                    2 => tiles::<B, BF16, 2, 2>(job, row, panel, group),
-                    _ => tiles::<B, BF16, 1, 4>(job, row, panel, group),
-                }
-            };
+/// A block that AVX2 can widen.
+trait Widen {
+    /// The weights of outputs 0 to 7 and 8 to 15.
+    unsafe fn widen(block: *const Self) -> [__m256; 2];
+}
+
+impl Widen for F32x16 {
+    #[inline(always)]
+    unsafe fn widen(block: *const Self) -> [__m256; 2] {
+        // SAFETY: a block, aligned to its size.
+        unsafe { [_mm256_load_ps(block.cast()), _mm256_load_ps(block.cast::<f32>().add(8))] }
+    }
+}
+
+impl Widen for Bf16x16 {
+    #[inline(always)]
+    unsafe fn widen(block: *const Self) -> [__m256; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let pairs = _mm256_load_si256(block.cast());
+            let high = _mm256_set1_epi32(0xffff_0000_u32 as i32);
+            [_mm256_castsi256_ps(_mm256_slli_epi32::<16>(pairs)), _mm256_castsi256_ps(_mm256_and_si256(pairs, high))]
         }
-        panel += group;
     }
 }
 
-/// Computes `MR` rows of a group of panels, `NP` panels at a time, and returns `MR`.
-#[target_feature(enable = "avx2,fma")]
-unsafe fn tiles<B, const BF16: bool, const MR: usize, const NP: usize>(
-    job: &Job<B>,
-    row: usize,
-    panel: usize,
-    group: usize,
-) -> usize {
-    let mut at = 0;
-    while at + NP <= group {
-        // SAFETY: the tile lies inside the rows and panels that the caller named.
-        unsafe { tile::<B, BF16, MR, NP>(job, row, panel + at) };
-        at += NP;
-    }
-    if MR == 1 && at + 2 <= group {
+impl Widen for F16x16 {
+    #[inline(always)]
+    unsafe fn widen(block: *const Self) -> [__m256; 2] {
         // SAFETY: as above.
-        unsafe { tile::<B, BF16, MR, 2>(job, row, panel + at) };
-        at += 2;
+        unsafe {
+            let half = |at: usize| _mm256_cvtph_ps(_mm_load_si128(block.cast::<u16>().add(at).cast()));
+            [half(0), half(8)]
+        }
     }
-    while at < group {
-        // SAFETY: as above.
-        unsafe { tile::<B, BF16, MR, 1>(job, row, panel + at) };
-        at += 1;
-    }
-    MR
 }
 
-#[target_feature(enable = "avx2,fma")]
-unsafe fn tile<B, const BF16: bool, const MR: usize, const NP: usize>(job: &Job<B>, row: usize, panel: usize) {
+/// Tiles of AVX2.
+struct Avx2<B>(PhantomData<B>);
+
+impl<B: Widen> Tiles for Avx2<B> {
+    type Block = B;
+    const ROWS: usize = 6;
+
+    fn panels(rows: usize) -> usize {
+        match rows {
+            1 => 4,
+            2 => 2,
+            _ => 1,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn tile(rows: usize, panels: usize, tile: &Tile<B>) {
+        // SAFETY: the caller's duty, passed on.
+        unsafe {
+            match (rows, panels) {
+                (1, 4) => run::<B, 1, 4>(tile),
+                (1, 2) => run::<B, 1, 2>(tile),
+                (1, _) => run::<B, 1, 1>(tile),
+                (2, 2) => run::<B, 2, 2>(tile),
+                (2, _) => run::<B, 2, 1>(tile),
+                (3, _) => run::<B, 3, 1>(tile),
+                (4, _) => run::<B, 4, 1>(tile),
+                (5, _) => run::<B, 5, 1>(tile),
+                _ => run::<B, 6, 1>(tile),
+            }
+        }
+    }
+}
+
+/// A tile of `MR` rows and `NP` panels.
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
+    let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, ahead, every } = tile;
     let mut sums = [[[_mm256_setzero_ps(); 2]; NP]; MR];
-    if job.mode == Mode::Continue {
+    // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching needs no valid address.
+    unsafe {
+        let at = |r: usize, p: usize, half: usize| out.add((r * NP + p) * NR + half * 8);
         for (r, sums) in sums.iter_mut().enumerate() {
             for (p, sums) in sums.iter_mut().enumerate() {
-                // SAFETY: a tile of the job's outputs.
-                *sums = unsafe { read(job.out.add((row + r) * job.out_stride), panel + p, job.columns) };
+                *sums = [_mm256_loadu_ps(at(r, p, 0)), _mm256_loadu_ps(at(r, p, 1))];
             }
         }
-    }
-    // SAFETY: `x` has the rows, and there are `k` blocks in each panel; blocks are aligned to their size.
-    unsafe {
-        let x: [*const f32; MR] = std::array::from_fn(|r| job.x.add((row + r) * job.x_stride));
-        let w: [*const B; NP] = std::array::from_fn(|p| job.panels.add((panel + p) * job.panel_stride));
-        let high = _mm256_set1_epi32(0xffff_0000_u32 as i32);
-        for k in 0..job.k {
-            for p in 0..NP {
-                let block = w[p].add(k);
-                let (left, right) = if BF16 {
-                    let pairs = _mm256_load_si256(block.cast());
-                    (
-                        _mm256_castsi256_ps(_mm256_slli_epi32::<16>(pairs)),
-                        _mm256_castsi256_ps(_mm256_and_si256(pairs, high)),
-                    )
-                } else {
-                    (_mm256_load_ps(block.cast()), _mm256_load_ps(block.cast::<f32>().add(8)))
-                };
-                for r in 0..MR {
-                    let x = _mm256_broadcast_ss(&*x[r].add(k));
-                    sums[r][p][0] = _mm256_fmadd_ps(x, left, sums[r][p][0]);
-                    sums[r][p][1] = _mm256_fmadd_ps(x, right, sums[r][p][1]);
+        let mut ahead = ahead;
+        let mut input = 0;
+        while input < k {
+            for _ in 0..NP {
+                _mm_prefetch::<_MM_HINT_T1>(ahead.cast());
+                ahead = ahead.wrapping_add(64);
+            }
+            for k in input..k.min(input.saturating_add(every)) {
+                for p in 0..NP {
+                    let [left, right] = B::widen(blocks.add(p * panel_stride + k));
+                    for r in 0..MR {
+                        let x = _mm256_broadcast_ss(&*x.add(r * x_stride + k));
+                        sums[r][p][0] = _mm256_fmadd_ps(x, left, sums[r][p][0]);
+                        sums[r][p][1] = _mm256_fmadd_ps(x, right, sums[r][p][1]);
+                    }
                 }
             }
+            input = input.saturating_add(every);
         }
-    }
-    for (r, sums) in sums.iter_mut().enumerate() {
-        for (p, sums) in sums.iter_mut().enumerate() {
-            // SAFETY: a tile of the job's outputs; a bias that is there has all columns.
-            unsafe {
-                let out = job.out.add((row + r) * job.out_stride);
-                if !job.bias.is_null() {
-                    add(sums, read(job.bias, panel + p, job.columns));
-                }
-                if job.mode == Mode::Add {
-                    add(sums, read(out, panel + p, job.columns));
-                }
-                write(out, panel + p, job.columns, *sums);
+        for (r, sums) in sums.iter().enumerate() {
+            for (p, sums) in sums.iter().enumerate() {
+                _mm256_storeu_ps(at(r, p, 0), sums[0]);
+                _mm256_storeu_ps(at(r, p, 1), sums[1]);
             }
         }
-    }
-}
-
-#[target_feature(enable = "avx2,fma")]
-fn add(sums: &mut [__m256; 2], more: [__m256; 2]) {
-    *sums = [_mm256_add_ps(sums[0], more[0]), _mm256_add_ps(sums[1], more[1])];
-}
-
-/// Reads the 16 columns of a panel of a row; columns that the row does not have are zero.
-#[target_feature(enable = "avx2,fma")]
-unsafe fn read(row: *const f32, panel: usize, columns: usize) -> [__m256; 2] {
-    let width = columns - panel * NR;
-    // SAFETY: the row has `columns` floats; what lies beyond is not read.
-    unsafe {
-        let from = row.add(panel * NR);
-        if width >= NR {
-            return [_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8))];
-        }
-        let mut edge = [0.0f32; NR];
-        std::ptr::copy_nonoverlapping(from, edge.as_mut_ptr(), width);
-        [_mm256_loadu_ps(edge.as_ptr()), _mm256_loadu_ps(edge.as_ptr().add(8))]
-    }
-}
-
-/// Writes the 16 columns of a panel of a row, without those that the row does not have.
-#[target_feature(enable = "avx2,fma")]
-unsafe fn write(row: *mut f32, panel: usize, columns: usize, values: [__m256; 2]) {
-    let width = columns - panel * NR;
-    // SAFETY: the row has `columns` floats; what lies beyond is not written.
-    unsafe {
-        let to = row.add(panel * NR);
-        if width >= NR {
-            _mm256_storeu_ps(to, values[0]);
-            _mm256_storeu_ps(to.add(8), values[1]);
-            return;
-        }
-        let mut edge = [0.0f32; NR];
-        _mm256_storeu_ps(edge.as_mut_ptr(), values[0]);
-        _mm256_storeu_ps(edge.as_mut_ptr().add(8), values[1]);
-        std::ptr::copy_nonoverlapping(edge.as_ptr(), to, width);
     }
 }

@@ -1,0 +1,191 @@
+//! Kernels for x86-64 with AVX-512: tiles of up to 16 rows and 16 columns, one accumulator a row, the input taken from memory by the
+//! multiply-add itself. Reference twin: `portable`.
+
+use std::arch::x86_64::{
+    __m512, _MM_HINT_T1, _mm_prefetch, _mm256_load_si256, _mm512_castsi512_ps, _mm512_cvtepu16_epi32, _mm512_cvtph_ps,
+    _mm512_fmadd_ps, _mm512_load_ps, _mm512_loadu_ps, _mm512_permutexvar_ps, _mm512_set1_ps, _mm512_setr_epi32,
+    _mm512_setzero_ps, _mm512_slli_epi32, _mm512_storeu_ps,
+};
+use std::marker::PhantomData;
+
+use super::super::pack::{Bf16x16, F16x16, F32x16, NR};
+use super::Job;
+use super::blocking::{self, Tile, Tiles};
+
+/// Runs a job on f32 panels.
+///
+/// # Safety
+/// The processor must have AVX-512 F; the pointers of the job must reach what its documentation says; `out` must not be in use elsewhere.
+#[target_feature(enable = "avx512f")]
+pub unsafe fn product_f32(job: &Job<F32x16>) {
+    // SAFETY: the caller's duty, passed on.
+    unsafe { blocking::product::<Avx512<F32x16>>(job) }
+}
+
+/// Runs a job on bf16 panels.
+///
+/// # Safety
+/// As for [`product_f32`].
+#[target_feature(enable = "avx512f")]
+pub unsafe fn product_bf16(job: &Job<Bf16x16>) {
+    // SAFETY: the caller's duty, passed on.
+    unsafe { blocking::product::<Avx512<Bf16x16>>(job) }
+}
+
+/// Runs a job on f16 panels.
+///
+/// # Safety
+/// As for [`product_f32`].
+#[target_feature(enable = "avx512f")]
+pub unsafe fn product_f16(job: &Job<F16x16>) {
+    // SAFETY: the caller's duty, passed on.
+    unsafe { blocking::product::<Avx512<F16x16>>(job) }
+}
+
+/// A block that AVX-512 can widen, to lanes of any order.
+trait Widen {
+    /// The weights.
+    unsafe fn widen(block: *const Self) -> __m512;
+
+    /// From the order of outputs to that of lanes.
+    #[inline(always)]
+    unsafe fn to_lanes(outputs: __m512) -> __m512 {
+        outputs
+    }
+
+    /// Back again.
+    #[inline(always)]
+    unsafe fn to_outputs(lanes: __m512) -> __m512 {
+        lanes
+    }
+}
+
+impl Widen for F32x16 {
+    #[inline(always)]
+    unsafe fn widen(block: *const Self) -> __m512 {
+        // SAFETY: a block, aligned to its size.
+        unsafe { _mm512_load_ps(block.cast()) }
+    }
+}
+
+impl Widen for Bf16x16 {
+    #[inline(always)]
+    unsafe fn widen(block: *const Self) -> __m512 {
+        // SAFETY: as above.
+        unsafe {
+            let halves = _mm512_cvtepu16_epi32(_mm256_load_si256(block.cast()));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<16>(halves))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn to_lanes(outputs: __m512) -> __m512 {
+        // SAFETY: plain arithmetic, on a processor that has it.
+        unsafe {
+            let order = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+            _mm512_permutexvar_ps(order, outputs)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn to_outputs(lanes: __m512) -> __m512 {
+        // SAFETY: as above.
+        unsafe {
+            let order = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+            _mm512_permutexvar_ps(order, lanes)
+        }
+    }
+}
+
+impl Widen for F16x16 {
+    #[inline(always)]
+    unsafe fn widen(block: *const Self) -> __m512 {
+        // SAFETY: as above.
+        unsafe { _mm512_cvtph_ps(_mm256_load_si256(block.cast())) }
+    }
+}
+
+/// Tiles of AVX-512.
+struct Avx512<B>(PhantomData<B>);
+
+impl<B: Widen> Tiles for Avx512<B> {
+    type Block = B;
+    const ROWS: usize = 16;
+
+    fn panels(rows: usize) -> usize {
+        match rows {
+            1 | 2 => 4,
+            _ => 1,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn tile(rows: usize, panels: usize, tile: &Tile<B>) {
+        // SAFETY: the caller's duty, passed on.
+        unsafe {
+            match (rows, panels) {
+                (1, 4) => run::<B, 1, 4>(tile),
+                (2, 4) => run::<B, 2, 4>(tile),
+                (1, 2) => run::<B, 1, 2>(tile),
+                (2, 2) => run::<B, 2, 2>(tile),
+                (1, _) => run::<B, 1, 1>(tile),
+                (2, _) => run::<B, 2, 1>(tile),
+                (3, _) => run::<B, 3, 1>(tile),
+                (4, _) => run::<B, 4, 1>(tile),
+                (5, _) => run::<B, 5, 1>(tile),
+                (6, _) => run::<B, 6, 1>(tile),
+                (7, _) => run::<B, 7, 1>(tile),
+                (8, _) => run::<B, 8, 1>(tile),
+                (9, _) => run::<B, 9, 1>(tile),
+                (10, _) => run::<B, 10, 1>(tile),
+                (11, _) => run::<B, 11, 1>(tile),
+                (12, _) => run::<B, 12, 1>(tile),
+                (13, _) => run::<B, 13, 1>(tile),
+                (14, _) => run::<B, 14, 1>(tile),
+                (15, _) => run::<B, 15, 1>(tile),
+                _ => run::<B, 16, 1>(tile),
+            }
+        }
+    }
+}
+
+/// A tile of `MR` rows and `NP` panels.
+#[target_feature(enable = "avx512f")]
+unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
+    let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, ahead, every } = tile;
+    let mut sums = [[_mm512_setzero_ps(); NP]; MR];
+    // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching needs no valid address.
+    unsafe {
+        for (r, sums) in sums.iter_mut().enumerate() {
+            for (p, sum) in sums.iter_mut().enumerate() {
+                *sum = B::to_lanes(_mm512_loadu_ps(out.add((r * NP + p) * NR)));
+            }
+        }
+        let mut ahead = ahead;
+        let mut input = 0;
+        while input < k {
+            for _ in 0..NP {
+                _mm_prefetch::<_MM_HINT_T1>(ahead.cast());
+                ahead = ahead.wrapping_add(64);
+            }
+            for k in input..k.min(input.saturating_add(every)) {
+                let mut weights = [_mm512_setzero_ps(); NP];
+                for (p, weights) in weights.iter_mut().enumerate() {
+                    *weights = B::widen(blocks.add(p * panel_stride + k));
+                }
+                for r in 0..MR {
+                    let x = _mm512_set1_ps(*x.add(r * x_stride + k));
+                    for p in 0..NP {
+                        sums[r][p] = _mm512_fmadd_ps(x, weights[p], sums[r][p]);
+                    }
+                }
+            }
+            input = input.saturating_add(every);
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            for (p, sum) in sums.iter().enumerate() {
+                _mm512_storeu_ps(out.add((r * NP + p) * NR), B::to_outputs(*sum));
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The loops around a kernel: which panels, inputs and rows it meets, in which order.
+//!
+//! A group of panels is read from memory once for up to [`ROWS`] rows, in slices of inputs that stay in the second-level cache while all
+//! tiles of rows pass over them. Meanwhile the tiles fetch what follows, each its share, so that memory is never waited for and
+//! arithmetic hides behind reading, or reading behind arithmetic, whichever takes longer.
+
+use super::super::pack::NR;
+use super::{Job, Mode};
+
+/// Rows that meet a panel while it is in the cache; more rows read it again.
+const ROWS: usize = 64;
+
+/// Longest slice of inputs: two slices of one panel and a slice of [`ROWS`] rows fit into half a megabyte.
+const SLICE: usize = 1024;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// The inner loops for one kind of processor and one kind of block.
+pub trait Tiles {
+    /// How weights are stored.
+    type Block;
+    /// Most rows of a tile.
+    const ROWS: usize;
+
+    /// Panels side by side in a tile of `rows` rows, a power of two: few rows alone have too few independent chains to hide the
+    /// latency of a multiply-add. `rows * panels` is at most 64.
+    fn panels(rows: usize) -> usize;
+
+    /// Adds the products of a tile of `rows` rows and `panels` panels to its sums.
+    ///
+    /// # Safety
+    /// The processor must have the instructions; the pointers of the tile must reach what its documentation says.
+    unsafe fn tile(rows: usize, panels: usize, tile: &Tile<Self::Block>);
+}
+
+/// A few rows and panels, and a slice of their inputs.
+pub struct Tile<B> {
+    /// First row, `[rows, k]` with `x_stride` floats between rows.
+    pub x: *const f32,
+    /// Floats between rows of `x`.
+    pub x_stride: usize,
+    /// Number of inputs.
+    pub k: usize,
+    /// First block of the first panel.
+    pub blocks: *const B,
+    /// Blocks between panels.
+    pub panel_stride: usize,
+    /// `[rows, panels * 16]`, back to back: the chains so far.
+    pub sums: *mut f32,
+    /// What to fetch into the cache meanwhile: one line for each panel of the tile every [`every`](Self::every) inputs.
+    pub ahead: *const u8,
+    /// Inputs between two fetches.
+    pub every: usize,
+}
+
+/// Runs a job.
+///
+/// # Safety
+/// The processor must have the instructions of `T`; the pointers of the job must reach what its documentation says; `out` must not be in
+/// use elsewhere.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
+    let panels = job.columns.div_ceil(NR);
+    let slice = job.k.div_ceil(job.k.div_ceil(SLICE).max(1)).max(1);
+    let mut sums = [0.0f32; ROWS * NR];
+    for row in (0..job.rows).step_by(ROWS) {
+        let rows = ROWS.min(job.rows - row);
+        let mut panel = 0;
+        while panel < panels {
+            let mut beside = T::panels(rows);
+            while beside > panels - panel {
+                beside /= 2;
+            }
+            let width = beside * NR;
+            let part = Part { job, row, rows, column: panel * NR, width };
+            // SAFETY: rows and panels of the job.
+            unsafe {
+                part.begin(&mut sums);
+                let blocks = job.panels.add(panel * job.panel_stride);
+                let mut k = 0;
+                while k < job.k {
+                    let len = slice.min(job.k - k);
+                    let following = if k + len < job.k {
+                        blocks.add(k + len)
+                    } else {
+                        blocks.wrapping_add(beside * job.panel_stride)
+                    };
+                    part.slice::<T>((k, len), blocks.add(k), following.cast(), &mut sums);
+                    k += len;
+                }
+                part.end(&sums);
+            }
+            panel += beside;
+        }
+    }
+}
+
+/// Some rows and a group of panels of a job.
+struct Part<'a, B> {
+    job: &'a Job<B>,
+    row: usize,
+    rows: usize,
+    column: usize,
+    width: usize,
+}
+
+impl<B> Part<'_, B> {
+    /// All tiles of rows over one slice of inputs.
+    #[inline(always)]
+    unsafe fn slice<T: Tiles<Block = B>>(
+        &self,
+        (k, len): (usize, usize),
+        blocks: *const B,
+        ahead: *const u8,
+        sums: &mut [f32],
+    ) {
+        let tiles = self.rows.div_ceil(T::ROWS);
+        let (every, share) = if self.job.stream {
+            // Every tile fetches one of `tiles` equal parts of as many bytes as it reads.
+            let every = (LINE / size_of::<B>()).max(1) * tiles;
+            (every, len.div_ceil(every) * (self.width / NR) * LINE)
+        } else {
+            (usize::MAX, 0)
+        };
+        let ahead = if self.job.stream { ahead } else { blocks.cast() };
+        let mut row = 0;
+        for number in 0..tiles {
+            let rows = (self.rows - row).div_ceil(tiles - number);
+            let tile = Tile {
+                // SAFETY: a row of the job.
+                x: unsafe { self.job.x.add((self.row + row) * self.job.x_stride + k) },
+                x_stride: self.job.x_stride,
+                k: len,
+                blocks,
+                panel_stride: self.job.panel_stride,
+                sums: sums[row * self.width..(row + rows) * self.width].as_mut_ptr(),
+                ahead: ahead.wrapping_add(number * share),
+                every,
+            };
+            // SAFETY: rows and panels of the job, and sums of exactly these.
+            unsafe { T::tile(rows, self.width / NR, &tile) };
+            row += rows;
+        }
+    }
+
+    /// Columns that the job has.
+    fn columns(&self) -> usize {
+        self.width.min(self.job.columns - self.column)
+    }
+
+    /// What the chains start from.
+    #[inline(always)]
+    unsafe fn begin(&self, sums: &mut [f32]) {
+        let sums = &mut sums[..self.rows * self.width];
+        if self.job.mode != Mode::Continue {
+            sums.fill(0.0);
+            return;
+        }
+        for (row, sums) in sums.chunks_exact_mut(self.width).enumerate() {
+            let columns = self.columns();
+            // SAFETY: a row of the job's outputs.
+            let out = unsafe { std::slice::from_raw_parts(self.out(row), columns) };
+            sums[..columns].copy_from_slice(out);
+            sums[columns..].fill(0.0);
+        }
+    }
+
+    /// What becomes of the sums.
+    #[inline(always)]
+    unsafe fn end(&self, sums: &[f32]) {
+        let columns = self.columns();
+        for (row, sums) in sums[..self.rows * self.width].chunks_exact(self.width).enumerate() {
+            let sums = &sums[..columns];
+            // SAFETY: a row of the job's outputs, which are in use here only.
+            let out = unsafe { std::slice::from_raw_parts_mut(self.out(row), columns) };
+            let bias = if self.job.bias.is_null() {
+                None
+            } else {
+                // SAFETY: a bias that is there has all of the job's columns.
+                Some(unsafe { std::slice::from_raw_parts(self.job.bias.add(self.column), columns) })
+            };
+            match (bias, self.job.mode == Mode::Add) {
+                (None, false) => out.copy_from_slice(sums),
+                (None, true) => out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum),
+                (Some(bias), add) => {
+                    for ((out, sum), bias) in out.iter_mut().zip(sums).zip(bias) {
+                        *out = if add { *out + (sum + bias) } else { sum + bias };
+                    }
+                }
+            }
+        }
+    }
+
+    fn out(&self, row: usize) -> *mut f32 {
+        self.job.out.wrapping_add((self.row + row) * self.job.out_stride + self.column)
+    }
+}
