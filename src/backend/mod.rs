@@ -47,10 +47,12 @@ pub enum Wanted {
 pub struct NetworkInfo {
     /// `cpu` or `cuda`.
     pub device: &'static str,
-    /// Storage type of the weights: `f32`, `bf16`.
+    /// Storage type of the weights: `f32`, `bf16`, `f16`.
     pub dtype: &'static str,
     /// Name of the kernel set in use, for example `avx2`.
     pub kernel: &'static str,
+    /// Weights that every row is multiplied with.
+    pub weights: usize,
     /// Bytes of the packed weights.
     pub weight_bytes: usize,
     /// Worker threads.
@@ -114,13 +116,23 @@ pub trait Network: Send {
 /// Weight storage asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dtype {
-    /// As stored in the checkpoint (f16 is widened to f32).
+    /// As stored in the checkpoint; f32 where its matrices differ.
     #[default]
     Auto,
     /// 32-bit floats.
     F32,
     /// bfloat16, rounded to nearest even where the checkpoint has more precision.
     Bf16,
+}
+
+impl Dtype {
+    /// Every storage by its name.
+    pub const ALL: [(&'static str, Self); 3] = [("auto", Self::Auto), ("f32", Self::F32), ("bf16", Self::Bf16)];
+
+    /// The storage of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
+    }
 }
 
 /// Where and how to load a network.

@@ -62,14 +62,13 @@ impl ModelArgs {
             }
             Some(other) => return Err(Failure::input(format!("--device is {other}, expected auto or cpu"))),
         }
-        let dtype = match self.dtype.as_deref().unwrap_or(&config.dtype) {
-            "auto" => Dtype::Auto,
-            "f32" => Dtype::F32,
-            "bf16" => Dtype::Bf16,
-            other @ ("int8" | "int4") => {
-                return Err(Failure::input(format!("--dtype {other} is not available in this version: use bf16")));
+        let dtype = self.dtype.as_deref().unwrap_or(&config.dtype);
+        let dtype = match (Dtype::parse(dtype), dtype) {
+            (Some(dtype), _) => dtype,
+            (None, "int8" | "int4") => {
+                return Err(Failure::input(format!("--dtype {dtype} is not available in this version: use bf16")));
             }
-            other => return Err(Failure::input(format!("--dtype is {other}, expected auto, f32 or bf16"))),
+            (None, _) => return Err(Failure::input(format!("--dtype is {dtype}, expected auto, f32 or bf16"))),
         };
         let threads = self.threads.or(config.threads).unwrap_or(0);
         if threads > MAX_THREADS {

@@ -18,7 +18,7 @@ pub struct ProfileFile {
 
 /// What tells one model from another, as far as its speed goes.
 pub fn describe(name: &str, on: &NetworkInfo) -> String {
-    let NetworkInfo { device, dtype, kernel, weight_bytes, threads } = on;
+    let NetworkInfo { device, dtype, kernel, weights: _, weight_bytes, threads } = on;
     format!("{name} {device} {dtype} {kernel} {weight_bytes} {threads}")
 }
 

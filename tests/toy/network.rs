@@ -185,7 +185,7 @@ impl Network for Toy {
     }
 
     fn info(&self) -> NetworkInfo {
-        NetworkInfo { device: "cpu", dtype: "f32", kernel: "toy", weight_bytes: 0, threads: 1 }
+        NetworkInfo { device: "cpu", dtype: "f32", kernel: "toy", weights: 0, weight_bytes: 0, threads: 1 }
     }
 
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {

@@ -66,9 +66,19 @@ impl Weights {
 
     /// Bytes of the packed matrices.
     pub fn bytes(&self) -> usize {
-        let blocks = self.blocks.iter();
-        let in_blocks = blocks.map(|b| b.qkv.bytes() + b.output.bytes() + b.gate_up.bytes() + b.down.bytes());
-        self.embedding.bytes() + self.head.as_ref().map_or(0, Packed::bytes) + in_blocks.sum::<usize>()
+        self.embedding.bytes()
+            + self.head.as_ref().map_or(0, Packed::bytes)
+            + self.in_blocks().map(Packed::bytes).sum::<usize>()
+    }
+
+    /// Weights that every row is multiplied with.
+    pub fn multiplied(&self) -> usize {
+        let head = self.head.as_ref().unwrap_or(&self.embedding);
+        self.in_blocks().chain([head]).map(|matrix| matrix.inputs * matrix.outputs).sum()
+    }
+
+    fn in_blocks(&self) -> impl Iterator<Item = &Packed> {
+        self.blocks.iter().flat_map(|b| [&b.qkv, &b.output, &b.gate_up, &b.down])
     }
 }
 

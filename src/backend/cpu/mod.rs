@@ -130,6 +130,7 @@ impl Network for CpuNetwork {
             device: "cpu",
             dtype: self.weights.storage.name(),
             kernel: self.kernels.name,
+            weights: self.weights.multiplied(),
             weight_bytes: self.weights.bytes(),
             threads: self.pool.threads(),
         }

@@ -1,0 +1,363 @@
+//! Speed of plain decoding and of reading a prompt on the CPU, against what the machine can do and, on request, against llama.cpp on the
+//! same machine in the same run.
+//!
+//! ```sh
+//! cargo run --release --example random_model -- /tmp/pair
+//! cargo run --release --example decode_speed -- /tmp/pair/main [--dtype bf16] [--kernel avx2] [--threads 2] [--repeat 5]
+//! ```
+//!
+//! With `--llama-cpp DIR --gguf FILE` (its programs `llama-batched-bench` and `llama-bench`, built beforehand, and the same model in its
+//! format) the two take turns; figures are medians over the rounds, the spread beside them.
+//!
+//! A step is a pass of N rows, one for each of N candidates that share a prompt of 128 tokens, with logits for every row: what
+//! `llama-batched-bench -npp 128 -pps -kvu` measures. Shares are of the bandwidth and of the multiply-add rate that this program measures
+//! between the rounds, with as many threads.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use bass_tui::backend::cpu::{CpuNetwork, Kernels};
+use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, NetworkInfo, Rows, Span, Wanted};
+use bass_tui::model::{Model, ModelFiles};
+use clap::Parser;
+
+const PROMPT: usize = 128;
+const PREFILL: usize = 512;
+const STEPS: usize = 16;
+
+#[derive(Parser)]
+struct Arguments {
+    /// Folder of the model.
+    model: PathBuf,
+    /// How weights are kept: auto, f32, bf16, int8, int4.
+    #[arg(long, default_value = "auto", value_parser = dtype)]
+    dtype: Dtype,
+    /// Kernel set, instead of the fastest that this processor has.
+    #[arg(long)]
+    kernel: Option<String>,
+    #[arg(long, default_value_t = 2)]
+    threads: usize,
+    #[arg(long, default_value_t = 5)]
+    repeat: usize,
+    /// Numbers of candidates.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4,8,16")]
+    batch: Vec<usize>,
+    /// Folder of the programs of llama.cpp.
+    #[arg(long, requires = "gguf")]
+    llama_cpp: Option<PathBuf>,
+    /// The model for them.
+    #[arg(long)]
+    gguf: Option<PathBuf>,
+}
+
+fn dtype(text: &str) -> Result<Dtype, String> {
+    Dtype::parse(text).ok_or_else(|| format!("there is no dtype {text}"))
+}
+
+/// Figures by what was measured.
+type Figures = BTreeMap<(&'static str, usize), Vec<f64>>;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), String> {
+    let kernels = match &arguments.kernel {
+        None => Kernels::best(),
+        Some(name) => Kernels::available()
+            .into_iter()
+            .find(|kernels| kernels.name == name)
+            .ok_or_else(|| format!("this processor has no kernel set {name}"))?,
+    };
+    let options = LoadOptions { dtype: arguments.dtype, threads: arguments.threads };
+    let start = Instant::now();
+    let model = Model::load(&ModelFiles::Folder(arguments.model.clone())).map_err(|error| error.to_string())?;
+    let mut network = CpuNetwork::new(&model, options, kernels).map_err(|error| error.to_string())?;
+    drop(model);
+    let info = network.info();
+    println!(
+        "{} weights of {:.1} MB, kernels {}, {} threads; loaded in {:.0} ms, resident {:.0} MB",
+        info.dtype,
+        info.weight_bytes as f64 / 1e6,
+        info.kernel,
+        info.threads,
+        start.elapsed().as_secs_f64() * 1e3,
+        resident_bytes() / 1e6
+    );
+    let mut ours = Figures::new();
+    let mut theirs = Figures::new();
+    let memory = vec![1u8; 1 << 29];
+    for round in 0..=arguments.repeat {
+        let take = |figures: &mut Figures, key, figure| {
+            // Round 0 touches memory.
+            if round > 0 {
+                figures.entry(key).or_default().push(figure);
+            }
+        };
+        take(&mut ours, ("read GB/s", 0), limits::read_gb(&memory, arguments.threads));
+        take(&mut ours, ("GFLOP/s", 0), limits::gflops(arguments.threads));
+        for &batch in &arguments.batch {
+            take(&mut ours, ("step ms", batch), step_ms(&mut network, batch).map_err(|error| error.to_string())?);
+        }
+        take(&mut ours, ("prefill ms", PREFILL), prefill_ms(&mut network).map_err(|error| error.to_string())?);
+        if let (Some(folder), Some(gguf), true) = (&arguments.llama_cpp, &arguments.gguf, round > 0) {
+            peer(folder, gguf, arguments, &mut theirs)?;
+        }
+        eprintln!("round {round} of {} done", arguments.repeat);
+    }
+    println!("resident after all: {:.0} MB", (resident_bytes() - memory.len() as f64) / 1e6);
+    report(&ours, &theirs, &info);
+    Ok(())
+}
+
+fn report(ours: &Figures, theirs: &Figures, info: &NetworkInfo) {
+    let read = median(&ours[&("read GB/s", 0)]);
+    let peak = median(&ours[&("GFLOP/s", 0)]);
+    println!(
+        "read bandwidth {}, multiply-add peak {}",
+        spread(&ours[&("read GB/s", 0)]),
+        spread(&ours[&("GFLOP/s", 0)])
+    );
+    let first = ours.iter().find(|((what, _), _)| *what == "step ms").map_or(f64::NAN, |(_, ms)| median(ms));
+    for ((what, number), values) in ours {
+        let rows = *number as f64;
+        let ms = median(values);
+        let compared = theirs
+            .get(&(*what, *number))
+            .map(|peer| format!("; llama.cpp {} ms, {:.2}x", spread(peer), median(peer) / ms));
+        match *what {
+            "step ms" => println!(
+                "N = {number}: {} ms a step, {:.1} tokens/s, {:.2} of the first; {:.0} % of bandwidth, {:.0} % of peak{}",
+                spread(values),
+                rows / ms * 1e3,
+                ms / first,
+                100.0 * info.weight_bytes as f64 / 1e6 / ms / read,
+                100.0 * 2.0 * info.weights as f64 * rows / 1e6 / ms / peak,
+                compared.unwrap_or_default()
+            ),
+            "prefill ms" => println!(
+                "prompt of {number}: {} ms, {:.1} tokens/s{}",
+                spread(values),
+                rows / ms * 1e3,
+                compared.unwrap_or_default()
+            ),
+            _ => {}
+        }
+    }
+}
+
+fn step_ms(network: &mut CpuNetwork, batch: usize) -> Result<f64, BackendError> {
+    let vocab = network.vocab_size();
+    let text: Vec<u32> = (0..PROMPT.max(batch)).map(|i| (i * 37 % vocab) as u32).collect();
+    let prompt = network.open(PROMPT)?;
+    let spans = [Span { seq: prompt, start: 0, len: PROMPT }];
+    network.forward(&Rows { tokens: &text[..PROMPT], spans: &spans }, Wanted::Nothing)?;
+    let forks = network.fork(prompt, batch, STEPS)?;
+    let mut times = Vec::new();
+    for step in 0..STEPS {
+        let spans: Vec<Span> = forks.iter().map(|&seq| Span { seq, start: PROMPT + step, len: 1 }).collect();
+        let start = Instant::now();
+        network.forward(black_box(&Rows { tokens: &text[..batch], spans: &spans }), Wanted::All)?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    for seq in forks.into_iter().chain([prompt]) {
+        network.close(seq);
+    }
+    // As the peer's total over its steps, the first of which it counts, too.
+    Ok(times.iter().sum::<f64>() / STEPS as f64)
+}
+
+fn prefill_ms(network: &mut CpuNetwork) -> Result<f64, BackendError> {
+    let vocab = network.vocab_size();
+    let text: Vec<u32> = (0..PREFILL).map(|i| (i * 37 % vocab) as u32).collect();
+    let prompt = network.open(PREFILL)?;
+    let spans = [Span { seq: prompt, start: 0, len: PREFILL }];
+    let start = Instant::now();
+    network.forward(black_box(&Rows { tokens: &text, spans: &spans }), Wanted::Last)?;
+    let ms = start.elapsed().as_secs_f64() * 1e3;
+    network.close(prompt);
+    Ok(ms)
+}
+
+/// One round of llama.cpp.
+fn peer(
+    folder: &std::path::Path,
+    gguf: &std::path::Path,
+    ours: &Arguments,
+    figures: &mut Figures,
+) -> Result<(), String> {
+    let call = |program: &str, arguments: &[&str]| {
+        let path = folder.join(program);
+        let output = Command::new(&path)
+            .arg("-m")
+            .arg(gguf)
+            .args(["-t", &ours.threads.to_string()])
+            .args(arguments)
+            .output()
+            .map_err(|error| format!("{} does not start: {error}", path.display()))?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(format!("{program} failed: {}", String::from_utf8_lossy(&output.stderr)))
+        }
+    };
+    let batches = ours.batch.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let (prompt, steps) = (PROMPT.to_string(), STEPS.to_string());
+    let decode =
+        ["-c", "4096", "-b", "2048", "-ub", "512", "-npp", &prompt, "-ntg", &steps, "-npl", &batches, "-pps", "-kvu"];
+    let lines = call("llama-batched-bench", &[&decode[..], &["--output-format", "jsonl"]].concat())?;
+    for line in lines.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()) {
+        if let (Some(batch), Some(seconds), Some(steps)) =
+            (line["pl"].as_u64(), line["t_tg"].as_f64(), line["tg"].as_f64())
+        {
+            figures.entry(("step ms", batch as usize)).or_default().push(seconds * 1e3 / steps);
+        }
+    }
+    let prefill = PREFILL.to_string();
+    let lines = call("llama-bench", &["-p", &prefill, "-n", "0", "-r", "1", "-o", "json"])?;
+    let runs: serde_json::Value =
+        serde_json::from_str(&lines).map_err(|error| format!("llama-bench wrote no JSON: {error}"))?;
+    if let Some(per_second) = runs[0]["avg_ts"].as_f64() {
+        figures.entry(("prefill ms", PREFILL)).or_default().push(PREFILL as f64 / per_second * 1e3);
+    }
+    Ok(())
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Median and range.
+fn spread(values: &[f64]) -> String {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(0.0, f64::max);
+    format!("{:.1} [{least:.1}-{most:.1}]", median(values))
+}
+
+/// Bytes of this process in memory, mapped files included.
+fn resident_bytes() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().strip_suffix("kB"))
+        .and_then(|kb| kb.trim().parse::<f64>().ok())
+        .map_or(0.0, |kb| kb * 1024.0)
+}
+
+/// What the machine can do.
+mod limits {
+    use std::hint::black_box;
+    use std::time::Instant;
+
+    /// GB/s of summing up memory, with `threads` threads.
+    pub fn read_gb(memory: &[u8], threads: usize) -> f64 {
+        let part = memory.len() / threads;
+        let start = Instant::now();
+        std::thread::scope(|scope| {
+            for memory in memory.chunks_exact(part) {
+                scope.spawn(move || black_box(sum(memory)));
+            }
+        });
+        (part * threads) as f64 / start.elapsed().as_secs_f64() / 1e9
+    }
+
+    /// GFLOP/s of independent f32 multiply-adds, two per multiply-add, with `threads` threads.
+    pub fn gflops(threads: usize) -> f64 {
+        const TIMES: usize = 10_000_000;
+        let start = Instant::now();
+        let lanes = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| multiply_add(TIMES))).collect();
+            workers.into_iter().map(|worker| worker.join().unwrap_or(0)).sum::<usize>()
+        });
+        (2 * TIMES * lanes) as f64 / start.elapsed().as_secs_f64() / 1e9
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn sum(memory: &[u8]) -> u64 {
+        use std::arch::x86_64::{
+            _MM_HINT_T1, _mm_prefetch, _mm256_add_epi64, _mm256_extract_epi64, _mm256_loadu_si256, _mm256_setzero_si256,
+        };
+        #[target_feature(enable = "avx2")]
+        unsafe fn sum(memory: &[u8]) -> u64 {
+            let mut sums = [_mm256_setzero_si256(); 8];
+            for chunk in memory.chunks_exact(256) {
+                // SAFETY: a chunk has 8 vectors; fetching needs no valid address.
+                unsafe {
+                    for line in 0..4 {
+                        _mm_prefetch::<_MM_HINT_T1>(chunk.as_ptr().wrapping_add(8192 + line * 64).cast());
+                    }
+                    for (i, sum) in sums.iter_mut().enumerate() {
+                        *sum = _mm256_add_epi64(*sum, _mm256_loadu_si256(chunk.as_ptr().add(i * 32).cast()));
+                    }
+                }
+            }
+            let [a, b, c, d, e, f, g, h] = sums;
+            let pair = |a, b| _mm256_add_epi64(a, b);
+            let all = pair(pair(pair(a, b), pair(c, d)), pair(pair(e, f), pair(g, h)));
+            _mm256_extract_epi64::<0>(all) as u64
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: checked.
+            return unsafe { sum(memory) };
+        }
+        memory.iter().map(|&byte| u64::from(byte)).sum()
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn sum(memory: &[u8]) -> u64 {
+        memory.iter().map(|&byte| u64::from(byte)).sum()
+    }
+
+    /// Runs `times` rounds and returns the multiply-adds of each.
+    fn multiply_add(times: usize) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_mm256_fmadd_ps, _mm256_set1_ps, _mm512_fmadd_ps, _mm512_set1_ps};
+            #[target_feature(enable = "avx512f")]
+            unsafe fn avx512(times: usize) -> usize {
+                let mut sums = [_mm512_set1_ps(0.0); 12];
+                let (a, b) = (_mm512_set1_ps(black_box(0.5)), _mm512_set1_ps(black_box(0.25)));
+                for _ in 0..times {
+                    sums.iter_mut().for_each(|sum| *sum = _mm512_fmadd_ps(a, *sum, b));
+                }
+                black_box(sums);
+                12 * 16
+            }
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn avx2(times: usize) -> usize {
+                let mut sums = [_mm256_set1_ps(0.0); 12];
+                let (a, b) = (_mm256_set1_ps(black_box(0.5)), _mm256_set1_ps(black_box(0.25)));
+                for _ in 0..times {
+                    sums.iter_mut().for_each(|sum| *sum = _mm256_fmadd_ps(a, *sum, b));
+                }
+                black_box(sums);
+                12 * 8
+            }
+            if std::arch::is_x86_feature_detected!("avx512f") {
+                // SAFETY: checked.
+                return unsafe { avx512(times) };
+            }
+            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+                // SAFETY: checked.
+                return unsafe { avx2(times) };
+            }
+        }
+        let mut sums = [0.0f32; 16];
+        let (a, b) = (black_box(0.5f32), black_box(0.25f32));
+        for _ in 0..times {
+            sums.iter_mut().for_each(|sum| *sum = *sum * a + b);
+        }
+        black_box(sums);
+        16
+    }
+}
