@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, NetworkInfo, Rows, Span, Wanted};
-use bass_tui::model::{Model, ModelFiles};
+use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
 use clap::Parser;
 
 const PROMPT: usize = 128;
@@ -30,7 +30,7 @@ const STEPS: usize = 16;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Folder of the model.
+    /// Folder of the model, or `built-in`, or `built-in-draft`.
     model: PathBuf,
     /// How weights are kept: auto, f32, bf16, int8, int4.
     #[arg(long, default_value = "auto", value_parser = dtype)]
@@ -80,7 +80,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let options = LoadOptions { dtype: arguments.dtype, threads: arguments.threads };
     let start = Instant::now();
-    let model = Model::load(&ModelFiles::Folder(arguments.model.clone())).map_err(|error| error.to_string())?;
+    let files = match arguments.model.to_str() {
+        Some("built-in") => ModelFiles::Embedded(&MAIN),
+        Some("built-in-draft") => ModelFiles::Embedded(&DRAFT),
+        _ => ModelFiles::Folder(arguments.model.clone()),
+    };
+    let model = Model::load(&files).map_err(|error| error.to_string())?;
     let mut network = CpuNetwork::new(&model, options, kernels).map_err(|error| error.to_string())?;
     drop(model);
     let info = network.info();
@@ -242,7 +247,7 @@ fn median(values: &[f64]) -> f64 {
 fn spread(values: &[f64]) -> String {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(0.0, f64::max);
-    format!("{:.1} [{least:.1}-{most:.1}]", median(values))
+    format!("{:.3} [{least:.3}-{most:.3}]", median(values))
 }
 
 /// Bytes of this process in memory, mapped files included.

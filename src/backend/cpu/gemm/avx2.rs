@@ -136,14 +136,16 @@ impl<B: Widen> Tiles for Avx2<B> {
 /// A tile of `MR` rows and `NP` panels.
 #[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
-    let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, ahead, every } = tile;
+    let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, sums_stride, fresh, ahead, every } = tile;
     let mut sums = [[[_mm256_setzero_ps(); 2]; NP]; MR];
     // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching needs no valid address.
     unsafe {
-        let at = |r: usize, p: usize, half: usize| out.add((r * NP + p) * NR + half * 8);
-        for (r, sums) in sums.iter_mut().enumerate() {
-            for (p, sums) in sums.iter_mut().enumerate() {
-                *sums = [_mm256_loadu_ps(at(r, p, 0)), _mm256_loadu_ps(at(r, p, 1))];
+        let at = |r: usize, p: usize, half: usize| out.add(r * sums_stride + p * NR + half * 8);
+        if !fresh {
+            for (r, sums) in sums.iter_mut().enumerate() {
+                for (p, sums) in sums.iter_mut().enumerate() {
+                    *sums = [_mm256_loadu_ps(at(r, p, 0)), _mm256_loadu_ps(at(r, p, 1))];
+                }
             }
         }
         let mut ahead = ahead;

@@ -152,13 +152,13 @@ impl<B: Widen> Tiles for Avx512<B> {
 /// A tile of `MR` rows and `NP` panels.
 #[target_feature(enable = "avx512f")]
 unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
-    let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, ahead, every } = tile;
+    let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, sums_stride, fresh, ahead, every } = tile;
     let mut sums = [[_mm512_setzero_ps(); NP]; MR];
     // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching needs no valid address.
     unsafe {
-        for (r, sums) in sums.iter_mut().enumerate() {
+        for (r, sums) in sums.iter_mut().enumerate().take(if fresh { 0 } else { MR }) {
             for (p, sum) in sums.iter_mut().enumerate() {
-                *sum = B::to_lanes(_mm512_loadu_ps(out.add((r * NP + p) * NR)));
+                *sum = B::to_lanes(_mm512_loadu_ps(out.add(r * sums_stride + p * NR)));
             }
         }
         let mut ahead = ahead;
@@ -184,7 +184,7 @@ unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
         }
         for (r, sums) in sums.iter().enumerate() {
             for (p, sum) in sums.iter().enumerate() {
-                _mm512_storeu_ps(out.add((r * NP + p) * NR), B::to_outputs(*sum));
+                _mm512_storeu_ps(out.add(r * sums_stride + p * NR), B::to_outputs(*sum));
             }
         }
     }

@@ -46,8 +46,12 @@ pub struct Tile<B> {
     pub blocks: *const B,
     /// Blocks between panels.
     pub panel_stride: usize,
-    /// `[rows, panels * 16]`, back to back: the chains so far.
+    /// `[rows, panels * 16]` with `sums_stride` floats between rows: the chains so far.
     pub sums: *mut f32,
+    /// Floats between rows of `sums`.
+    pub sums_stride: usize,
+    /// Whether chains begin here, from zero, whatever `sums` holds.
+    pub fresh: bool,
     /// What to fetch into the cache meanwhile: one line for each panel of the tile every [`every`](Self::every) inputs.
     pub ahead: *const u8,
     /// Inputs between two fetches.
@@ -64,7 +68,7 @@ pub struct Tile<B> {
 pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
     let panels = job.columns.div_ceil(NR);
     let slice = job.k.div_ceil(job.k.div_ceil(SLICE).max(1)).max(1);
-    let mut sums = [0.0f32; ROWS * NR];
+    let mut scratch = [0.0f32; ROWS * NR];
     for row in (0..job.rows).step_by(ROWS) {
         let rows = ROWS.min(job.rows - row);
         let mut panel = 0;
@@ -73,24 +77,30 @@ pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
             while beside > panels - panel {
                 beside /= 2;
             }
-            let width = beside * NR;
-            let part = Part { job, row, rows, column: panel * NR, width };
-            // SAFETY: rows and panels of the job.
+            let part = Part { job, row, rows, column: panel * NR, width: beside * NR };
+            // Sums that need nothing done to them grow where they belong.
+            let direct = job.bias.is_null() && job.mode != Mode::Add && part.columns() == part.width;
+            let sums = if direct { (part.out(0), job.out_stride) } else { (scratch.as_mut_ptr(), part.width) };
+            // SAFETY: rows and panels of the job; the scratch has room for 64 rows of a panel, and for fewer rows of more panels.
             unsafe {
-                part.begin(&mut sums);
+                if !direct && job.mode == Mode::Continue {
+                    part.begin(&mut scratch);
+                }
                 let blocks = job.panels.add(panel * job.panel_stride);
                 let mut k = 0;
-                while k < job.k {
+                while k < job.k || (k == 0 && job.mode != Mode::Continue) {
                     let len = slice.min(job.k - k);
                     let following = if k + len < job.k {
                         blocks.add(k + len)
                     } else {
                         blocks.wrapping_add(beside * job.panel_stride)
                     };
-                    part.slice::<T>((k, len), blocks.add(k), following.cast(), &mut sums);
-                    k += len;
+                    part.slice::<T>((k, len), blocks.add(k), following.cast(), sums);
+                    k += len.max(1);
                 }
-                part.end(&sums);
+                if !direct {
+                    part.end(&scratch);
+                }
             }
             panel += beside;
         }
@@ -114,7 +124,7 @@ impl<B> Part<'_, B> {
         (k, len): (usize, usize),
         blocks: *const B,
         ahead: *const u8,
-        sums: &mut [f32],
+        (sums, sums_stride): (*mut f32, usize),
     ) {
         let tiles = self.rows.div_ceil(T::ROWS);
         let (every, share) = if self.job.stream {
@@ -135,7 +145,9 @@ impl<B> Part<'_, B> {
                 k: len,
                 blocks,
                 panel_stride: self.job.panel_stride,
-                sums: sums[row * self.width..(row + rows) * self.width].as_mut_ptr(),
+                sums: sums.wrapping_add(row * sums_stride),
+                sums_stride,
+                fresh: k == 0 && self.job.mode != Mode::Continue,
                 ahead: ahead.wrapping_add(number * share),
                 every,
             };
@@ -150,20 +162,12 @@ impl<B> Part<'_, B> {
         self.width.min(self.job.columns - self.column)
     }
 
-    /// What the chains start from.
-    #[inline(always)]
+    /// What the chains go on from.
     unsafe fn begin(&self, sums: &mut [f32]) {
-        let sums = &mut sums[..self.rows * self.width];
-        if self.job.mode != Mode::Continue {
-            sums.fill(0.0);
-            return;
-        }
-        for (row, sums) in sums.chunks_exact_mut(self.width).enumerate() {
-            let columns = self.columns();
+        let columns = self.columns();
+        for (row, sums) in sums[..self.rows * self.width].chunks_exact_mut(self.width).enumerate() {
             // SAFETY: a row of the job's outputs.
-            let out = unsafe { std::slice::from_raw_parts(self.out(row), columns) };
-            sums[..columns].copy_from_slice(out);
-            sums[columns..].fill(0.0);
+            sums[..columns].copy_from_slice(unsafe { std::slice::from_raw_parts(self.out(row), columns) });
         }
     }
 
