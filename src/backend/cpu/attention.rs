@@ -1,14 +1,17 @@
 //! Attention of the rows of a pass: over the shared prompt, then over their own sequence, causal.
 //!
-//! Every score is one chain over the channels, every output channel one chain over positions in ascending order, first
-//! through the shared prompt and then through the sequence's own region; the sum of the softmax goes by position too.
-//! So a row's result depends neither on the other rows nor on where the border between the two regions lies.
+//! Positions are taken in chunks of [`CHUNK`], counted from the first position of the text. Within a chunk every score is one chain over the
+//! channels and every output channel one chain over positions in ascending order, first through the shared prompt and then through the
+//! sequence's own region; the sum of the softmax goes by position too. Chunks are merged by their log-sum-exp in ascending order (online
+//! softmax, arXiv 1805.02867), on the thread that computed them or, where few rows look back far, on one after several have computed them.
+//! So a row's result depends neither on the other rows, nor on threads, nor on where the border between the two regions lies.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::gemm::{Job, Kernels, Mode};
 use super::kv::Region;
+use super::ops;
 use super::pack::{F32x16, NR};
 use super::pool::{Parts, Pool};
 use crate::model::spec;
@@ -43,10 +46,12 @@ impl View<'_> {
 pub struct Scratch {
     /// Queries of a unit `[queries, head_dim]`.
     queries: Vec<f32>,
-    /// Scores of a unit `[queries, positions]`.
+    /// Scores of a chunk `[queries, positions]`.
     scores: Vec<f32>,
-    /// Weighted sums of a unit `[queries, head_dim]`.
-    sums: Vec<f32>,
+    /// What a chunk gives.
+    chunk: Vec<f32>,
+    /// All chunks so far.
+    merged: Vec<f32>,
 }
 
 /// Attention of one layer.
@@ -63,6 +68,45 @@ pub struct Attention<'a> {
     pub scratch: &'a [Mutex<Scratch>],
 }
 
+/// What positions give to the queries of a tile and a key/value head: weighted sums, not yet normalised, `[queries, head_dim]`, then the
+/// largest scores `[queries]`, then the normalisers `[queries]`, which are 0 where a query sees no position.
+struct Outcome<'s> {
+    sums: &'s mut [f32],
+    max: &'s mut [f32],
+    norm: &'s mut [f32],
+}
+
+impl<'s> Outcome<'s> {
+    fn len(queries: usize, width: usize) -> usize {
+        queries * (width + 2)
+    }
+
+    fn of(memory: &'s mut [f32], queries: usize) -> Self {
+        let (sums, rest) = memory.split_at_mut(memory.len() - 2 * queries);
+        let (max, norm) = rest.split_at_mut(queries);
+        Self { sums, max, norm }
+    }
+
+    /// Takes in the positions after these.
+    fn merge(&mut self, next: &Outcome<'_>, scale: f32) {
+        let width = self.sums.len() / self.max.len();
+        for query in 0..self.max.len() {
+            if next.norm[query] == 0.0 {
+                continue;
+            }
+            let (before, after) = (self.max[query], next.max[query]);
+            let max = if after > before { after } else { before };
+            let (old, new) = (ops::exp((before - max) * scale), ops::exp((after - max) * scale));
+            self.max[query] = max;
+            self.norm[query] = self.norm[query] * old + next.norm[query] * new;
+            let at = query * width..(query + 1) * width;
+            for (sum, next) in self.sums[at.clone()].iter_mut().zip(&next.sums[at]) {
+                *sum = *sum * old + next * new;
+            }
+        }
+    }
+}
+
 /// Queries (row, head) that share a pass over the keys: enough to make use of each key that is in the cache, few enough
 /// to leave units for all threads.
 const TILE_QUERIES: usize = 24;
@@ -70,8 +114,8 @@ const TILE_QUERIES: usize = 24;
 /// Multiply-adds of the scores below which other threads are not called; see the constant of this name in `gemm`.
 const INLINE_WORK: usize = 1 << 18;
 
-/// Largest number of scores of a unit, unless a single row needs more.
-const TILE_SCORES: usize = 1 << 18;
+/// Positions whose scores are worked on together: those of a tile stay in the second-level cache.
+const CHUNK: usize = 512;
 
 /// Queries that are summed over the same positions at once; a row's later positions follow by themselves.
 const SUM_QUERIES: usize = 6;
@@ -86,22 +130,59 @@ struct Tile {
 
 impl Attention<'_> {
     /// Computes the rows of `views`. Queries `[rows, heads * head_dim]` are the first part of the rows of `input`, which
-    /// has `stride` floats between rows; `out` is `[rows, heads * head_dim]`.
-    pub fn run(&self, views: &[View<'_>], input: &[f32], stride: usize, out: &mut [f32]) {
+    /// has `stride` floats between rows; `out` is `[rows, heads * head_dim]`. `chunks` is working memory.
+    pub fn run(&self, views: &[View<'_>], input: &[f32], stride: usize, chunks: &mut Vec<f32>, out: &mut [f32]) {
         let tiles = self.tiles(views);
         let out = Parts::new(out);
-        let kv_heads = self.spec.kv_heads;
-        let work: usize = tiles.iter().map(|tile| tile.rows.len() * tile.positions).sum::<usize>()
-            * self.spec.heads
-            * self.spec.head_dim;
-        let unit = |unit: usize, thread: usize| {
-            let (tile, head) = (&tiles[unit / kv_heads], unit % kv_heads);
-            // Each thread has its own, so the lock is always free.
-            let mut scratch = self.scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
-            self.unit(&views[tile.views.clone()], tile, head, (input, stride), &mut scratch, &out);
-        };
+        let spec = self.spec;
+        let (kv_heads, group) = (spec.kv_heads, spec.heads / spec.kv_heads);
+        let work =
+            tiles.iter().map(|tile| tile.rows.len() * tile.positions).sum::<usize>() * spec.heads * spec.head_dim;
         let units = tiles.len() * kv_heads;
-        if work < INLINE_WORK { (0..units).for_each(|number| unit(number, 0)) } else { self.pool.run(units, &unit) }
+        let of = |unit: usize| (&tiles[unit / kv_heads], unit % kv_heads);
+        let inputs = |unit| {
+            let (tile, head) = of(unit);
+            Unit { attention: self, views: &views[tile.views.clone()], tile, head, input, stride }
+        };
+        // Each thread has its own, so the lock is always free.
+        let scratch = |thread: usize| self.scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
+        let whole = |number: usize, thread: usize| inputs(number).run(&mut scratch(thread), &out);
+        let longest = tiles.iter().map(|tile| tile.positions.div_ceil(CHUNK)).max().unwrap_or(0);
+        if work < INLINE_WORK {
+            (0..units).for_each(|number| whole(number, 0));
+        } else if longest == 1 || units >= 2 * self.pool.threads() {
+            self.pool.run(units, &whole);
+        } else {
+            // Too few units for all threads: every chunk is one.
+            let most = tiles.iter().map(|tile| tile.rows.len() * group).max().unwrap_or(0);
+            let room = Outcome::len(most, spec.head_dim);
+            let memory = Parts::new(first(chunks, units * longest * room));
+            let part = |number: usize, queries: usize| {
+                // SAFETY: every chunk is written by one unit, and read after all are done.
+                unsafe { memory.part(number * room, Outcome::len(queries, spec.head_dim)) }
+            };
+            self.pool.run(units * longest, &|number, thread| {
+                let (unit, chunk) = (inputs(number / longest), number % longest);
+                if chunk * CHUNK < unit.tile.positions {
+                    let queries = unit.queries();
+                    unit.chunk(chunk, &mut scratch(thread), &mut Outcome::of(part(number, queries), queries));
+                }
+            });
+            for number in 0..units {
+                let unit = inputs(number);
+                let queries = unit.queries();
+                let mut merged = Outcome::of(part(number * longest, queries), queries);
+                for chunk in 1..unit.tile.positions.div_ceil(CHUNK) {
+                    merged.merge(&Outcome::of(part(number * longest + chunk, queries), queries), self.scale());
+                }
+                unit.write(&merged, &out);
+            }
+        }
+    }
+
+    /// Factor of the scores.
+    fn scale(&self) -> f32 {
+        (self.spec.head_dim as f32).sqrt().recip()
     }
 
     fn tiles(&self, views: &[View<'_>]) -> Vec<Tile> {
@@ -110,8 +191,7 @@ impl Attention<'_> {
         for (index, view) in views.iter().enumerate() {
             let mut rows = view.rows.clone();
             while !rows.is_empty() {
-                let positions = view.start + (rows.start - view.rows.start) + 1;
-                let most = (TILE_QUERIES.min(TILE_SCORES / positions) / group).max(1);
+                let most = (TILE_QUERIES / group).max(1);
                 let last = tiles.last_mut().filter(|tile| {
                     tile.rows.end == rows.start
                         && tile.rows.len() < most
@@ -132,56 +212,83 @@ impl Attention<'_> {
         }
         tiles
     }
+}
 
-    /// Computes one key/value head of one tile.
-    fn unit(
-        &self,
-        views: &[View<'_>],
-        tile: &Tile,
-        head: usize,
-        (input, stride): (&[f32], usize),
-        scratch: &mut Scratch,
-        out: &Parts<'_, f32>,
-    ) {
-        let width = self.spec.head_dim;
-        let group = self.spec.heads / self.spec.kv_heads;
-        let score_stride = tile.positions.next_multiple_of(NR);
-        let queries = tile.rows.len() * group;
-        let Scratch { queries: q, scores, sums } = scratch;
+/// One key/value head of one tile.
+struct Unit<'a> {
+    attention: &'a Attention<'a>,
+    views: &'a [View<'a>],
+    tile: &'a Tile,
+    head: usize,
+    input: &'a [f32],
+    stride: usize,
+}
+
+impl Unit<'_> {
+    /// Queries for each row and key/value head.
+    fn group(&self) -> usize {
+        self.attention.spec.heads / self.attention.spec.kv_heads
+    }
+
+    fn queries(&self) -> usize {
+        self.tile.rows.len() * self.group()
+    }
+
+    /// All chunks, one after the other.
+    fn run(&self, scratch: &mut Scratch, out: &Parts<'_, f32>) {
+        let queries = self.queries();
+        let len = Outcome::len(queries, self.attention.spec.head_dim);
+        let (mut merged, mut next) = (std::mem::take(&mut scratch.merged), std::mem::take(&mut scratch.chunk));
+        {
+            let mut merged = Outcome::of(first(&mut merged, len), queries);
+            self.chunk(0, scratch, &mut merged);
+            for chunk in 1..self.tile.positions.div_ceil(CHUNK) {
+                let mut next = Outcome::of(first(&mut next, len), queries);
+                self.chunk(chunk, scratch, &mut next);
+                merged.merge(&next, self.attention.scale());
+            }
+            self.write(&merged, out);
+        }
+        (scratch.merged, scratch.chunk) = (merged, next);
+    }
+
+    /// Scores, softmax and weighted sums over one chunk of positions.
+    fn chunk(&self, chunk: usize, scratch: &mut Scratch, to: &mut Outcome<'_>) {
+        let (views, tile, group) = (self.views, self.tile, self.group());
+        let width = self.attention.spec.head_dim;
+        let (from, end) = (chunk * CHUNK, tile.positions.min((chunk + 1) * CHUNK));
+        // Keys are read in panels: a panel that a chunk begins in the middle of has scores before the chunk's first.
+        let score_stride = NR + (end - from).next_multiple_of(NR) + NR;
+        let Scratch { queries: q, scores, .. } = scratch;
         q.clear();
         for row in tile.rows.clone() {
-            q.extend_from_slice(&input[row * stride + head * group * width..][..group * width]);
+            q.extend_from_slice(&self.input[row * self.stride + self.head * group * width..][..group * width]);
         }
-        let scores = first(scores, queries * score_stride);
-        let sums = first(sums, queries * width);
-        let part = Part { attention: self, head, score_stride, width };
+        let scores = first(scores, self.queries() * score_stride);
+        let part = Part { attention: self.attention, head: self.head, score_stride, width, from };
+        let shared = views.first().and_then(|view| view.shared).filter(|(_, len)| *len > from);
 
         // Scores: the shared prompt once for all rows, then every sequence its own positions.
-        let shared = views.first().and_then(|view| view.shared);
         if let Some((region, len)) = shared {
-            part.scores(q, scores, 0, region, len);
+            part.scores(q, scores, region, 0, from..len.min(end));
         }
         for (view, rows) in rows_of(views, tile) {
-            let own = seen(view, rows.end) - view.shared_len();
-            let of = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
-            let q = &q[of.start * width..of.end * width];
-            part.scores(
-                q,
-                &mut scores[of.start * score_stride..of.end * score_stride],
-                view.shared_len(),
-                view.own,
-                own,
-            );
+            let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
+            let (q, before) = (&q[at.start * width..at.end * width], view.shared_len());
+            let scores = &mut scores[at.start * score_stride..at.end * score_stride];
+            part.scores(q, scores, view.own, before, from.max(before)..end.min(seen(view, rows.end)));
         }
 
         // The softmax, normalised at the end.
-        let mut normalisers = Vec::with_capacity(queries);
-        let scale = (width as f32).sqrt().recip();
+        let scale = self.attention.scale();
         for (view, rows) in rows_of(views, tile) {
             for row in rows {
-                let seen = seen(view, row + 1);
+                let seen = seen(view, row + 1).clamp(from, end) - from;
                 for query in (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group {
-                    normalisers.push(self.kernels.softmax(&mut scores[query * score_stride..][..seen], scale));
+                    let scores = &mut scores[query * score_stride + NR..][..seen];
+                    let softmax = |scores: &mut [f32]| self.attention.kernels.softmax(scores, scale);
+                    (to.max[query], to.norm[query]) =
+                        if seen == 0 { (f32::NEG_INFINITY, 0.0) } else { softmax(scores) };
                 }
             }
         }
@@ -189,34 +296,38 @@ impl Attention<'_> {
         // Weighted sums, in the order of positions.
         let rows_at_once = (SUM_QUERIES / group).max(1);
         match shared {
-            Some((region, len)) => part.sum(scores, sums, Mode::Store, region, 0..len, 0),
-            None => sums.fill(0.0),
+            Some((region, len)) => part.sum(scores, to.sums, Mode::Store, region, 0, from..len.min(end)),
+            None => to.sums.fill(0.0),
         }
         for (view, rows) in rows_of(views, tile) {
+            let before = view.shared_len();
+            let limit = |row: usize| seen(view, row + 1).clamp(from.max(before), end.max(before));
             for start in rows.clone().step_by(rows_at_once) {
                 let rows = start..rows.end.min(start + rows_at_once);
-                let before = view.shared_len();
-                let common = seen(view, rows.start + 1) - before;
+                let common = limit(rows.start);
                 let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
-                let (s, o) = part.of_queries(scores, sums, at);
-                part.sum(s, o, Mode::Continue, view.own, 0..common, before);
+                let (s, o) = part.of_queries(scores, to.sums, at);
+                part.sum(s, o, Mode::Continue, view.own, before, from.max(before)..common);
                 for row in rows.start + 1..rows.end {
-                    let end = seen(view, row + 1) - before;
                     let at = (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group;
-                    let (s, o) = part.of_queries(scores, sums, at);
-                    part.sum(s, o, Mode::Continue, view.own, common..end, before);
+                    let (s, o) = part.of_queries(scores, to.sums, at);
+                    part.sum(s, o, Mode::Continue, view.own, before, common..limit(row));
                 }
             }
         }
+    }
 
-        let row_width = self.spec.heads * width;
-        for (number, row) in tile.rows.clone().enumerate() {
+    /// Normalises the sums into the outputs.
+    fn write(&self, merged: &Outcome<'_>, out: &Parts<'_, f32>) {
+        let (width, group) = (self.attention.spec.head_dim, self.group());
+        let row_width = self.attention.spec.heads * width;
+        for (number, row) in self.tile.rows.clone().enumerate() {
             // SAFETY: every unit writes its own heads of its own rows.
-            let out = unsafe { out.part(row * row_width + head * group * width, group * width) };
+            let out = unsafe { out.part(row * row_width + self.head * group * width, group * width) };
             for (g, out) in out.chunks_exact_mut(width).enumerate() {
                 let query = number * group + g;
-                let normaliser = normalisers[query].recip();
-                for (out, sum) in out.iter_mut().zip(&sums[query * width..]) {
+                let normaliser = merged.norm[query].recip();
+                for (out, sum) in out.iter_mut().zip(&merged.sums[query * width..]) {
                     *out = sum * normaliser;
                 }
             }
@@ -243,12 +354,13 @@ fn first(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
     &mut buffer[..len]
 }
 
-/// The products of one unit.
+/// The products of one unit and chunk. Scores are `[queries, 16 + positions]`, those of position `from` at 16.
 struct Part<'a> {
     attention: &'a Attention<'a>,
     head: usize,
     score_stride: usize,
     width: usize,
+    from: usize,
 }
 
 impl Part<'_> {
@@ -259,23 +371,26 @@ impl Part<'_> {
         )
     }
 
-    /// `scores[query][at..at + positions] = query . key` for the first positions of a region.
-    fn scores(&self, queries: &[f32], scores: &mut [f32], at: usize, region: &Region, positions: usize) {
+    /// `scores[query][position] = query . key` for these positions, which lie in a region that begins at position `before`.
+    fn scores(&self, queries: &[f32], scores: &mut [f32], region: &Region, before: usize, positions: Range<usize>) {
         let rows = queries.len() / self.width;
-        let keys = region.keys(self.attention.layer, self.head);
-        assert!(positions <= region.capacity && at + positions <= self.score_stride, "positions of a region");
-        assert!(rows * self.score_stride <= scores.len(), "room for scores");
-        if rows == 0 {
+        if rows == 0 || positions.is_empty() {
             return;
         }
+        // From the beginning of a panel.
+        let local = (positions.start - before) / NR * NR..positions.end - before;
+        let at = NR + before + local.start - self.from;
+        let keys = region.keys(self.attention.layer, self.head);
+        assert!(local.end <= region.capacity && at + local.len() <= self.score_stride, "positions of a region");
+        assert!(rows * self.score_stride <= scores.len(), "room for scores");
         let job = Job::<F32x16> {
             x: queries.as_ptr(),
             x_stride: self.width,
             rows,
             k: self.width,
-            panels: keys.as_ptr(),
+            panels: keys[local.start / NR * self.width..].as_ptr(),
             panel_stride: self.width,
-            columns: positions,
+            columns: local.len(),
             out: scores[at..].as_mut_ptr(),
             out_stride: self.score_stride,
             bias: std::ptr::null(),
@@ -286,21 +401,31 @@ impl Part<'_> {
         unsafe { self.attention.kernels.run_f32(&job) }
     }
 
-    /// Adds `scores[query][at + p] * value[p]` over the positions `p` of a region to `sums`.
-    fn sum(&self, scores: &[f32], sums: &mut [f32], mode: Mode, region: &Region, positions: Range<usize>, at: usize) {
+    /// Adds `scores[query][position] * value[position]` over these positions of a region that begins at `before` to `sums`.
+    fn sum(
+        &self,
+        scores: &[f32],
+        sums: &mut [f32],
+        mode: Mode,
+        region: &Region,
+        before: usize,
+        positions: Range<usize>,
+    ) {
         let rows = sums.len() / self.width;
-        let values = region.values(self.attention.layer, self.head);
-        assert!(positions.end <= region.capacity && at + positions.end <= self.score_stride, "positions of a region");
-        assert!(rows * self.score_stride <= scores.len(), "room for scores");
         if rows == 0 || (positions.is_empty() && mode == Mode::Continue) {
             return;
         }
+        let local = positions.start - before..positions.end - before;
+        let at = NR + positions.start - self.from;
+        let values = region.values(self.attention.layer, self.head);
+        assert!(local.end <= region.capacity && at + local.len() <= self.score_stride, "positions of a region");
+        assert!(rows * self.score_stride <= scores.len(), "room for scores");
         let job = Job::<F32x16> {
-            x: scores[at + positions.start..].as_ptr(),
+            x: scores[at..].as_ptr(),
             x_stride: self.score_stride,
             rows,
-            k: positions.len(),
-            panels: values[positions.start..].as_ptr(),
+            k: local.len(),
+            panels: values[local.start..].as_ptr(),
             panel_stride: region.capacity,
             columns: self.width,
             out: sums.as_mut_ptr(),
@@ -313,3 +438,6 @@ impl Part<'_> {
         unsafe { self.attention.kernels.run_f32(&job) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -66,7 +66,7 @@ pub struct Kernels {
     f32: unsafe fn(&Job<F32x16>),
     bf16: unsafe fn(&Job<Bf16x16>),
     f16: unsafe fn(&Job<F16x16>),
-    softmax: unsafe fn(&mut [f32], f32) -> f32,
+    softmax: unsafe fn(&mut [f32], f32) -> (f32, f32),
     silu_gate: unsafe fn(&[f32], &mut [f32]),
 }
 
@@ -127,7 +127,7 @@ impl Kernels {
     }
 
     /// [`ops::softmax`], compiled for this processor; the same to the bit.
-    pub(super) fn softmax(&self, scores: &mut [f32], scale: f32) -> f32 {
+    pub(super) fn softmax(&self, scores: &mut [f32], scale: f32) -> (f32, f32) {
         // SAFETY: the processor was checked when the set was chosen.
         unsafe { (self.softmax)(scores, scale) }
     }

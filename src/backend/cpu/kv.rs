@@ -43,7 +43,7 @@ pub struct Region {
 }
 
 impl Region {
-    fn new(shape: Shape, positions: usize) -> Result<Self, BackendError> {
+    pub(super) fn new(shape: Shape, positions: usize) -> Result<Self, BackendError> {
         let out_of_memory = |bytes| BackendError::Memory { bytes };
         let capacity = positions.checked_next_multiple_of(NR).ok_or_else(|| out_of_memory(usize::MAX))?;
         let blocks = |each: usize| {
@@ -73,7 +73,7 @@ impl Region {
     }
 
     /// Stores key and value `[heads * head_dim]` at `position` of this region.
-    fn store(&mut self, layer: usize, position: usize, key: &[f32], value: &[f32]) {
+    pub(super) fn store(&mut self, layer: usize, position: usize, key: &[f32], value: &[f32]) {
         let width = self.shape.head_dim;
         let key_len = self.capacity / NR * width;
         let value_len = self.capacity * self.shape.value_panels();

@@ -84,20 +84,20 @@ pub fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Replaces scores by `exp(scale * score - max)` and returns the sum of these: the softmax, not yet normalised.
+/// Replaces scores by `exp(scale * (score - max))`, the softmax, not yet normalised; returns the largest score and the sum of these.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
-pub fn softmax(scores: &mut [f32], scale: f32) -> f32 {
+pub fn softmax(scores: &mut [f32], scale: f32) -> (f32, f32) {
     let max = max(scores);
     for score in scores.iter_mut() {
         *score = exp((*score - max) * scale);
     }
-    sum(scores, |score| score)
+    (max, sum(scores, |score| score))
 }
 
 /// `e^x` to about 2 units in the last place, without branches or calls. Saturates below -87 and above 88.
 #[inline]
-fn exp(x: f32) -> f32 {
+pub fn exp(x: f32) -> f32 {
     // Adding 1.5 * 2^23 rounds to a whole number and leaves it in the low bits.
     const ROUND: f32 = 12_582_912.0;
     // ln 2 in two parts, the first short enough that its products with whole numbers up to 127 are exact.
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_softmax_of_equal_scores_is_flat_and_survives_large_ones() {
         let mut scores = [3e4f32; 5];
-        assert_eq!(softmax(&mut scores, 1.0).to_bits(), 5.0f32.to_bits());
+        assert_eq!(softmax(&mut scores, 1.0), (3e4, 5.0));
         assert!(scores.iter().all(|&score| score.to_bits() == 1.0f32.to_bits()));
     }
 

@@ -34,6 +34,8 @@ pub struct Buffers {
     qkv: Vec<f32>,
     /// Result of attention `[rows, heads * head_dim]`.
     attended: Vec<f32>,
+    /// Working memory of attention.
+    chunks: Vec<f32>,
     /// `[rows, 2 * intermediate]`.
     gate_up: Vec<f32>,
     /// `[rows, intermediate]`.
@@ -143,7 +145,7 @@ impl CpuNetwork {
         let stride = queries + 2 * attention.kv_heads * attention.head_dim;
         let count = buffers.x.len() / self.spec.hidden;
         let block = &self.weights.blocks[layer];
-        let Buffers { x, normed, qkv, attended, gate_up, activated } = buffers;
+        let Buffers { x, normed, qkv, attended, chunks, gate_up, activated } = buffers;
 
         let mut views = Vec::with_capacity(slab.len());
         let mut before = 0;
@@ -161,7 +163,7 @@ impl CpuNetwork {
         }
         let attended = sized(attended, count * queries);
         Attention { pool: &self.pool, kernels: self.kernels, spec: attention, layer, scratch: &self.scratch }
-            .run(&views, qkv, stride, attended);
+            .run(&views, qkv, stride, chunks, attended);
         let output = Linear { weights: &block.output, bias: block.output_bias.as_deref(), mode: Mode::Add };
         linear(&self.pool, &self.kernels, output, attended, x);
 

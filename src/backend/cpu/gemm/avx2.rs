@@ -49,7 +49,7 @@ pub unsafe fn product_f16(job: &Job<F16x16>) {
 /// # Safety
 /// The processor must have AVX2.
 #[target_feature(enable = "avx2")]
-pub unsafe fn softmax(scores: &mut [f32], scale: f32) -> f32 {
+pub unsafe fn softmax(scores: &mut [f32], scale: f32) -> (f32, f32) {
     ops::softmax(scores, scale)
 }
 

@@ -1,0 +1,100 @@
+use super::super::kv::Shape;
+use super::*;
+
+const SPEC: spec::Attention =
+    spec::Attention { heads: 4, kv_heads: 2, head_dim: 20, qkv_bias: false, output_bias: false, qk_norm: false };
+const POSITIONS: usize = 1300;
+const ROWS: usize = 3;
+
+/// Floats in -1..1.
+fn values(seed: u32, len: usize) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(state) / f64::from(1u32 << 31) - 1.0
+    };
+    (0..len).map(|_| next() as f32).collect()
+}
+
+/// Keys or values of a position, `[kv_heads * head_dim]`.
+fn of_position(seed: u32, position: usize) -> Vec<f32> {
+    values(seed + 7919 * position as u32, SPEC.kv_heads * SPEC.head_dim)
+}
+
+fn region(positions: Range<usize>) -> Region {
+    let mut region = Region::new(Shape::new(1, SPEC), positions.len().max(1)).expect("memory");
+    for position in positions.clone() {
+        region.store(0, position - positions.start, &of_position(1, position), &of_position(2, position));
+    }
+    region
+}
+
+/// The last rows of a text, `[rows, heads * head_dim]`.
+fn attend(border: usize, rows: usize, threads: usize, queries: &[f32]) -> Vec<f32> {
+    let pool = Pool::new(threads);
+    let width = SPEC.heads * SPEC.head_dim;
+    let scratch: Vec<Mutex<Scratch>> = (0..threads).map(|_| Mutex::default()).collect();
+    let (shared, own) = (region(0..border), region(border..POSITIONS));
+    let view =
+        View { shared: (border > 0).then_some((&shared, border)), own: &own, start: POSITIONS - rows, rows: 0..rows };
+    let attention = Attention { pool: &pool, kernels: Kernels::best(), spec: SPEC, layer: 0, scratch: &scratch };
+    let mut out = vec![0.0; rows * width];
+    attention.run(&[view], &queries[queries.len() - rows * width..], width, &mut Vec::new(), &mut out);
+    out
+}
+
+/// By the formula, in f64.
+fn expected(queries: &[f32], row: usize) -> Vec<f64> {
+    let (width, group) = (SPEC.head_dim, SPEC.heads / SPEC.kv_heads);
+    let mut out = Vec::new();
+    for head in 0..SPEC.heads {
+        let query = &queries[(row * SPEC.heads + head) * width..][..width];
+        let at = head / group * width..(head / group + 1) * width;
+        let seen = POSITIONS - ROWS + row + 1;
+        let weights: Vec<f64> = (0..seen)
+            .map(|position| {
+                let key = &of_position(1, position)[at.clone()];
+                let score: f64 = query.iter().zip(key).map(|(q, k)| f64::from(*q) * f64::from(*k)).sum();
+                (score / (width as f64).sqrt()).exp()
+            })
+            .collect();
+        let sum: f64 = weights.iter().sum();
+        let mut channels = vec![0.0; width];
+        for (position, weight) in weights.iter().enumerate() {
+            for (channel, value) in channels.iter_mut().zip(&of_position(2, position)[at.clone()]) {
+                *channel += weight / sum * f64::from(*value);
+            }
+        }
+        out.extend(channels);
+    }
+    out
+}
+
+#[test]
+fn long_texts_are_attended_to_in_chunks_that_nothing_else_moves() {
+    let width = SPEC.heads * SPEC.head_dim;
+    // Large enough that the largest scores lie in different chunks for different queries.
+    let queries: Vec<f32> = values(3, ROWS * width).into_iter().map(|q| 8.0 * q).collect();
+    let together = attend(0, ROWS, 1, &queries);
+    for (row, found) in together.chunks(width).enumerate() {
+        for (found, expected) in found.iter().zip(expected(&queries, row)) {
+            assert!((f64::from(*found) - expected).abs() < 1e-5, "row {row}: {found} for {expected}");
+        }
+    }
+    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+    for border in [0, 100, 512, 700, 1024, 1290] {
+        for threads in [1, 2, 5] {
+            assert_eq!(
+                bits(&attend(border, ROWS, threads, &queries)),
+                bits(&together),
+                "border {border}, {threads} threads"
+            );
+            let alone = attend(border, 1, threads, &queries);
+            assert_eq!(
+                bits(&alone),
+                bits(&together[(ROWS - 1) * width..]),
+                "alone, border {border}, {threads} threads"
+            );
+        }
+    }
+}
