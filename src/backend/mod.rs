@@ -140,7 +140,7 @@ impl Dtype {
 pub struct LoadOptions {
     /// Weight storage.
     pub dtype: Dtype,
-    /// Worker threads; 0 chooses the number of physical cores.
+    /// Worker threads; 0 chooses the number of fast cores.
     pub threads: usize,
 }
 

@@ -112,7 +112,7 @@ impl<'s> Outcome<'s> {
 const TILE_QUERIES: usize = 24;
 
 /// Multiply-adds of the scores below which other threads are not called; see the constant of this name in `gemm`.
-const INLINE_WORK: usize = 1 << 18;
+const INLINE_WORK: usize = 1 << 16;
 
 /// Positions whose scores are worked on together: those of a tile stay in the second-level cache.
 const CHUNK: usize = 512;

@@ -8,8 +8,10 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod blocking;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 
 use super::ops;
@@ -112,11 +114,25 @@ impl Kernels {
         })
     }
 
+    /// The NEON kernels.
+    #[cfg(target_arch = "aarch64")]
+    fn neon() -> Self {
+        Self {
+            name: "neon",
+            f32: neon::product_f32,
+            bf16: neon::product_bf16,
+            f16: neon::product_f16,
+            ..Self::portable()
+        }
+    }
+
     /// All that this processor can run, the fastest last.
     pub fn available() -> Vec<Self> {
         #[cfg(target_arch = "x86_64")]
         let fast = [Self::avx2(), Self::avx512()];
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        let fast = [Some(Self::neon())];
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         let fast = [None];
         [Some(Self::portable())].into_iter().chain(fast).flatten().collect()
     }
@@ -164,13 +180,13 @@ impl Kernels {
     }
 }
 
-/// Multiply-adds below which other threads are not called, some 30 microseconds: on a machine that is busy with other
+/// Multiply-adds below which other threads are not called, a microsecond or two: on a machine that is busy with other
 /// things, such as the user's tests, waiting for a thread that has lost its core costs more than it could save. The
 /// tests of this file use small matrices and want them shared out.
-const INLINE_WORK: usize = if cfg!(test) { 1 << 12 } else { 1 << 17 };
+const INLINE_WORK: usize = if cfg!(test) { 1 << 12 } else { 1 << 15 };
 
 /// Bytes of weights that take as long to read as [`INLINE_WORK`] takes to compute.
-const INLINE_BYTES: usize = 1 << 17;
+const INLINE_BYTES: usize = 1 << 15;
 
 /// A linear layer on all rows.
 #[derive(Clone, Copy)]

@@ -1,6 +1,7 @@
 //! The CPU backend: one forward pass for every architecture, over rows of any number of sequences.
 
 mod attention;
+mod cores;
 mod gemm;
 mod kv;
 mod load;

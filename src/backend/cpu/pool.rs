@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
+use super::cores;
+
 /// Turns of the waiting loop before a worker goes to sleep: some tens of microseconds, longer than the serial pieces
 /// between two parallel ones and far shorter than anything a user would see as load.
 const SPINS: u32 = 2000;
@@ -49,9 +51,9 @@ struct Shared {
 unsafe impl Sync for Shared {}
 
 impl Pool {
-    /// A pool of `threads` threads, the caller's included; 0 chooses the number of physical cores.
+    /// A pool of `threads` threads, the caller's included; 0 chooses the number of fast cores.
     pub fn new(threads: usize) -> Self {
-        let threads = if threads == 0 { physical_cores() } else { threads };
+        let threads = if threads == 0 { cores::sensible() } else { threads };
         let shared = Arc::new(Shared {
             epoch: AtomicUsize::new(0),
             gate: AtomicUsize::new(0),
@@ -217,19 +219,6 @@ impl<'a, T> Parts<'a, T> {
         assert!(at <= self.len && len <= self.len - at, "part outside its memory");
         self.start.wrapping_add(at)
     }
-}
-
-/// Threads that the process may use, but not more than the machine has cores: two threads of one core share the
-/// arithmetic units that this backend keeps busy.
-fn physical_cores() -> usize {
-    let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let mut cores = std::collections::BTreeSet::new();
-    for cpu in 0.. {
-        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-        let Ok(siblings) = std::fs::read_to_string(path) else { break };
-        cores.insert(siblings);
-    }
-    if cores.is_empty() { available } else { available.min(cores.len()) }
 }
 
 #[cfg(test)]

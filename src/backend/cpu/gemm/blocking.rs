@@ -4,6 +4,8 @@
 //! tiles of rows pass over them. Meanwhile the tiles fetch what follows, each its share, so that memory is never waited for and
 //! arithmetic hides behind reading, or reading behind arithmetic, whichever takes longer.
 
+use std::mem::MaybeUninit;
+
 use super::super::pack::NR;
 use super::{Job, Mode};
 
@@ -68,7 +70,8 @@ pub struct Tile<B> {
 pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
     let panels = job.columns.div_ceil(NR);
     let slice = job.k.div_ceil(job.k.div_ceil(SLICE).max(1)).max(1);
-    let mut scratch = [0.0f32; ROWS * NR];
+    let mut scratch = [const { MaybeUninit::<f32>::uninit() }; ROWS * NR];
+    let scratch = scratch.as_mut_ptr().cast::<f32>();
     for row in (0..job.rows).step_by(ROWS) {
         let rows = ROWS.min(job.rows - row);
         let mut panel = 0;
@@ -80,11 +83,11 @@ pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
             let part = Part { job, row, rows, column: panel * NR, width: beside * NR };
             // Sums that need nothing done to them grow where they belong.
             let direct = job.bias.is_null() && job.mode != Mode::Add && part.columns() == part.width;
-            let sums = if direct { (part.out(0), job.out_stride) } else { (scratch.as_mut_ptr(), part.width) };
+            let sums = if direct { (part.out(0), job.out_stride) } else { (scratch, part.width) };
             // SAFETY: rows and panels of the job; the scratch has room for 64 rows of a panel, and for fewer rows of more panels.
             unsafe {
                 if !direct && job.mode == Mode::Continue {
-                    part.begin(&mut scratch);
+                    part.begin(scratch);
                 }
                 let blocks = job.panels.add(panel * job.panel_stride);
                 let mut k = 0;
@@ -99,7 +102,7 @@ pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
                     k += len.max(1);
                 }
                 if !direct {
-                    part.end(&scratch);
+                    part.end(scratch);
                 }
             }
             panel += beside;
@@ -163,20 +166,25 @@ impl<B> Part<'_, B> {
     }
 
     /// What the chains go on from.
-    unsafe fn begin(&self, sums: &mut [f32]) {
+    unsafe fn begin(&self, sums: *mut f32) {
         let columns = self.columns();
-        for (row, sums) in sums[..self.rows * self.width].chunks_exact_mut(self.width).enumerate() {
-            // SAFETY: a row of the job's outputs.
-            sums[..columns].copy_from_slice(unsafe { std::slice::from_raw_parts(self.out(row), columns) });
+        for row in 0..self.rows {
+            // SAFETY: a row of the job's outputs, and one of the sums.
+            unsafe {
+                let to = sums.add(row * self.width);
+                std::ptr::copy_nonoverlapping(self.out(row), to, columns);
+                std::ptr::write_bytes(to.add(columns), 0, self.width - columns);
+            }
         }
     }
 
     /// What becomes of the sums.
     #[inline(always)]
-    unsafe fn end(&self, sums: &[f32]) {
+    unsafe fn end(&self, sums: *const f32) {
         let columns = self.columns();
-        for (row, sums) in sums[..self.rows * self.width].chunks_exact(self.width).enumerate() {
-            let sums = &sums[..columns];
+        for row in 0..self.rows {
+            // SAFETY: a row of the sums, all of which tiles have written.
+            let sums = unsafe { std::slice::from_raw_parts(sums.add(row * self.width), columns) };
             // SAFETY: a row of the job's outputs, which are in use here only.
             let out = unsafe { std::slice::from_raw_parts_mut(self.out(row), columns) };
             let bias = if self.job.bias.is_null() {
