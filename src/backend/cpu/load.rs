@@ -1,5 +1,6 @@
 //! From the checkpoint of a model to packed weights.
 
+use super::gemm::Kernels;
 use super::pack::{self, Packed, Storage};
 use super::pool::Pool;
 use crate::backend::{BackendError, Dtype};
@@ -15,7 +16,7 @@ pub struct Weights {
     pub final_norm: Vec<f32>,
     /// The blocks.
     pub blocks: Vec<BlockWeights>,
-    /// How the matrices are stored.
+    /// How the matrices are stored; of int4 the embedding and the head are int8.
     pub storage: Storage,
 }
 
@@ -47,17 +48,21 @@ pub struct BlockWeights {
 
 impl Weights {
     /// Packs the weights of `model`.
-    pub fn pack(model: &Model, dtype: Dtype, pool: &Pool) -> Result<Self, BackendError> {
+    pub fn pack(model: &Model, dtype: Dtype, pool: &Pool, kernels: &Kernels) -> Result<Self, BackendError> {
         let storage = match dtype {
             Dtype::F32 => Storage::F32,
             Dtype::Bf16 => Storage::Bf16,
+            Dtype::Int8 => Storage::Int8,
+            Dtype::Int4 => Storage::Int4,
             Dtype::Auto => lossless(model)?,
         };
-        let packer = Packer { model, pool, storage };
+        let packer = Packer { model, pool, kernels, storage };
+        // Four bits are too few where the errors go straight into the logits.
+        let ends = Packer { storage: if storage == Storage::Int4 { Storage::Int8 } else { storage }, ..packer };
         let spec = &model.spec;
         Ok(Self {
-            embedding: packer.matrix(&[Slot::Embedding])?,
-            head: if spec.tied { None } else { Some(packer.matrix(&[Slot::Head])?) },
+            embedding: ends.matrix(&[Slot::Embedding])?,
+            head: if spec.tied { None } else { Some(ends.matrix(&[Slot::Head])?) },
             final_norm: packer.vector(&[Slot::FinalNorm])?,
             blocks: (0..spec.layers).map(|block| packer.block(block)).collect::<Result<_, _>>()?,
             storage,
@@ -101,9 +106,11 @@ fn lossless(model: &Model) -> Result<Storage, BackendError> {
     Ok(found.unwrap_or(Storage::F32))
 }
 
+#[derive(Clone, Copy)]
 struct Packer<'a> {
     model: &'a Model,
     pool: &'a Pool,
+    kernels: &'a Kernels,
     storage: Storage,
 }
 
@@ -118,7 +125,8 @@ impl Packer<'_> {
                 parts.push((self.model.tensor(slot)?, rows));
             }
         }
-        Packed::new(self.pool, &parts, inputs, self.storage).map_err(|bytes| BackendError::WeightMemory { bytes })
+        Packed::new(self.pool, self.kernels, &parts, inputs, self.storage)
+            .map_err(|bytes| BackendError::WeightMemory { bytes })
     }
 
     /// Vectors, one after the other.

@@ -8,6 +8,7 @@ mod ops;
 mod pack;
 mod pass;
 mod pool;
+mod quantized;
 mod rotary;
 
 use std::collections::HashSet;
@@ -57,7 +58,7 @@ impl CpuNetwork {
     /// Packs the weights of `model` for the given kernels.
     pub fn new(model: &Model, options: LoadOptions, kernels: Kernels) -> Result<Self, BackendError> {
         let pool = Pool::new(options.threads);
-        let weights = Weights::pack(model, options.dtype, &pool)?;
+        let weights = Weights::pack(model, options.dtype, &pool, &kernels)?;
         let spec = model.spec.clone();
         let Position::Rotary(rotary) = spec.position;
         Ok(Self {
