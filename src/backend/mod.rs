@@ -3,6 +3,8 @@
 pub mod choice;
 pub mod cpu;
 
+use std::path::Path;
+
 use crate::model::Model;
 use crate::sampling::{Accepted, Draft};
 pub use choice::{ChoiceItem, ChoiceRules};
@@ -151,7 +153,16 @@ pub struct LoadOptions {
 
 /// Loads `model` onto the CPU.
 pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
-    cpu::load(model, options)
+    cpu::load(model, options, None)
+}
+
+/// The same; what takes long to make of the weights is kept in the folder `cache` for the next time.
+pub fn load_with_cache(
+    model: &Model,
+    options: LoadOptions,
+    cache: Option<&Path>,
+) -> Result<Box<dyn Network>, BackendError> {
+    cpu::load(model, options, cache)
 }
 
 /// Why a network could not be loaded or run.

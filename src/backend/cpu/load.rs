@@ -1,8 +1,12 @@
 //! From the checkpoint of a model to packed weights.
 
+use std::cell::RefCell;
+use std::path::Path;
+
 use super::gemm::Kernels;
-use super::pack::{self, Packed, Storage};
+use super::pack::{self, Packed, Panels, Storage};
 use super::pool::Pool;
+use super::quantized::{Reader, SavedWeights};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{BlockSlot, Model, Slot, TensorType};
 
@@ -48,7 +52,14 @@ pub struct BlockWeights {
 
 impl Weights {
     /// Packs the weights of `model`.
-    pub fn pack(model: &Model, dtype: Dtype, pool: &Pool, kernels: &Kernels) -> Result<Self, BackendError> {
+    ///
+    /// Quantised weights are kept in the folder `cache`, and taken from there if they were made from the same files.
+    pub fn pack(
+        model: &Model,
+        dtype: Dtype,
+        (pool, kernels): (&Pool, &Kernels),
+        cache: Option<&Path>,
+    ) -> Result<Self, BackendError> {
         let storage = match dtype {
             Dtype::F32 => Storage::F32,
             Dtype::Bf16 => Storage::Bf16,
@@ -56,24 +67,36 @@ impl Weights {
             Dtype::Int4 => Storage::Int4,
             Dtype::Auto => lossless(model)?,
         };
-        let packer = Packer { model, pool, kernels, storage };
+        let quantised = matches!(storage, Storage::Int8 | Storage::Int4);
+        let saved = cache.filter(|_| quantised).and_then(|folder| SavedWeights::new(folder, model, storage.name()));
+        let reader = RefCell::new(saved.as_ref().and_then(SavedWeights::read));
+        let found = reader.borrow().is_some();
+        let packer = Packer { model, pool, kernels, storage, reader: &reader };
         // Four bits are too few where the errors go straight into the logits.
         let ends = Packer { storage: if storage == Storage::Int4 { Storage::Int8 } else { storage }, ..packer };
         let spec = &model.spec;
-        Ok(Self {
+        let weights = Self {
             embedding: ends.matrix(&[Slot::Embedding])?,
             head: if spec.tied { None } else { Some(ends.matrix(&[Slot::Head])?) },
             final_norm: packer.vector(&[Slot::FinalNorm])?,
             blocks: (0..spec.layers).map(|block| packer.block(block)).collect::<Result<_, _>>()?,
             storage,
-        })
+        };
+        let whole = found && reader.borrow().is_some();
+        if let Some(saved) = saved.filter(|_| !whole) {
+            saved.write(weights.matrices().filter_map(Packed::quantised));
+        }
+        Ok(weights)
+    }
+
+    /// All matrices, in the order in which they are packed.
+    fn matrices(&self) -> impl Iterator<Item = &Packed> {
+        [&self.embedding].into_iter().chain(&self.head).chain(self.in_blocks())
     }
 
     /// Bytes of the packed matrices.
     pub fn bytes(&self) -> usize {
-        self.embedding.bytes()
-            + self.head.as_ref().map_or(0, Packed::bytes)
-            + self.in_blocks().map(Packed::bytes).sum::<usize>()
+        self.matrices().map(Packed::bytes).sum()
     }
 
     /// Weights that every row is multiplied with.
@@ -112,11 +135,16 @@ struct Packer<'a> {
     pool: &'a Pool,
     kernels: &'a Kernels,
     storage: Storage,
+    /// Where quantised weights are read from; nothing once something was missing there.
+    reader: &'a RefCell<Option<Reader>>,
 }
 
 impl Packer<'_> {
     /// Matrices with the same inputs, one below the other.
     fn matrix(&self, slots: &[Slot]) -> Result<Packed, BackendError> {
+        if let Some(packed) = self.saved(slots) {
+            return Ok(packed);
+        }
         let mut inputs = 0;
         let mut parts = Vec::new();
         for &slot in slots {
@@ -127,6 +155,23 @@ impl Packer<'_> {
         }
         Packed::new(self.pool, self.kernels, &parts, inputs, self.storage)
             .map_err(|bytes| BackendError::WeightMemory { bytes })
+    }
+
+    /// The same from the file of quantised weights.
+    fn saved(&self, slots: &[Slot]) -> Option<Packed> {
+        let bits = self.storage.bits()?;
+        let shapes = slots.iter().map(|&slot| self.model.spec.shape(slot));
+        let (mut outputs, mut inputs) = (0, 0);
+        for shape in shapes {
+            outputs += shape.first()?;
+            inputs = *shape.get(1)?;
+        }
+        let mut reader = self.reader.borrow_mut();
+        let next = reader.as_mut()?.next(outputs, inputs, bits);
+        if next.is_none() {
+            *reader = None;
+        }
+        next.map(|quantised| Packed { outputs, inputs, panels: Panels::Quantized(quantised) })
     }
 
     /// Vectors, one after the other.

@@ -12,14 +12,14 @@ use crate::model::{Tensor, TensorType};
 /// Columns (outputs) of a panel.
 pub const NR: usize = 16;
 
-/// What memory full of zeros can be taken for.
+/// Numbers without padding between or behind them.
 ///
 /// # Safety
-/// All bytes zero have to be a value.
-pub unsafe trait Zeroed: Copy + Send + Sync + 'static {}
+/// Any bytes have to be a value.
+pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 
 /// One input's weights for the 16 outputs of a panel. All bytes zero are all weights zero.
-pub trait Block: Zeroed {
+pub trait Block: Plain {
     /// The weight of output `c`, exactly.
     fn get(&self, c: usize) -> f32;
     /// Sets the weight of output `c`, rounded to nearest even.
@@ -38,7 +38,7 @@ pub struct F32x16(pub [f32; NR]);
 pub struct Bf16x16(pub [u16; NR]);
 
 // SAFETY: plain floats.
-unsafe impl Zeroed for F32x16 {}
+unsafe impl Plain for F32x16 {}
 
 impl Block for F32x16 {
     #[inline]
@@ -57,7 +57,7 @@ const fn bf16_place(c: usize) -> usize {
 }
 
 // SAFETY: plain integers.
-unsafe impl Zeroed for Bf16x16 {}
+unsafe impl Plain for Bf16x16 {}
 
 impl Block for Bf16x16 {
     #[inline]
@@ -76,7 +76,7 @@ impl Block for Bf16x16 {
 pub struct F16x16(pub [u16; NR]);
 
 // SAFETY: plain integers.
-unsafe impl Zeroed for F16x16 {}
+unsafe impl Plain for F16x16 {}
 
 impl Block for F16x16 {
     #[inline]
@@ -90,6 +90,15 @@ impl Block for F16x16 {
 }
 
 impl Storage {
+    /// How wide whole numbers are, if weights are such.
+    pub fn bits(self) -> Option<Bits> {
+        match self {
+            Self::Int8 => Some(Bits::Eight),
+            Self::Int4 => Some(Bits::Four),
+            Self::F32 | Self::Bf16 | Self::F16 => None,
+        }
+    }
+
     /// Name for people.
     pub fn name(self) -> &'static str {
         match self {
@@ -169,6 +178,11 @@ impl Packed {
         }
     }
 
+    /// The matrix as whole numbers, if it is such.
+    pub fn quantised(&self) -> Option<&Quantized> {
+        if let Panels::Quantized(quantised) = &self.panels { Some(quantised) } else { None }
+    }
+
     /// Writes the weights of one output, `[inputs]`, as they are multiplied with: the embedding of a token.
     pub fn output(&self, output: usize, to: &mut [f32]) {
         fn copy<B: Block>(panel: &[B], c: usize, to: &mut [f32]) {
@@ -243,7 +257,7 @@ pub fn widen(dtype: TensorType, bytes: &[u8], to: &mut [f32]) {
 
 /// `len` zero blocks, or the number of bytes for which there is no memory. The system hands out zero pages when they are first
 /// touched: what is never used takes no memory and no time.
-pub fn zeroed<B: Zeroed>(len: usize) -> Result<Vec<B>, usize> {
+pub fn zeroed<B: Plain>(len: usize) -> Result<Vec<B>, usize> {
     let bytes = len.saturating_mul(size_of::<B>());
     let layout = Layout::array::<B>(len).map_err(|_| bytes)?;
     if layout.size() == 0 {
@@ -255,7 +269,7 @@ pub fn zeroed<B: Zeroed>(len: usize) -> Result<Vec<B>, usize> {
         return Err(bytes);
     }
     let capacity = len;
-    // SAFETY: allocated above by the global allocator for exactly `len` blocks, and zero bytes are a block.
+    // SAFETY: allocated above by the global allocator for exactly `len` blocks, and zero bytes are a value.
     Ok(unsafe { Vec::from_raw_parts(memory, len, capacity) })
 }
 

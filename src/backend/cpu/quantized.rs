@@ -18,11 +18,13 @@ mod avx512;
 mod blocking;
 pub mod inputs;
 mod portable;
+mod saved;
 #[cfg(test)]
 mod tests;
 mod weights;
 
 pub use inputs::InputBlock;
+pub use saved::{Reader, SavedWeights};
 pub use weights::{Bits, Line, Quantized, Scales, quantise};
 
 use super::pack::NR;
@@ -67,7 +69,6 @@ impl Job<'_> {
     /// # Safety
     /// `row` and the columns must be the job's, and not be in use elsewhere.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
     unsafe fn write(&self, row: usize, column: usize, sums: &[f32]) {
         // SAFETY: columns of a row of the job (the caller's duty).
         let out = unsafe { std::slice::from_raw_parts_mut(self.out.add(row * self.out_stride + column), sums.len()) };

@@ -60,8 +60,11 @@ trait Codes {
     /// Codes of one step and half a panel, `[8 outputs][4 inputs]`, in the form that [`add`](Self::add) wants.
     type Half: Copy;
 
-    /// The codes of step `step`, outputs 0 to 7 and 8 to 15.
-    unsafe fn step(block: *const Line, step: usize) -> [Self::Half; 2];
+    /// The codes of step `2 * pair`, outputs 0 to 7 or 8 to 15.
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half;
+
+    /// The codes of the step behind it.
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half;
 
     /// Adds the products of 8 outputs and 4 inputs.
     unsafe fn add(sums: __m256i, half: Self::Half, x: __m256i) -> __m256i;
@@ -78,16 +81,19 @@ impl Codes for Int8 {
     type Half = (__m256i, __m256i);
 
     #[inline(always)]
-    unsafe fn step(block: *const Line, step: usize) -> [Self::Half; 2] {
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half {
         // SAFETY: a line of a block.
         unsafe {
-            let half = |half: usize| {
-                let stored = _mm256_load_si256(block.add(step).cast::<__m256i>().add(half));
-                let signed = _mm256_xor_si256(stored, _mm256_set1_epi8(i8::MIN));
-                (_mm256_abs_epi8(signed), signed)
-            };
-            [half(0), half(1)]
+            let stored = _mm256_load_si256(block.add(2 * pair).cast::<__m256i>().add(half));
+            let signed = _mm256_xor_si256(stored, _mm256_set1_epi8(i8::MIN));
+            (_mm256_abs_epi8(signed), signed)
         }
+    }
+
+    #[inline(always)]
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: the line behind it, as the even one of a block that starts there.
+        unsafe { Self::even(block.add(1), pair, half) }
     }
 
     /// `|w| * sign(x, w)`: two products of at most 127 * 127 fit into 16 bits, more would not.
@@ -113,15 +119,20 @@ impl Codes for Int4 {
     type Half = __m256i;
 
     #[inline(always)]
-    unsafe fn step(block: *const Line, step: usize) -> [Self::Half; 2] {
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half {
         // SAFETY: a line of a block.
         unsafe {
-            let half = |half: usize| {
-                let both = _mm256_load_si256(block.add(step / 2).cast::<__m256i>().add(half));
-                let this = if step.is_multiple_of(2) { both } else { _mm256_srli_epi16::<4>(both) };
-                _mm256_and_si256(this, _mm256_set1_epi8(15))
-            };
-            [half(0), half(1)]
+            let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
+            _mm256_and_si256(both, _mm256_set1_epi8(15))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: as above.
+        unsafe {
+            let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
+            _mm256_and_si256(_mm256_srli_epi16::<4>(both), _mm256_set1_epi8(15))
         }
     }
 
@@ -144,7 +155,7 @@ struct Avx2<C>(PhantomData<C>);
 
 impl<C: Codes> Tiles for Avx2<C> {
     const LINES: usize = C::LINES;
-    const ROWS: usize = 4;
+    const ROWS: usize = 8;
 
     fn panels(rows: usize) -> usize {
         match rows {
@@ -165,7 +176,11 @@ impl<C: Codes> Tiles for Avx2<C> {
                 (2, 2) => run::<C, 2, 2>(tile),
                 (2, _) => run::<C, 2, 1>(tile),
                 (3, _) => run::<C, 3, 1>(tile),
-                _ => run::<C, 4, 1>(tile),
+                (4, _) => run::<C, 4, 1>(tile),
+                (5, _) => run::<C, 5, 1>(tile),
+                (6, _) => run::<C, 6, 1>(tile),
+                (7, _) => run::<C, 7, 1>(tile),
+                _ => run::<C, 8, 1>(tile),
             }
         }
     }
@@ -193,22 +208,24 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
                 let x = x.add(block * x_stride);
                 for p in 0..NP {
                     let at = p * stride + block;
-                    let mut sums = [[_mm256_setzero_si256(); 2]; MR];
-                    for step in 0..8 {
-                        let [left, right] = C::step(codes.add(at * C::LINES), step);
-                        for (r, [left_sums, right_sums]) in sums.iter_mut().enumerate() {
-                            let four = (&raw const (*x.add(r)).codes).cast::<i32>().add(step).read_unaligned();
-                            let four = _mm256_set1_epi32(four);
-                            *left_sums = C::add(*left_sums, left, four);
-                            *right_sums = C::add(*right_sums, right, four);
-                        }
-                    }
+                    // Half a panel at a time: more sums than that would not stay in registers.
                     for half in 0..2 {
+                        let mut sums = [_mm256_setzero_si256(); MR];
+                        let mut add = |weights: C::Half, step: usize| {
+                            for (r, sums) in sums.iter_mut().enumerate() {
+                                let four = (&raw const (*x.add(r)).codes).cast::<i32>().add(step).read_unaligned();
+                                *sums = C::add(*sums, weights, _mm256_set1_epi32(four));
+                            }
+                        };
+                        for pair in 0..4 {
+                            add(C::even(codes.add(at * C::LINES), pair, half), 2 * pair);
+                            add(C::odd(codes.add(at * C::LINES), pair, half), 2 * pair + 1);
+                        }
                         let stored = _mm_load_si128(scales.add(at).cast::<u16>().add(half * 8).cast());
                         let scale = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(stored)));
-                        for (r, sums) in sums.iter().enumerate() {
+                        for (r, sums) in sums.into_iter().enumerate() {
                             let &InputBlock { scale: of_x, start, .. } = &*x.add(r);
-                            let whole = _mm256_cvtepi32_ps(C::whole(sums[half], start));
+                            let whole = _mm256_cvtepi32_ps(C::whole(sums, start));
                             let scale = _mm256_mul_ps(scale, _mm256_set1_ps(of_x));
                             let out = out.add((r * NP + p) * NR + half * 8);
                             _mm256_storeu_ps(out, _mm256_fmadd_ps(whole, scale, _mm256_loadu_ps(out)));

@@ -1,6 +1,8 @@
 //! Inputs as whole numbers from -127 to 127 with a scale for every block of 32. Plain Rust, so that every kernel set computes the same bits;
 //! the compiler makes vector instructions of it.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
 use super::BLOCK;
 
 /// 32 inputs of a row: `x ≈ scale * codes`.
@@ -26,7 +28,6 @@ pub const ROUND: f32 = 12_582_912.0;
 /// # Safety
 /// All these places must be valid for writing and not be in use elsewhere.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub unsafe fn quantise_row(x: &[f32], offset: i32, to: *mut InputBlock, stride: usize) {
     let (whole, rest) = x.as_chunks::<BLOCK>();
     for (b, block) in whole.iter().enumerate() {
@@ -43,7 +44,6 @@ pub unsafe fn quantise_row(x: &[f32], offset: i32, to: *mut InputBlock, stride: 
 
 /// Quantises one block. With an infinite input or one that is no number the scale is no number, and so is what comes out of the product.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 fn quantise(x: &[f32; BLOCK], offset: i32) -> InputBlock {
     // Magnitudes compare like their bits, and what is no number is greater than all others.
     let greatest = x.iter().fold(0, |greatest, x| greatest.max(x.to_bits() as i32 & i32::MAX));

@@ -1,10 +1,16 @@
 //! Weights as whole numbers of 8 or 4 bits with a scale for every output and block of 32 inputs, in the order in which the kernels read them.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
+use std::ops::Deref;
+use std::sync::Arc;
+
 use half::bf16;
+use memmap2::Mmap;
 
 use super::inputs::ROUND;
 use super::{BLOCK, Kernels};
-use crate::backend::cpu::pack::{self, NR};
+use crate::backend::cpu::pack::{self, NR, Plain};
 use crate::backend::cpu::pool::{Parts, Pool};
 use crate::model::Tensor;
 
@@ -53,9 +59,9 @@ impl Scales {
 }
 
 // SAFETY: plain integers.
-unsafe impl pack::Zeroed for Line {}
+unsafe impl Plain for Line {}
 // SAFETY: as above.
-unsafe impl pack::Zeroed for Scales {}
+unsafe impl Plain for Scales {}
 
 /// A matrix `[outputs, inputs]` as panels `[ceil(outputs / 16)][ceil(inputs / 32)]` of blocks; missing outputs have the scale zero, missing
 /// inputs are zero.
@@ -67,12 +73,65 @@ pub struct Quantized {
     /// How wide the codes are.
     pub bits: Bits,
     /// `[panel][block][8 or 4]`.
-    codes: Vec<Line>,
+    codes: Memory<Line>,
     /// `[panel][block]`.
-    scales: Vec<Scales>,
+    scales: Memory<Scales>,
+}
+
+/// Numbers in memory of our own, or in a file that is mapped into memory.
+pub struct Memory<T>(Place<T>);
+
+enum Place<T> {
+    Own(Vec<T>),
+    Mapped { file: Arc<Mmap>, at: usize, len: usize },
+}
+
+impl<T: Plain> Memory<T> {
+    /// `len` numbers from byte `at` of a file on; `None` where it ends before.
+    pub fn mapped(file: &Arc<Mmap>, at: usize, len: usize) -> Option<Self> {
+        let bytes = file.get(at..at.checked_add(len.checked_mul(size_of::<T>())?)?)?;
+        let aligned = bytes.as_ptr().cast::<T>().is_aligned();
+        aligned.then(|| Self(Place::Mapped { file: Arc::clone(file), at, len }))
+    }
+}
+
+impl<T: Plain> Deref for Memory<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            Place::Own(own) => own,
+            Place::Mapped { file, at, len } => {
+                // SAFETY: inside the file and aligned (checked by `mapped`), mapped as long as `self` lives, and any bytes are a value.
+                unsafe { std::slice::from_raw_parts(file.as_ptr().add(*at).cast(), *len) }
+            }
+        }
+    }
 }
 
 impl Quantized {
+    /// Puts a matrix together; codes and scales have to be as many as its sizes say.
+    pub fn from_parts(
+        (outputs, inputs): (usize, usize),
+        bits: Bits,
+        codes: Memory<Line>,
+        scales: Memory<Scales>,
+    ) -> Self {
+        let blocks = outputs.div_ceil(NR) * inputs.div_ceil(BLOCK);
+        assert!(codes.len() == blocks * bits.lines() && scales.len() == blocks, "sizes of a quantised matrix");
+        Self { outputs, inputs, bits, codes, scales }
+    }
+
+    /// All codes.
+    pub fn codes(&self) -> &[Line] {
+        &self.codes
+    }
+
+    /// All scales.
+    pub fn scales(&self) -> &[Scales] {
+        &self.scales
+    }
+
     /// Blocks of a panel.
     pub fn blocks(&self) -> usize {
         self.inputs.div_ceil(BLOCK)
@@ -151,12 +210,12 @@ pub fn quantise(
             unsafe { (kernels.weights)(bits, &weights, codes, scales, c) };
         }
     });
-    Ok(Quantized { outputs, inputs, bits, codes, scales })
+    let (codes, scales) = (Memory(Place::Own(codes)), Memory(Place::Own(scales)));
+    Ok(Quantized::from_parts((outputs, inputs), bits, codes, scales))
 }
 
 /// Quantises the weights of output `c` of a panel, `[blocks * 32]`.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: &mut [Scales], c: usize) {
     let (weights, _) = weights.as_chunks::<BLOCK>();
     for ((weights, lines), scales) in weights.iter().zip(codes.chunks_exact_mut(bits.lines())).zip(scales) {
@@ -173,9 +232,8 @@ pub fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: 
             }
             Bits::Four => {
                 for (line, stored) in lines.iter_mut().zip(stored.as_chunks::<8>().0) {
-                    for i in 0..4 {
-                        line.0[c * 4 + i] = stored[i] | stored[i + 4] << 4;
-                    }
+                    let both: [u8; 4] = std::array::from_fn(|i| stored[i] | stored[i + 4] << 4);
+                    line.0[c * 4..c * 4 + 4].copy_from_slice(&both);
                 }
             }
         }
@@ -194,15 +252,25 @@ fn extreme(weights: &[f32; BLOCK]) -> Option<f32> {
     greatest.is_finite().then_some(if negative { -greatest } else { greatest })
 }
 
-/// Nearest whole numbers to `weights * inverse`, not below `least` and not above `most`.
+/// The range of int8.
+const EIGHT: (f32, f32) = (-127.0, 127.0);
+
+/// The range of int4.
+const FOUR: (f32, f32) = (-8.0, 7.0);
+
+/// [`ROUND`] plus the whole number of the range that is nearest to `scaled`.
 #[inline(always)]
-fn rounded(weights: &[f32; BLOCK], inverse: f32, (least, most): (f32, f32)) -> [i32; BLOCK] {
+fn shifted(scaled: f32, (least, most): (f32, f32)) -> f32 {
+    let scaled = if scaled < least { least } else { scaled };
+    (if scaled > most { most } else { scaled }) + ROUND
+}
+
+/// Nearest whole numbers to `weights * inverse` in a range.
+#[inline(always)]
+fn rounded(weights: &[f32; BLOCK], inverse: f32, range: (f32, f32)) -> [i32; BLOCK] {
     let mut to = [0; BLOCK];
     for (to, weight) in to.iter_mut().zip(weights) {
-        let scaled = weight * inverse;
-        let scaled = if scaled < least { least } else { scaled };
-        let scaled = if scaled > most { most } else { scaled };
-        *to = (scaled + ROUND).to_bits() as i32 - ROUND.to_bits() as i32;
+        *to = shifted(weight * inverse, range).to_bits() as i32 - ROUND.to_bits() as i32;
     }
     to
 }
@@ -222,12 +290,13 @@ fn eight(weights: &[f32; BLOCK]) -> (f32, [u8; BLOCK]) {
         return (0.0, zeros);
     }
     let scale = f32::from_bits((extreme.abs() / 127.0).to_bits().next_multiple_of(1 << 16));
-    (scale, stored(rounded(weights, scale.recip(), (-127.0, 127.0)), Bits::Eight))
+    (scale, stored(rounded(weights, scale.recip(), EIGHT), Bits::Eight))
 }
 
-/// What the weight of greatest magnitude is divided by for the scales that are tried. The first makes it -8, with the full range on its
-/// side; smaller ones cut it off in favour of the others, larger ones round it.
-const TRIED: [f32; 7] = [-8.0, -7.2, -7.6, -8.4, -8.8, -9.2, 7.2];
+/// What the weight of greatest magnitude is divided by for the scales that are tried. The first makes it -8, the end of the range that has a
+/// code more; smaller divisors cut it off in favour of the others, larger ones put it between two codes. More of them would hardly find better
+/// ones: on normally distributed weights the root mean square error is 8.6 % of the weights' with the first, 8.2 % with these, and 8.1 % with a hundred.
+const TRIED: [f32; 5] = [-8.0, -7.2, -7.6, -8.4, -8.8];
 
 /// int4: of a few scales the one with the least sum of squared errors.
 #[inline(always)]
@@ -237,27 +306,28 @@ fn four(weights: &[f32; BLOCK]) -> (f32, [u8; BLOCK]) {
     if extreme.abs() < LEAST {
         return (0.0, zeros);
     }
-    let mut best = (f32::INFINITY, 0.0, [0; BLOCK]);
-    for divisor in TRIED {
+    // All before any comparison: nobody can predict which one wins.
+    let tried = TRIED.map(|divisor| {
         let scale = bf16::from_f32(extreme / divisor).to_f32();
-        let codes = rounded(weights, scale.recip(), (-8.0, 7.0));
-        let error = squared_error(weights, &codes, scale, extreme.recip());
-        if error < best.0 {
-            best = (error, scale, codes);
-        }
-    }
-    (best.1, stored(best.2, Bits::Four))
+        (squared_error(weights, scale, extreme.recip()), scale)
+    });
+    let (_, scale) =
+        tried.into_iter().fold((f32::INFINITY, 0.0), |best, next| if next.0 < best.0 { next } else { best });
+    (scale, stored(rounded(weights, scale.recip(), FOUR), Bits::Four))
 }
 
 /// `sum of ((weight - scale * code) * unit)^2`, in eight lanes.
 #[inline(always)]
-fn squared_error(weights: &[f32; BLOCK], codes: &[i32; BLOCK], scale: f32, unit: f32) -> f32 {
+fn squared_error(weights: &[f32; BLOCK], scale: f32, unit: f32) -> f32 {
+    let inverse = scale.recip();
     let mut lanes = [0.0f32; 8];
-    for (weights, codes) in weights.as_chunks::<8>().0.iter().zip(codes.as_chunks::<8>().0) {
-        for i in 0..8 {
-            let error = (weights[i] - scale * codes[i] as f32) * unit;
-            lanes[i] += error * error;
+    for weights in weights.as_chunks::<8>().0 {
+        for (lane, &weight) in lanes.iter_mut().zip(weights) {
+            let code = shifted(weight * inverse, FOUR) - ROUND;
+            let error = (weight - scale * code) * unit;
+            *lane += error * error;
         }
     }
-    lanes.iter().sum()
+    let [a, b, c, d, e, f, g, h] = lanes;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
