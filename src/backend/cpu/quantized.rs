@@ -69,6 +69,7 @@ impl Job<'_> {
     /// # Safety
     /// `row` and the columns must be the job's, and not be in use elsewhere.
     #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
     unsafe fn write(&self, row: usize, column: usize, sums: &[f32]) {
         // SAFETY: columns of a row of the job (the caller's duty).
         let out = unsafe { std::slice::from_raw_parts_mut(self.out.add(row * self.out_stride + column), sums.len()) };

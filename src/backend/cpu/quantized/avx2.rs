@@ -1,6 +1,8 @@
 //! Kernels for x86-64 with AVX2 and FMA: products of bytes in pairs of 16 bits, which no sum of them leaves (see the two kinds of codes).
 //! The f32 sums of a tile stay in memory, there are no registers for them. Reference twin: `portable`.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
 use std::arch::x86_64::{
     __m256i, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
     _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi32_ps, _mm256_cvtepu16_epi32, _mm256_fmadd_ps,
@@ -213,8 +215,8 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
                         let mut sums = [_mm256_setzero_si256(); MR];
                         let mut add = |weights: C::Half, step: usize| {
                             for (r, sums) in sums.iter_mut().enumerate() {
-                                let four = (&raw const (*x.add(r)).codes).cast::<i32>().add(step).read_unaligned();
-                                *sums = C::add(*sums, weights, _mm256_set1_epi32(four));
+                                let four = (&raw const (*x.add(r)).codes).cast::<[u8; 4]>().add(step).read();
+                                *sums = C::add(*sums, weights, _mm256_set1_epi32(i32::from_ne_bytes(four)));
                             }
                         };
                         for pair in 0..4 {

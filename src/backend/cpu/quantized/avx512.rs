@@ -1,6 +1,8 @@
 //! Kernels for x86-64 with AVX-512 and its dot products of bytes (VNNI): one instruction multiplies 16 outputs by 4 inputs and adds up. The
 //! codes stay unsigned, as the instruction wants them; the sums start from what that adds too much. Reference twin: `portable`.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
 use std::arch::x86_64::{
     __m512i, _MM_HINT_T1, _mm_prefetch, _mm256_load_si256, _mm512_and_si512, _mm512_castsi512_ps, _mm512_cvtepi32_ps,
     _mm512_cvtepu16_epi32, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps, _mm512_mul_ps,
@@ -132,6 +134,7 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
             let end = blocks.min(block + every);
             while block < end {
                 let x = x.add(block * x_stride);
+                #[expect(clippy::needless_range_loop, reason = "the sums of a panel lie apart")]
                 for p in 0..NP {
                     let at = p * stride + block;
                     let mut whole = [_mm512_set1_epi32(0); MR];
@@ -142,8 +145,12 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
                         let weights = C::pair(codes.add(at * C::LINES), pair);
                         for (half, weights) in weights.into_iter().enumerate() {
                             for (r, whole) in whole.iter_mut().enumerate() {
-                                let four = (&raw const (*x.add(r)).codes).cast::<i32>().add(2 * pair + half);
-                                *whole = _mm512_dpbusd_epi32(*whole, weights, _mm512_set1_epi32(four.read_unaligned()));
+                                let four = (&raw const (*x.add(r)).codes).cast::<[u8; 4]>().add(2 * pair + half);
+                                *whole = _mm512_dpbusd_epi32(
+                                    *whole,
+                                    weights,
+                                    _mm512_set1_epi32(i32::from_ne_bytes(four.read())),
+                                );
                             }
                         }
                     }

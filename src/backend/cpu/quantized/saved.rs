@@ -4,6 +4,7 @@
 //! is loaded, each from a multiple of 64 bytes on. It is written beside its place and renamed, mapped into memory, and never trusted: a file with
 //! another key, of another length or with another checksum is made anew, and whatever its bytes are, they are numbers.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ impl SavedWeights {
             let path = path.canonicalize().ok()?;
             let data = path.metadata().ok()?;
             let modified = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-            key += &format!("{path:?} {} {}\n", data.len(), modified.as_nanos());
+            let _ = writeln!(key, "{} {} {}", path.display(), data.len(), modified.as_nanos());
             hash.add(path.as_os_str().as_encoded_bytes());
         }
         // A model that has changed takes the place of what it was.
