@@ -61,7 +61,15 @@ fn a_row_is_the_same_to_the_bit_in_any_company() {
     let llama = model("llama");
     let grouped = model("qwen2-sharded");
     let embedded = Model::load(&ModelFiles::Embedded(&MAIN)).expect("the embedded model");
-    for (model, dtype) in [(&llama, Dtype::F32), (&grouped, Dtype::Bf16), (&embedded, Dtype::Auto)] {
+    let cases = [
+        (&llama, Dtype::F32),
+        (&grouped, Dtype::Bf16),
+        (&embedded, Dtype::Auto),
+        (&llama, Dtype::Int4),
+        (&grouped, Dtype::Int8),
+        (&embedded, Dtype::Int4),
+    ];
+    for (model, dtype) in cases {
         let text = tokens(1, 90);
         let expected = one_by_one(&mut network(model, dtype, 1), &text);
         for threads in 1..=3 {
@@ -124,7 +132,7 @@ fn passes_longer_than_the_working_memory_are_cut_without_a_trace() {
 
 #[test]
 fn every_kernel_set_gives_the_same_bits() {
-    for dtype in [Dtype::F32, Dtype::Bf16] {
+    for dtype in [Dtype::F32, Dtype::Bf16, Dtype::Int8, Dtype::Int4] {
         let model = model("llama-bias");
         let text = tokens(7, 20);
         let logits: Vec<Vec<Bits>> = Kernels::available()
@@ -270,4 +278,81 @@ fn the_embedded_pair_fits_together_and_says_what_it_is() {
     let info = network.info();
     assert_eq!((info.device, info.dtype, info.threads), ("cpu", "bf16", 2));
     assert_eq!((network.vocab_size(), network.context()), (4096, 1024));
+}
+
+#[test]
+fn quantised_weights_take_what_their_codes_and_scales_take() {
+    let model = Model::load(&ModelFiles::Embedded(&MAIN)).expect("the embedded main model");
+    let [bf16, int8, int4] = [Dtype::Bf16, Dtype::Int8, Dtype::Int4].map(|dtype| network(&model, dtype, 2).info());
+    assert_eq!((bf16.dtype, int8.dtype, int4.dtype), ("bf16", "int8", "int4"));
+    assert_eq!((bf16.weights, int8.weights), (int8.weights, int4.weights));
+    // 32 codes and a scale of two bytes instead of 64 bytes; in int4 half as many bytes of codes, but for the embedding.
+    assert_eq!(int8.weight_bytes * 64, bf16.weight_bytes * 34);
+    let embedding = model.spec.vocab_size * model.spec.hidden;
+    assert_eq!(int4.weight_bytes, int8.weight_bytes - (int4.weights - embedding) / 2);
+}
+
+/// Logits of a few rows, as bits, with weights kept in `cache`.
+fn with_cache(folder: &Path, dtype: Dtype, cache: &Path) -> Vec<Bits> {
+    let model = Model::load(&ModelFiles::Folder(folder.into())).expect("a model");
+    let options = LoadOptions { dtype, threads: 2 };
+    let mut network = CpuNetwork::with_cache(&model, options, Kernels::best(), Some(cache)).expect("loadable");
+    let seq = network.open(8).expect("memory");
+    let rows = pass(&mut network, &[(seq, 0, &tokens(14, 8))], Wanted::All);
+    (0..rows).map(|row| bits(&network, row)).collect()
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect()
+}
+
+#[test]
+fn quantised_weights_are_kept_and_a_damaged_file_is_made_anew() {
+    let work = tempfile::tempdir().expect("a folder");
+    let (folder, cache) = (work.path().join("model"), work.path().join("cache").join("weights"));
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models/llama");
+    std::fs::create_dir(&folder).expect("a folder");
+    for file in entries(&golden) {
+        std::fs::copy(&file, folder.join(file.file_name().expect("a name"))).expect("a copy");
+    }
+    for dtype in [Dtype::Int8, Dtype::Int4] {
+        let expected = with_cache(&folder, dtype, &cache);
+        let [file] = &entries(&cache)[..] else { panic!("one file for one model") };
+        let (whole, written) = (std::fs::read(file).expect("kept"), file.metadata().unwrap().modified().unwrap());
+        assert_eq!(with_cache(&folder, dtype, &cache), expected);
+        assert_eq!(file.metadata().unwrap().modified().unwrap(), written, "read, not made again");
+
+        let middle = whole.len() / 2;
+        let mut flipped = whole.clone();
+        flipped[middle] ^= 1;
+        let mut swapped = whole.clone();
+        swapped.swap(middle, middle + 64 * 9 + 1);
+        let mut claimed = whole.clone();
+        claimed[8..16].fill(0xff);
+        let longer = [&whole[..], &[0; 64]].concat();
+        let cases = [&flipped[..], &swapped, &claimed, &longer, &whole[..middle], &whole[..20], &[], b"text"];
+        for (case, damaged) in cases.into_iter().enumerate().filter(|(_, damaged)| **damaged != whole) {
+            std::fs::write(file, damaged).expect("a damaged file");
+            assert_eq!(with_cache(&folder, dtype, &cache), expected, "case {case}");
+            assert!(std::fs::read(file).expect("kept") == whole, "case {case} was not made good");
+        }
+
+        // Other weights under the same name.
+        let weights = folder.join("model.safetensors");
+        let original = std::fs::read(&weights).expect("weights");
+        let mut other = original.clone();
+        let from = other.len() - other.len() / 4;
+        other[from..].iter_mut().for_each(|byte| *byte &= 0xbf);
+        std::fs::write(&weights, &other).expect("written");
+        assert_ne!(with_cache(&folder, dtype, &cache), expected);
+        std::fs::write(&weights, &original).expect("written");
+        assert_eq!(with_cache(&folder, dtype, &cache), expected);
+        assert_eq!(entries(&cache).len(), 1, "nothing is left behind");
+        std::fs::remove_file(file).expect("removed");
+    }
+    // Where nothing can be kept, everything works all the same; floats keep nothing.
+    let expected = with_cache(&folder, Dtype::Int8, &cache);
+    assert_eq!(with_cache(&folder, Dtype::Int8, &folder.join("config.json")), expected);
+    with_cache(&folder, Dtype::Bf16, &cache);
+    assert_eq!(entries(&cache).len(), 1);
 }

@@ -5,7 +5,7 @@ mod toy;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bass_tui::backend::{self, LoadOptions, Network};
+use bass_tui::backend::{self, Dtype, LoadOptions, Network};
 use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, ModelDrafter};
 use bass_tui::model::{EmbeddedModel, Model, ModelFiles, embedded};
 use bass_tui::sampling::{Accept, Sampling};
@@ -19,34 +19,39 @@ const PROMPT: &str =
 struct Pair {
     main: ModelFiles,
     draft: ModelFiles,
+    dtype: Dtype,
 }
 
 fn golden(main: &str, draft: &str) -> Pair {
     let folder = |name: &str| {
         ModelFiles::Folder(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(name))
     };
-    Pair { main: folder(main), draft: folder(draft) }
+    Pair { main: folder(main), draft: folder(draft), dtype: Dtype::Auto }
 }
 
 fn built_in() -> Pair {
-    let of = |model: &'static EmbeddedModel| ModelFiles::Embedded(model);
-    Pair { main: of(&embedded::MAIN), draft: of(&embedded::DRAFT) }
+    built_in_as(Dtype::Auto)
 }
 
-fn load(files: &ModelFiles, threads: usize) -> (Model, Box<dyn Network>) {
+fn built_in_as(dtype: Dtype) -> Pair {
+    let of = |model: &'static EmbeddedModel| ModelFiles::Embedded(model);
+    Pair { main: of(&embedded::MAIN), draft: of(&embedded::DRAFT), dtype }
+}
+
+fn load(files: &ModelFiles, dtype: Dtype, threads: usize) -> (Model, Box<dyn Network>) {
     let model = Model::load(files).unwrap();
-    let network = backend::load(&model, LoadOptions { threads, ..LoadOptions::default() }).unwrap();
+    let network = backend::load(&model, LoadOptions { dtype, threads }).unwrap();
     (model, network)
 }
 
 impl Pair {
     fn drafter(&self, threads: usize) -> Box<dyn Drafter> {
-        let (draft, network) = load(&self.draft, threads);
+        let (draft, network) = load(&self.draft, self.dtype, threads);
         Box::new(ModelDrafter::new(draft.name, network))
     }
 
     fn engine_with(&self, threads: usize, drafter: Option<Box<dyn Drafter>>) -> Engine {
-        let (main, network) = load(&self.main, threads);
+        let (main, network) = load(&self.main, self.dtype, threads);
         Engine::new(network, main.tokenizer, main.eos, drafter)
     }
 
@@ -167,6 +172,23 @@ fn qwen2_greedy() {
 #[test]
 fn built_in_greedy() {
     greedy_is_the_same_with_any_drafts(&built_in());
+}
+
+/// With weights of a few bits, too, a row's result depends on nothing but its own sequence.
+#[test]
+fn built_in_greedy_with_quantised_weights() {
+    for dtype in [Dtype::Int8, Dtype::Int4] {
+        let pair = built_in_as(dtype);
+        let mut engine = pair.engine(2);
+        let plain = write(&mut engine, &greedy(1, PLAIN));
+        for (n, length) in [(1, DraftLength::Fixed(3)), (3, DraftLength::Bass), (8, DraftLength::Fixed(5))] {
+            let got = write(&mut engine, &greedy(n, length));
+            assert!(got.summary.drafted > TOKENS / 4, "{dtype:?}: nothing drafted");
+            (0..n).for_each(|c| assert_same(&got, c, &plain, 0, &format!("{dtype:?}, {length:?}, n = {n}")));
+        }
+        let single = write(&mut pair.engine(1), &greedy(2, DraftLength::Fixed(2)));
+        assert_same(&single, 1, &plain, 0, "with one thread");
+    }
 }
 
 #[test]

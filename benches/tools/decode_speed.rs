@@ -38,6 +38,9 @@ struct Arguments {
     /// Kernel set, instead of the fastest that this processor has.
     #[arg(long)]
     kernel: Option<String>,
+    /// Folder where quantised weights are kept between runs.
+    #[arg(long)]
+    cache: Option<PathBuf>,
     #[arg(long, default_value_t = 2)]
     threads: usize,
     #[arg(long, default_value_t = 5)]
@@ -86,7 +89,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         _ => ModelFiles::Folder(arguments.model.clone()),
     };
     let model = Model::load(&files).map_err(|error| error.to_string())?;
-    let mut network = CpuNetwork::new(&model, options, kernels).map_err(|error| error.to_string())?;
+    let mut network = CpuNetwork::with_cache(&model, options, kernels, arguments.cache.as_deref())
+        .map_err(|error| error.to_string())?;
     drop(model);
     let info = network.info();
     println!(

@@ -3,6 +3,8 @@
 pub mod choice;
 pub mod cpu;
 
+use std::path::Path;
+
 use crate::model::Model;
 use crate::sampling::{Accepted, Draft};
 pub use choice::{ChoiceItem, ChoiceRules};
@@ -47,13 +49,13 @@ pub enum Wanted {
 pub struct NetworkInfo {
     /// `cpu` or `cuda`.
     pub device: &'static str,
-    /// Storage type of the weights: `f32`, `bf16`, `f16`.
+    /// Storage type of the weights: `f32`, `bf16`, `f16`, `int8`, `int4`.
     pub dtype: &'static str,
     /// Name of the kernel set in use, for example `avx2`.
     pub kernel: &'static str,
     /// Weights that every row is multiplied with.
     pub weights: usize,
-    /// Bytes of the packed weights.
+    /// Bytes of the packed weights, scales included.
     pub weight_bytes: usize,
     /// Worker threads.
     pub threads: usize,
@@ -123,11 +125,16 @@ pub enum Dtype {
     F32,
     /// bfloat16, rounded to nearest even where the checkpoint has more precision.
     Bf16,
+    /// 8-bit whole numbers with a scale for every 32 weights.
+    Int8,
+    /// 4-bit whole numbers with a scale for every 32 weights; the embedding and the head are int8.
+    Int4,
 }
 
 impl Dtype {
     /// Every storage by its name.
-    pub const ALL: [(&'static str, Self); 3] = [("auto", Self::Auto), ("f32", Self::F32), ("bf16", Self::Bf16)];
+    pub const ALL: [(&'static str, Self); 5] =
+        [("auto", Self::Auto), ("f32", Self::F32), ("bf16", Self::Bf16), ("int8", Self::Int8), ("int4", Self::Int4)];
 
     /// The storage of this name.
     pub fn parse(name: &str) -> Option<Self> {
@@ -146,7 +153,16 @@ pub struct LoadOptions {
 
 /// Loads `model` onto the CPU.
 pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
-    cpu::load(model, options)
+    cpu::load(model, options, None)
+}
+
+/// The same; what takes long to make of the weights is kept in the folder `cache` for the next time.
+pub fn load_with_cache(
+    model: &Model,
+    options: LoadOptions,
+    cache: Option<&Path>,
+) -> Result<Box<dyn Network>, BackendError> {
+    cpu::load(model, options, cache)
 }
 
 /// Why a network could not be loaded or run.
@@ -159,7 +175,7 @@ pub enum BackendError {
     #[error("internal error in the network: {0}")]
     Contract(String),
     /// Not enough memory for the packed weights.
-    #[error("no memory for {bytes} bytes of weights: use a smaller model, or bf16 weights")]
+    #[error("no memory for {bytes} bytes of weights: use a smaller model, or --dtype bf16, int8 or int4")]
     WeightMemory {
         /// Bytes asked for.
         bytes: usize,

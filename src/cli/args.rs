@@ -34,7 +34,8 @@ pub struct ModelArgs {
     /// Where to compute (cuda is not available in this version) [default: auto]
     #[arg(long, value_name = "auto|cpu|cuda")]
     pub device: Option<String>,
-    /// Storage of the weights; auto is as in the files (int8 and int4 are not available in this version) [default: auto]
+    /// Storage of the weights: auto is as in the files; int8 and int4 take a half and about a third of the memory and time of bf16, and
+    /// change what is written a little [default: auto]
     #[arg(long, value_name = "auto|f32|bf16|int8|int4")]
     pub dtype: Option<String>,
     /// Worker threads; 0 is one per core [default: 0]
@@ -62,14 +63,9 @@ impl ModelArgs {
             }
             Some(other) => return Err(Failure::input(format!("--device is {other}, expected auto or cpu"))),
         }
-        let dtype = self.dtype.as_deref().unwrap_or(&config.dtype);
-        let dtype = match (Dtype::parse(dtype), dtype) {
-            (Some(dtype), _) => dtype,
-            (None, "int8" | "int4") => {
-                return Err(Failure::input(format!("--dtype {dtype} is not available in this version: use bf16")));
-            }
-            (None, _) => return Err(Failure::input(format!("--dtype is {dtype}, expected auto, f32 or bf16"))),
-        };
+        let name = self.dtype.as_deref().unwrap_or(&config.dtype);
+        let dtype = Dtype::parse(name)
+            .ok_or_else(|| Failure::input(format!("--dtype is {name}, expected auto, f32, bf16, int8 or int4")))?;
         let threads = self.threads.or(config.threads).unwrap_or(0);
         if threads > MAX_THREADS {
             return Err(Failure::input(format!("--threads is {threads}, expected 0 (one per core) to {MAX_THREADS}")));

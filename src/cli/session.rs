@@ -59,7 +59,8 @@ impl Session {
             name => model(name)?.map_or(Drafting::None, Drafting::Model),
         };
         let profiles = Some(self.paths.cache_dir.join("profiles"));
-        Ok(LocalModels { main: main.files, draft, load, profiles })
+        let weights = Some(self.paths.cache_dir.join("weights"));
+        Ok(LocalModels { main: main.files, draft, load, profiles, weights })
     }
 
     /// The engine with these models, loaded.

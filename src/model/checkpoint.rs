@@ -101,6 +101,12 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
+    /// The files, in a fixed order; `None` if the weights are part of the program.
+    pub fn paths(&self) -> Option<impl Iterator<Item = &Path>> {
+        let on_disk = self.files.iter().all(|file| matches!(file.bytes, Bytes::Mapped(_)));
+        on_disk.then(|| self.files.iter().map(|file| &*file.path))
+    }
+
     fn empty(origin: PathBuf) -> Self {
         Self { origin, files: Vec::new(), tensors: HashMap::new() }
     }

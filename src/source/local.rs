@@ -39,6 +39,8 @@ pub struct LocalModels {
     pub load: LoadOptions,
     /// Folder where measurements of pairs are kept; `None` to measure anew.
     pub profiles: Option<PathBuf>,
+    /// Folder where quantised weights are kept; `None` to make them anew.
+    pub weights: Option<PathBuf>,
 }
 
 /// Why the models cannot be used.
@@ -121,7 +123,7 @@ struct Loaded {
 
 fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
     let main = Model::load(&models.main)?;
-    let network = backend::load(&main, models.load)?;
+    let network = backend::load_with_cache(&main, models.load, models.weights.as_deref())?;
     let on = network.info();
     let mut pair = vec![profiles::describe(&main.name, &on)];
 
@@ -132,7 +134,7 @@ fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
             draft: draft.name.clone(),
             why,
         })?;
-        let network = backend::load(&draft, models.load)?;
+        let network = backend::load_with_cache(&draft, models.load, models.weights.as_deref())?;
         pair.push(profiles::describe(&draft.name, &network.info()));
         Ok(Box::new(ModelDrafter::new(&draft.name, network)))
     };

@@ -57,6 +57,20 @@ fn timeless(mut report: Value) -> Value {
 }
 
 #[test]
+fn weights_of_a_few_bits_write_programs_too() {
+    let world = World::new();
+    let args = ["--file", &is_even(), "-n", "8"];
+    for dtype in ["int8", "int4"] {
+        let report = world.complete(&[&args[..], &["--dtype", dtype]].concat());
+        assert_eq!(report["dtype"], dtype);
+        assert!(candidates(&report).iter().any(|c| c["verdict"]["status"] == "passed"), "{report}");
+        world.config(&format!("dtype = '{dtype}'\n"));
+        assert_eq!(timeless(world.complete(&args)), timeless(report), "by the config file");
+        world.config("");
+    }
+}
+
+#[test]
 fn a_seed_decides_everything() {
     let world = World::new();
     let run = |seed, length| {

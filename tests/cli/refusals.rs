@@ -134,7 +134,7 @@ fn numbers_out_of_range() {
     run(&["--draft-length", "65"]).refused(2, &["--draft-length", "65"]);
     run(&["--accept", "always"]).refused(2, &["always", "coupled"]);
     run(&["--device", "tpu"]).refused(2, &["tpu"]);
-    run(&["--dtype", "f8"]).refused(2, &["f8"]);
+    run(&["--dtype", "f8"]).refused(2, &["f8", "auto, f32, bf16, int8 or int4"]);
     run(&["--time-budget", "-1s"]).refused(2, &["--time-budget"]);
     run(&["--time-budget", "3 weeks"]).refused(2, &["--time-budget", "weeks"]);
     run(&["--stop", ""]).refused(2, &["--stop"]);

@@ -69,7 +69,6 @@ fn help_goes_to_stdout_and_teaches() {
         "<P|->",
         "<F[:FUNCTION|:LINE]>",
         "cuda is not available in this version",
-        "int8 and int4 are not available in this version",
         "--test-command",
         "130 interrupted",
     ] {
@@ -89,7 +88,6 @@ fn what_this_version_lacks_is_said() {
     lacks(&["models", "remove", "qwen2-0.5b"], "models path");
     lacks(&["complete", "x", "--test-command", "make test"], "--tests FILE");
     lacks(&["complete", "x", "--device", "cuda"], "--device cpu");
-    lacks(&["complete", "x", "--dtype", "int4"], "bf16");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod portable;
 use super::ops;
 use super::pack::{Bf16x16, F16x16, F32x16, NR, Packed, Panels};
 use super::pool::{Parts, Pool};
+use super::quantized::{self, InputBlock};
 
 /// What happens to the outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +71,8 @@ pub struct Kernels {
     f16: unsafe fn(&Job<F16x16>),
     softmax: unsafe fn(&mut [f32], f32) -> (f32, f32),
     silu_gate: unsafe fn(&[f32], &mut [f32]),
+    /// Those for quantised weights.
+    pub(super) quantized: quantized::Kernels,
 }
 
 impl Kernels {
@@ -82,6 +85,7 @@ impl Kernels {
             f16: portable::product,
             softmax: ops::softmax,
             silu_gate: ops::silu_gate,
+            quantized: quantized::Kernels::PORTABLE,
         }
     }
 
@@ -98,6 +102,7 @@ impl Kernels {
             f16: avx2::product_f16,
             softmax: avx2::softmax,
             silu_gate: avx2::silu_gate,
+            quantized: quantized::Kernels::AVX2,
         })
     }
 
@@ -105,11 +110,14 @@ impl Kernels {
     #[cfg(target_arch = "x86_64")]
     fn avx512() -> Option<Self> {
         let has = std::arch::is_x86_feature_detected!("avx512f");
+        let dot_products =
+            std::arch::is_x86_feature_detected!("avx512bw") && std::arch::is_x86_feature_detected!("avx512vnni");
         Self::avx2().filter(|_| has).map(|avx2| Self {
             name: "avx512",
             f32: avx512::product_f32,
             bf16: avx512::product_bf16,
             f16: avx512::product_f16,
+            quantized: if dot_products { quantized::Kernels::AVX512 } else { avx2.quantized },
             ..avx2
         })
     }
@@ -163,7 +171,7 @@ impl Kernels {
         unsafe { (self.f32)(job) }
     }
 
-    /// Runs a job on panels of any kind, from panel `first` on. `job.panels` does not count.
+    /// Runs a job on panels of floats of any kind, from panel `first` on. `job.panels` does not count.
     ///
     /// # Safety
     /// As for [`run_f32`](Self::run_f32).
@@ -175,6 +183,7 @@ impl Kernels {
                 Panels::F32(blocks) => (self.f32)(&job.with_panels(blocks[at..].as_ptr())),
                 Panels::Bf16(blocks) => (self.bf16)(&job.with_panels(blocks[at..].as_ptr())),
                 Panels::F16(blocks) => (self.f16)(&job.with_panels(blocks[at..].as_ptr())),
+                Panels::Quantized(_) => unreachable!("whole numbers have kernels of their own"),
             }
         }
     }
@@ -199,8 +208,15 @@ pub struct Linear<'a> {
     pub mode: Mode,
 }
 
-/// Computes `layer` on `x` `[rows, inputs]` into `out` `[rows, outputs]`.
-pub fn linear(pool: &Pool, kernels: &Kernels, layer: Linear<'_>, x: &[f32], out: &mut [f32]) {
+/// Computes `layer` on `x` `[rows, inputs]` into `out` `[rows, outputs]`. `scratch` is working memory.
+pub fn linear(
+    pool: &Pool,
+    kernels: &Kernels,
+    layer: Linear<'_>,
+    x: &[f32],
+    out: &mut [f32],
+    scratch: &mut Vec<InputBlock>,
+) {
     let Linear { weights, bias, mode } = layer;
     let (inputs, outputs) = (weights.inputs, weights.outputs);
     let rows = x.len() / inputs;
@@ -214,6 +230,11 @@ pub fn linear(pool: &Pool, kernels: &Kernels, layer: Linear<'_>, x: &[f32], out:
     let unit = panels.div_ceil(pool.threads() * 4).next_multiple_of(4);
     let inline = rows * inputs * outputs < INLINE_WORK && weights.bytes() < INLINE_BYTES;
     let unit = if inline { panels } else { unit };
+    if let Panels::Quantized(weights) = &weights.panels {
+        let call = quantized::Call { pool, kernels: kernels.quantized, unit };
+        quantized::linear(call, weights, (bias, mode == Mode::Add), x, out, scratch);
+        return;
+    }
     let out = Parts::new(out);
     pool.run(panels.div_ceil(unit), &|number, _| {
         let first = number * unit;
@@ -288,16 +309,16 @@ mod tests {
             for threads in [1, 3] {
                 let pool = Pool::new(threads);
                 for storage in [Storage::F32, Storage::Bf16, Storage::F16] {
-                    let weights = Packed::new(&pool, &[(tensor, outputs)], inputs, storage).expect("memory");
+                    let weights = Packed::new(&pool, &Kernels::best(), &[(tensor, outputs)], inputs, storage).expect("memory");
                     let layer = Linear { weights: &weights, bias: with_bias.then_some(&bias[..]), mode };
                     for kernels in Kernels::available() {
                         let mut out = before.clone();
-                        linear(&pool, &kernels, layer, &x, &mut out);
+                        linear(&pool, &kernels, layer, &x, &mut out, &mut Vec::new());
                         results.push(out);
                         // Row by row.
                         let mut out = before.clone();
                         for (x, out) in x.chunks(inputs).zip(out.chunks_mut(outputs)) {
-                            linear(&pool, &kernels, layer, x, out);
+                            linear(&pool, &kernels, layer, x, out, &mut Vec::new());
                         }
                         results.push(out);
                     }

@@ -1,7 +1,12 @@
 //! From the checkpoint of a model to packed weights.
 
-use super::pack::{self, Packed, Storage};
+use std::cell::RefCell;
+use std::path::Path;
+
+use super::gemm::Kernels;
+use super::pack::{self, Packed, Panels, Storage};
 use super::pool::Pool;
+use super::quantized::{Reader, SavedWeights};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{BlockSlot, Model, Slot, TensorType};
 
@@ -15,7 +20,7 @@ pub struct Weights {
     pub final_norm: Vec<f32>,
     /// The blocks.
     pub blocks: Vec<BlockWeights>,
-    /// How the matrices are stored.
+    /// How the matrices are stored; of int4 the embedding and the head are int8.
     pub storage: Storage,
 }
 
@@ -47,28 +52,51 @@ pub struct BlockWeights {
 
 impl Weights {
     /// Packs the weights of `model`.
-    pub fn pack(model: &Model, dtype: Dtype, pool: &Pool) -> Result<Self, BackendError> {
+    ///
+    /// Quantised weights are kept in the folder `cache`, and taken from there if they were made from the same files.
+    pub fn pack(
+        model: &Model,
+        dtype: Dtype,
+        (pool, kernels): (&Pool, &Kernels),
+        cache: Option<&Path>,
+    ) -> Result<Self, BackendError> {
         let storage = match dtype {
             Dtype::F32 => Storage::F32,
             Dtype::Bf16 => Storage::Bf16,
+            Dtype::Int8 => Storage::Int8,
+            Dtype::Int4 => Storage::Int4,
             Dtype::Auto => lossless(model)?,
         };
-        let packer = Packer { model, pool, storage };
+        let quantised = matches!(storage, Storage::Int8 | Storage::Int4);
+        let saved = cache.filter(|_| quantised).and_then(|folder| SavedWeights::new(folder, model, storage.name()));
+        let reader = RefCell::new(saved.as_ref().and_then(SavedWeights::read));
+        let found = reader.borrow().is_some();
+        let packer = Packer { model, pool, kernels, storage, reader: &reader };
+        // Four bits are too few where the errors go straight into the logits.
+        let ends = Packer { storage: if storage == Storage::Int4 { Storage::Int8 } else { storage }, ..packer };
         let spec = &model.spec;
-        Ok(Self {
-            embedding: packer.matrix(&[Slot::Embedding])?,
-            head: if spec.tied { None } else { Some(packer.matrix(&[Slot::Head])?) },
+        let weights = Self {
+            embedding: ends.matrix(&[Slot::Embedding])?,
+            head: if spec.tied { None } else { Some(ends.matrix(&[Slot::Head])?) },
             final_norm: packer.vector(&[Slot::FinalNorm])?,
             blocks: (0..spec.layers).map(|block| packer.block(block)).collect::<Result<_, _>>()?,
             storage,
-        })
+        };
+        let whole = found && reader.borrow().is_some();
+        if let Some(saved) = saved.filter(|_| !whole) {
+            saved.write(weights.matrices().filter_map(Packed::quantised));
+        }
+        Ok(weights)
+    }
+
+    /// All matrices, in the order in which they are packed.
+    fn matrices(&self) -> impl Iterator<Item = &Packed> {
+        [&self.embedding].into_iter().chain(&self.head).chain(self.in_blocks())
     }
 
     /// Bytes of the packed matrices.
     pub fn bytes(&self) -> usize {
-        self.embedding.bytes()
-            + self.head.as_ref().map_or(0, Packed::bytes)
-            + self.in_blocks().map(Packed::bytes).sum::<usize>()
+        self.matrices().map(Packed::bytes).sum()
     }
 
     /// Weights that every row is multiplied with.
@@ -101,15 +129,22 @@ fn lossless(model: &Model) -> Result<Storage, BackendError> {
     Ok(found.unwrap_or(Storage::F32))
 }
 
+#[derive(Clone, Copy)]
 struct Packer<'a> {
     model: &'a Model,
     pool: &'a Pool,
+    kernels: &'a Kernels,
     storage: Storage,
+    /// Where quantised weights are read from; nothing once something was missing there.
+    reader: &'a RefCell<Option<Reader>>,
 }
 
 impl Packer<'_> {
     /// Matrices with the same inputs, one below the other.
     fn matrix(&self, slots: &[Slot]) -> Result<Packed, BackendError> {
+        if let Some(packed) = self.saved(slots) {
+            return Ok(packed);
+        }
         let mut inputs = 0;
         let mut parts = Vec::new();
         for &slot in slots {
@@ -118,7 +153,25 @@ impl Packer<'_> {
                 parts.push((self.model.tensor(slot)?, rows));
             }
         }
-        Packed::new(self.pool, &parts, inputs, self.storage).map_err(|bytes| BackendError::WeightMemory { bytes })
+        Packed::new(self.pool, self.kernels, &parts, inputs, self.storage)
+            .map_err(|bytes| BackendError::WeightMemory { bytes })
+    }
+
+    /// The same from the file of quantised weights.
+    fn saved(&self, slots: &[Slot]) -> Option<Packed> {
+        let bits = self.storage.bits()?;
+        let shapes = slots.iter().map(|&slot| self.model.spec.shape(slot));
+        let (mut outputs, mut inputs) = (0, 0);
+        for shape in shapes {
+            outputs += shape.first()?;
+            inputs = *shape.get(1)?;
+        }
+        let mut reader = self.reader.borrow_mut();
+        let next = reader.as_mut()?.next(outputs, inputs, bits);
+        if next.is_none() {
+            *reader = None;
+        }
+        next.map(|quantised| Packed { outputs, inputs, panels: Panels::Quantized(quantised) })
     }
 
     /// Vectors, one after the other.

@@ -9,9 +9,11 @@ mod ops;
 mod pack;
 mod pass;
 mod pool;
+mod quantized;
 mod rotary;
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
@@ -28,8 +30,8 @@ use crate::model::{Model, ModelSpec};
 use crate::sampling::{Accepted, Draft};
 
 /// Packs the weights of `model` and returns a network that computes on the CPU.
-pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
-    Ok(Box::new(CpuNetwork::new(model, options, Kernels::best())?))
+pub fn load(model: &Model, options: LoadOptions, cache: Option<&Path>) -> Result<Box<dyn Network>, BackendError> {
+    Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?))
 }
 
 /// Rows that go through the layers together. Longer passes are cut, so that working memory has a bound; the result does
@@ -57,8 +59,18 @@ pub struct CpuNetwork {
 impl CpuNetwork {
     /// Packs the weights of `model` for the given kernels.
     pub fn new(model: &Model, options: LoadOptions, kernels: Kernels) -> Result<Self, BackendError> {
+        Self::with_cache(model, options, kernels, None)
+    }
+
+    /// The same; quantised weights are kept in the folder `cache` for the next time.
+    pub fn with_cache(
+        model: &Model,
+        options: LoadOptions,
+        kernels: Kernels,
+        cache: Option<&Path>,
+    ) -> Result<Self, BackendError> {
         let pool = Pool::new(options.threads);
-        let weights = Weights::pack(model, options.dtype, &pool)?;
+        let weights = Weights::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
         let Position::Rotary(rotary) = spec.position;
         Ok(Self {

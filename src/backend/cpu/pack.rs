@@ -4,17 +4,22 @@ use std::alloc::{Layout, alloc_zeroed};
 
 use half::{bf16, f16};
 
+use super::gemm::Kernels;
 use super::pool::{Parts, Pool};
+use super::quantized::{self, Bits, Quantized};
 use crate::model::{Tensor, TensorType};
 
 /// Columns (outputs) of a panel.
 pub const NR: usize = 16;
 
-/// One input's weights for the 16 outputs of a panel.
+/// Numbers without padding between or behind them.
 ///
 /// # Safety
-/// All bytes zero have to be a value: all weights zero.
-pub unsafe trait Block: Copy + Send + Sync + 'static {
+/// Any bytes have to be a value.
+pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+/// One input's weights for the 16 outputs of a panel. All bytes zero are all weights zero.
+pub trait Block: Plain {
     /// The weight of output `c`, exactly.
     fn get(&self, c: usize) -> f32;
     /// Sets the weight of output `c`, rounded to nearest even.
@@ -33,7 +38,9 @@ pub struct F32x16(pub [f32; NR]);
 pub struct Bf16x16(pub [u16; NR]);
 
 // SAFETY: plain floats.
-unsafe impl Block for F32x16 {
+unsafe impl Plain for F32x16 {}
+
+impl Block for F32x16 {
     #[inline]
     fn get(&self, c: usize) -> f32 {
         self.0[c]
@@ -50,7 +57,9 @@ const fn bf16_place(c: usize) -> usize {
 }
 
 // SAFETY: plain integers.
-unsafe impl Block for Bf16x16 {
+unsafe impl Plain for Bf16x16 {}
+
+impl Block for Bf16x16 {
     #[inline]
     fn get(&self, c: usize) -> f32 {
         f32::from_bits(u32::from(self.0[bf16_place(c)]) << 16)
@@ -67,7 +76,9 @@ unsafe impl Block for Bf16x16 {
 pub struct F16x16(pub [u16; NR]);
 
 // SAFETY: plain integers.
-unsafe impl Block for F16x16 {
+unsafe impl Plain for F16x16 {}
+
+impl Block for F16x16 {
     #[inline]
     fn get(&self, c: usize) -> f32 {
         f16::from_bits(self.0[c]).to_f32()
@@ -79,17 +90,28 @@ unsafe impl Block for F16x16 {
 }
 
 impl Storage {
+    /// How wide whole numbers are, if weights are such.
+    pub fn bits(self) -> Option<Bits> {
+        match self {
+            Self::Int8 => Some(Bits::Eight),
+            Self::Int4 => Some(Bits::Four),
+            Self::F32 | Self::Bf16 | Self::F16 => None,
+        }
+    }
+
     /// Name for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
             Self::Bf16 => "bf16",
             Self::F16 => "f16",
+            Self::Int8 => "int8",
+            Self::Int4 => "int4",
         }
     }
 }
 
-/// A matrix `[outputs, inputs]` as column panels `[ceil(outputs / 16)][inputs]` of blocks; missing outputs are zero.
+/// A matrix `[outputs, inputs]` as column panels of 16 outputs; missing outputs are zero.
 pub struct Packed {
     /// Number of outputs.
     pub outputs: usize,
@@ -99,7 +121,7 @@ pub struct Packed {
     pub panels: Panels,
 }
 
-/// The panels of a matrix, `[panel][input]`.
+/// The panels of a matrix: `[ceil(outputs / 16)][inputs]` of blocks, or whole numbers with scales.
 pub enum Panels {
     /// 32-bit floats.
     F32(Vec<F32x16>),
@@ -107,6 +129,8 @@ pub enum Panels {
     Bf16(Vec<Bf16x16>),
     /// IEEE half precision.
     F16(Vec<F16x16>),
+    /// int8 or int4.
+    Quantized(Quantized),
 }
 
 /// How weights are stored.
@@ -118,15 +142,28 @@ pub enum Storage {
     Bf16,
     /// IEEE half precision.
     F16,
+    /// Blocks of 8-bit whole numbers.
+    Int8,
+    /// Blocks of 4-bit whole numbers.
+    Int4,
 }
 
 impl Packed {
     /// Packs matrices `[outputs_i, inputs]`, one below the other. `Err` is the number of bytes for which there is no memory.
-    pub fn new(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize, storage: Storage) -> Result<Self, usize> {
+    pub fn new(
+        pool: &Pool,
+        kernels: &Kernels,
+        parts: &[(Tensor<'_>, usize)],
+        inputs: usize,
+        storage: Storage,
+    ) -> Result<Self, usize> {
+        let quantised = |bits| quantized::quantise(pool, kernels.quantized, parts, inputs, bits);
         let panels = match storage {
             Storage::F32 => Panels::F32(pack(pool, parts, inputs)?),
             Storage::Bf16 => Panels::Bf16(pack(pool, parts, inputs)?),
             Storage::F16 => Panels::F16(pack(pool, parts, inputs)?),
+            Storage::Int8 => Panels::Quantized(quantised(Bits::Eight)?),
+            Storage::Int4 => Panels::Quantized(quantised(Bits::Four)?),
         };
         Ok(Self { outputs: parts.iter().map(|part| part.1).sum(), inputs, panels })
     }
@@ -137,10 +174,16 @@ impl Packed {
             Panels::F32(panels) => size_of_val(&panels[..]),
             Panels::Bf16(panels) => size_of_val(&panels[..]),
             Panels::F16(panels) => size_of_val(&panels[..]),
+            Panels::Quantized(quantised) => quantised.bytes(),
         }
     }
 
-    /// Writes the weights of one output, `[inputs]`: the embedding of a token.
+    /// The matrix as whole numbers, if it is such.
+    pub fn quantised(&self) -> Option<&Quantized> {
+        if let Panels::Quantized(quantised) = &self.panels { Some(quantised) } else { None }
+    }
+
+    /// Writes the weights of one output, `[inputs]`, as they are multiplied with: the embedding of a token.
     pub fn output(&self, output: usize, to: &mut [f32]) {
         fn copy<B: Block>(panel: &[B], c: usize, to: &mut [f32]) {
             for (to, block) in to.iter_mut().zip(panel) {
@@ -152,6 +195,7 @@ impl Packed {
             Panels::F32(panels) => copy(&panels[panel], output % NR, to),
             Panels::Bf16(panels) => copy(&panels[panel], output % NR, to),
             Panels::F16(panels) => copy(&panels[panel], output % NR, to),
+            Panels::Quantized(quantised) => quantised.output(output, to),
         }
     }
 }
@@ -175,7 +219,7 @@ fn pack<B: Block>(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize) -> 
 }
 
 /// Row `output` of matrices that stand one below the other.
-fn row<'a>(parts: &[(Tensor<'a>, usize)], inputs: usize, output: usize) -> Option<(TensorType, &'a [u8])> {
+pub fn row<'a>(parts: &[(Tensor<'a>, usize)], inputs: usize, output: usize) -> Option<(TensorType, &'a [u8])> {
     let mut before = 0;
     for &(tensor, rows) in parts {
         if output < before + rows {
@@ -198,9 +242,22 @@ pub fn elements(dtype: TensorType, bytes: &[u8]) -> impl Iterator<Item = f32> + 
     })
 }
 
+/// Widens a stored row without loss into the first elements of `to`.
+pub fn widen(dtype: TensorType, bytes: &[u8], to: &mut [f32]) {
+    match dtype {
+        // The common case, in a form of which the compiler makes vector instructions.
+        TensorType::Bf16 => {
+            for (to, &[low, high]) in to.iter_mut().zip(bytes.as_chunks::<2>().0) {
+                *to = f32::from_bits(u32::from(u16::from_le_bytes([low, high])) << 16);
+            }
+        }
+        _ => to.iter_mut().zip(elements(dtype, bytes)).for_each(|(to, element)| *to = element),
+    }
+}
+
 /// `len` zero blocks, or the number of bytes for which there is no memory. The system hands out zero pages when they are first
 /// touched: what is never used takes no memory and no time.
-pub fn zeroed<B: Block>(len: usize) -> Result<Vec<B>, usize> {
+pub fn zeroed<B: Plain>(len: usize) -> Result<Vec<B>, usize> {
     let bytes = len.saturating_mul(size_of::<B>());
     let layout = Layout::array::<B>(len).map_err(|_| bytes)?;
     if layout.size() == 0 {
@@ -212,7 +269,7 @@ pub fn zeroed<B: Block>(len: usize) -> Result<Vec<B>, usize> {
         return Err(bytes);
     }
     let capacity = len;
-    // SAFETY: allocated above by the global allocator for exactly `len` blocks, and zero bytes are a block.
+    // SAFETY: allocated above by the global allocator for exactly `len` blocks, and zero bytes are a value.
     Ok(unsafe { Vec::from_raw_parts(memory, len, capacity) })
 }
 
@@ -230,7 +287,8 @@ mod tests {
         let (a, b) = (values(0, 3), values(3 * inputs, 20));
         let tensor = |bytes| Tensor { dtype: TensorType::Bf16, bytes };
         for storage in [Storage::F32, Storage::Bf16, Storage::F16] {
-            let packed = Packed::new(&pool, &[(tensor(&a), 3), (tensor(&b), 20)], inputs, storage).expect("memory");
+            let parts = [(tensor(&a), 3), (tensor(&b), 20)];
+            let packed = Packed::new(&pool, &Kernels::best(), &parts, inputs, storage).expect("memory");
             let mut row = [0.0; 5];
             for output in 0..23 {
                 packed.output(output, &mut row);

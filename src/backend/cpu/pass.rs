@@ -7,6 +7,7 @@ use super::attention::{Attention, View};
 use super::gemm::{Linear, Mode, linear};
 use super::load::BlockWeights;
 use super::ops;
+use super::quantized::InputBlock;
 use crate::backend::{BackendError, SeqId};
 use crate::model::spec::{Activation, Norm, Wiring};
 
@@ -40,6 +41,8 @@ pub struct Buffers {
     gate_up: Vec<f32>,
     /// `[rows, intermediate]`.
     activated: Vec<f32>,
+    /// Inputs of a product with quantised weights.
+    quantized: Vec<InputBlock>,
 }
 
 /// A buffer of exactly `len` floats, whatever they hold.
@@ -64,7 +67,7 @@ impl CpuNetwork {
             self.norm(&buffers.x, &self.weights.final_norm, normed);
             let logits = &mut self.logits[logits_from * vocab..(logits_from + wanted) * vocab];
             let head = Linear { weights: head, bias: None, mode: Mode::Store };
-            linear(&self.pool, &self.kernels, head, normed, logits);
+            linear(&self.pool, &self.kernels, head, normed, logits, &mut buffers.quantized);
         }
         self.buffers = buffers;
         result.map(|()| wanted)
@@ -110,7 +113,7 @@ impl CpuNetwork {
         self.norm(&buffers.x, &block.attention_norm, normed);
         let qkv = sized(&mut buffers.qkv, rows * stride);
         let layer_qkv = Linear { weights: &block.qkv, bias: block.qkv_bias.as_deref(), mode: Mode::Store };
-        linear(&self.pool, &self.kernels, layer_qkv, normed, qkv);
+        linear(&self.pool, &self.kernels, layer_qkv, normed, qkv, &mut buffers.quantized);
 
         let positions: Vec<usize> = slab.iter().flat_map(|piece| piece.start..piece.start + piece.len).collect();
         ops::for_rows(&self.pool, qkv, stride, |row, qkv| {
@@ -145,7 +148,7 @@ impl CpuNetwork {
         let stride = queries + 2 * attention.kv_heads * attention.head_dim;
         let count = buffers.x.len() / self.spec.hidden;
         let block = &self.weights.blocks[layer];
-        let Buffers { x, normed, qkv, attended, chunks, gate_up, activated } = buffers;
+        let Buffers { x, normed, qkv, attended, chunks, gate_up, activated, quantized } = buffers;
 
         let mut views = Vec::with_capacity(slab.len());
         let mut before = 0;
@@ -165,11 +168,12 @@ impl CpuNetwork {
         Attention { pool: &self.pool, kernels: self.kernels, spec: attention, layer, scratch: &self.scratch }
             .run(&views, qkv, stride, chunks, attended);
         let output = Linear { weights: &block.output, bias: block.output_bias.as_deref(), mode: Mode::Add };
-        linear(&self.pool, &self.kernels, output, attended, x);
+        linear(&self.pool, &self.kernels, output, attended, x, quantized);
 
         let normed = sized(normed, x.len());
         self.norm(x, &block.mlp_norm, normed);
-        self.mlp(block, normed, (sized(gate_up, count * 2 * self.spec.mlp.intermediate), activated), x);
+        let gate_up = sized(gate_up, count * 2 * self.spec.mlp.intermediate);
+        self.mlp(block, normed, (gate_up, activated, quantized), x);
         Ok(())
     }
 
@@ -177,19 +181,19 @@ impl CpuNetwork {
         &self,
         block: &BlockWeights,
         normed: &[f32],
-        (gate_up, activated): (&mut [f32], &mut Vec<f32>),
+        (gate_up, activated, quantized): (&mut [f32], &mut Vec<f32>, &mut Vec<InputBlock>),
         x: &mut [f32],
     ) {
         let inner = self.spec.mlp.intermediate;
         let layer = Linear { weights: &block.gate_up, bias: block.gate_up_bias.as_deref(), mode: Mode::Store };
-        linear(&self.pool, &self.kernels, layer, normed, gate_up);
+        linear(&self.pool, &self.kernels, layer, normed, gate_up, quantized);
         let activated = sized(activated, gate_up.len() / 2);
         let Activation::Silu = self.spec.mlp.activation;
         ops::for_rows(&self.pool, activated, inner, |row, out| {
             self.kernels.silu_gate(&gate_up[row * 2 * inner..(row + 1) * 2 * inner], out);
         });
         let down = Linear { weights: &block.down, bias: block.down_bias.as_deref(), mode: Mode::Add };
-        linear(&self.pool, &self.kernels, down, activated, x);
+        linear(&self.pool, &self.kernels, down, activated, x, quantized);
     }
 
     fn norm(&self, x: &[f32], weight: &[f32], out: &mut [f32]) {

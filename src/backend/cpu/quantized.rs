@@ -1,0 +1,178 @@
+//! Matrix products with quantised weights: int8 and int4 in blocks of 32 inputs, exact whole-number sums inside a block, f32 across blocks.
+//!
+//! Contract of every kernel: with weights `w ≈ sw * qw` and inputs `x ≈ sx * qx`, a scale for every block of each,
+//!
+//! ```text
+//! out[r][c] = fma(sum of qw * qx over the last block, sw * sx, … fma(sum over block 0, sw * sx, 0) …)
+//! ```
+//!
+//! where `sw * sx` is rounded to f32 before its use. The sums are exact (below 2^24), a row's scales depend on that row only, and blocks come in
+//! ascending order; so an output is the same to the bit for every number of rows, tile shape, kernel set and thread count. [`portable`] is
+//! the reference twin of all others.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod blocking;
+pub mod inputs;
+mod portable;
+mod saved;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+pub use inputs::InputBlock;
+pub use saved::{Reader, SavedWeights};
+pub use weights::{Bits, Line, Quantized, Scales, quantise};
+
+use super::pack::NR;
+use super::pool::{Parts, Pool};
+
+/// Inputs of a block.
+pub const BLOCK: usize = 32;
+
+/// Rows that meet a panel while it is in the cache; more rows read it again. Activations are stored in groups of as many.
+const GROUP: usize = 64;
+
+/// One product `[rows, inputs] x [inputs, columns]` of a kernel call.
+///
+/// Bytes moved: codes and scales once for every 64 rows, `x` once per panel (from the cache), `out` once.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// Codes of the first panel and of those behind it.
+    pub codes: &'a [Line],
+    /// Their scales, `[panels][blocks]`.
+    pub scales: &'a [Scales],
+    /// Blocks of a panel.
+    pub blocks: usize,
+    /// The inputs in groups of 64 rows, `[blocks][rows of the group]` each.
+    pub x: &'a [InputBlock],
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of outputs; the panels cover `ceil(columns / 16) * 16`.
+    pub columns: usize,
+    /// First row of the outputs, `[rows, columns]` with `out_stride` floats between rows.
+    pub out: *mut f32,
+    /// Floats between rows of `out`.
+    pub out_stride: usize,
+    /// Added to the sums, `[columns]`.
+    pub bias: Option<&'a [f32]>,
+    /// Whether the outputs are added to what is there, rather than stored.
+    pub add: bool,
+}
+
+impl Job<'_> {
+    /// Writes the finished sums of a row, of `sums.len()` columns from `column` on.
+    ///
+    /// # Safety
+    /// `row` and the columns must be the job's, and not be in use elsewhere.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+    unsafe fn write(&self, row: usize, column: usize, sums: &[f32]) {
+        // SAFETY: columns of a row of the job (the caller's duty).
+        let out = unsafe { std::slice::from_raw_parts_mut(self.out.add(row * self.out_stride + column), sums.len()) };
+        for (c, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {
+            let sum = self.bias.map_or(sum, |bias| sum + bias[column + c]);
+            *out = if self.add { *out + sum } else { sum };
+        }
+    }
+}
+
+/// What one kind of processor has for quantised weights.
+#[derive(Clone, Copy)]
+pub struct Kernels {
+    product: [unsafe fn(&Job<'_>); 2],
+    inputs: unsafe fn(&[f32], i32, *mut InputBlock, usize),
+    weights: unsafe fn(Bits, &[f32], &mut [Line], &mut [Scales], usize),
+}
+
+impl Kernels {
+    /// For every processor.
+    pub const PORTABLE: Self = Self {
+        product: [portable::product_int8, portable::product_int4],
+        inputs: inputs::quantise_row,
+        weights: weights::quantise_output,
+    };
+
+    /// For AVX2. The processor must have it.
+    #[cfg(target_arch = "x86_64")]
+    pub const AVX2: Self = Self {
+        product: [avx2::product_int8, avx2::product_int4],
+        inputs: avx2::quantise_row,
+        weights: avx2::quantise_output,
+    };
+
+    /// For AVX-512 with its dot products of bytes. The processor must have these and AVX2.
+    #[cfg(target_arch = "x86_64")]
+    pub const AVX512: Self = Self { product: [avx512::product_int8, avx512::product_int4], ..Self::AVX2 };
+}
+
+/// Elements of the inputs below which one thread quantises them all, some microseconds.
+const INLINE_ELEMENTS: usize = 1 << 14;
+
+/// How a linear layer is computed.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// Threads.
+    pub pool: &'a Pool,
+    /// Kernels that this processor has.
+    pub kernels: Kernels,
+    /// Panels of a unit of work.
+    pub unit: usize,
+}
+
+/// Computes a linear layer on `x` `[rows, inputs]` into `out` `[rows, outputs]`. `scratch` takes the quantised inputs.
+pub fn linear(
+    call: Call<'_>,
+    weights: &Quantized,
+    (bias, add): (Option<&[f32]>, bool),
+    x: &[f32],
+    out: &mut [f32],
+    scratch: &mut Vec<InputBlock>,
+) {
+    let Call { pool, kernels, unit } = call;
+    let (outputs, blocks) = (weights.outputs, weights.blocks());
+    let rows = x.len() / weights.inputs;
+    assert!(x.len() == rows * weights.inputs && out.len() == rows * outputs, "shapes of a linear layer");
+    assert!(bias.is_none_or(|bias| bias.len() == outputs), "shape of a bias");
+    quantise_rows(pool, kernels, weights, x, scratch);
+    let panels = outputs.div_ceil(NR);
+    let out = Parts::new(out);
+    pool.run(panels.div_ceil(unit), &|number, _| {
+        let first = number * unit;
+        let column = first * NR;
+        let (codes, scales) = weights.panels(first, unit.min(panels - first));
+        let job = Job {
+            codes,
+            scales,
+            blocks,
+            x: scratch,
+            rows,
+            columns: (unit * NR).min(outputs - column),
+            out: out.pointer(column, (rows - 1) * outputs + 1),
+            out_stride: outputs,
+            bias: bias.map(|bias| &bias[column..]),
+            add,
+        };
+        // SAFETY: shapes are checked above; units write different columns; the processor was checked when the set was chosen.
+        unsafe { (kernels.product[weights.bits as usize])(&job) }
+    });
+}
+
+/// Quantises all rows, for the offset of the codes of `weights`.
+fn quantise_rows(pool: &Pool, kernels: Kernels, weights: &Quantized, x: &[f32], to: &mut Vec<InputBlock>) {
+    let (inputs, blocks) = (weights.inputs, weights.blocks());
+    let rows = x.len() / inputs;
+    to.resize(rows * blocks, InputBlock::default());
+    let to = Parts::new(to);
+    let row = |row: usize, _| {
+        let group = row / GROUP * GROUP;
+        let beside = GROUP.min(rows - group);
+        let first = to.pointer(group * blocks + (row - group), (blocks - 1) * beside + 1);
+        // SAFETY: `blocks` elements from the first on, `beside` apart, lie in the group and are this row's alone.
+        unsafe { (kernels.inputs)(&x[row * inputs..(row + 1) * inputs], weights.bits.offset(), first, beside) }
+    };
+    if x.len() < INLINE_ELEMENTS { (0..rows).for_each(|number| row(number, 0)) } else { pool.run(rows, &row) }
+}

@@ -1,0 +1,241 @@
+//! Kernels for x86-64 with AVX2 and FMA: products of bytes in pairs of 16 bits, which no sum of them leaves (see the two kinds of codes).
+//! The f32 sums of a tile stay in memory, there are no registers for them. Reference twin: `portable`.
+
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
+use std::arch::x86_64::{
+    __m256i, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
+    _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi32_ps, _mm256_cvtepu16_epi32, _mm256_fmadd_ps,
+    _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_set1_epi8,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_sign_epi8, _mm256_slli_epi32,
+    _mm256_srli_epi16, _mm256_storeu_ps, _mm256_xor_si256,
+};
+use std::marker::PhantomData;
+
+use super::blocking::{self, Tile, Tiles};
+use super::weights::{self, Bits, Line, Scales};
+use super::{InputBlock, Job, NR, inputs};
+
+/// Runs a job on int8 weights.
+///
+/// # Safety
+/// The processor must have AVX2 and FMA; `out` must reach what the job's documentation says and not be in use elsewhere.
+#[target_feature(enable = "avx2,fma")]
+pub unsafe fn product_int8(job: &Job<'_>) {
+    // SAFETY: the caller's duty, passed on.
+    unsafe { blocking::product::<Avx2<Int8>>(job) }
+}
+
+/// Runs a job on int4 weights.
+///
+/// # Safety
+/// As for [`product_int8`].
+#[target_feature(enable = "avx2,fma")]
+pub unsafe fn product_int4(job: &Job<'_>) {
+    // SAFETY: the caller's duty, passed on.
+    unsafe { blocking::product::<Avx2<Int4>>(job) }
+}
+
+/// [`inputs::quantise_row`] with eight lanes at a time.
+///
+/// # Safety
+/// The processor must have AVX2; for the rest as there.
+#[target_feature(enable = "avx2")]
+pub unsafe fn quantise_row(x: &[f32], offset: i32, to: *mut InputBlock, stride: usize) {
+    // SAFETY: the caller's duty, passed on.
+    unsafe { inputs::quantise_row(x, offset, to, stride) }
+}
+
+/// [`weights::quantise_output`] with eight lanes at a time.
+///
+/// # Safety
+/// The processor must have AVX2.
+#[target_feature(enable = "avx2")]
+pub unsafe fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: &mut [Scales], c: usize) {
+    weights::quantise_output(bits, weights, codes, scales, c);
+}
+
+/// Codes of one width.
+trait Codes {
+    /// Cache lines of a block.
+    const LINES: usize;
+    /// Codes of one step and half a panel, `[8 outputs][4 inputs]`, in the form that [`add`](Self::add) wants.
+    type Half: Copy;
+
+    /// The codes of step `2 * pair`, outputs 0 to 7 or 8 to 15.
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half;
+
+    /// The codes of the step behind it.
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half;
+
+    /// Adds the products of 8 outputs and 4 inputs.
+    unsafe fn add(sums: __m256i, half: Self::Half, x: __m256i) -> __m256i;
+
+    /// The 8 sums of a block, given what they start from if codes are unsigned.
+    unsafe fn whole(sums: __m256i, start: i32) -> __m256i;
+}
+
+struct Int8;
+
+impl Codes for Int8 {
+    const LINES: usize = Bits::Eight.lines();
+    /// Magnitudes and signed codes.
+    type Half = (__m256i, __m256i);
+
+    #[inline(always)]
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: a line of a block.
+        unsafe {
+            let stored = _mm256_load_si256(block.add(2 * pair).cast::<__m256i>().add(half));
+            let signed = _mm256_xor_si256(stored, _mm256_set1_epi8(i8::MIN));
+            (_mm256_abs_epi8(signed), signed)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: the line behind it, as the even one of a block that starts there.
+        unsafe { Self::even(block.add(1), pair, half) }
+    }
+
+    /// `|w| * sign(x, w)`: two products of at most 127 * 127 fit into 16 bits, more would not.
+    #[inline(always)]
+    unsafe fn add(sums: __m256i, (magnitude, signed): Self::Half, x: __m256i) -> __m256i {
+        // SAFETY: plain arithmetic, on a processor that has it.
+        unsafe {
+            let pairs = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(x, signed));
+            _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(sums: __m256i, _: i32) -> __m256i {
+        sums
+    }
+}
+
+struct Int4;
+
+impl Codes for Int4 {
+    const LINES: usize = Bits::Four.lines();
+    type Half = __m256i;
+
+    #[inline(always)]
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: a line of a block.
+        unsafe {
+            let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
+            _mm256_and_si256(both, _mm256_set1_epi8(15))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        // SAFETY: as above.
+        unsafe {
+            let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
+            _mm256_and_si256(_mm256_srli_epi16::<4>(both), _mm256_set1_epi8(15))
+        }
+    }
+
+    /// Sums of 16 bits: 16 products of at most 15 * 127 are 30480.
+    #[inline(always)]
+    unsafe fn add(sums: __m256i, half: Self::Half, x: __m256i) -> __m256i {
+        // SAFETY: as above.
+        unsafe { _mm256_add_epi16(sums, _mm256_maddubs_epi16(half, x)) }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(sums: __m256i, start: i32) -> __m256i {
+        // SAFETY: as above.
+        unsafe { _mm256_add_epi32(_mm256_madd_epi16(sums, _mm256_set1_epi16(1)), _mm256_set1_epi32(start)) }
+    }
+}
+
+/// Tiles of this processor.
+struct Avx2<C>(PhantomData<C>);
+
+impl<C: Codes> Tiles for Avx2<C> {
+    const LINES: usize = C::LINES;
+    const ROWS: usize = 8;
+
+    fn panels(rows: usize) -> usize {
+        match rows {
+            1 => 4,
+            2 => 2,
+            _ => 1,
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn tile(rows: usize, panels: usize, tile: &Tile) {
+        // SAFETY: the caller's duty, passed on.
+        unsafe {
+            match (rows, panels) {
+                (1, 4) => run::<C, 1, 4>(tile),
+                (1, 2) => run::<C, 1, 2>(tile),
+                (1, _) => run::<C, 1, 1>(tile),
+                (2, 2) => run::<C, 2, 2>(tile),
+                (2, _) => run::<C, 2, 1>(tile),
+                (3, _) => run::<C, 3, 1>(tile),
+                (4, _) => run::<C, 4, 1>(tile),
+                (5, _) => run::<C, 5, 1>(tile),
+                (6, _) => run::<C, 6, 1>(tile),
+                (7, _) => run::<C, 7, 1>(tile),
+                _ => run::<C, 8, 1>(tile),
+            }
+        }
+    }
+}
+
+/// A tile of `MR` rows and `NP` panels.
+#[target_feature(enable = "avx2,fma")]
+unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
+    let &Tile { codes, scales, stride, blocks, x, x_stride, sums: out, ahead, every } = tile;
+    let mut ahead = ahead;
+    let mut block = 0;
+    // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid address.
+    unsafe {
+        while block < blocks {
+            for p in 0..NP {
+                let at = p * stride + ahead;
+                for line in 0..C::LINES {
+                    _mm_prefetch::<_MM_HINT_T1>(codes.wrapping_add(at * C::LINES + line).cast());
+                }
+                _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at).cast());
+            }
+            ahead += 1;
+            let end = blocks.min(block + every);
+            while block < end {
+                let x = x.add(block * x_stride);
+                for p in 0..NP {
+                    let at = p * stride + block;
+                    // Half a panel at a time: more sums than that would not stay in registers.
+                    for half in 0..2 {
+                        let mut sums = [_mm256_setzero_si256(); MR];
+                        let mut add = |weights: C::Half, step: usize| {
+                            for (r, sums) in sums.iter_mut().enumerate() {
+                                let four = (&raw const (*x.add(r)).codes).cast::<[u8; 4]>().add(step).read();
+                                *sums = C::add(*sums, weights, _mm256_set1_epi32(i32::from_ne_bytes(four)));
+                            }
+                        };
+                        for pair in 0..4 {
+                            add(C::even(codes.add(at * C::LINES), pair, half), 2 * pair);
+                            add(C::odd(codes.add(at * C::LINES), pair, half), 2 * pair + 1);
+                        }
+                        let stored = _mm_load_si128(scales.add(at).cast::<u16>().add(half * 8).cast());
+                        let scale = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(stored)));
+                        for (r, sums) in sums.into_iter().enumerate() {
+                            let &InputBlock { scale: of_x, start, .. } = &*x.add(r);
+                            let whole = _mm256_cvtepi32_ps(C::whole(sums, start));
+                            let scale = _mm256_mul_ps(scale, _mm256_set1_ps(of_x));
+                            let out = out.add((r * NP + p) * NR + half * 8);
+                            _mm256_storeu_ps(out, _mm256_fmadd_ps(whole, scale, _mm256_loadu_ps(out)));
+                        }
+                    }
+                }
+                block += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The loops around a kernel: which panels, blocks and rows it meets, in which order. As `gemm/blocking.rs`: panels are read from memory once
+//! for up to 64 rows, in slices that stay in the cache while all tiles of rows pass over them, and meanwhile the tiles fetch what follows.
+
+use super::weights::{Line, Scales};
+use super::{GROUP, InputBlock, Job, NR};
+
+/// Most blocks of a slice: in int8 16 KiB of each panel, half of a first-level cache.
+const SLICE: usize = 32;
+
+/// The inner loops for one kind of processor and one width of codes.
+pub trait Tiles {
+    /// Cache lines of a block.
+    const LINES: usize;
+    /// Most rows of a tile.
+    const ROWS: usize;
+
+    /// Panels side by side in a tile of `rows` rows, a power of two. `rows * panels` is at most 64.
+    fn panels(rows: usize) -> usize;
+
+    /// Adds the products of a tile of `rows` rows and `panels` panels to its sums.
+    ///
+    /// # Safety
+    /// The processor must have the instructions; the pointers of the tile must reach what its documentation says.
+    unsafe fn tile(rows: usize, panels: usize, tile: &Tile);
+}
+
+/// A few rows and panels, and a slice of their blocks.
+pub struct Tile {
+    /// Codes of the first block of the first panel.
+    pub codes: *const Line,
+    /// Its scales.
+    pub scales: *const Scales,
+    /// Blocks between panels.
+    pub stride: usize,
+    /// Number of blocks.
+    pub blocks: usize,
+    /// First row of the first block, `[blocks][rows]` with `x_stride` rows between blocks.
+    pub x: *const InputBlock,
+    /// Rows between blocks of `x`.
+    pub x_stride: usize,
+    /// `[rows, panels * 16]`, back to back: the sums so far.
+    pub sums: *mut f32,
+    /// Blocks from the first to those that this tile fetches into the cache meanwhile, one of each panel every [`every`](Self::every) blocks.
+    pub ahead: usize,
+    /// Blocks between two fetches.
+    pub every: usize,
+}
+
+/// Runs a job.
+///
+/// # Safety
+/// The processor must have the instructions of `T`; `out` must reach what the job's documentation says and not be in use elsewhere.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
+    let panels = job.columns.div_ceil(NR);
+    assert!(job.codes.len() >= panels * job.blocks * T::LINES && job.scales.len() >= panels * job.blocks);
+    assert!(job.x.len() >= job.rows * job.blocks);
+    let slice = job.blocks.div_ceil(job.blocks.div_ceil(SLICE).max(1)).max(1);
+    let mut memory = [0.0f32; GROUP * NR];
+    for row in (0..job.rows).step_by(GROUP) {
+        let rows = GROUP.min(job.rows - row);
+        let x = job.x[row * job.blocks..(row + rows) * job.blocks].as_ptr();
+        let mut panel = 0;
+        while panel < panels {
+            let mut beside = T::panels(rows);
+            while beside > panels - panel {
+                beside /= 2;
+            }
+            let width = beside * NR;
+            let sums = &mut memory[..rows * width];
+            sums.fill(0.0);
+            for block in (0..job.blocks).step_by(slice) {
+                let blocks = slice.min(job.blocks - block);
+                let last = block + blocks == job.blocks;
+                let following = if last { beside * job.blocks - block } else { blocks };
+                let tiles = rows.div_ceil(T::ROWS);
+                let mut first = 0;
+                for number in 0..tiles {
+                    let rows_of_tile = (rows - first).div_ceil(tiles - number);
+                    let at = panel * job.blocks + block;
+                    let tile = Tile {
+                        codes: job.codes[at * T::LINES..].as_ptr(),
+                        scales: job.scales[at..].as_ptr(),
+                        stride: job.blocks,
+                        blocks,
+                        x: x.wrapping_add(block * rows + first),
+                        x_stride: rows,
+                        sums: sums[first * width..(first + rows_of_tile) * width].as_mut_ptr(),
+                        ahead: following + number * blocks / tiles,
+                        every: tiles,
+                    };
+                    // SAFETY: panels, blocks and rows of the job (checked above), and sums of exactly these.
+                    unsafe { T::tile(rows_of_tile, beside, &tile) };
+                    first += rows_of_tile;
+                }
+            }
+            let column = panel * NR;
+            let columns = width.min(job.columns - column);
+            for (r, sums) in sums.chunks_exact(width).enumerate() {
+                // SAFETY: a row and columns of the job, which the caller has given to this call alone.
+                unsafe { job.write(row + r, column, &sums[..columns]) };
+            }
+            panel += beside;
+        }
+    }
+}
