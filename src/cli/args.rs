@@ -34,8 +34,8 @@ pub struct ModelArgs {
     /// Where to compute (cuda is not available in this version) [default: auto]
     #[arg(long, value_name = "auto|cpu|cuda")]
     pub device: Option<String>,
-    /// Storage of the weights: auto is as in the files; int8 and int4 take a half and about a third of the memory and time of bf16, and
-    /// change what is written a little [default: auto]
+    /// Storage of the weights: auto is as in the files; int8 and int4 take about a half and a third of the memory of bf16, and less time
+    /// on large models, and change what is written a little [default: auto]
     #[arg(long, value_name = "auto|f32|bf16|int8|int4")]
     pub dtype: Option<String>,
     /// Worker threads; 0 is one per core [default: 0]
