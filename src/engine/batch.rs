@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::cost::Costs;
-use super::draft_length::{Acceptance, Auto, Table};
+use super::draft_length::{Acceptance, Auto, Rate, Table};
 use super::drafter::{Beginning, CandidateId, Drafter, Evidence};
 use super::event::{Event, FinishReason, RequestId, Summary};
 use super::group::Group;
@@ -328,10 +328,10 @@ impl Engine {
             let room = total.saturating_add(group.options.max_tokens).min(self.main.context());
             let reference = &group.options.reference;
             drafter.begin(group.id, &Beginning { prompt: &prompt, reference, n, room });
-            drafts = group.policy.length(n).map_or_else(
-                || Auto::would_draft(n, self.choice.acceptance.share(Evidence::Model), &self.choice.costs),
-                |length| length > 0,
-            );
+            let choice = &self.choice;
+            let accepted = || choice.acceptance.estimate(Evidence::Model, &Rate::default());
+            let would_draft = || choice.auto.would_draft(n, total, accepted(), &choice.costs);
+            drafts = group.policy.length(n).map_or_else(would_draft, |length| length > 0);
         }
         sink(group.id, Event::Prefill { done: 0, total });
         let drafter = if drafts { Preparation::Left(total) } else { Preparation::NotNeeded };

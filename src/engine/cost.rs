@@ -1,39 +1,86 @@
 //! What a pass costs: milliseconds by number of rows, measured beforehand and corrected by every pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+
+/// The last few readings of one thing.
+#[derive(Clone, Debug, Default)]
+pub struct Readings(VecDeque<f64>);
+
+impl Readings {
+    /// How many are kept: the middle half of so many has a third of the noise of one.
+    const KEPT: usize = 15;
+
+    /// Takes in a reading.
+    pub fn add(&mut self, value: f64) {
+        if self.0.len() == Self::KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(value);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The mean of the middle half of the readings and of what was believed before, which counts as one of them: up to a quarter of the
+    /// readings may be interruptions.
+    pub fn middle(&self, belief: f64) -> f64 {
+        let mut all: Vec<f64> = self.0.iter().copied().chain([belief]).collect();
+        all.sort_by(f64::total_cmp);
+        let cut = match all.len() {
+            3 => 1,
+            n => n / 4,
+        };
+        let middle = &all[cut..all.len() - cut];
+        middle.iter().sum::<f64>() / middle.len() as f64
+    }
+}
 
 /// What is known of passes with one number of rows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Point {
-    ms: f64,
-    /// Corrections so far.
-    seen: u32,
+    /// Logarithm of the ms that were measured beforehand.
+    belief: f64,
+    /// Logarithms of how many times as long real passes took.
+    readings: Readings,
+    /// Whether there was a reading since old ones were last forgotten.
+    fresh: bool,
 }
 
 /// Time of a pass as a function of its rows.
+///
+/// What was measured beforehand gives the shape. Where there are readings of real passes, their middle counts; between two numbers of
+/// rows that have readings, and beyond them, what these say of the measurement is carried over.
 #[derive(Clone, Debug, Default)]
 pub struct CostCurve {
     /// Passes with this many rows.
     points: BTreeMap<usize, Point>,
-    /// The curve at 0, 1, 2, … rows, made from the points now and then.
-    dense: Vec<f64>,
+    /// Logarithm of how many times as long everything takes, while there are no readings.
+    lean: f64,
+    /// The curve at its points, made from them anew after every reading: rows, ms and the share of it that is in doubt.
+    drawn: Vec<(usize, f64, f64)>,
     corrections: usize,
 }
 
 impl CostCurve {
-    /// Weight of a reading below and above what was expected: a slow one is an interruption more often than news. The first readings of
-    /// a number of rows weigh more, because real work may differ from what was measured beforehand.
-    const FASTER: f64 = 0.2;
-    const SLOWER: f64 = 0.05;
-    const FIRST_SLOWER: f64 = 0.5;
-    /// Corrections between two readings of the points.
-    const STALE: usize = 16;
-    /// Rows up to which the curve is kept.
-    const ROWS: usize = 1100;
+    /// A reading cannot be further off than this, whatever happened meanwhile: a factor.
+    const LIMIT: f64 = 4.0;
+    /// How far the first reading of a number of rows may lead away from the measurement, which is seldom off by more: a factor.
+    const FIRST: f64 = 1.35;
+    /// Numbers of rows that differ by less than this share are taken together.
+    const ALIKE: f64 = 0.1;
+    /// A time that nobody has seen in real work may be off by this share.
+    const DOUBT: f64 = 0.25;
+    /// Where neighbours contradict each other, a measurement counts as this part of a reading.
+    const BELIEF: f64 = 0.25;
+    /// After so many readings a number of rows that had none among them forgets one.
+    const STALE: usize = 32;
 
     /// Through these (rows, ms).
     pub fn new(points: impl IntoIterator<Item = (usize, f64)>) -> Self {
-        let points = points.into_iter().map(|(rows, ms)| (rows, Point { ms, seen: 0 }));
+        let point = |ms: f64| Point { belief: ms.max(1e-9).ln(), readings: Readings::default(), fresh: false };
+        let points = points.into_iter().map(|(rows, ms)| (rows, point(ms)));
         let mut curve = Self { points: points.collect(), ..Self::default() };
         curve.redraw();
         curve
@@ -46,76 +93,119 @@ impl CostCurve {
 
     /// Expected ms of a pass of `rows` rows, never falling with the rows; 0 for no rows and before anything is known.
     pub fn ms(&self, rows: usize) -> f64 {
-        match self.dense.get(rows) {
-            Some(ms) => *ms,
-            // Far beyond everything measured: proportional to rows.
-            None => self.dense.last().map_or(0.0, |ms| ms * rows as f64 / (self.dense.len() - 1) as f64),
+        self.off(rows, 0.0)
+    }
+
+    /// What it is if it is off by as much as may well be: -1 for less, 1 for more.
+    pub fn off(&self, rows: usize, by: f64) -> f64 {
+        self.at(rows, |point| point.1 * (1.0 + by * point.2))
+    }
+
+    fn at(&self, rows: usize, of: impl Fn(&(usize, f64, f64)) -> f64) -> f64 {
+        let Some(last) = self.drawn.last() else { return 0.0 };
+        if rows == 0 {
+            return 0.0;
+        }
+        let next = self.drawn.partition_point(|point| point.0 < rows);
+        let line = |a: &(usize, f64, f64), b: &(usize, f64, f64)| {
+            of(a) + (of(b) - of(a)) * (rows as f64 - a.0 as f64) / (b.0 as f64 - a.0 as f64)
+        };
+        match next {
+            // Fewer rows than any measured.
+            0 => of(&self.drawn[0]),
+            _ if next < self.drawn.len() => line(&self.drawn[next - 1], &self.drawn[next]),
+            // Beyond the last point the slope between the last two goes on; with one point alone, time is taken to be proportional to
+            // rows beyond it, which is the cautious guess.
+            1 => of(last) * rows as f64 / last.0.max(1) as f64,
+            _ => line(&self.drawn[next - 2], last),
         }
     }
 
-    /// The points: rows and ms.
-    pub fn points(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        self.points.iter().map(|(&rows, point)| (rows, point.ms))
-    }
-
-    /// A pass of `rows` rows took `ratio` times what was expected. Returns the part of it that is taken for a change of everything.
-    fn correct(&mut self, rows: usize, ratio: f64) -> f64 {
-        let ratio = ratio.clamp(0.25, 4.0);
-        let expected = self.ms(rows);
-        let point = self.points.entry(rows).or_insert(Point { ms: expected, seen: 0 });
-        point.seen = point.seen.saturating_add(1);
-        let fresh = 1.0 / f64::from(point.seen + 1);
-        let weight = if ratio < 1.0 { Self::FASTER.max(fresh) } else { Self::SLOWER.max(Self::FIRST_SLOWER * fresh) };
-        point.ms *= ratio.powf(weight);
-        let unfamiliar = point.seen <= Self::STALE as u32;
+    /// A pass of `rows` rows took `ratio` times what was expected.
+    fn correct(&mut self, rows: usize, ratio: f64) {
+        let alike = |&&other: &&usize| other.abs_diff(rows) as f64 <= Self::ALIKE * rows as f64;
+        let nearest = self.points.keys().filter(alike).min_by_key(|other| other.abs_diff(rows)).copied();
+        let at = nearest.unwrap_or(rows);
+        let expected = self.ms(at).ln();
+        let curve = self.carried(at);
+        let point = self.points.entry(at).or_insert_with(|| Point {
+            belief: expected - curve,
+            readings: Readings::default(),
+            fresh: false,
+        });
+        let off = expected - point.belief + ratio.clamp(1.0 / Self::LIMIT, Self::LIMIT).ln();
+        let most = Self::FIRST.ln();
+        point.readings.add(if point.readings.count() == 0 { off.clamp(curve - most, curve + most) } else { off });
+        point.fresh = true;
         self.corrections += 1;
-        if unfamiliar || self.corrections >= Self::STALE {
-            self.redraw();
+        if self.corrections.is_multiple_of(Self::STALE) {
+            for point in self.points.values_mut() {
+                if !std::mem::take(&mut point.fresh) {
+                    point.readings.0.pop_front();
+                }
+            }
         }
-        // A share of the steady weight only: what is new about one number of rows says little about others.
-        ratio.powf(0.5 * if ratio < 1.0 { Self::FASTER } else { Self::SLOWER })
+        self.redraw();
     }
 
-    /// All passes but those over `except` rows take `ratio` times as long: the machine, or the context, has changed.
-    fn scale(&mut self, ratio: f64, except: Option<usize>) {
-        let others = self.points.iter_mut().filter(|(rows, _)| Some(**rows) != except);
-        others.for_each(|(_, point)| point.ms *= ratio);
-        let others = self.dense.iter_mut().enumerate().filter(|(rows, _)| Some(*rows) != except);
-        others.for_each(|(_, ms)| *ms *= ratio);
+    /// How far the measurement at `rows` is off by what its neighbours say: wholly if they are near, by half if they are far.
+    fn carried(&self, rows: usize) -> f64 {
+        let seen = |(&other, point): (&usize, &Point)| {
+            let distance = (rows as f64 / other as f64).log2().abs().max(1e-6);
+            (point.readings.count() > 0).then(|| (distance, point.readings.middle(0.0)))
+        };
+        let below = self.points.range(..rows).rev().find_map(seen);
+        let above = self.points.range(rows + 1..).find_map(seen);
+        let weight = |distance: f64| 0.5 + 0.5 * (-distance).exp2();
+        match (below, above) {
+            (None, None) => self.lean,
+            (Some((distance, off)), None) | (None, Some((distance, off))) => weight(distance) * off,
+            (Some((d0, off0)), Some((d1, off1))) => weight(d0.min(d1)) * (off0 * d1 + off1 * d0) / (d0 + d1),
+        }
+    }
+
+    /// How many times as long as measured everything takes, in the mean of what was seen: a logarithm.
+    fn common(&self) -> Option<f64> {
+        let seen = self.points.values().filter(|point| point.readings.count() > 0);
+        let (n, sum) = seen.fold((0.0, 0.0), |(n, sum), point| (n + 1.0, sum + point.readings.middle(0.0)));
+        (n > 0.0).then(|| sum / n)
     }
 
     fn redraw(&mut self) {
-        self.corrections = 0;
-        self.dense.clear();
-        if self.points.is_empty() {
-            return;
-        }
-        let points: Vec<(usize, f64)> = self.points().collect();
-        let mut at = 0;
-        let mut highest = 0.0f64;
-        for rows in 0..=Self::ROWS {
-            while at + 1 < points.len() && points[at + 1].0 <= rows {
-                at += 1;
-            }
-            let (r0, t0) = points[at];
-            let ms = match points.get(at + 1) {
-                _ if rows == 0 => 0.0,
-                _ if rows <= r0 => t0,
-                Some(&(r1, t1)) => t0 + (t1 - t0) * (rows - r0) as f64 / (r1 - r0) as f64,
-                // Beyond the last point the slope between the last two goes on; with one point alone, time is taken to be proportional to
-                // rows beyond it, which is the cautious guess.
-                None => {
-                    let slope = match at.checked_sub(1).map(|before| points[before]) {
-                        Some((r, t)) => ((t0 - t) / (r0 - r) as f64).max(0.0),
-                        None => t0 / r0.max(1) as f64,
-                    };
-                    t0 + slope * (rows - r0) as f64
-                }
+        let estimate = |(&rows, point): (&usize, &Point)| {
+            let curve = self.carried(rows);
+            let n = point.readings.count();
+            let off = match n {
+                0 => curve,
+                // Of the two the reading is the better.
+                1 => 0.25 * curve + 0.75 * point.readings.0[0],
+                _ => point.readings.middle(curve),
             };
-            highest = highest.max(ms);
-            self.dense.push(highest);
+            (point.belief + off, n as f64 + Self::BELIEF)
+        };
+        let estimates: Vec<(f64, f64)> = self.points.iter().map(estimate).collect();
+        let doubt = |n: f64| Self::DOUBT / (n + 1.0 - Self::BELIEF).sqrt();
+        let drawn = self.points.keys().zip(rising(&estimates)).zip(&estimates);
+        self.drawn = drawn.map(|((&rows, ln), &(_, n))| (rows, ln.exp(), doubt(n))).collect();
+    }
+}
+
+/// The numbers nearest to these (value, weight) that never fall: neighbours that do get their mean (pool adjacent violators, Ayer et al.
+/// 1955).
+fn rising(values: &[(f64, f64)]) -> Vec<f64> {
+    // Runs with one value: it, its weight and how many.
+    let mut runs: Vec<(f64, f64, usize)> = Vec::new();
+    for &(value, weight) in values {
+        runs.push((value, weight, 1));
+        while let [.., (a, v, n), (b, w, m)] = runs[..] {
+            if a <= b {
+                break;
+            }
+            runs.truncate(runs.len() - 2);
+            runs.push(((a * v + b * w) / (v + w), v + w, n + m));
         }
     }
+    runs.into_iter().flat_map(|(value, _, n)| std::iter::repeat_n(value, n)).collect()
 }
 
 /// The curves of a pair of models.
@@ -133,21 +223,37 @@ impl Costs {
         if self.main.is_empty() {
             return;
         }
-        // What slows one model down slows the other down, too, and a price that is seldom seen must not look cheap by being old.
-        let common = self.main.correct(rows, ms / self.main.ms(rows));
-        self.main.scale(common, Some(rows));
-        self.draft.scale(common, None);
+        self.main.correct(rows, ms / self.main.ms(rows));
+        // What slows one model down slows the other down, too, and a price that was never seen must not look cheap by being old.
+        if self.draft.common().is_none() {
+            self.draft.lean = 0.5 * self.main.common().unwrap_or(0.0);
+            self.draft.redraw();
+        }
     }
 
     /// Passes of the drafter over these rows took `ms` in all.
     pub fn draft_took(&mut self, passes: &[usize], ms: f64) {
         let expected: f64 = passes.iter().map(|&rows| self.draft.ms(rows)).sum();
         if expected > 0.0 {
-            for &rows in passes.iter().take(2) {
-                let common = self.draft.correct(rows, ms / expected);
-                self.draft.scale(common, Some(rows));
+            let ratio = ms / expected;
+            for (i, &rows) in passes.iter().enumerate() {
+                if !passes[..i].contains(&rows) {
+                    self.draft.correct(rows, ratio);
+                }
             }
         }
+    }
+}
+
+/// Takes out of measured points what cannot be: that more rows take less time (such neighbours get their geometric mean), and that many
+/// take longer than as many passes over few.
+pub fn straighten(points: &mut [(usize, f64)]) {
+    let times: Vec<(f64, f64)> = points.iter().map(|&(_, ms)| (ms.ln(), 1.0)).collect();
+    points.iter_mut().zip(rising(&times)).for_each(|(point, ln)| point.1 = ln.exp());
+    for i in 1..points.len() {
+        let (rows, ms) = points[i];
+        let in_parts = points[..i].iter().map(|&(few, ms)| rows.div_ceil(few) as f64 * ms);
+        points[i].1 = in_parts.fold(ms, f64::min);
     }
 }
 
@@ -202,5 +308,46 @@ mod tests {
         assert!((0.9..1.1).contains(&ratio), "{ratio}");
         // The unseen prices have followed at least half way.
         assert!(costs.main.ms(1) > 1.3 && costs.draft.ms(1) > 0.65);
+    }
+
+    #[test]
+    fn a_reading_does_not_bend_the_curve_where_much_is_known() {
+        let mut costs = Costs { main: CostCurve::new([(1, 10.0), (2, 10.0), (4, 11.0)]), draft: CostCurve::default() };
+        for _ in 0..15 {
+            costs.main_took(4, 11.0);
+            costs.main_took(1, 10.0);
+        }
+        costs.main_took(2, 50.0);
+        assert!(costs.main.ms(4) < 11.6, "an interruption at 2 rows says nothing of 4: {}", costs.main.ms(4));
+        for reading in [50.0, 9.0, 11.0, 10.0] {
+            costs.main_took(1, reading);
+        }
+        assert!((9.5..10.5).contains(&costs.main.ms(1)), "{}", costs.main.ms(1));
+    }
+
+    #[test]
+    fn doubt_falls_with_readings_and_comes_back() {
+        let mut costs = Costs { main: CostCurve::new([(1, 10.0), (4, 20.0)]), draft: CostCurve::default() };
+        let doubt = |costs: &Costs, rows| costs.main.off(rows, 1.0) / costs.main.ms(rows) - 1.0;
+        let before = doubt(&costs, 4);
+        for _ in 0..15 {
+            costs.main_took(4, 20.0);
+        }
+        let after = doubt(&costs, 4);
+        assert!(after < 0.3 * before, "{before} {after}");
+        for _ in 0..600 {
+            costs.main_took(1, 10.0);
+        }
+        assert!(doubt(&costs, 4) > 0.8 * before, "{}", doubt(&costs, 4));
+    }
+
+    #[test]
+    fn measured_points_are_straightened() {
+        let mut points = [(1, 3.0), (2, 2.0), (4, 30.0), (8, 5.0), (16, 100.0)];
+        straighten(&mut points);
+        // 3 and 2 are 2.45 both; 30 and 5 would be 12.2, but four rows are no dearer than two passes over two.
+        for ((rows, ms), expected) in points.into_iter().zip([2.45, 2.45, 4.9, 9.8, 19.6]) {
+            assert!((ms - expected).abs() < 0.01, "{rows} rows: {ms}");
+        }
     }
 }

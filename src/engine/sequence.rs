@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::draft_length::{Acceptance, Outcome, Rate};
+use super::draft_length::{Acceptance, Estimate, Outcome, Rate};
 use super::drafter::{CandidateId, Evidence};
 use super::event::FinishReason;
 use super::request::GenerateOptions;
@@ -125,16 +125,12 @@ impl Sequence {
 
     /// Takes in what became of a draft.
     pub fn observe(&mut self, outcome: Outcome) {
-        self.rate.observe(outcome, OWN_FADE);
+        self.rate.observe(outcome);
     }
 
-    /// The share of draft tokens expected to be accepted: what is true of all such drafts, and the more its own the more it has had.
-    pub fn share(&self, evidence: Evidence, common: &Acceptance) -> f64 {
-        match evidence {
-            Evidence::Model => self.rate.share(common.share(evidence), OWN_WEIGHT),
-            // The length of the match says more than whose it is.
-            _ => common.share(evidence),
-        }
+    /// The share of draft tokens expected to be accepted, given what is true of all such drafts.
+    pub fn accepted(&self, evidence: Evidence, common: &Acceptance) -> Estimate {
+        common.estimate(evidence, &self.rate)
     }
 
     /// All of its text.
@@ -151,11 +147,6 @@ impl Sequence {
         (sum / self.logprobs.len() as f64) as f32
     }
 }
-
-/// What all drafts of a model tell of a candidate counts as much as this many tokens of its own.
-const OWN_WEIGHT: f64 = 8.0;
-/// Keeps about the last forty judged tokens of a candidate.
-const OWN_FADE: f64 = 0.975;
 
 /// Where every candidate of a model ends.
 pub struct Limit {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::Engine;
 use super::batch::Sink;
-use super::draft_length::{Outcome, Slot};
+use super::draft_length::{Outcome, Slot, passes};
 use super::drafter::{Ask, Evidence, Offer};
 use super::event::{Event, RequestId, StepStats};
 use super::sequence::Limit;
@@ -16,14 +16,15 @@ use crate::sampling::Draft;
 struct Drafted {
     drafts: Vec<Vec<Draft>>,
     offers: Vec<Offer>,
+    /// Time that proposals took; 0 where there are none.
+    ms: f64,
 }
 
 impl Engine {
     /// Advances every live candidate by one token or more.
     pub(super) fn advance(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
         let start = Instant::now();
-        let Drafted { drafts, offers } = self.draft()?;
-        let drafted_at = Instant::now();
+        let Drafted { drafts, offers, ms: drafts_ms } = self.draft()?;
 
         let mut tokens = Vec::new();
         let mut spans = Vec::with_capacity(self.live.len());
@@ -49,7 +50,7 @@ impl Engine {
             })
             .collect();
         let accepted = self.main.verify(&items);
-        self.choice.costs.main_took(tokens.len(), milliseconds(drafted_at));
+        let rows = tokens.len();
 
         let limit = Limit { eos: self.eos.clone(), context: self.main.context() };
         let mut steps: BTreeMap<RequestId, (StepStats, Vec<Outcome>)> = BTreeMap::new();
@@ -101,6 +102,9 @@ impl Engine {
         self.live = live;
 
         let ms = milliseconds(start);
+        // What a step takes besides proposals is the price of its rows, whatever it is spent on.
+        self.choice.costs.main_took(rows, ms - drafts_ms);
+        self.choice.acceptance.age();
         let chosen_for =
             |request: &RequestId| self.groups.get(request).is_some_and(|group| group.policy.length(1).is_none());
         let tokens = steps.iter().filter(|(request, _)| chosen_for(request)).map(|(_, (step, _))| step.tokens).sum();
@@ -119,7 +123,7 @@ impl Engine {
     /// Lets the drafter propose, as much as the requests' policies want.
     fn draft(&mut self) -> Result<Drafted, BackendError> {
         let live = self.live.len();
-        let nothing = || Drafted { drafts: vec![Vec::new(); live], offers: vec![Offer::NONE; live] };
+        let nothing = || Drafted { drafts: vec![Vec::new(); live], offers: vec![Offer::NONE; live], ms: 0.0 };
         let Some(drafter) = self.drafter.as_mut() else { return Ok(nothing()) };
         if self.groups.values().all(super::group::Group::is_plain) {
             return Ok(nothing());
@@ -153,7 +157,7 @@ impl Engine {
                 .iter()
                 .map(|&i| Slot {
                     offer: Offer { most: offers[i].most.min(asks[i].room), ..offers[i] },
-                    share: self.live[i].share(offers[i].evidence, &choice.acceptance),
+                    accepted: self.live[i].accepted(offers[i].evidence, &choice.acceptance),
                     left: asks[i].room,
                 })
                 .collect();
@@ -165,23 +169,13 @@ impl Engine {
             return Ok(nothing());
         }
         let drafts = drafter.propose(&asks, &lengths)?;
+        let ms = milliseconds(start);
         let passes = passes(&lengths, &offers);
         if !passes.is_empty() {
-            self.choice.costs.draft_took(&passes, milliseconds(start));
+            self.choice.costs.draft_took(&passes, ms);
         }
-        Ok(Drafted { drafts, offers })
+        Ok(Drafted { drafts, offers, ms })
     }
-}
-
-/// Rows of every pass of the drafter.
-fn passes(lengths: &[usize], offers: &[Offer]) -> Vec<usize> {
-    let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.behind.is_some());
-    let longest = drawing().map(|(&length, _)| length).max().unwrap_or(0);
-    let rows = |round: usize| {
-        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.behind.unwrap_or(1) } else { 1 };
-        drawing().filter(|(length, _)| **length > round).map(of).sum()
-    };
-    (0..longest).map(rows).collect()
 }
 
 fn milliseconds(since: Instant) -> f64 {

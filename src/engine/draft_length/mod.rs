@@ -3,15 +3,20 @@
 mod acceptance;
 mod auto;
 mod bass;
+mod plan;
 mod record;
+#[cfg(test)]
+mod simulation;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use acceptance::{Acceptance, Rate};
-pub use auto::{Auto, Slot};
+pub use acceptance::{Acceptance, Estimate, Rate};
+pub use auto::Auto;
 pub use bass::Bass;
+pub use plan::Slot;
 
+use super::drafter::Offer;
 use super::request::DraftLength;
 
 /// What became of the drafts of one candidate in a step.
@@ -32,6 +37,17 @@ impl Table {
     pub fn length(&self, live: usize) -> usize {
         self.0.range(..=live).next_back().or_else(|| self.0.first_key_value()).map_or(0, |(_, &k)| k)
     }
+}
+
+/// Rows of every pass of the drafter, for these lengths of these offers.
+pub fn passes(lengths: &[usize], offers: &[Offer]) -> Vec<usize> {
+    let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.behind.is_some());
+    let longest = drawing().map(|(&length, _)| length).max().unwrap_or(0);
+    let rows = |round: usize| {
+        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.behind.unwrap_or(1) } else { 1 };
+        drawing().filter(|(length, _)| **length > round).map(of).sum()
+    };
+    (0..longest).map(rows).collect()
 }
 
 /// What a request's lengths come from.

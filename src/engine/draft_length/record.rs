@@ -1,61 +1,42 @@
-//! What steps promised and what came of it.
+//! What drafts promised and what came of it.
 
-/// What a step is expected to bring and to take.
-#[derive(Clone, Copy, Debug)]
-pub struct Promise {
-    /// Tokens of all candidates.
-    pub tokens: f64,
-    /// Time.
-    pub ms: f64,
-}
-
-impl Promise {
-    /// Tokens per ms.
-    pub fn gain(self) -> f64 {
-        self.tokens / self.ms.max(1e-9)
-    }
-}
-
-/// How far steps of one kind have kept what was promised of them. Whatever the curves and shares leave out shows here.
+/// How many of the promised draft tokens were kept, in steps with drafts. Whatever the shares leave out shows here.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
-    promised: (f64, f64),
-    kept: (f64, f64),
+    promised: f64,
+    kept: f64,
+    variance: f64,
 }
 
 impl Record {
-    /// Keeps about the last ten steps, and slowly forgets while there are others.
-    const FADE: f64 = 0.9;
+    /// Keeps about the last thirty steps, and slowly forgets while there are others.
+    const FADE: f64 = 0.97;
     const FORGET: f64 = 0.995;
-    /// A record begins with as many steps that kept their promise.
-    const PRIOR: f64 = 3.0;
 
-    /// What promises like this one are worth: 1 if they are kept.
-    pub fn worth(&self, promise: Promise) -> f64 {
-        let prior = (Self::PRIOR * promise.tokens, Self::PRIOR * promise.ms);
-        let tokens = (self.kept.0 + prior.0) / (self.promised.0 + prior.0);
-        let ms = (self.kept.1 + prior.1) / (self.promised.1 + prior.1);
-        tokens / ms
+    /// What a promised draft token is worth: 1 if promises are kept, as far as luck does not explain it.
+    pub fn worth(&self) -> f64 {
+        let missing = self.promised - self.kept - self.variance.sqrt();
+        1.0 - missing.max(0.0) / self.promised.max(1.0)
     }
 
-    /// A step that was promised this brought so many tokens in so much time.
-    pub fn add(&mut self, promise: Promise, tokens: f64, ms: f64) {
+    /// Of so many tokens promised in so many drafts this many were kept.
+    pub fn add(&mut self, promised: f64, drafts: usize, kept: f64) {
         self.fade(Self::FADE);
-        // A single interruption proves nothing.
-        let ms = ms.clamp(0.5 * promise.ms, 2.0 * promise.ms);
-        self.promised = (self.promised.0 + promise.tokens, self.promised.1 + promise.ms);
-        self.kept = (self.kept.0 + tokens, self.kept.1 + ms);
+        self.promised += promised;
+        self.kept += kept;
+        // The length up to the first rejection is geometrically distributed.
+        self.variance += promised * (1.0 + promised / drafts.max(1) as f64);
     }
 
-    /// A step of another kind was made.
+    /// A step without drafts was made.
     pub fn forget(&mut self) {
         self.fade(Self::FORGET);
     }
 
     fn fade(&mut self, by: f64) {
-        for sum in [&mut self.promised.0, &mut self.promised.1, &mut self.kept.0, &mut self.kept.1] {
-            *sum *= by;
-        }
+        self.promised *= by;
+        self.kept *= by;
+        self.variance *= by;
     }
 }
 
@@ -65,17 +46,24 @@ mod tests {
 
     #[test]
     fn promises_are_worth_what_became_of_earlier_ones() {
-        let promise = Promise { tokens: 4.0, ms: 10.0 };
         let mut record = Record::default();
-        assert!((record.worth(promise) - 1.0).abs() < 1e-9);
+        assert!((record.worth() - 1.0).abs() < 1e-9);
         for _ in 0..40 {
-            record.add(promise, 2.0, 20.0);
+            record.add(4.0, 2, 2.0);
         }
-        let worth = record.worth(promise);
-        assert!((0.25..0.45).contains(&worth), "half of the tokens in twice the time: {worth}");
+        assert!((0.5..0.8).contains(&record.worth()), "half of the tokens: {}", record.worth());
         for _ in 0..2000 {
             record.forget();
         }
-        assert!((record.worth(promise) - 1.0).abs() < 0.01, "old failures are forgotten");
+        assert!((record.worth() - 1.0).abs() < 0.01, "old failures are forgotten");
+    }
+
+    #[test]
+    fn bad_luck_is_not_held_against_anyone() {
+        let mut record = Record::default();
+        for kept in [0.0, 4.0, 0.0, 1.0] {
+            record.add(2.0, 1, kept);
+        }
+        assert!((record.worth() - 1.0).abs() < 1e-9, "{}", record.worth());
     }
 }
