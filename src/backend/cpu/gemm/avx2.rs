@@ -1,6 +1,9 @@
 //! Kernels for x86-64 with AVX2 and FMA: tiles of up to 6 rows and 16 columns, twelve accumulators of 8 floats, which leaves four registers
 //! for weights, a mask and an input. Reference twin: `portable`.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+#![expect(clippy::needless_range_loop, reason = "a row counts in inputs and in sums")]
+
 use std::arch::x86_64::{
     __m256, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_and_si256, _mm256_broadcast_ss, _mm256_castsi256_ps,
     _mm256_cvtph_ps, _mm256_fmadd_ps, _mm256_load_ps, _mm256_load_si256, _mm256_loadu_ps, _mm256_set1_epi32,

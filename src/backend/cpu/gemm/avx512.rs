@@ -1,6 +1,9 @@
 //! Kernels for x86-64 with AVX-512: tiles of up to 16 rows and 16 columns, one accumulator a row, the input taken from memory by the
 //! multiply-add itself. Reference twin: `portable`.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+#![expect(clippy::needless_range_loop, reason = "a row counts in inputs and in sums")]
+
 use std::arch::x86_64::{
     __m512, _MM_HINT_T1, _mm_prefetch, _mm256_load_si256, _mm512_castsi512_ps, _mm512_cvtepu16_epi32, _mm512_cvtph_ps,
     _mm512_fmadd_ps, _mm512_load_ps, _mm512_loadu_ps, _mm512_permutexvar_ps, _mm512_set1_ps, _mm512_setr_epi32,

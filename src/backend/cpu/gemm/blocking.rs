@@ -4,6 +4,8 @@
 //! tiles of rows pass over them. Meanwhile the tiles fetch what follows, each its share, so that memory is never waited for and
 //! arithmetic hides behind reading, or reading behind arithmetic, whichever takes longer.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
 use std::mem::MaybeUninit;
 
 use super::super::pack::NR;
@@ -66,7 +68,6 @@ pub struct Tile<B> {
 /// The processor must have the instructions of `T`; the pointers of the job must reach what its documentation says; `out` must not be in
 /// use elsewhere.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
     let panels = job.columns.div_ceil(NR);
     let slice = job.k.div_ceil(job.k.div_ceil(SLICE).max(1)).max(1);

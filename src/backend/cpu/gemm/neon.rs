@@ -1,6 +1,9 @@
 //! Kernels for 64-bit Arm with NEON: tiles of up to 6 rows and 16 columns, 24 accumulators of 4 floats, which leaves eight registers for
 //! weights and inputs. Reference twin: `portable`.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+#![expect(clippy::needless_range_loop, reason = "a row counts in inputs and in sums")]
+
 use std::arch::aarch64::{
     float32x4_t, vandq_u32, vdupq_n_f32, vdupq_n_u32, vfmaq_n_f32, vld1_u16, vld1q_f32, vld1q_u32,
     vreinterpretq_f32_u32, vshlq_n_u32, vst1q_f32,
