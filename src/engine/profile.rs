@@ -153,7 +153,7 @@ pub enum Pass {
     Draft,
 }
 
-/// Milliseconds of passes of `network` by rows of `text`, in about `budget`: for every number of rows the middle one of a few passes, with the
+/// Milliseconds of passes of `network` by rows of `text`, in about `budget`: for every number of rows one of the shorter of a few passes, with the
 /// other numbers in between, so that what else the machine does at one moment does not bend the curve. `sizes` has the most
 /// telling numbers first; those at the end are left out when time runs short.
 pub fn curve(
@@ -177,11 +177,11 @@ pub fn curve(
     outcome
 }
 
-/// The lower of the middle values. The shortest time would be what real work seldom reaches, by a different share for few rows and for many;
-/// of two the longer one is more likely an interruption.
+/// The lower quartile. The shortest time would be what real work seldom reaches, by a different share for few rows and for many; on a busy
+/// machine half of the passes may be interrupted.
 fn usual(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
-    all[(all.len() - 1) / 2]
+    all[(all.len() - 1) / 4]
 }
 
 /// Sequences to time passes with.
@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn an_interrupted_pass_is_not_the_usual_one() {
         assert!((usual(vec![30.0, 2.0]) - 2.0).abs() < 1e-9);
-        assert!((usual(vec![3.0, 30.0, 2.0, 3.5, 1.0]) - 3.0).abs() < 1e-9);
+        assert!((usual(vec![3.0, 30.0, 2.0, 31.5, 1.0]) - 2.0).abs() < 1e-9);
     }
 
     #[test]
