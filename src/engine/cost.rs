@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The last few readings of one thing.
 #[derive(Clone, Debug, Default)]
-pub struct Readings(VecDeque<f64>);
+pub struct Readings {
+    recent: VecDeque<f64>,
+    /// The same in ascending order: their middle is asked for far more often than they change.
+    sorted: Vec<f64>,
+}
 
 impl Readings {
     /// How many are kept: the middle half of so many has a third of the noise of one.
@@ -12,28 +16,38 @@ impl Readings {
 
     /// Takes in a reading.
     pub fn add(&mut self, value: f64) {
-        if self.0.len() == Self::KEPT {
-            self.0.pop_front();
+        if self.recent.len() == Self::KEPT {
+            self.forget();
         }
-        self.0.push_back(value);
+        self.recent.push_back(value);
+        let at = self.sorted.partition_point(|other| other.total_cmp(&value).is_lt());
+        self.sorted.insert(at, value);
+    }
+
+    /// Drops the oldest reading.
+    fn forget(&mut self) {
+        if let Some(oldest) = self.recent.pop_front() {
+            let at = self.sorted.partition_point(|other| other.total_cmp(&oldest).is_lt());
+            self.sorted.remove(at);
+        }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.recent.len()
     }
 
     /// The mean of the middle half of the readings and of what was believed before, which counts as one of them: up to a quarter of the
     /// readings may be interruptions.
     pub fn middle(&self, belief: f64) -> f64 {
-        let mut all: Vec<f64> = self.0.iter().copied().chain([belief]).collect();
-        all.sort_by(f64::total_cmp);
-        let cut = match all.len() {
+        let below = self.sorted.partition_point(|other| other.total_cmp(&belief).is_lt());
+        let all = self.sorted[..below].iter().chain([&belief]).chain(&self.sorted[below..]);
+        let len = self.sorted.len() + 1;
+        let cut = match len {
             3 => 1,
             n => n / 4,
         };
-        let middle = &all[cut..all.len() - cut];
-        middle.iter().sum::<f64>() / middle.len() as f64
+        all.skip(cut).take(len - 2 * cut).sum::<f64>() / (len - 2 * cut) as f64
     }
 }
 
@@ -141,7 +155,7 @@ impl CostCurve {
         if self.corrections.is_multiple_of(Self::STALE) {
             for point in self.points.values_mut() {
                 if !std::mem::take(&mut point.fresh) {
-                    point.readings.0.pop_front();
+                    point.readings.forget();
                 }
             }
         }
@@ -178,7 +192,7 @@ impl CostCurve {
             let off = match n {
                 0 => curve,
                 // Of the two the reading is the better.
-                1 => 0.25 * curve + 0.75 * point.readings.0[0],
+                1 => 0.25 * curve + 0.75 * point.readings.recent[0],
                 _ => point.readings.middle(curve),
             };
             (point.belief + off, n as f64 + Self::BELIEF)
