@@ -6,12 +6,15 @@
 //! softmax, arXiv 1805.02867), on the thread that computed them or, where few rows look back far, on one after several have computed them.
 //! So a row's result depends neither on the other rows, nor on threads, nor on where the border between the two regions lies.
 
+mod outcome;
+
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use outcome::Outcome;
+
 use super::gemm::{Job, Kernels, Mode};
 use super::kv::Region;
-use super::ops;
 use super::pack::{F32x16, NR};
 use super::pool::{Parts, Pool};
 use crate::model::spec;
@@ -66,45 +69,6 @@ pub struct Attention<'a> {
     pub layer: usize,
     /// One for each thread of the pool.
     pub scratch: &'a [Mutex<Scratch>],
-}
-
-/// What positions give to the queries of a tile and a key/value head: weighted sums, not yet normalised, `[queries, head_dim]`, then the
-/// largest scores `[queries]`, then the normalisers `[queries]`, which are 0 where a query sees no position.
-struct Outcome<'s> {
-    sums: &'s mut [f32],
-    max: &'s mut [f32],
-    norm: &'s mut [f32],
-}
-
-impl<'s> Outcome<'s> {
-    fn len(queries: usize, width: usize) -> usize {
-        queries * (width + 2)
-    }
-
-    fn of(memory: &'s mut [f32], queries: usize) -> Self {
-        let (sums, rest) = memory.split_at_mut(memory.len() - 2 * queries);
-        let (max, norm) = rest.split_at_mut(queries);
-        Self { sums, max, norm }
-    }
-
-    /// Takes in the positions after these.
-    fn merge(&mut self, next: &Outcome<'_>, scale: f32) {
-        let width = self.sums.len() / self.max.len();
-        for query in 0..self.max.len() {
-            if next.norm[query] == 0.0 {
-                continue;
-            }
-            let (before, after) = (self.max[query], next.max[query]);
-            let max = if after > before { after } else { before };
-            let (old, new) = (ops::exp((before - max) * scale), ops::exp((after - max) * scale));
-            self.max[query] = max;
-            self.norm[query] = self.norm[query] * old + next.norm[query] * new;
-            let at = query * width..(query + 1) * width;
-            for (sum, next) in self.sums[at.clone()].iter_mut().zip(&next.sums[at]) {
-                *sum = *sum * old + next * new;
-            }
-        }
-    }
 }
 
 /// Queries (row, head) that share a pass over the keys: enough to make use of each key that is in the cache, few enough

@@ -9,7 +9,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-mod blocking;
+pub(super) mod blocking;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;

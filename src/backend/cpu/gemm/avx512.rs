@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 
 use super::super::pack::{Bf16x16, F16x16, F32x16, NR};
 use super::Job;
-use super::blocking::{self, Tile, Tiles};
+use super::blocking::{self, Tile, Tiles, tile_of_shape};
 
 /// Runs a job on f32 panels.
 ///
@@ -126,28 +126,7 @@ impl<B: Widen> Tiles for Avx512<B> {
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile<B>) {
         // SAFETY: the caller's duty, passed on.
         unsafe {
-            match (rows, panels) {
-                (1, 4) => run::<B, 1, 4>(tile),
-                (2, 4) => run::<B, 2, 4>(tile),
-                (1, 2) => run::<B, 1, 2>(tile),
-                (2, 2) => run::<B, 2, 2>(tile),
-                (1, _) => run::<B, 1, 1>(tile),
-                (2, _) => run::<B, 2, 1>(tile),
-                (3, _) => run::<B, 3, 1>(tile),
-                (4, _) => run::<B, 4, 1>(tile),
-                (5, _) => run::<B, 5, 1>(tile),
-                (6, _) => run::<B, 6, 1>(tile),
-                (7, _) => run::<B, 7, 1>(tile),
-                (8, _) => run::<B, 8, 1>(tile),
-                (9, _) => run::<B, 9, 1>(tile),
-                (10, _) => run::<B, 10, 1>(tile),
-                (11, _) => run::<B, 11, 1>(tile),
-                (12, _) => run::<B, 12, 1>(tile),
-                (13, _) => run::<B, 13, 1>(tile),
-                (14, _) => run::<B, 14, 1>(tile),
-                (15, _) => run::<B, 15, 1>(tile),
-                _ => run::<B, 16, 1>(tile),
-            }
+            tile_of_shape!(run::<B>, rows, panels, tile, [1, 4] [2, 4] [1, 2] [2, 2] [1, 1] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1] [9, 1] [10, 1] [11, 1] [12, 1] [13, 1] [14, 1] [15, 1] [16, 1]);
         }
     }
 }

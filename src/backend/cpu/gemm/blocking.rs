@@ -38,6 +38,17 @@ pub trait Tiles {
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile<Self::Block>);
 }
 
+/// Calls the tile function that is compiled for this number of rows and panels.
+macro_rules! tile_of_shape {
+    ($run:ident::<$kind:ty>, $rows:expr, $panels:expr, $tile:expr, $([$r:literal, $p:literal])+) => {
+        match ($rows, $panels) {
+            $(($r, $p) => $run::<$kind, $r, $p>($tile),)+
+            (rows, panels) => unreachable!("no tile of {rows} rows and {panels} panels"),
+        }
+    };
+}
+pub(in crate::backend::cpu) use tile_of_shape;
+
 /// A few rows and panels, and a slice of their inputs.
 pub struct Tile<B> {
     /// First row, `[rows, k]` with `x_stride` floats between rows.

@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use super::blocking::{self, Tile, Tiles};
 use super::weights::{Bits, Line};
 use super::{Job, NR};
+use crate::backend::cpu::gemm::blocking::tile_of_shape;
 
 /// Runs a job on int8 weights.
 ///
@@ -91,19 +92,7 @@ impl<C: Codes> Tiles for Avx512<C> {
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile) {
         // SAFETY: the caller's duty, passed on.
         unsafe {
-            match (rows, panels) {
-                (1, 4) => run::<C, 1, 4>(tile),
-                (1, 2) => run::<C, 1, 2>(tile),
-                (1, _) => run::<C, 1, 1>(tile),
-                (2, 2) => run::<C, 2, 2>(tile),
-                (2, _) => run::<C, 2, 1>(tile),
-                (3, _) => run::<C, 3, 1>(tile),
-                (4, _) => run::<C, 4, 1>(tile),
-                (5, _) => run::<C, 5, 1>(tile),
-                (6, _) => run::<C, 6, 1>(tile),
-                (7, _) => run::<C, 7, 1>(tile),
-                _ => run::<C, 8, 1>(tile),
-            }
+            tile_of_shape!(run::<C>, rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1]);
         }
     }
 }

@@ -18,7 +18,7 @@ pub struct InputBlock {
 }
 
 /// Magnitudes below this count as zero: their reciprocals would leave the range of f32.
-const LEAST: f32 = 1e-30;
+pub const LEAST: f32 = 1e-30;
 
 /// Adding 1.5 * 2^23 rounds to a whole number, ties to even, and leaves it in the low bits.
 pub const ROUND: f32 = 12_582_912.0;

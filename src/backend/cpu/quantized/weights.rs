@@ -8,7 +8,7 @@ use std::sync::Arc;
 use half::bf16;
 use memmap2::Mmap;
 
-use super::inputs::ROUND;
+use super::inputs::{LEAST, ROUND};
 use super::{BLOCK, Kernels};
 use crate::backend::cpu::pack::{self, NR, Plain};
 use crate::backend::cpu::pool::{Parts, Pool};
@@ -239,9 +239,6 @@ pub fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: 
         }
     }
 }
-
-/// Magnitudes below this count as zero: their reciprocals would leave the range of f32.
-const LEAST: f32 = 1e-30;
 
 /// The element of greatest magnitude; `None` where there is an infinite one or one that is no number.
 #[inline(always)]

@@ -1,0 +1,47 @@
+//! What chunks of positions give to queries, and how they are put together.
+
+use super::super::ops;
+
+/// What positions give to the queries of a tile and a key/value head: weighted sums, not yet normalised, `[queries, head_dim]`, then the
+/// largest scores `[queries]`, then the normalisers `[queries]`, which are 0 where a query sees no position.
+pub struct Outcome<'s> {
+    /// `[queries, head_dim]`.
+    pub sums: &'s mut [f32],
+    /// `[queries]`.
+    pub max: &'s mut [f32],
+    /// `[queries]`.
+    pub norm: &'s mut [f32],
+}
+
+impl<'s> Outcome<'s> {
+    /// Floats that it takes.
+    pub fn len(queries: usize, width: usize) -> usize {
+        queries * (width + 2)
+    }
+
+    /// In memory of exactly [`len`](Self::len) floats.
+    pub fn of(memory: &'s mut [f32], queries: usize) -> Self {
+        let (sums, rest) = memory.split_at_mut(memory.len() - 2 * queries);
+        let (max, norm) = rest.split_at_mut(queries);
+        Self { sums, max, norm }
+    }
+
+    /// Takes in the positions after these (online softmax, arXiv 1805.02867). `scale` is that of the scores.
+    pub fn merge(&mut self, next: &Outcome<'_>, scale: f32) {
+        let width = self.sums.len() / self.max.len();
+        for query in 0..self.max.len() {
+            if next.norm[query] == 0.0 {
+                continue;
+            }
+            let (before, after) = (self.max[query], next.max[query]);
+            let max = if after > before { after } else { before };
+            let (old, new) = (ops::exp((before - max) * scale), ops::exp((after - max) * scale));
+            self.max[query] = max;
+            self.norm[query] = self.norm[query] * old + next.norm[query] * new;
+            let at = query * width..(query + 1) * width;
+            for (sum, next) in self.sums[at.clone()].iter_mut().zip(&next.sums[at]) {
+                *sum = *sum * old + next * new;
+            }
+        }
+    }
+}
