@@ -10,16 +10,28 @@ use serde::{Deserialize, Serialize};
 pub enum Language {
     /// Python 3.
     Python,
+    /// JavaScript.
+    JavaScript,
+    /// TypeScript.
+    TypeScript,
+    /// Rust.
+    Rust,
+    /// Go.
+    Go,
 }
 
 impl Language {
-    /// All languages, in the order they are shown in.
+    /// All languages that can be completed and tested, in the order they are shown in.
     pub const ALL: &'static [Language] = &[Language::Python];
 
     /// The name used in messages, on the command line and for syntax highlighting.
     pub fn name(self) -> &'static str {
         match self {
             Language::Python => "python",
+            Language::JavaScript => "javascript",
+            Language::TypeScript => "typescript",
+            Language::Rust => "rust",
+            Language::Go => "go",
         }
     }
 
@@ -27,6 +39,10 @@ impl Language {
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Language::Python => &["py", "pyi"],
+            Language::JavaScript => &["js", "mjs", "cjs", "jsx"],
+            Language::TypeScript => &["ts", "mts", "cts", "tsx"],
+            Language::Rust => &["rs"],
+            Language::Go => &["go"],
         }
     }
 

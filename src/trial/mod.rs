@@ -203,6 +203,7 @@ impl Runner {
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         match trial.language {
             Language::Python => runner::python::run(self.sandbox()?, self.python()?, trial, cancel),
+            other => Err(TrialError::Interpreter(format!("tests in {} cannot be run yet", other.name()))),
         }
     }
 

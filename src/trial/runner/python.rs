@@ -101,15 +101,12 @@ fn drive(
         Style::Parse => "parse",
     };
     let [program, entry, module, name, text] = fields;
-    let job = Job {
-        program: &python.python.program,
-        // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to the last.
-        arguments: ["-s", "-B", "-X", "utf8", "-c", STARTER].map(OsString::from).to_vec(),
-        request: request(&python.driver, &[&nonce, style, program, entry, module, name, text]),
-        limits,
-        readable: &python.python.readable,
-    };
-    let run = sandbox.run(&job, cancel).map_err(TrialError::Sandbox)?;
+    // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to the last.
+    let arguments = ["-s", "-B", "-X", "utf8", "-c", STARTER].map(OsString::from).to_vec();
+    let request = request(&python.driver, &[&nonce, style, program, entry, module, name, text]);
+    let job =
+        Job { readable: &python.python.readable, ..Job::driver(&python.python.program, arguments, request, limits) };
+    let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     verdict::of(&run, &nonce, &limits)
 }
 

@@ -49,8 +49,8 @@ fn usable(kernel: u32) -> ABI {
     }
 }
 
-/// A ruleset that allows reading the system's and the interpreter's folders and writing in `scratch`, and nothing else.
-pub fn ruleset(kernel: u32, readable: &[PathBuf], scratch: &Path) -> Result<OwnedFd, String> {
+/// A ruleset that allows reading the system's and the interpreter's folders and writing in `scratch` and `writable`, and nothing else.
+pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> Result<OwnedFd, String> {
     let abi = usable(kernel);
     let failed = |error: &dyn std::fmt::Display| format!("the file rules could not be made: {error}");
     let mut rules = Ruleset::default()
@@ -77,7 +77,9 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], scratch: &Path) -> Result<Owne
     }
     rules = allow(rules, abi, Path::new("/dev/null"), null)?;
     let special = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
-    rules = allow(rules, abi, scratch, AccessFs::from_all(abi) & !special)?;
+    for path in std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path)) {
+        rules = allow(rules, abi, path, AccessFs::from_all(abi) & !special)?;
+    }
     Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
 }
 

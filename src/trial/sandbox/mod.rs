@@ -23,13 +23,16 @@ mod seccomp;
 mod supervise;
 
 use std::ffi::OsString;
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{Limits, Protection};
 
-/// What to run. The numbers of the request pipe and the record pipe are appended to the arguments.
+/// What to run. The numbers of the request pipe, of the record pipe and of `lines` are appended to the arguments of a program that
+/// announces itself; others get their arguments as they are.
 #[derive(Debug)]
 #[cfg_attr(
     not(target_os = "linux"),
@@ -46,6 +49,40 @@ pub struct Job<'a> {
     pub limits: Limits,
     /// Folders it may read besides the system's own.
     pub readable: &'a [PathBuf],
+    /// Folders it may write besides its own: copies that were made for it.
+    pub writable: &'a [PathBuf],
+    /// Where it starts; its own folder if `None`.
+    pub folder: Option<&'a Path>,
+    /// Files to lay into its own folder before it starts: a relative path and the bytes.
+    pub files: Vec<(PathBuf, Vec<u8>)>,
+    /// Variables besides those that every trial has.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Descriptors it gets besides the standard ones and the two pipes, such as a line to another program in a
+    /// sandbox of its own. Once it runs, nobody else holds them.
+    #[cfg(unix)]
+    pub lines: Vec<OwnedFd>,
+    /// Whether it writes `started` to the record pipe when it is ready, so that its clock starts only then.
+    pub announces: bool,
+}
+
+impl<'a> Job<'a> {
+    /// A program that announces itself and needs nothing but what it reads from the request pipe.
+    pub fn driver(program: &'a Path, arguments: Vec<OsString>, request: Vec<u8>, limits: Limits) -> Self {
+        Self {
+            program,
+            arguments,
+            request,
+            limits,
+            readable: &[],
+            writable: &[],
+            folder: None,
+            files: Vec::new(),
+            environment: Vec::new(),
+            #[cfg(unix)]
+            lines: Vec::new(),
+            announces: true,
+        }
+    }
 }
 
 /// How a run ended.
@@ -141,17 +178,20 @@ impl Sandbox {
 
     /// Runs a job: not on this system.
     #[cfg(not(unix))]
-    pub fn run(&self, _job: &Job, _cancel: &AtomicBool) -> Result<Run, String> {
+    pub fn run(&self, _job: Job, _cancel: &AtomicBool) -> Result<Run, String> {
         Err("tests can be run on Linux and other Unix systems only so far".to_owned())
     }
 
     /// Runs a job in a folder of its own.
     #[cfg(unix)]
-    pub fn run(&self, job: &Job, cancel: &AtomicBool) -> Result<Run, String> {
+    pub fn run(&self, mut job: Job, cancel: &AtomicBool) -> Result<Run, String> {
+        let lines = std::mem::take(&mut job.lines);
+        let job = &job;
         let scratch = scratch::Scratch::new().map_err(|e| format!("a temporary folder could not be made: {e}"))?;
+        scratch.lay(&job.files).map_err(|e| format!("a file of the trial could not be written: {e}"))?;
         #[cfg(target_os = "linux")]
         let rules = if self.protection.is_isolated() {
-            let landlock = landlock::ruleset(self.protection.landlock_abi, job.readable, scratch.path())?;
+            let landlock = landlock::ruleset(self.protection.landlock_abi, job.readable, job.writable, scratch.path())?;
             Some(child::Rules { landlock, filters: self.filters.clone() })
         } else {
             None
@@ -163,7 +203,7 @@ impl Sandbox {
         let rlimits = limits::rlimits(&job.limits, running);
         // SAFETY: getpid takes nothing and cannot fail.
         let parent = unsafe { libc::getpid() };
-        supervise::run(job, &scratch, cancel, |keep, complaints| child::Plan {
+        supervise::run(job, lines, &scratch, cancel, |keep, complaints| child::Plan {
             rlimits,
             keep,
             complaints,

@@ -55,7 +55,7 @@ pub fn prove(kernel: u32, filters: &[seccompiler::BpfProgram]) -> Result<Protect
         keep: Vec::new(),
         complaints: answers_end.as_raw_fd(),
         parent: targets.parent,
-        rules: Some(Rules { landlock: landlock::ruleset(kernel, &[], inside.path())?, filters: filters.to_vec() }),
+        rules: Some(Rules { landlock: landlock::ruleset(kernel, &[], &[], inside.path())?, filters: filters.to_vec() }),
     };
     // SAFETY: the child makes only async-signal-safe calls and leaves by _exit.
     let pid = unsafe { libc::fork() };

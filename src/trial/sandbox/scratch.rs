@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// More entries than this is a flood, not a test.
 const MOST_ENTRIES: usize = 20_000;
@@ -29,6 +29,22 @@ impl Scratch {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Writes files into the empty folder, with the folders they stand in. Paths are relative and lead downwards.
+    pub fn lay(&self, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
+        for (path, bytes) in files {
+            if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+                return Err(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    "it would lie outside the folder of the trial",
+                ));
+            }
+            let path = self.path.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
+            fs::write(path, bytes)?;
+        }
+        Ok(())
     }
 
     /// Bytes on disk, or `None` when there are more files, or deeper ones, than any test needs.
@@ -111,6 +127,16 @@ fn open_up(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_laid_inside_and_nowhere_else() {
+        let scratch = Scratch::new().unwrap();
+        scratch.lay(&[("a/b.py".into(), b"x".to_vec())]).unwrap();
+        assert_eq!(fs::read(scratch.path().join("a/b.py")).unwrap(), b"x");
+        for path in ["../out", "/tmp/out", "a/../../out"] {
+            assert!(scratch.lay(&[(path.into(), Vec::new())]).is_err(), "{path}");
+        }
+    }
 
     #[test]
     fn removes_deep_nesting_and_folders_without_permissions() {

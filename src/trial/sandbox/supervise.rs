@@ -34,9 +34,10 @@ struct Lines {
     report: Vec<u8>,
 }
 
-/// Runs a job. `plan` gets the descriptors and makes what the child puts on.
+/// Runs a job; `extra` are the descriptors it gets besides its pipes. `plan` gets the descriptors and makes what the child puts on.
 pub fn run(
     job: &Job,
+    extra: Vec<OwnedFd>,
     scratch: &Scratch,
     cancel: &AtomicBool,
     plan: impl FnOnce(Vec<RawFd>, RawFd) -> Plan,
@@ -48,17 +49,20 @@ pub fn run(
     for fd in [printed.as_raw_fd(), record.as_raw_fd(), request.as_raw_fd()] {
         do_not_block(fd).map_err(failed)?;
     }
-    let plan = plan(vec![request_end.as_raw_fd(), record_end.as_raw_fd()], record_end.as_raw_fd());
+    let mut keep = vec![request_end.as_raw_fd(), record_end.as_raw_fd()];
+    keep.extend(extra.iter().map(AsRawFd::as_raw_fd));
+    let numbers = if job.announces { keep.as_slice() } else { &[] };
+    let plan = plan(keep.clone(), record_end.as_raw_fd());
     let mut command = Command::new(job.program);
     command
         .args(&job.arguments)
-        .arg(request_end.as_raw_fd().to_string())
-        .arg(record_end.as_raw_fd().to_string())
+        .args(numbers.iter().map(RawFd::to_string))
         .env_clear()
         .envs([("LANG", "C.UTF-8"), ("TZ", "UTC"), ("PYTHONHASHSEED", "0")])
         .env("HOME", scratch.path())
         .env("TMPDIR", scratch.path())
-        .current_dir(scratch.path())
+        .envs(job.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(job.folder.unwrap_or(scratch.path()))
         .stdin(Stdio::null())
         .stdout(printed_end.try_clone().map_err(failed)?)
         .stderr(printed_end);
@@ -67,7 +71,7 @@ pub fn run(
     let begun = Instant::now();
     let spawned = command.spawn();
     // The child's ends, the ruleset and the filters go here, so that the pipes end when the child does.
-    drop((command, request_end, record_end));
+    drop((command, request_end, record_end, extra));
     let mut lines = Lines {
         printed,
         record,
@@ -92,7 +96,7 @@ pub fn run(
     let ended = finish(&mut lines, &mut child, stopped, job);
     let (has_started, record) = match lines.report.strip_prefix(STARTED) {
         Some(rest) => (true, rest.to_vec()),
-        None => (false, lines.report),
+        None => (!job.announces, lines.report),
     };
     Ok(Run { ended, has_started, record, output: lines.output.text(), elapsed: begun.elapsed() })
 }
@@ -108,8 +112,8 @@ fn watch(
 ) -> Option<Ended> {
     let group = child.id() as i32;
     let pidfd = open_pidfd(group);
-    let mut deadline = begun + START_UP;
-    let mut has_started = false;
+    let mut has_started = !job.announces;
+    let mut deadline = begun + if has_started { job.limits.wall } else { START_UP };
     let mut ticks = 0_u32;
     let mut next_tick = begun + TICK;
     loop {
