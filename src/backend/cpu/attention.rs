@@ -359,7 +359,7 @@ impl Part<'_> {
             out_stride: self.score_stride,
             bias: std::ptr::null(),
             mode: Mode::Store,
-            stream: false,
+            after: None,
         };
         // SAFETY: checked above; `scores` is exclusively borrowed.
         unsafe { self.attention.kernels.run_f32(&job) }
@@ -396,7 +396,7 @@ impl Part<'_> {
             out_stride: self.width,
             bias: std::ptr::null(),
             mode,
-            stream: false,
+            after: None,
         };
         // SAFETY: checked above; `sums` is exclusively borrowed.
         unsafe { self.attention.kernels.run_f32(&job) }

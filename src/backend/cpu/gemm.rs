@@ -57,8 +57,9 @@ pub struct Job<B> {
     pub bias: *const f32,
     /// What happens to the outputs.
     pub mode: Mode,
-    /// Whether the panels are read once and in their order: what follows is then fetched into the cache ahead of its use.
-    pub stream: bool,
+    /// For panels that come from memory: the blocks from the first panel to what this thread reads after the last one. All that follows is
+    /// then fetched into the cache ahead of its use.
+    pub after: Option<isize>,
 }
 
 /// A set of kernels for one kind of processor.
@@ -226,8 +227,8 @@ pub fn linear(
         return;
     }
     let panels = outputs.div_ceil(NR);
-    // A few units per thread even out unequal speed; with few rows the kernels want several panels at once.
-    let unit = panels.div_ceil(pool.threads() * 4).next_multiple_of(4);
+    // Units even out unequal speed, and a thread has one of them in reserve; with few rows the kernels want several panels at once.
+    let unit = panels.div_ceil(pool.threads() * 8).next_multiple_of(4);
     let inline = rows * inputs * outputs < INLINE_WORK && weights.bytes() < INLINE_BYTES;
     let unit = if inline { panels } else { unit };
     if let Panels::Quantized(weights) = &weights.panels {
@@ -236,7 +237,8 @@ pub fn linear(
         return;
     }
     let out = Parts::new(out);
-    pool.run(panels.div_ceil(unit), &|number, _| {
+    pool.run_ahead(panels.div_ceil(unit), &|number, following, _| {
+        let after = (following.unwrap_or(number + 1) - number) * unit * inputs;
         let first = number * unit;
         let column = first * NR;
         let job = Job {
@@ -251,7 +253,7 @@ pub fn linear(
             out_stride: outputs,
             bias: bias.map_or(std::ptr::null(), |bias| bias[column..].as_ptr()),
             mode,
-            stream: true,
+            after: Some(after as isize),
         };
         // SAFETY: shapes are checked above; units write different columns.
         unsafe { kernels.run(&job, &weights.panels, first) }
@@ -261,8 +263,8 @@ pub fn linear(
 impl<B> Job<B> {
     /// The same job on other panels.
     fn with_panels<C>(&self, panels: *const C) -> Job<C> {
-        let &Job { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, stream, .. } = self;
-        Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode, stream }
+        let &Job { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, after, .. } = self;
+        Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode, after }
     }
 }
 
@@ -365,7 +367,7 @@ mod tests {
                             out_stride: columns,
                             bias: std::ptr::null(),
                             mode,
-                            stream: rows % 2 == 0,
+                            after: (rows % 2 == 0).then_some(0),
                         };
                         // SAFETY: all pointers reach `rows`, `columns` and `k` as sized above.
                         unsafe { kernels.run_f32(&job) };

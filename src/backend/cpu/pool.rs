@@ -27,16 +27,25 @@ pub struct Pool {
     running: Mutex<()>,
 }
 
-/// `(unit, thread)`: computes one unit on the thread of that number.
-type Task<'a> = dyn Fn(usize, usize) + Sync + 'a;
+/// `(unit, following, thread)`: computes one unit on the thread of that number, which will compute `following` next.
+type Task<'a> = dyn Fn(usize, Option<usize>, usize) + Sync + 'a;
+
+/// A piece of work.
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    task: &'a Task<'a>,
+    units: usize,
+    /// Whether threads choose their next unit before they begin one.
+    ahead: bool,
+}
 
 struct Shared {
     /// Number of tasks published so far; workers wait for it to change.
     epoch: AtomicUsize,
     /// [`OPEN`] while the task takes helpers, plus the number of workers inside.
     gate: AtomicUsize,
-    /// The current task and its number of units. Written only while the gate is shut and empty.
-    task: UnsafeCell<Option<(&'static Task<'static>, usize)>>,
+    /// The current work. Written only while the gate is shut and empty.
+    task: UnsafeCell<Option<Work<'static>>>,
     /// The next unit to be taken.
     next: AtomicUsize,
     sleepers: AtomicUsize,
@@ -82,18 +91,29 @@ impl Pool {
     /// Calls `task(unit, thread)` once for every unit below `units`, on several threads at once, and returns when all
     /// are done. `thread` is below [`threads`](Self::threads), and no two calls with the same one overlap. `task` must
     /// not call `run` itself.
-    pub fn run(&self, units: usize, task: &Task<'_>) {
-        if units <= 1 || self.workers.is_empty() {
-            (0..units).for_each(|unit| task(unit, 0));
+    pub fn run(&self, units: usize, task: &(dyn Fn(usize, usize) + Sync)) {
+        self.share(Work { task: &|unit, _, thread| task(unit, thread), units, ahead: false });
+    }
+
+    /// As [`run`](Self::run), for units that read much memory: `task(unit, following, thread)` learns which unit its thread computes next,
+    /// if any, and can fetch what that needs. Threads commit themselves one unit ahead, so units should be small.
+    pub fn run_ahead(&self, units: usize, task: &(dyn Fn(usize, Option<usize>, usize) + Sync)) {
+        self.share(Work { task, units, ahead: true });
+    }
+
+    fn share(&self, work: Work<'_>) {
+        if work.units <= 1 || self.workers.is_empty() {
+            let all = work.units;
+            (0..all).for_each(|unit| (work.task)(unit, (unit + 1 < all).then_some(unit + 1), 0));
             return;
         }
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = &*self.shared;
         // SAFETY: only the lifetime changes. No worker can reach the task after this function: it returns, also when
         // `task` panics, only after the gate is shut and the last worker inside has left.
-        let endless = unsafe { std::mem::transmute::<&Task<'_>, &'static Task<'static>>(task) };
+        let endless = unsafe { std::mem::transmute::<Work<'_>, Work<'static>>(work) };
         // SAFETY: the gate is shut and empty (see `Shared::task`).
-        unsafe { *shared.task.get() = Some((endless, units)) };
+        unsafe { *shared.task.get() = Some(endless) };
         shared.next.store(0, Ordering::Relaxed);
         shared.gate.store(OPEN, Ordering::Release);
         // Together with the order of operations in `Shared::wait`, sequential consistency makes sure that either the
@@ -103,7 +123,7 @@ impl Pool {
             let _sleep = shared.sleep.lock().unwrap_or_else(PoisonError::into_inner);
             shared.wake.notify_all();
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| shared.take_units(task, units, 0)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| shared.take_units(work, 0)));
         // Workers that have not come by now need not come: there is nothing left to take.
         shared.gate.fetch_and(!OPEN, Ordering::AcqRel);
         let mut turns = 0u32;
@@ -120,13 +140,15 @@ impl Pool {
 }
 
 impl Shared {
-    fn take_units(&self, task: &Task<'_>, units: usize, thread: usize) {
-        loop {
-            let unit = self.next.fetch_add(1, Ordering::Relaxed);
-            if unit >= units {
-                return;
+    fn take_units(&self, Work { task, units, ahead }: Work<'_>, thread: usize) {
+        let take = || Some(self.next.fetch_add(1, Ordering::Relaxed)).filter(|&unit| unit < units);
+        let mut next = take();
+        while let Some(unit) = next {
+            next = if ahead { take() } else { None };
+            task(unit, next, thread);
+            if !ahead {
+                next = take();
             }
-            task(unit, thread);
         }
     }
 
@@ -143,8 +165,8 @@ impl Shared {
             }
             // SAFETY: this worker is inside the gate, so the task is not being written (see `Shared::task`).
             let task = unsafe { *self.task.get() };
-            if let Some((task, units)) = task
-                && catch_unwind(AssertUnwindSafe(|| self.take_units(task, units, thread))).is_err()
+            if let Some(work) = task
+                && catch_unwind(AssertUnwindSafe(|| self.take_units(work, thread))).is_err()
             {
                 self.panicked.store(true, Ordering::Relaxed);
             }
@@ -239,6 +261,14 @@ mod tests {
                     busy[thread].store(false, Ordering::Release);
                 });
                 assert!(done.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+                let promised: Vec<_> = (0..threads).map(|_| AtomicUsize::new(usize::MAX)).collect();
+                pool.run_ahead(units, &|unit, following, thread| {
+                    let promise = promised[thread].swap(following.unwrap_or(usize::MAX), Ordering::Relaxed);
+                    assert!(promise == unit || promise == usize::MAX, "{promise} was promised, {unit} came");
+                    done[unit].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(done.iter().all(|count| count.load(Ordering::Relaxed) == 2));
+                assert!(promised.iter().all(|promise| promise.load(Ordering::Relaxed) == usize::MAX));
             }
         }
     }

@@ -61,6 +61,8 @@ pub struct Job<'a> {
     pub bias: Option<&'a [f32]>,
     /// Whether the outputs are added to what is there, rather than stored.
     pub add: bool,
+    /// Blocks from the first panel to what this thread reads after the last one.
+    pub after: usize,
 }
 
 impl Job<'_> {
@@ -140,7 +142,7 @@ pub fn linear(
     quantise_rows(pool, kernels, weights, x, scratch);
     let panels = outputs.div_ceil(NR);
     let out = Parts::new(out);
-    pool.run(panels.div_ceil(unit), &|number, _| {
+    pool.run_ahead(panels.div_ceil(unit), &|number, following, _| {
         let first = number * unit;
         let column = first * NR;
         let (codes, scales) = weights.panels(first, unit.min(panels - first));
@@ -155,6 +157,7 @@ pub fn linear(
             out_stride: outputs,
             bias: bias.map(|bias| &bias[column..]),
             add,
+            after: (following.unwrap_or(number + 1) - number) * unit * blocks,
         };
         // SAFETY: shapes are checked above; units write different columns; the processor was checked when the set was chosen.
         unsafe { (kernels.product[weights.bits as usize])(&job) }

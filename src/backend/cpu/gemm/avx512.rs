@@ -146,10 +146,10 @@ unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
         let mut ahead = ahead;
         let mut input = 0;
         while input < k {
-            for _ in 0..NP {
-                _mm_prefetch::<_MM_HINT_T1>(ahead.cast());
-                ahead = ahead.wrapping_add(64);
+            for p in 0..NP {
+                _mm_prefetch::<_MM_HINT_T1>(ahead.wrapping_add(p * panel_stride).cast());
             }
+            ahead = ahead.wrapping_byte_add(64);
             for k in input..k.min(input.saturating_add(every)) {
                 let mut weights = [_mm512_setzero_ps(); NP];
                 for (p, weights) in weights.iter_mut().enumerate() {

@@ -67,8 +67,8 @@ pub struct Tile<B> {
     pub sums_stride: usize,
     /// Whether chains begin here, from zero, whatever `sums` holds.
     pub fresh: bool,
-    /// What to fetch into the cache meanwhile: one line for each panel of the tile every [`every`](Self::every) inputs.
-    pub ahead: *const u8,
+    /// What to fetch into the cache meanwhile: of each panel one line every [`every`](Self::every) inputs. Panels lie as those of `blocks`.
+    pub ahead: *const B,
     /// Inputs between two fetches.
     pub every: usize,
 }
@@ -107,10 +107,12 @@ pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
                     let len = slice.min(job.k - k);
                     let following = if k + len < job.k {
                         blocks.add(k + len)
-                    } else {
+                    } else if panel + beside < panels {
                         blocks.wrapping_add(beside * job.panel_stride)
+                    } else {
+                        job.panels.wrapping_offset(job.after.unwrap_or(0))
                     };
-                    part.slice::<T>((k, len), blocks.add(k), following.cast(), sums);
+                    part.slice::<T>((k, len), blocks.add(k), following, sums);
                     k += len.max(1);
                 }
                 if !direct {
@@ -138,18 +140,18 @@ impl<B> Part<'_, B> {
         &self,
         (k, len): (usize, usize),
         blocks: *const B,
-        ahead: *const u8,
+        ahead: *const B,
         (sums, sums_stride): (*mut f32, usize),
     ) {
         let tiles = self.rows.div_ceil(T::ROWS);
-        let (every, share) = if self.job.stream {
+        let (every, share, ahead) = if self.job.after.is_some() {
             // Every tile fetches one of `tiles` equal parts of as many bytes as it reads.
-            let every = (LINE / size_of::<B>()).max(1) * tiles;
-            (every, len.div_ceil(every) * (self.width / NR) * LINE)
+            let blocks_of_line = (LINE / size_of::<B>()).max(1);
+            let every = blocks_of_line * tiles;
+            (every, len.div_ceil(every) * blocks_of_line, ahead)
         } else {
-            (usize::MAX, 0)
+            (usize::MAX, 0, blocks)
         };
-        let ahead = if self.job.stream { ahead } else { blocks.cast() };
         let mut row = 0;
         for number in 0..tiles {
             let rows = (self.rows - row).div_ceil(tiles - number);

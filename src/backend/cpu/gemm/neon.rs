@@ -131,10 +131,10 @@ unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
         let mut ahead = ahead;
         let mut input = 0;
         while input < k {
-            for _ in 0..NP {
-                fetch(ahead);
-                ahead = ahead.wrapping_add(64);
+            for p in 0..NP {
+                fetch(ahead.wrapping_add(p * panel_stride).cast());
             }
+            ahead = ahead.wrapping_byte_add(64);
             for k in input..k.min(input.saturating_add(every)) {
                 for p in 0..NP {
                     let weights = B::widen(blocks.add(p * panel_stride + k));

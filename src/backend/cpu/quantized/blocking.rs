@@ -73,7 +73,13 @@ pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
             for block in (0..job.blocks).step_by(slice) {
                 let blocks = slice.min(job.blocks - block);
                 let last = block + blocks == job.blocks;
-                let following = if last { beside * job.blocks - block } else { blocks };
+                let following = if !last {
+                    blocks
+                } else if panel + beside < panels {
+                    beside * job.blocks - block
+                } else {
+                    job.after - panel * job.blocks - block
+                };
                 let tiles = rows.div_ceil(T::ROWS);
                 let mut first = 0;
                 for number in 0..tiles {
