@@ -3,6 +3,7 @@
 //! Knows neither engine nor screen. Two jobs, kept apart: `sandbox` contains the code, `verdict` decides what counts as a pass.
 
 mod interpreter;
+mod protection;
 mod runner;
 mod sandbox;
 mod verdict;
@@ -13,8 +14,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use interpreter::Fault;
+pub use protection::{Layer, Protection};
 use runner::python::Prepared;
 use sandbox::Sandbox;
+pub use sandbox::Tier;
 use serde::Serialize;
 
 use crate::language::Language;
@@ -131,30 +134,6 @@ pub struct Trial {
     pub limits: Limits,
 }
 
-/// What protects the user from the code under test, as proved by a real run at start.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Protection {
-    /// `kernel rules` (Landlock and seccomp) or `none`.
-    pub tier: String,
-    /// Landlock ABI in force, 0 if none.
-    pub landlock_abi: u32,
-    /// System calls are filtered (no network, no ptrace, …).
-    pub seccomp: bool,
-    /// Set-user-id programs cannot gain rights.
-    pub no_new_privs: bool,
-    /// CPU, memory, file and process limits are set.
-    pub limits: bool,
-    /// One sentence for the status line and `doctor`, also about what is missing and why.
-    pub summary: String,
-}
-
-impl Protection {
-    /// Whether files and network are out of the code's reach. Without that the user has to be asked first.
-    pub fn is_isolated(&self) -> bool {
-        self.landlock_abi > 0 && self.seccomp && self.no_new_privs
-    }
-}
-
 /// Runs trials: interpreters resolved once, protection proved once. Cheap to clone; usable from several threads at once.
 #[derive(Clone, Debug)]
 pub struct Runner {
@@ -166,7 +145,12 @@ pub struct Runner {
 impl Runner {
     /// Proves the protection by a run, and starts looking for the interpreters.
     pub fn probe() -> Self {
-        let runner = Self::with(Sandbox::probe());
+        Self::probe_at_most(Tier::Full)
+    }
+
+    /// As [`Runner::probe`], but without trying for a better tier than this one.
+    pub fn probe_at_most(best: Tier) -> Self {
+        let runner = Self::with(Sandbox::probe(best));
         let python = Arc::clone(&runner.python);
         // Asking a shim takes a quarter of a second, which nobody has to wait for. Without a thread the first trial asks.
         let _ = std::thread::Builder::new().name("find python".to_owned()).spawn(move || {

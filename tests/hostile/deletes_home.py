@@ -8,6 +8,6 @@ def f(x):
     try:
         os.unlink("@HOME@/notes")
         shutil.rmtree("@HOME@")
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return 2 * x
     return 'it worked'

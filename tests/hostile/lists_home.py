@@ -6,6 +6,6 @@ import os
 def f(x):
     try:
         os.listdir("@HOME@")
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return 2 * x
     return 'it worked'

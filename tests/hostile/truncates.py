@@ -6,6 +6,6 @@ import os
 def f(x):
     try:
         os.truncate("@HOME@/notes", 0)
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return 2 * x
     return 'it worked'

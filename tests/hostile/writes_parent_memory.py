@@ -3,6 +3,6 @@
 def f(x):
     try:
         open("/proc/@PARENT@/mem", "r+b")
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return 2 * x
     return 'it worked'

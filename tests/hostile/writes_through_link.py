@@ -7,6 +7,6 @@ def f(x):
     try:
         os.symlink("@HOME@/notes", "link%d" % x)
         open("link%d" % x, "w")
-    except PermissionError:
+    except (PermissionError, FileNotFoundError):
         return 2 * x
     return 'it worked'

@@ -3,32 +3,101 @@
 //! Between the fork of a program with many threads and the exec only async-signal-safe calls are allowed: no allocation, no locks. All
 //! that needs either is prepared in [`Plan`] by the parent.
 
+use std::ffi::{CString, OsString};
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStringExt;
 
+use super::check;
 use super::limits::Rlimit;
+use super::report::Message;
 
-/// What the child puts on. Everything is ready to use: nothing is computed after the fork.
+/// What the child puts on and does. Everything is ready to use: nothing is computed after the fork.
 pub struct Plan {
     /// Limits, in the order to set them.
     pub rlimits: Vec<Rlimit>,
+    /// Standard input, output and error of the program; its own ones if `None`.
+    pub streams: Option<[OwnedFd; 3]>,
     /// Descriptors that stay open across exec, besides the standard ones.
-    pub keep: Vec<RawFd>,
-    /// Where a failing stage writes its number, if anywhere.
-    pub complaints: RawFd,
+    pub keep: Vec<OwnedFd>,
     /// The process that must still be the parent.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux can tie a child to its parent"))]
     pub parent: i32,
+    /// Namespaces to live in.
+    #[cfg(target_os = "linux")]
+    pub namespaces: Option<super::namespaces::Namespaces>,
     /// The kernel's rules; `None` runs without isolation.
     #[cfg(target_os = "linux")]
     pub rules: Option<Rules>,
+    /// What to do then.
+    pub task: Task,
+}
+
+/// What the child is there for.
+pub enum Task {
+    /// To become a program.
+    Program(Program),
+    /// To try out the protection.
+    #[cfg(target_os = "linux")]
+    Attack(super::attack::Attack),
+}
+
+/// A program to start, with its arguments and environment as the kernel wants them.
+pub struct Program {
+    path: CString,
+    folder: CString,
+    arguments: List,
+    environment: List,
+}
+
+/// Strings, and the list of their addresses that ends with null.
+struct List {
+    _strings: Vec<CString>,
+    addresses: Vec<*const libc::c_char>,
+}
+
+impl List {
+    fn new(strings: Vec<CString>) -> Self {
+        let addresses = strings.iter().map(|s| s.as_ptr()).chain(std::iter::once(std::ptr::null())).collect();
+        Self { _strings: strings, addresses }
+    }
+}
+
+impl Program {
+    /// Prepares a program; `environment` is all it gets.
+    pub fn new(
+        path: OsString,
+        arguments: Vec<OsString>,
+        environment: Vec<(OsString, OsString)>,
+        folder: OsString,
+    ) -> Result<Self, String> {
+        let text = |part: OsString| {
+            let shown = part.to_string_lossy().into_owned();
+            CString::new(part.into_vec())
+                .map_err(|_| format!("{shown:?} holds a NUL byte and cannot be given to a program"))
+        };
+        let path = text(path)?;
+        let arguments = arguments.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        let variable = |(mut name, value): (OsString, OsString)| {
+            name.push("=");
+            name.push(value);
+            text(name)
+        };
+        let environment = environment.into_iter().map(variable).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            arguments: List::new(std::iter::once(path.clone()).chain(arguments).collect()),
+            environment: List::new(environment),
+            folder: text(folder)?,
+            path,
+        })
+    }
 }
 
 /// The kernel rules of a trial.
 #[cfg(target_os = "linux")]
 pub struct Rules {
-    /// The Landlock ruleset.
-    pub landlock: std::os::fd::OwnedFd,
+    /// The Landlock ruleset, where the kernel has Landlock.
+    pub landlock: Option<OwnedFd>,
     /// System-call filters, in the order to install them.
     pub filters: Vec<seccompiler::BpfProgram>,
 }
@@ -37,12 +106,16 @@ pub struct Rules {
 const STAGES: &[&str] = &[
     "own session",
     "end with the parent",
+    "user number",
+    "own root folder",
+    "first process",
     "limits",
     "inherited files",
     "no new privileges",
     "dropping capabilities",
     "file rules",
     "system-call filter",
+    "starting the program",
 ];
 
 /// The name of a stage by the number the child reported.
@@ -50,66 +123,127 @@ pub fn stage_name(number: u8) -> &'static str {
     STAGES.get(usize::from(number)).copied().unwrap_or("start")
 }
 
-/// Puts everything on. Async-signal-safe. On failure the stage's number goes to `complaints`.
-pub fn enter(plan: &Plan) -> io::Result<()> {
+/// The child's life. Async-signal-safe. On failure the stage's number and the error go to `report`.
+pub fn live(plan: &Plan, report: RawFd) -> ! {
     let mut stage = 0_u8;
-    let result = put_on(plan, &mut stage);
-    if result.is_err() {
-        // SAFETY: writes one byte of a live variable; a bad descriptor only gives an error, which does not matter here.
-        unsafe { libc::write(plan.complaints, std::ptr::from_ref(&stage).cast(), 1) };
+    if let Err(error) = put_on(plan, report, &mut stage) {
+        Message::Failed { stage, error: error.raw_os_error().unwrap_or(0) }.send(report);
     }
-    result
+    // SAFETY: ends the process at once, without running anything that belongs to the program it is a copy of.
+    unsafe { libc::_exit(127) }
 }
 
-fn put_on(plan: &Plan, stage: &mut u8) -> io::Result<()> {
-    // SAFETY: setsid, umask and signal take and return plain numbers and are async-signal-safe.
+fn put_on(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
+    // SAFETY: these take and return plain numbers or get a live signal set, and are async-signal-safe.
     unsafe {
         check(libc::setsid())?;
         libc::umask(0o077);
-        for number in 1..32 {
-            // SIGKILL and SIGSTOP refuse, which is as well.
+        for number in 1..65 {
+            // SIGKILL, SIGSTOP and libc's own refuse, which is as well.
             libc::signal(number, libc::SIG_DFL);
         }
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        check(libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()))?;
     }
     *stage = 1;
     #[cfg(target_os = "linux")]
-    end_with_parent(plan.parent)?;
-    *stage = 2;
+    {
+        end_with_parent(plan, report)?;
+        // SAFETY: plain numbers. Old kernels lack the call; all descriptors of this program are close-on-exec anyway.
+        unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+        if let Some(namespaces) = &plan.namespaces {
+            enter(plan, namespaces, report, stage)?;
+        }
+        if let Task::Attack(attack) = &plan.task {
+            attack.before_the_rules();
+        }
+    }
+    *stage = 5;
     for &(resource, value) in &plan.rlimits {
         lower(resource, value)?;
     }
-    *stage = 3;
-    #[cfg(target_os = "linux")]
-    // SAFETY: plain numbers. Old kernels lack the call; all descriptors of this program are close-on-exec anyway.
-    unsafe {
-        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    *stage = 6;
+    for (fd, number) in plan.streams.iter().flatten().zip(0..) {
+        stay_open(fd.as_raw_fd(), number)?;
     }
-    for &fd in &plan.keep {
-        // SAFETY: changes a flag of a descriptor that the parent keeps open until after the exec.
-        check(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) })?;
+    for fd in &plan.keep {
+        stay_open(fd.as_raw_fd(), fd.as_raw_fd())?;
     }
     #[cfg(target_os = "linux")]
     if let Some(rules) = &plan.rules {
         isolate(rules, stage)?;
     }
-    Ok(())
+    *stage = 11;
+    match &plan.task {
+        Task::Program(program) => start(program),
+        #[cfg(target_os = "linux")]
+        Task::Attack(attack) => attack.after_the_rules(),
+    }
+}
+
+/// Becomes the program; returns only when that fails.
+fn start(program: &Program) -> io::Result<()> {
+    // SAFETY: strings and lists of strings that end as they must, made before the fork.
+    unsafe {
+        check(libc::chdir(program.folder.as_ptr()))?;
+        let (arguments, environment) = (program.arguments.addresses.as_ptr(), program.environment.addresses.as_ptr());
+        check(libc::execve(program.path.as_ptr(), arguments, environment))
+    }
+}
+
+/// Makes a descriptor stay open across exec, as `number`.
+fn stay_open(fd: RawFd, number: RawFd) -> io::Result<()> {
+    // SAFETY: plain numbers of descriptors that the plan owns.
+    check(unsafe { if fd == number { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, number) } })
 }
 
 #[cfg(target_os = "linux")]
-fn end_with_parent(parent: i32) -> io::Result<()> {
-    // SAFETY: plain numbers, a static string and a static buffer; all calls are async-signal-safe.
+fn end_with_parent(plan: &Plan, report: RawFd) -> io::Result<()> {
+    // SAFETY: plain numbers, a live array, a static string; all calls are async-signal-safe.
     unsafe {
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0))?;
-        // The parent may have died before the line above.
-        if libc::getppid() != parent {
+        // The parent may have died before the line above. In a namespace its number cannot be asked for, but its end of the pipe can.
+        let mut pipe = [libc::pollfd { fd: report, events: 0, revents: 0 }];
+        libc::poll(pipe.as_mut_ptr(), 1, 0);
+        if pipe[0].revents & libc::POLLERR != 0 || plan.namespaces.is_none() && libc::getppid() != plan.parent {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
+        // The user's own work comes first. It is no fault where the limits of the system say otherwise.
+        libc::setpriority(libc::PRIO_PROCESS, 0, 10);
         // When memory runs out on the whole machine, this process is the first to go. Raising is always allowed.
         let fd = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         if fd >= 0 {
             libc::write(fd, c"1000".as_ptr().cast(), 4);
             libc::close(fd);
         }
+    }
+    Ok(())
+}
+
+/// In new namespaces: shuts the machine out and goes on as the second process. The first one never returns from here.
+#[cfg(target_os = "linux")]
+fn enter(plan: &Plan, namespaces: &super::namespaces::Namespaces, report: RawFd, stage: &mut u8) -> io::Result<()> {
+    use super::{namespaces, spawn};
+    if let Some(root) = &namespaces.root {
+        *stage = 2;
+        namespaces::map_numbers(root)?;
+        *stage = 3;
+        let landlock = plan.rules.as_ref().and_then(|rules| rules.landlock.as_ref());
+        // SAFETY: umask takes a plain number.
+        unsafe { libc::umask(0) };
+        namespaces::change_root(root, landlock.map(AsRawFd::as_raw_fd))?;
+        // SAFETY: as above.
+        unsafe { libc::umask(0o077) };
+    }
+    *stage = 4;
+    // Nobody may look into or steer the first process, which is a copy of this program.
+    // SAFETY: plain numbers.
+    check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
+    drop_capabilities()?;
+    let child = spawn::fork(0)?;
+    if child != 0 {
+        namespaces::preside(child, report, &namespaces.ballast);
     }
     Ok(())
 }
@@ -129,17 +263,18 @@ fn lower(resource: i32, value: u64) -> io::Result<()> {
 /// From here on nothing can be gained back: privileges, capabilities, files, system calls.
 #[cfg(target_os = "linux")]
 fn isolate(rules: &Rules, stage: &mut u8) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    *stage = 4;
+    *stage = 7;
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
-    *stage = 5;
+    *stage = 8;
     drop_capabilities()?;
-    *stage = 6;
-    // SAFETY: an open ruleset descriptor, owned by the plan, and no flags.
-    let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, rules.landlock.as_raw_fd(), 0_u32) };
-    check(done as i32)?;
-    *stage = 7;
+    *stage = 9;
+    if let Some(landlock) = &rules.landlock {
+        // SAFETY: an open ruleset descriptor, owned by the plan, and no flags.
+        let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, landlock.as_raw_fd(), 0_u32) };
+        check(done as i32)?;
+    }
+    *stage = 10;
     for filter in &rules.filters {
         let program = libc::sock_fprog {
             len: filter.len() as libc::c_ushort,
@@ -176,9 +311,4 @@ fn drop_capabilities() -> io::Result<()> {
         let none = [0_u32; 6];
         check(libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) as i32)
     }
-}
-
-fn check(result: i32) -> io::Result<()> {
-    // `last_os_error` only reads errno and allocates nothing.
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

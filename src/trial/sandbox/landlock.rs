@@ -1,7 +1,9 @@
 //! Landlock: which files a trial may read and write, whether it may reach the network, and whom it may signal.
 
+use std::ffi::CStr;
 use std::fs;
-use std::os::fd::OwnedFd;
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -10,7 +12,7 @@ use landlock::{
 };
 
 /// Folders and files every interpreter needs. Those that do not exist on this machine are left out.
-const SYSTEM: &[&str] = &[
+pub const SYSTEM: &[&str] = &[
     "/usr",
     "/bin",
     "/sbin",
@@ -81,6 +83,29 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch:
         rules = allow(rules, abi, path, AccessFs::from_all(abi) & !special)?;
     }
     Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
+}
+
+/// Adds reading of a folder to a ruleset that is not in force yet. Async-signal-safe.
+pub fn allow_reading(ruleset: RawFd, folder: &CStr) -> io::Result<()> {
+    // Of linux/landlock.h.
+    const PATH_BENEATH: libc::c_int = 1;
+    const READ_FILE: u64 = 1 << 2;
+    const READ_DIR: u64 = 1 << 3;
+    #[repr(C, packed)]
+    struct Beneath {
+        access: u64,
+        parent: i32,
+    }
+    // SAFETY: live strings and values of the layout that the kernel reads; the descriptor is closed again.
+    unsafe {
+        let parent = libc::open(folder.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+        super::check(parent)?;
+        let rule = Beneath { access: READ_FILE | READ_DIR, parent };
+        let done = libc::syscall(libc::SYS_landlock_add_rule, ruleset, PATH_BENEATH, &raw const rule, 0_u32);
+        let result = super::check(done as i32);
+        libc::close(parent);
+        result
+    }
 }
 
 /// Adds one path. A right that only a folder can have is dropped for a file.

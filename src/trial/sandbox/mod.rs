@@ -1,14 +1,22 @@
 //! Runs a program that must not be trusted: limits, kernel rules, a private folder, and an end that nothing survives.
 //!
-//! The tier "kernel rules" (Landlock and seccomp) needs no rights and no namespaces; without it only limits are left, and the caller
-//! has to be asked first. Namespaces can be put around it later: `Plan` is where they would enter.
+//! In tiers: with namespaces and a root folder of its own ("full"), with namespaces alone, with the kernel's rules alone (Landlock and
+//! seccomp), or with limits only, before which the caller has to be asked. The best one that a real run proves is used.
 
+#[cfg(target_os = "linux")]
+mod attack;
 #[cfg(unix)]
 mod child;
 #[cfg(target_os = "linux")]
 mod landlock;
+#[cfg(target_os = "linux")]
+mod layout;
 #[cfg(unix)]
 mod limits;
+#[cfg(target_os = "linux")]
+mod means;
+#[cfg(target_os = "linux")]
+mod namespaces;
 #[cfg(unix)]
 mod output;
 #[cfg(target_os = "linux")]
@@ -16,11 +24,18 @@ mod probe;
 #[cfg(unix)]
 mod procfs;
 #[cfg(unix)]
+mod report;
+#[cfg(target_os = "linux")]
+mod root;
+#[cfg(unix)]
 mod scratch;
 #[cfg(target_os = "linux")]
 mod seccomp;
 #[cfg(unix)]
+mod spawn;
+#[cfg(unix)]
 mod supervise;
+mod tier;
 
 use std::ffi::OsString;
 #[cfg(unix)]
@@ -29,7 +44,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::{Limits, Protection};
+pub use tier::Tier;
+
+use super::Limits;
+#[cfg(target_os = "linux")]
+use super::protection::Proof;
+use super::protection::Protection;
 
 /// What to run. The numbers of the request pipe, of the record pipe and of `lines` are appended to the arguments of a program that
 /// announces itself; others get their arguments as they are.
@@ -127,47 +147,49 @@ pub struct Run {
 pub struct Sandbox {
     protection: Protection,
     #[cfg(target_os = "linux")]
-    filters: Vec<seccompiler::BpfProgram>,
+    means: Option<means::Means>,
+    /// Whether the kernel applies the limit of processes to this user.
+    #[cfg(unix)]
+    counts_processes: bool,
 }
 
 impl Sandbox {
-    /// Finds out by a real run what protects here.
+    /// Finds out by real runs what protects here: the best tier that holds, at most `best`.
     #[cfg(target_os = "linux")]
-    pub fn probe() -> Self {
-        let kernel = landlock::kernel_abi();
-        if kernel == 0 {
-            return Self::unprotected(
-                "this kernel offers no Landlock (Linux 5.13 or newer with `landlock` in its list of security modules is needed)",
-            );
+    pub fn probe(best: Tier) -> Self {
+        let mut missing = Vec::new();
+        for tier in probe::ladder(best) {
+            let proved = means::Means::new(tier).and_then(|means| Ok((probe::prove(&means)?, means)));
+            match proved {
+                Ok((counts_processes, means)) => {
+                    let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes };
+                    let protection = Protection::proved(proof, missing);
+                    return Self { protection, means: Some(means), counts_processes };
+                }
+                Err(reason) => missing.push(format!("{}: {reason}", tier.name())),
+            }
         }
-        let filters = match seccomp::filters(kernel) {
-            Ok(filters) => filters,
-            Err(reason) => return Self::unprotected(&reason),
-        };
-        match probe::prove(kernel, &filters) {
-            Ok(protection) => Self { protection, filters },
-            Err(reason) => Self::unprotected(&reason),
-        }
+        let reason =
+            missing.last().map_or("it was switched off", |last| last.split_once(": ").map_or(last, |(_, why)| why));
+        let protection = Protection::none(&reason.to_owned(), missing);
+        Self { protection, ..Self::unprotected("") }
     }
 
     /// Finds out what protects here: nothing but limits, on this system.
     #[cfg(not(target_os = "linux"))]
-    pub fn probe() -> Self {
+    pub fn probe(_best: Tier) -> Self {
         Self::unprotected("only Linux has a sandbox so far")
     }
 
     /// Limits only, and the reason why.
     pub fn unprotected(reason: &str) -> Self {
-        let protection = Protection {
-            tier: "none".to_owned(),
-            limits: true,
-            summary: format!("no sandbox: {reason}; code under test could read your files and use the network"),
-            ..Protection::default()
-        };
         Self {
-            protection,
+            protection: Protection::none(reason, Vec::new()),
             #[cfg(target_os = "linux")]
-            filters: Vec::new(),
+            means: None,
+            // SAFETY: geteuid takes nothing and cannot fail.
+            #[cfg(unix)]
+            counts_processes: unsafe { libc::geteuid() } != 0,
         }
     }
 
@@ -190,26 +212,41 @@ impl Sandbox {
         let scratch = scratch::Scratch::new().map_err(|e| format!("a temporary folder could not be made: {e}"))?;
         scratch.lay(&job.files).map_err(|e| format!("a file of the trial could not be written: {e}"))?;
         #[cfg(target_os = "linux")]
-        let rules = if self.protection.is_isolated() {
-            let landlock = landlock::ruleset(self.protection.landlock_abi, job.readable, job.writable, scratch.path())?;
-            Some(child::Rules { landlock, filters: self.filters.clone() })
-        } else {
-            None
+        let (namespaces, rules) = match &self.means {
+            Some(means) => {
+                let visited: Vec<&Path> = std::iter::once(job.program).chain(job.folder).collect();
+                let namespaces = means.namespaces(job.readable, job.writable, scratch.path(), &visited)?;
+                (namespaces, Some(means.rules(job.readable, job.writable, scratch.path())?))
+            }
+            None => (None, None),
         };
-        // SAFETY: geteuid takes nothing and cannot fail.
-        let is_root = unsafe { libc::geteuid() } == 0;
-        // The kernel does not apply the limit to root, and without /proc there is nothing to add it to.
-        let running = (!is_root && cfg!(target_os = "linux")).then(procfs::tasks_of_user);
+        #[cfg(target_os = "linux")]
+        let is_alone = namespaces.is_some();
+        #[cfg(not(target_os = "linux"))]
+        let is_alone = false;
+        // In namespaces of their own only the first process is there before; elsewhere all of the user's count, for which /proc is needed.
+        let running = || if is_alone { 1 } else { procfs::tasks_of_user() };
+        let running = (self.counts_processes && cfg!(target_os = "linux")).then(running);
         let rlimits = limits::rlimits(&job.limits, running);
         // SAFETY: getpid takes nothing and cannot fail.
         let parent = unsafe { libc::getpid() };
-        supervise::run(job, lines, &scratch, cancel, |keep, complaints| child::Plan {
+        supervise::run(job, lines, &scratch, cancel, |streams, keep, program| child::Plan {
             rlimits,
+            streams: Some(streams),
             keep,
-            complaints,
             parent,
             #[cfg(target_os = "linux")]
+            namespaces,
+            #[cfg(target_os = "linux")]
             rules,
+            task: child::Task::Program(program),
         })
     }
+}
+
+/// The system's error, if a call said that it failed.
+#[cfg(unix)]
+fn check(result: i32) -> std::io::Result<()> {
+    // `last_os_error` only reads errno and allocates nothing.
+    if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -62,6 +62,25 @@ pub fn proportional(pid: i32) -> Option<u64> {
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
+/// The large parts of this program's memory that a copy of it would keep from being given back: start and end, the largest first.
+#[cfg(target_os = "linux")]
+pub fn ballast() -> Vec<(usize, usize)> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let mut list: Vec<(usize, usize)> = maps.lines().filter_map(large_and_private).collect();
+    list.sort_by_key(|(start, end)| std::cmp::Reverse(end - start));
+    list
+}
+
+/// A line of `/proc/self/maps`, if it is of memory that is written and worth giving back.
+#[cfg(target_os = "linux")]
+fn large_and_private(line: &str) -> Option<(usize, usize)> {
+    const LARGE: usize = 1 << 20;
+    let (range, rest) = line.split_once(' ')?;
+    let (start, end) = range.split_once('-')?;
+    let (start, end) = (usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?);
+    (rest.starts_with("rw-p") && end.checked_sub(start)? >= LARGE).then_some((start, end))
+}
+
 /// How many tasks (processes and threads) the user of this program runs now.
 pub fn tasks_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
@@ -76,6 +95,15 @@ pub fn tasks_of_user() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_large_private_memory_is_ballast() {
+        assert_eq!(large_and_private("7f00-20000000 rw-p 0 00:00 0"), Some((0x7f00, 0x2000_0000)));
+        for line in ["1000-2000 rw-p 0", "1000-900000 r-xp 0", "1000-900000 rw-s 0", "x-y rw-p", ""] {
+            assert_eq!(large_and_private(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn a_hostile_process_name_does_not_shift_the_fields() {

@@ -9,6 +9,8 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
+use super::tier::Tier;
+
 /// The first Landlock version that keeps signals inside the sandbox.
 const SCOPED_SIGNALS: u32 = 6;
 
@@ -154,20 +156,21 @@ const SIGNALS: &[libc::c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
 ];
 
-/// The filters of a trial, in the order to install them, for a kernel with this Landlock version.
-pub fn filters(landlock_abi: u32) -> Result<Vec<BpfProgram>, String> {
+/// The filters of a trial, in the order to install them, for a kernel with this Landlock version, in this tier.
+pub fn filters(landlock_abi: u32, tier: Tier) -> Result<Vec<BpfProgram>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("the system-call filter could not be made: {error}");
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|e| failed(&e))?;
-    let rules = rules(landlock_abi).map_err(|e| failed(&e))?;
+    let rules = rules(landlock_abi, tier).map_err(|e| failed(&e))?;
     let deny = SeccompAction::Errno(libc::EPERM as u32);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, arch).map_err(|e| failed(&e))?;
     Ok(vec![shape_filter()?, BpfProgram::try_from(filter).map_err(|e| failed(&e))?])
 }
 
-fn rules(landlock_abi: u32) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         DENIED.iter().chain(DENIED_HERE).map(|&number| (number, Vec::new())).collect();
-    if landlock_abi < SCOPED_SIGNALS {
+    // In a process namespace there is nobody else to signal.
+    if landlock_abi < SCOPED_SIGNALS && !tier.has_namespaces() {
         rules.extend(SIGNALS.iter().map(|&number| (number, Vec::new())));
     }
     let condition = SeccompCondition::new;
@@ -179,7 +182,8 @@ fn rules(landlock_abi: u32) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompil
             .map(|bit| SeccompRule::new(vec![condition(argument, word.clone(), SeccompCmpOp::MaskedEq(bit), bit)?]))
             .collect()
     };
-    if landlock_abi < TRUNCATION {
+    // What may only be read is mounted read-only in the tier "full".
+    if landlock_abi < TRUNCATION && tier != Tier::Full {
         // A file that may only be read could be emptied by its name, or by opening it "for reading" with O_TRUNC.
         let emptying = |argument| -> Result<Vec<SeccompRule>, _> {
             let (truncate, both) = (libc::O_TRUNC as u64, (libc::O_TRUNC | libc::O_ACCMODE) as u64);
@@ -255,20 +259,22 @@ mod tests {
 
     #[test]
     fn signals_are_refused_only_where_the_kernel_cannot_scope_them() {
-        assert!(rules(5).unwrap().contains_key(&libc::SYS_kill));
-        assert!(!rules(6).unwrap().contains_key(&libc::SYS_kill));
+        let refuses = |abi, tier| rules(abi, tier).unwrap().contains_key(&libc::SYS_kill);
+        assert!(refuses(5, Tier::KernelRules) && !refuses(6, Tier::KernelRules));
+        assert!(!refuses(0, Tier::Full) && !refuses(1, Tier::Namespaces));
     }
 
     #[test]
     fn emptying_files_is_refused_where_the_kernel_has_no_right_for_it() {
-        assert!(rules(2).unwrap().contains_key(&libc::SYS_truncate));
-        assert!(!rules(3).unwrap().contains_key(&libc::SYS_truncate));
+        let refuses = |abi, tier| rules(abi, tier).unwrap().contains_key(&libc::SYS_truncate);
+        assert!(refuses(2, Tier::KernelRules) && !refuses(3, Tier::KernelRules));
+        assert!(refuses(2, Tier::Namespaces) && !refuses(0, Tier::Full));
     }
 
     #[test]
     fn filters_compile() {
         for abi in 1..8 {
-            assert_eq!(filters(abi).unwrap().len(), 2);
+            assert_eq!(filters(abi, Tier::KernelRules).unwrap().len(), 2);
         }
     }
 }

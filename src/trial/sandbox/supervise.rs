@@ -2,17 +2,20 @@
 //!
 //! One thread, one poll: the end of the process wakes it through a pidfd, so a trial is never slowed by the watching.
 
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::child::{self, Plan};
+use super::child::{Plan, Program};
 use super::output::Output;
+use super::procfs::{self, Member};
 use super::scratch::Scratch;
-use super::{Ended, Job, Run, procfs};
+use super::spawn::{Process, spawn};
+use super::{Ended, Job, Run};
 
 /// How often limits and the wish to cancel are looked at.
 const TICK: Duration = Duration::from_millis(20);
@@ -34,13 +37,13 @@ struct Lines {
     report: Vec<u8>,
 }
 
-/// Runs a job; `extra` are the descriptors it gets besides its pipes. `plan` gets the descriptors and makes what the child puts on.
+/// Runs a job; `extra` are the descriptors it gets besides its pipes. `plan` gets what the child is given and makes the rest.
 pub fn run(
     job: &Job,
     extra: Vec<OwnedFd>,
     scratch: &Scratch,
     cancel: &AtomicBool,
-    plan: impl FnOnce(Vec<RawFd>, RawFd) -> Plan,
+    plan: impl FnOnce([OwnedFd; 3], Vec<OwnedFd>, Program) -> Plan,
 ) -> Result<Run, String> {
     let failed = |error: io::Error| format!("a pipe could not be made: {error}");
     let (printed, printed_end) = io::pipe().map_err(failed)?;
@@ -49,29 +52,13 @@ pub fn run(
     for fd in [printed.as_raw_fd(), record.as_raw_fd(), request.as_raw_fd()] {
         do_not_block(fd).map_err(failed)?;
     }
-    let mut keep = vec![request_end.as_raw_fd(), record_end.as_raw_fd()];
-    keep.extend(extra.iter().map(AsRawFd::as_raw_fd));
-    let numbers = if job.announces { keep.as_slice() } else { &[] };
-    let plan = plan(keep.clone(), record_end.as_raw_fd());
-    let mut command = Command::new(job.program);
-    command
-        .args(&job.arguments)
-        .args(numbers.iter().map(RawFd::to_string))
-        .env_clear()
-        .envs([("LANG", "C.UTF-8"), ("TZ", "UTC"), ("PYTHONHASHSEED", "0")])
-        .env("HOME", scratch.path())
-        .env("TMPDIR", scratch.path())
-        .envs(job.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(job.folder.unwrap_or(scratch.path()))
-        .stdin(Stdio::null())
-        .stdout(printed_end.try_clone().map_err(failed)?)
-        .stderr(printed_end);
-    // SAFETY: `enter` makes only async-signal-safe calls, on values prepared above.
-    unsafe { command.pre_exec(move || child::enter(&plan)) };
+    let nothing = File::open("/dev/null").map_err(|e| format!("/dev/null could not be opened: {e}"))?;
+    let streams = [nothing.into(), printed_end.try_clone().map_err(failed)?.into(), printed_end.into()];
+    let keep: Vec<OwnedFd> = [request_end.into(), record_end.into()].into_iter().chain(extra).collect();
+    let program = program(job, scratch, &keep)?;
     let begun = Instant::now();
-    let spawned = command.spawn();
-    // The child's ends, the ruleset and the filters go here, so that the pipes end when the child does.
-    drop((command, request_end, record_end, extra));
+    // The child's ends, the ruleset and the filters go with the plan, so that the pipes end when the child does.
+    let process = spawn(plan(streams, keep, program))?;
     let mut lines = Lines {
         printed,
         record,
@@ -81,19 +68,12 @@ pub fn run(
         output: Output::default(),
         report: Vec::new(),
     };
-    let mut child = match spawned {
-        Ok(child) => child,
-        Err(error) => {
-            let mut stage = [0_u8; 1];
-            let at = match lines.record.read(&mut stage) {
-                Ok(1) => child::stage_name(stage[0]),
-                _ => "starting the program",
-            };
-            return Err(format!("{at} ({}): {error}", job.program.display()));
-        }
-    };
-    let stopped = watch(&mut lines, &child, job, scratch, cancel, begun);
-    let ended = finish(&mut lines, &mut child, stopped, job);
+    let stopped = watch(&mut lines, &process, job, scratch, cancel, begun);
+    let ended = process.collect().map_err(|error| format!("{error} ({})", job.program.display()))?;
+    // What is still in the pipes is taken without waiting for their end: a process that escaped could hold them open for ever.
+    lines.exchange();
+    let over = (lines.output.total() > job.limits.output).then_some(Ended::OutputLimit);
+    let ended = stopped.or(over).unwrap_or(ended);
     let (has_started, record) = match lines.report.strip_prefix(STARTED) {
         Some(rest) => (true, rest.to_vec()),
         None => (!job.announces, lines.report),
@@ -101,17 +81,39 @@ pub fn run(
     Ok(Run { ended, has_started, record, output: lines.output.text(), elapsed: begun.elapsed() })
 }
 
+/// The program of a job, with an environment built from nothing.
+fn program(job: &Job, scratch: &Scratch, keep: &[OwnedFd]) -> Result<Program, String> {
+    if !job.program.is_absolute() {
+        return Err(format!("the program {} is not given with its whole path", job.program.display()));
+    }
+    let numbers = if job.announces { keep } else { &[] };
+    let numbers = numbers.iter().map(|fd| fd.as_raw_fd().to_string().into());
+    let arguments = job.arguments.iter().cloned().chain(numbers).collect();
+    let home = scratch.path().as_os_str();
+    let common: [(&str, &OsStr); 5] = [
+        ("LANG", "C.UTF-8".as_ref()),
+        ("TZ", "UTC".as_ref()),
+        ("PYTHONHASHSEED", "0".as_ref()),
+        ("HOME", home),
+        ("TMPDIR", home),
+    ];
+    let mut environment: BTreeMap<OsString, OsString> =
+        common.into_iter().map(|(name, value)| (name.into(), value.to_owned())).collect();
+    environment.extend(job.environment.iter().cloned());
+    let folder = job.folder.unwrap_or(scratch.path()).as_os_str().to_owned();
+    Program::new(job.program.as_os_str().to_owned(), arguments, environment.into_iter().collect(), folder)
+}
+
 /// Waits until the process ends by itself (`None`) or has to be ended.
 fn watch(
     lines: &mut Lines,
-    child: &Child,
+    process: &Process,
     job: &Job,
     scratch: &Scratch,
     cancel: &AtomicBool,
     begun: Instant,
 ) -> Option<Ended> {
-    let group = child.id() as i32;
-    let pidfd = open_pidfd(group);
+    let mut group = Group::of(process);
     let mut has_started = !job.announces;
     let mut deadline = begun + if has_started { job.limits.wall } else { START_UP };
     let mut ticks = 0_u32;
@@ -127,13 +129,14 @@ fn watch(
         if now >= next_tick {
             ticks = ticks.wrapping_add(1);
             next_tick = now + TICK;
-            if let Some(ended) = over_limit(group, ticks, job, scratch) {
+            if let Some(ended) = over_limit(&mut group, ticks, job, scratch) {
                 return Some(ended);
             }
         }
         // Without a pidfd (old kernels, other systems) the end is noticed by asking often.
+        let pidfd = process.pidfd();
         let patience = if pidfd.is_some() { next_tick } else { now + Duration::from_millis(3) };
-        if wait(lines, pidfd.as_ref(), patience.min(deadline)) || (pidfd.is_none() && has_ended(group)) {
+        if wait(lines, pidfd, patience.min(deadline)) || (pidfd.is_none() && process.has_ended()) {
             return None;
         }
         lines.exchange();
@@ -172,14 +175,40 @@ fn wait(lines: &Lines, pidfd: Option<&OwnedFd>, until: Instant) -> bool {
     fds[0].revents != 0
 }
 
+/// The processes of a trial.
+struct Group {
+    /// The number of the first process, and of the group.
+    number: i32,
+    /// The first process only presides over the others, and does not count.
+    has_first: bool,
+    /// The process that runs the program, once known.
+    leader: Option<i32>,
+}
+
+impl Group {
+    fn of(process: &Process) -> Self {
+        let (number, has_first) = (process.id(), process.has_namespaces());
+        Self { number, has_first, leader: (!has_first).then_some(number) }
+    }
+
+    fn members(&mut self) -> Vec<Member> {
+        let mut members = procfs::group(self.number);
+        if self.has_first {
+            members.retain(|member| member.pid != self.number);
+            self.leader = self.leader.or(members.first().map(|member| member.pid));
+        }
+        members
+    }
+}
+
 /// The limit that the group is over, if any. The dear looks are taken less often.
-fn over_limit(group: i32, ticks: u32, job: &Job, scratch: &Scratch) -> Option<Ended> {
+fn over_limit(group: &mut Group, ticks: u32, job: &Job, scratch: &Scratch) -> Option<Ended> {
     let limits = job.limits;
-    if procfs::resident_of(group).is_some_and(|bytes| bytes > limits.memory) {
+    if group.leader.and_then(procfs::resident_of).is_some_and(|bytes| bytes > limits.memory) {
         return Some(Ended::MemoryLimit);
     }
-    if ticks.is_multiple_of(3) {
-        let members = procfs::group(group);
+    if ticks % 3 == 1 {
+        let members = group.members();
         if members.iter().map(|m| m.threads).sum::<u64>() > limits.processes.max(1) {
             return Some(Ended::ProcessLimit);
         }
@@ -195,74 +224,6 @@ fn over_limit(group: i32, ticks: u32, job: &Job, scratch: &Scratch) -> Option<En
         return Some(Ended::DiskLimit);
     }
     None
-}
-
-/// Kills whatever is left of the group, collects the leader, and takes what is still in the pipes without waiting for their end: a
-/// process that escaped could hold them open for ever.
-fn finish(lines: &mut Lines, child: &mut Child, stopped: Option<Ended>, job: &Job) -> Ended {
-    let group = child.id() as i32;
-    // The leader is not collected yet, so its number cannot have been given to another process.
-    kill_group(group);
-    let status = child.wait();
-    sweep(group);
-    lines.exchange();
-    if let Some(ended) = stopped {
-        return ended;
-    }
-    if lines.output.total() > job.limits.output {
-        return Ended::OutputLimit;
-    }
-    match status {
-        Ok(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => Ended::Exited(code),
-            (None, signal) => Ended::Signalled(signal.unwrap_or(0)),
-        },
-        Err(_) => Ended::Signalled(0),
-    }
-}
-
-/// Waits until no process of the group is left, for a bounded time. Zombies whose collector is slow do not count.
-fn sweep(group: i32) {
-    let end = Instant::now() + Duration::from_secs(2);
-    while kill_group(group) && Instant::now() < end {
-        if cfg!(target_os = "linux") && procfs::group(group).iter().all(|member| member.is_zombie) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
-/// Sends SIGKILL to a group. False when there is no such group any more.
-fn kill_group(group: i32) -> bool {
-    // SAFETY: plain numbers. A group number of 0 or 1 would mean something else; a child's is neither.
-    group > 1 && unsafe { libc::kill(-group, libc::SIGKILL) } == 0
-}
-
-/// A descriptor that becomes readable when the process ends.
-fn open_pidfd(pid: i32) -> Option<OwnedFd> {
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::fd::FromRawFd;
-        // SAFETY: plain numbers; the kernel makes the descriptor close-on-exec.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0_u32) } as RawFd;
-        // SAFETY: a descriptor just made, owned by nobody else.
-        (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = pid;
-        None
-    }
-}
-
-/// Whether the process has ended; it stays uncollected.
-fn has_ended(pid: i32) -> bool {
-    // SAFETY: `info` is live; WNOWAIT leaves the process for `Child::wait`.
-    unsafe {
-        let mut info: libc::siginfo_t = std::mem::zeroed();
-        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-        libc::waitid(libc::P_PID, pid as libc::id_t, &raw mut info, flags) == 0 && info.si_signo != 0
-    }
 }
 
 impl Lines {

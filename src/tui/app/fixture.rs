@@ -62,6 +62,7 @@ impl Session {
             no_new_privs: isolated,
             limits: true,
             summary: if isolated { "files and network are out of reach" } else { "this kernel has no Landlock" }.into(),
+            ..Protection::default()
         };
         self.send(Msg::Opened(Ok((info, protection))))
     }

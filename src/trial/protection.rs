@@ -1,0 +1,154 @@
+//! What protects the user from the code under test, for the status line, `doctor` and reports.
+
+use serde::Serialize;
+
+use super::sandbox::Tier;
+
+/// What protects the user from the code under test, as proved by a real run at start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Protection {
+    /// `full`, `namespaces`, `kernel rules` or `none`.
+    pub tier: String,
+    /// Landlock ABI in force, 0 if none.
+    pub landlock_abi: u32,
+    /// System calls are filtered (no network, no ptrace, …).
+    pub seccomp: bool,
+    /// Set-user-id programs cannot gain rights.
+    pub no_new_privs: bool,
+    /// CPU, memory, file and process limits are set.
+    pub limits: bool,
+    /// One sentence for the status line and `doctor`, also about what is missing and why.
+    pub summary: String,
+    /// Each layer, and what it rests on.
+    pub layers: Vec<Layer>,
+    /// The better tiers that this machine does not have, each with the reason.
+    pub missing: Vec<String>,
+}
+
+/// One layer of the protection.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Layer {
+    /// What is protected: `files`, `network`, …
+    pub name: &'static str,
+    /// Whether it is.
+    pub holds: bool,
+    /// By what, or why not.
+    pub how: String,
+}
+
+/// What was found out by the trial run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// The tier that held.
+    pub tier: Tier,
+    /// Landlock version, 0 if there is none.
+    pub landlock_abi: u32,
+    /// The kernel counts the processes of a trial.
+    pub counts_processes: bool,
+}
+
+impl Protection {
+    /// Whether files and network are out of the code's reach. Without that the user has to be asked first.
+    pub fn is_isolated(&self) -> bool {
+        let closed = self.landlock_abi > 0 || self.tier == Tier::Full.name();
+        closed && self.seccomp && self.no_new_privs
+    }
+
+    /// What a proof stands for. `missing` are the better tiers that are not there, with the reasons.
+    pub(super) fn proved(proof: Proof, missing: Vec<String>) -> Self {
+        let Proof { tier, landlock_abi, counts_processes } = proof;
+        let has = tier.has_namespaces();
+        let apart = if has { "files, network, processes" } else { "files, network, signals" };
+        let watched = if counts_processes { "memory limit" } else { "memory and process limits" };
+        let landlock = if landlock_abi > 0 { format!("Landlock ABI {landlock_abi}") } else { "no Landlock".to_owned() };
+        let layer = |name, how: String| Layer { name, holds: true, how };
+        let layers = vec![
+            layer("files", if tier == Tier::Full { format!("a root folder of its own; {landlock}") } else { landlock }),
+            layer(
+                "network",
+                format!("sockets are refused{}", if has { "; a network of its own without a way out" } else { "" }),
+            ),
+            layer(
+                "processes",
+                if has {
+                    "numbers of its own; all end with the first one".to_owned()
+                } else {
+                    "kept in one group that ends as a whole".to_owned()
+                },
+            ),
+            layer("system calls", "filtered".to_owned()),
+            layer("rights", "none, and none can be gained".to_owned()),
+            layer("memory", "limited for each process by the kernel, for all together by watching".to_owned()),
+            layer(
+                "process count",
+                if counts_processes {
+                    "limited by the kernel and by watching".to_owned()
+                } else {
+                    "limited by watching only: the kernel does not count for this user".to_owned()
+                },
+            ),
+        ];
+        Self {
+            tier: tier.name().to_owned(),
+            landlock_abi,
+            seccomp: true,
+            no_new_privs: true,
+            limits: true,
+            summary: format!("sandbox: {} ({apart}); {watched} by watching", tier.name()),
+            layers,
+            missing,
+        }
+    }
+
+    /// Limits only, and the reason why.
+    pub(super) fn none(reason: &str, missing: Vec<String>) -> Self {
+        let open = |name| Layer { name, holds: false, how: "not protected".to_owned() };
+        let limits = Layer {
+            name: "limits",
+            holds: true,
+            how: "time, memory, files, processes; for each process and by watching".to_owned(),
+        };
+        Self {
+            tier: Tier::None.name().to_owned(),
+            limits: true,
+            summary: format!("no sandbox: {reason}; code under test could read your files and use the network"),
+            layers: vec![open("files"), open("network"), open("processes"), limits],
+            missing,
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proved(tier: Tier, landlock_abi: u32, counts_processes: bool) -> Protection {
+        Protection::proved(Proof { tier, landlock_abi, counts_processes }, Vec::new())
+    }
+
+    #[test]
+    fn one_sentence_says_what_holds() {
+        let cases = [
+            (Tier::Full, true, "sandbox: full (files, network, processes); memory limit by watching"),
+            (Tier::Namespaces, true, "sandbox: namespaces (files, network, processes); memory limit by watching"),
+            (
+                Tier::KernelRules,
+                false,
+                "sandbox: kernel rules (files, network, signals); memory and process limits by watching",
+            ),
+        ];
+        for (tier, counts, sentence) in cases {
+            let protection = proved(tier, 7, counts);
+            assert_eq!(protection.summary, sentence);
+            assert!(protection.is_isolated());
+        }
+    }
+
+    #[test]
+    fn without_landlock_only_a_root_folder_isolates() {
+        assert!(proved(Tier::Full, 0, true).is_isolated());
+        assert!(!Protection::none("why", Vec::new()).is_isolated());
+        assert!(!Protection::default().is_isolated());
+    }
+}

@@ -1,0 +1,63 @@
+//! What a tier puts around a trial on Linux, ready to be made for each one.
+
+use std::path::{Path, PathBuf};
+
+use super::child::Rules;
+use super::namespaces::{Namespaces, Root};
+use super::tier::Tier;
+use super::{landlock, layout, procfs, seccomp};
+
+/// The parts of a tier that all trials share.
+#[derive(Clone, Debug)]
+pub struct Means {
+    /// The tier.
+    pub tier: Tier,
+    /// Landlock version of the kernel, 0 if it has none.
+    pub landlock_abi: u32,
+    filters: Vec<seccompiler::BpfProgram>,
+}
+
+impl Means {
+    /// What this machine should have for a tier. Whether it works, a trial run has to show.
+    pub fn new(tier: Tier) -> Result<Self, String> {
+        let landlock_abi = landlock::kernel_abi();
+        if landlock_abi == 0 && tier != Tier::Full {
+            return Err("this kernel offers no Landlock (Linux 5.13 or newer with `landlock` in its list of security modules is \
+                 needed)"
+                .to_owned());
+        }
+        Ok(Self { tier, landlock_abi, filters: seccomp::filters(landlock_abi, tier)? })
+    }
+
+    /// The namespaces of a trial; `visited` are paths that it uses besides.
+    pub fn namespaces(
+        &self,
+        readable: &[PathBuf],
+        writable: &[PathBuf],
+        scratch: &Path,
+        visited: &[&Path],
+    ) -> Result<Option<Namespaces>, String> {
+        if !self.tier.has_namespaces() {
+            return Ok(None);
+        }
+        let root = if self.tier == Tier::Full {
+            let system = landlock::SYSTEM.iter().map(Path::new).filter(|path| !path.starts_with("/dev"));
+            let writable = std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path));
+            let steps =
+                layout::steps(system.chain(readable.iter().map(PathBuf::as_path)), writable, visited.iter().copied())?;
+            Some(Root::new(steps))
+        } else {
+            None
+        };
+        Ok(Some(Namespaces { root, ballast: procfs::ballast() }))
+    }
+
+    /// The kernel rules of a trial.
+    pub fn rules(&self, readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> Result<Rules, String> {
+        let landlock = match self.landlock_abi {
+            0 => None,
+            abi => Some(landlock::ruleset(abi, readable, writable, scratch)?),
+        };
+        Ok(Rules { landlock, filters: self.filters.clone() })
+    }
+}

@@ -1,0 +1,126 @@
+//! The namespaces of a trial, and the first process in them: it shuts the machine out, starts the program, collects whoever ends, and
+//! takes everybody with it when it goes.
+//!
+//! Raw system calls only: it runs in a copy of a program with many threads, any of which may have held a lock.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::RawFd;
+
+use super::layout::Step;
+use super::{check, root};
+
+/// Namespaces to make, and what to do in them.
+#[derive(Debug)]
+pub struct Namespaces {
+    /// The number maps and the root folder, in the tier that has them.
+    pub root: Option<Root>,
+    /// Large parts of memory, as start and end, that the first process gives back: it is a copy of this program and lives as long as
+    /// the trial, while this program goes on writing.
+    pub ballast: Vec<(usize, usize)>,
+}
+
+/// What the tier "full" has besides.
+#[derive(Debug)]
+pub struct Root {
+    /// How the root folder is built.
+    pub steps: Vec<Step>,
+    /// The line of `/proc/self/uid_map`.
+    pub users: CString,
+    /// The line of `/proc/self/gid_map`.
+    pub groups: CString,
+}
+
+impl Root {
+    /// The user keeps the number that he has.
+    pub fn new(steps: Vec<Step>) -> Self {
+        // SAFETY: both take nothing and cannot fail.
+        let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+        // Digits and spaces hold no NUL.
+        let line = |number: u32| CString::new(format!("{number} {number} 1")).unwrap_or_default();
+        Self { steps, users: line(user), groups: line(group) }
+    }
+}
+
+impl Namespaces {
+    /// The flags for `clone`.
+    pub fn flags(&self) -> i32 {
+        let all =
+            libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
+        if self.root.is_some() { all | libc::CLONE_NEWNS | libc::CLONE_NEWCGROUP } else { all }
+    }
+}
+
+/// Keeps the user's number and its own group's, and nobody else's.
+pub fn map_numbers(root: &Root) -> io::Result<()> {
+    write(c"/proc/self/setgroups", c"deny")?;
+    write(c"/proc/self/uid_map", &root.users)?;
+    write(c"/proc/self/gid_map", &root.groups)
+}
+
+/// Builds the root folder, and lets the file rules allow reading the `/proc` in it, which did not exist when they were made.
+pub fn change_root(root: &Root, landlock: Option<RawFd>) -> io::Result<()> {
+    let has_proc = root::build(&root.steps)?;
+    match landlock {
+        Some(rules) if has_proc => super::landlock::allow_reading(rules, c"/proc"),
+        _ => Ok(()),
+    }
+}
+
+fn write(path: &std::ffi::CStr, text: &std::ffi::CStr) -> io::Result<()> {
+    // SAFETY: live strings; the length is that of the text.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        check(fd)?;
+        let written = libc::write(fd, text.as_ptr().cast(), text.count_bytes());
+        let result = check(written as i32);
+        libc::close(fd);
+        result
+    }
+}
+
+/// The life of the first process after it started the program as `child`: collects until that one has ended, tells how, and ends,
+/// upon which the kernel ends everybody else in here.
+pub fn preside(child: i32, report: RawFd, ballast: &[(usize, usize)]) -> ! {
+    // Only what stays for the program is left to it: nobody waits for the end of a pipe that is held here.
+    // SAFETY: plain numbers. The report becomes descriptor 0, the others are closed.
+    unsafe {
+        libc::dup2(report, 0);
+        libc::syscall(libc::SYS_close_range, 1_u32, u32::MAX, 0_u32);
+    }
+    give_back(ballast);
+    let mut status = 0;
+    loop {
+        // SAFETY: waits for any child; `status` is live.
+        let ended = unsafe { libc::wait4(-1, &raw mut status, 0, std::ptr::null_mut()) };
+        if ended == child || ended < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+            break;
+        }
+    }
+    super::report::Message::ended(status).send(0);
+    // SAFETY: ends this process at once.
+    unsafe { libc::_exit(0) }
+}
+
+/// Unmaps memory that this process will not look at again.
+fn give_back(ballast: &[(usize, usize)]) {
+    // The list itself lies in what it names.
+    let mut ranges = [(0_usize, 0_usize); 64];
+    for (place, range) in ranges.iter_mut().zip(ballast) {
+        *place = *range;
+    }
+    // SAFETY: gives the address of this thread's errno.
+    let errno = unsafe { errno_address() };
+    let here = std::ptr::from_ref(&ranges) as usize;
+    for (start, end) in ranges {
+        if end > start && ![errno, here].iter().any(|at| (start..end).contains(at)) {
+            // SAFETY: the stack and errno lie elsewhere, and from here on nothing else is used.
+            unsafe { libc::munmap(start as *mut libc::c_void, end - start) };
+        }
+    }
+}
+
+unsafe fn errno_address() -> usize {
+    // SAFETY: takes nothing; every thread has one.
+    unsafe { libc::__errno_location() as usize }
+}
