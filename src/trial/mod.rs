@@ -57,6 +57,16 @@ impl Status {
     }
 }
 
+/// How far a verdict can be trusted when the code was written to deceive it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Assurance {
+    /// The tests ran in a process that never held the code: whatever the code does, it can only give values to be checked.
+    Separate,
+    /// Tests and code shared a process. Honest mistakes and common tricks are noticed; code that aims at the tests could forge a pass.
+    Shared,
+}
+
 /// The result of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
@@ -68,12 +78,15 @@ pub struct Verdict {
     pub duration_ms: u64,
     /// What the code printed, capped and cleaned.
     pub output: String,
+    /// How far a pass can be trusted.
+    pub assurance: Assurance,
 }
 
 impl Verdict {
     /// The verdict of a candidate that nothing was run on.
     pub fn not_run(message: &str) -> Self {
-        Self { status: Status::NotRun, message: message.to_owned(), duration_ms: 0, output: String::new() }
+        let message = message.to_owned();
+        Self { status: Status::NotRun, message, duration_ms: 0, output: String::new(), assurance: Assurance::Separate }
     }
 }
 

@@ -3,10 +3,13 @@
 //! A pass needs all of: exactly one record, the nonce of this run in it, all tests passed, more than no checks, an exit with 0 by
 //! itself, and no limit hit. Whatever the code printed counts for nothing.
 
+use std::time::Duration;
+
 use serde::Deserialize;
 
+use super::runner::pair::Pair;
 use super::sandbox::{Ended, Run};
-use super::{Limits, Status, TrialError, Verdict};
+use super::{Assurance, Limits, Status, TrialError, Verdict};
 use crate::untrusted::{clean, clean_line};
 
 /// Columns of a message.
@@ -41,43 +44,102 @@ fn read(bytes: &[u8], nonce: &str) -> Report {
     }
 }
 
-/// The verdict of a run. An interpreter that did not come up is the sandbox's fault, not the code's.
+/// The verdict of a run with tests and code in one process. An interpreter that did not come up is the sandbox's fault, not the
+/// code's.
 pub fn of(run: &Run, nonce: &str, limits: &Limits) -> Result<Verdict, TrialError> {
     if !run.has_started && read(&run.record, nonce).is_missing_or_forged() && run.ended != Ended::Cancelled {
-        let said = run.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-        return Err(TrialError::Sandbox(format!("the interpreter did not come up: {}", clean_line(said, COLUMNS))));
+        return Err(did_not_come_up(run));
     }
     let (status, message) = judge(run, nonce, limits);
-    Ok(Verdict {
+    Ok(verdict(status, &message, run.elapsed, &run.output, Assurance::Shared))
+}
+
+/// The verdict of a run with tests and code in two processes. `None`: these tests need both in one.
+///
+/// The worker's record counts for nothing. Its end does: no pass with a worker that hit a limit or did not end as it should.
+pub fn of_pair(pair: &Pair, nonce: &str, limits: &Limits) -> Result<Option<Verdict>, TrialError> {
+    let Pair { judge: run, worker } = pair;
+    let report = read(&run.record, nonce);
+    let is_cancelled = run.ended == Ended::Cancelled;
+    if !run.has_started && report.is_missing_or_forged() && !is_cancelled {
+        return Err(did_not_come_up(run));
+    }
+    let said = match (&report, run.ended) {
+        (Report::Told(record), Ended::Exited(0)) => record.status.as_str(),
+        _ => "",
+    };
+    let (status, message) = match (limit(worker.ended, limits), said) {
+        (_, "shared") => return Ok(None),
+        (_, "gone") if !worker.has_started => return Err(did_not_come_up(worker)),
+        (Some(hit), _) if !is_cancelled => hit,
+        (_, "gone") => (Status::Killed, early_end(worker.ended)),
+        _ => match judge(run, nonce, limits) {
+            (Status::Passed, _) if !matches!(worker.ended, Ended::Exited(0) | Ended::Cancelled) => {
+                (Status::Killed, early_end(worker.ended))
+            }
+            other => other,
+        },
+    };
+    let output = match (worker.output.is_empty(), run.output.is_empty()) {
+        (false, false) => format!("{}\n{}", worker.output.trim_end_matches('\n'), run.output),
+        _ => format!("{}{}", worker.output, run.output),
+    };
+    Ok(Some(verdict(status, &message, run.elapsed.max(worker.elapsed), &output, Assurance::Separate)))
+}
+
+fn verdict(status: Status, message: &str, elapsed: Duration, output: &str, assurance: Assurance) -> Verdict {
+    Verdict {
         status,
-        message: clean_line(&message, COLUMNS),
-        duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
-        output: clean(&run.output),
+        message: clean_line(message, COLUMNS),
+        duration_ms: elapsed.as_millis().try_into().unwrap_or(u64::MAX),
+        output: clean(output),
+        assurance,
+    }
+}
+
+fn did_not_come_up(run: &Run) -> TrialError {
+    let said = run.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+    TrialError::Sandbox(format!("the interpreter did not come up: {}", clean_line(said, COLUMNS)))
+}
+
+/// What is said of a process that ended although more was wanted of it.
+fn early_end(ended: Ended) -> String {
+    match ended {
+        Ended::Exited(code) => format!("the process ended (exit code {code}) before the tests were done"),
+        Ended::Signalled(signal) => {
+            format!("the process was ended by {} before the tests were done", signal_name(signal))
+        }
+        _ => "the code cut the line to the tests".to_owned(),
+    }
+}
+
+/// The verdict of a process that had to be ended.
+fn limit(ended: Ended, limits: &Limits) -> Option<(Status, String)> {
+    let mib = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
+    Some(match ended {
+        Ended::WallLimit => (Status::Timeout, format!("no result after {} s", limits.wall.as_secs_f64())),
+        Ended::MemoryLimit => (Status::Killed, format!("used more than {} of memory", mib(limits.memory))),
+        Ended::ProcessLimit => {
+            (Status::Killed, format!("started more than {} processes and threads", limits.processes))
+        }
+        Ended::OutputLimit => (Status::Killed, format!("printed more than {}", mib(limits.output))),
+        Ended::DiskLimit => (Status::Killed, "wrote too much or too many files".to_owned()),
+        Ended::Cancelled | Ended::Exited(_) | Ended::Signalled(_) => return None,
     })
 }
 
 fn judge(run: &Run, nonce: &str, limits: &Limits) -> (Status, String) {
-    let mib = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
+    if let Some(hit) = limit(run.ended, limits) {
+        return hit;
+    }
     let exit = match run.ended {
-        Ended::WallLimit => return (Status::Timeout, format!("no result after {} s", limits.wall.as_secs_f64())),
-        Ended::MemoryLimit => return (Status::Killed, format!("used more than {} of memory", mib(limits.memory))),
-        Ended::ProcessLimit => {
-            return (Status::Killed, format!("started more than {} processes and threads", limits.processes));
-        }
-        Ended::OutputLimit => return (Status::Killed, format!("printed more than {}", mib(limits.output))),
-        Ended::DiskLimit => return (Status::Killed, "wrote too much or too many files".to_owned()),
-        Ended::Cancelled => return (Status::Killed, "cancelled".to_owned()),
         Ended::Exited(code) => Ok(code),
         Ended::Signalled(signal) => Err(signal),
+        _ => return (Status::Killed, "cancelled".to_owned()),
     };
     match (read(&run.record, nonce), exit) {
         (Report::Forged, _) => (Status::Tampered, "the code wrote to the report of the tests".to_owned()),
-        (Report::Missing, Ok(code)) => {
-            (Status::Killed, format!("the process ended (exit code {code}) before the tests were done"))
-        }
-        (Report::Missing, Err(signal)) => {
-            (Status::Killed, format!("the process was ended by {} before the tests were done", signal_name(signal)))
-        }
+        (Report::Missing, _) => (Status::Killed, early_end(run.ended)),
         (Report::Told(record), Ok(0)) => told(record),
         (Report::Told(_), Ok(code)) => {
             (Status::Tampered, format!("a report came, but the process ended with exit code {code}"))
@@ -135,8 +197,6 @@ fn signal_name(signal: i32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     const PASS: &str = "{\"nonce\":\"n\",\"status\":\"passed\",\"checks\":3,\"message\":\"\"}\n";

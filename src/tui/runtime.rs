@@ -258,7 +258,7 @@ mod tests {
     use crate::engine::{Event, GenerateOptions, Summary};
     use crate::job::{Job, TestsChoice};
     use crate::source::{EventSink, Request, Source, SourceInfo, Ticket};
-    use crate::trial::{Limits, Protection, Status, TrialError, Verdict};
+    use crate::trial::{Assurance, Limits, Protection, Status, TrialError, Verdict};
     use crate::tui::app::fixture::PROMPT;
     use crate::tui::theme::Depth;
     use crate::tui::world::Judge;
@@ -377,7 +377,7 @@ mod tests {
         ) -> Result<Verdict, TrialError> {
             assert!(!text.contains('2'), "the judge fails");
             let status = if text.contains('1') { Status::Passed } else { Status::Failed };
-            Ok(Verdict { status, message: String::new(), duration_ms: 1, output: String::new() })
+            Ok(Verdict { status, message: String::new(), duration_ms: 1, output: String::new(), assurance: Assurance::Separate })
         }
 
         fn allow_unprotected(&self) -> Arc<dyn Judge> {

@@ -1,4 +1,4 @@
-//! Python: the driver that runs inside the sandbox, and what is said to it.
+//! Python: the programs that run inside the sandbox, and what is said to them.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,27 +8,29 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::interpreter::{Fault, Python, find_python};
 use super::super::sandbox::{Job, Sandbox};
-use super::super::{Limits, Tests, Trial, TrialError, Verdict, verdict};
+use super::super::{Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
+use super::pair;
 use crate::untrusted::clean_line;
 
-/// The parts of the driver, one program.
-const DRIVER: &str = concat!(
-    include_str!("driver/report.py"),
-    "\n",
-    include_str!("driver/values.py"),
-    "\n",
-    include_str!("driver/rewrite.py"),
-    "\n",
-    include_str!("driver/examples.py"),
-    "\n",
-    include_str!("driver/styles.py"),
-    "\n",
-    include_str!("driver/main.py"),
-);
+/// A program made of parts of the driver, in this order.
+macro_rules! program {
+    ($($part:literal)*) => {
+        concat!($(include_str!(concat!("driver/", $part, ".py")), "\n",)*)
+    };
+}
 
-/// Compiles the driver once: compiling takes as long as starting the interpreter.
+/// One process for tests and code.
+const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "styles" "main");
+/// The process with the tests.
+const JUDGE: &str = program!("text" "report" "rewrite" "examples" "styles" "line" "standins" "judge" "reasons" "two");
+/// The process with the code.
+const WORKER: &str = program!("text" "line" "worker");
+
+/// Compiles programs once: compiling takes as long as starting the interpreter. Each comes out as ten digits of length and the code.
 const COMPILER: &str = "import sys, marshal\n\
-    sys.stdout.buffer.write(marshal.dumps(compile(sys.argv[1], '<driver>', 'exec', 0, True)))";
+    for text in sys.argv[1:]:\n    \
+        code = marshal.dumps(compile(text, '<driver>', 'exec', 0, True))\n    \
+        sys.stdout.buffer.write(b'%010d' % len(code) + code)";
 
 /// Reads the compiled driver from the request pipe (ten digits of length, then the code) and runs it in a dictionary that no module
 /// leads to, with builtins of its own. The current folder leaves the search path first.
@@ -40,18 +42,20 @@ const STARTER: &str = "import sys, builtins, os, marshal\n\
             code += pipe.read(size - len(code)) or sys.exit('the driver did not come through')\n\
     exec(marshal.loads(code), {'__name__': 'driver', '__builtins__': dict(vars(builtins))})";
 
-/// A Python with the driver compiled for it.
+/// A Python with the programs of the driver compiled for it, each as the starter reads it.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     pub(in crate::trial) python: Python,
-    driver: Vec<u8>,
+    shared: Vec<u8>,
+    judge: Vec<u8>,
+    worker: Vec<u8>,
 }
 
 /// Finds Python and compiles the driver for it.
 pub fn prepare() -> Result<Prepared, Fault> {
     let python = find_python()?;
     let output = Command::new(&python.program)
-        .args(["-I", "-S", "-B", "-X", "utf8", "-c", COMPILER, DRIVER])
+        .args(["-I", "-S", "-B", "-X", "utf8", "-c", COMPILER, SHARED, JUDGE, WORKER])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| Fault::Unusable(format!("{} could not be started: {error}", python.program.display())))?;
@@ -59,7 +63,22 @@ pub fn prepare() -> Result<Prepared, Fault> {
         let said = clean_line(&String::from_utf8_lossy(&output.stderr), 200);
         return Err(Fault::Unusable(format!("{} could not read the test driver: {said}", python.program.display())));
     }
-    Ok(Prepared { python, driver: output.stdout })
+    let unreadable =
+        || Fault::Unusable(format!("{} did not give back the compiled test driver", python.program.display()));
+    let mut rest = output.stdout.as_slice();
+    let mut next = || {
+        let (program, after) = first_program(rest)?;
+        rest = after;
+        Some(program.to_vec())
+    };
+    let (Some(shared), Some(judge), Some(worker)) = (next(), next(), next()) else { return Err(unreadable()) };
+    Ok(Prepared { python, shared, judge, worker })
+}
+
+/// Splits the first compiled program, with its length before it, from those that follow.
+fn first_program(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let digits = bytes.get(..10).and_then(|digits| std::str::from_utf8(digits).ok())?;
+    bytes.split_at_checked(10 + digits.parse::<usize>().ok()?)
 }
 
 /// What to do, as the driver knows it.
@@ -70,7 +89,7 @@ enum Style {
     Parse,
 }
 
-/// Runs a trial.
+/// Runs a trial: tests and code in two processes, or in one where the tests leave no choice.
 pub fn run(sandbox: &Sandbox, python: &Prepared, trial: &Trial, cancel: &AtomicBool) -> Result<Verdict, TrialError> {
     let module = trial.module.as_deref().unwrap_or_default();
     let entry = trial.entry_point.as_deref().unwrap_or_default();
@@ -78,15 +97,41 @@ pub fn run(sandbox: &Sandbox, python: &Prepared, trial: &Trial, cancel: &AtomicB
         Tests::Doctest { source } => (Style::Doctest, "the docstrings", source),
         Tests::Source { name, text } => (Style::Source, name.as_str(), text),
     };
-    drive(sandbox, python, style, [&trial.program, entry, module, name, text], trial.limits, cancel)
+    let fields = [&trial.program, entry, module, name, text];
+    if let Some(verdict) = in_two(sandbox, python, style, fields, trial.limits, cancel)? {
+        return Ok(verdict);
+    }
+    let mut verdict = in_one(sandbox, python, style, fields, trial.limits, cancel)?;
+    if verdict.status == Status::Passed {
+        verdict.message.push_str(" (tests and code shared one interpreter)");
+    }
+    Ok(verdict)
 }
 
 /// Reads a tests file without running it: the verdict is an error when it does not parse.
 pub fn parse(sandbox: &Sandbox, python: &Prepared, name: &str, text: &str) -> Result<Verdict, TrialError> {
-    drive(sandbox, python, Style::Parse, ["", "", "", name, text], Limits::default(), &AtomicBool::new(false))
+    let fields = ["", "", "", name, text];
+    in_one(sandbox, python, Style::Parse, fields, Limits::default(), &AtomicBool::new(false))
 }
 
-fn drive(
+/// Tests and code in two processes; `None` when these tests need both in one.
+fn in_two(
+    sandbox: &Sandbox,
+    python: &Prepared,
+    style: Style,
+    fields: [&str; 5],
+    limits: Limits,
+    cancel: &AtomicBool,
+) -> Result<Option<Verdict>, TrialError> {
+    let nonce = fresh_nonce()?;
+    let judge = job(python, request(&python.judge, &with_nonce(&nonce, style, fields)), limits);
+    let worker = job(python, request(&python.worker, &[]), limits);
+    let pair = pair::run(sandbox, judge, worker, cancel).map_err(TrialError::Sandbox)?;
+    verdict::of_pair(&pair, &nonce, &limits)
+}
+
+/// Tests and code in one process, where code that aims at the tests can reach them.
+fn in_one(
     sandbox: &Sandbox,
     python: &Prepared,
     style: Style,
@@ -94,34 +139,42 @@ fn drive(
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Verdict, TrialError> {
-    let nonce = nonce().map_err(|e| TrialError::Sandbox(format!("no random number could be drawn: {e}")))?;
+    let nonce = fresh_nonce()?;
+    let job = job(python, request(&python.shared, &with_nonce(&nonce, style, fields)), limits);
+    let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
+    verdict::of(&run, &nonce, &limits)
+}
+
+fn job(python: &Prepared, request: Vec<u8>, limits: Limits) -> Job<'_> {
+    // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to the last.
+    let arguments = ["-s", "-B", "-X", "utf8", "-c", STARTER].map(OsString::from).to_vec();
+    Job { readable: &python.python.readable, ..Job::driver(&python.python.program, arguments, request, limits) }
+}
+
+fn with_nonce<'a>(nonce: &'a str, style: Style, [program, entry, module, name, text]: [&'a str; 5]) -> [&'a str; 7] {
     let style = match style {
         Style::Doctest => "doctest",
         Style::Source => "source",
         Style::Parse => "parse",
     };
-    let [program, entry, module, name, text] = fields;
-    // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to the last.
-    let arguments = ["-s", "-B", "-X", "utf8", "-c", STARTER].map(OsString::from).to_vec();
-    let request = request(&python.driver, &[&nonce, style, program, entry, module, name, text]);
-    let job =
-        Job { readable: &python.python.readable, ..Job::driver(&python.python.program, arguments, request, limits) };
-    let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
-    verdict::of(&run, &nonce, &limits)
+    [nonce, style, program, entry, module, name, text]
 }
 
-/// What goes down the request pipe: the compiled driver for the starter; for the driver a line with the lengths of its fields in
+/// What goes down the request pipe: the compiled program for the starter; for the program a line with the lengths of its fields in
 /// bytes, then the fields themselves.
 fn request(driver: &[u8], fields: &[&str]) -> Vec<u8> {
     let lengths: Vec<String> = fields.iter().map(|field| field.len().to_string()).collect();
-    let mut bytes = format!("{:010}", driver.len()).into_bytes();
-    bytes.extend_from_slice(driver);
+    let mut bytes = driver.to_vec();
     bytes.extend_from_slice(lengths.join(" ").as_bytes());
     bytes.push(b'\n');
     for field in fields {
         bytes.extend_from_slice(field.as_bytes());
     }
     bytes
+}
+
+fn fresh_nonce() -> Result<String, TrialError> {
+    nonce().map_err(|e| TrialError::Sandbox(format!("no random number could be drawn: {e}")))
 }
 
 /// 128 random bits in hex: what a forged report would have to guess.
@@ -137,12 +190,15 @@ mod tests {
 
     #[test]
     fn a_request_can_be_taken_apart_by_its_lengths() {
-        assert_eq!(request(b"code", &["a\n", "", "é"]), "0000000004code2 0 2\na\né".as_bytes());
+        assert_eq!(request(b"0000000004code", &["a\n", "", "é"]), "0000000004code2 0 2\na\né".as_bytes());
+        assert_eq!(first_program(b"0000000004codemore"), Some((&b"0000000004code"[..], &b"more"[..])));
+        assert_eq!(first_program(b"0000000004cod"), None);
+        assert_eq!(first_program(b"what?"), None);
     }
 
     #[test]
-    fn the_driver_fits_into_one_argument() {
+    fn each_program_fits_into_one_argument() {
         // MAX_ARG_STRLEN of Linux.
-        assert!(DRIVER.len() < 128 << 10);
+        assert!([SHARED, JUDGE, WORKER].iter().all(|program| program.len() < 128 << 10));
     }
 }

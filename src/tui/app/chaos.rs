@@ -6,7 +6,7 @@ use super::fixture::{PROMPT, Session};
 use super::{Effect, Msg};
 use crate::engine::{Event, FinishReason, StepStats, Summary};
 use crate::job::{Job, TestsChoice};
-use crate::trial::{Status, Verdict};
+use crate::trial::{Assurance, Status, Verdict};
 use crate::tui::event::{Code, Key};
 
 /// Anything that can reach the core.
@@ -69,7 +69,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         6 => (1..4_u64, event).prop_map(|(run, event)| Msg::Engine { run, event }),
         3 => (1..4_u64, candidate.clone(), status).prop_map(|(run, candidate, status)| Msg::Tested {
             run, candidate,
-            result: Ok(Verdict { status, message: "m\u{1b}".into(), duration_ms: 1, output: "one\ntwo".into() }),
+            result: Ok(Verdict { status, message: "m\u{1b}".into(), duration_ms: 1, output: "one\ntwo".into(), assurance: Assurance::Separate }),
         }),
         1 => (1..4_u64, candidate).prop_map(|(run, candidate)| Msg::Tested { run, candidate, result: Err("no".into()) }),
         1 => (0..200_u16, 0..60_u16).prop_map(|(w, h)| Msg::Resize(w, h)),

@@ -6,7 +6,7 @@ use super::{Effect, Msg, Run, State, update};
 use crate::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
 use crate::job::{Job, TestsChoice};
 use crate::source::{Prompt, SourceInfo};
-use crate::trial::{Protection, Status, Verdict};
+use crate::trial::{Assurance, Protection, Status, Verdict};
 use crate::tui::event::Key;
 use crate::tui::keymap::Keymap;
 
@@ -124,7 +124,7 @@ impl Session {
     /// A verdict.
     pub fn verdict(&mut self, candidate: usize, status: Status, message: &str) -> Vec<Effect> {
         let run = self.run().id;
-        let verdict = Verdict { status, message: message.into(), duration_ms: 40, output: String::new() };
+        let verdict = Verdict { status, message: message.into(), duration_ms: 40, output: String::new(), assurance: Assurance::Separate };
         self.send(Msg::Tested { run, candidate, result: Ok(verdict) })
     }
 

@@ -1,23 +1,6 @@
 # The driver, part 6: one trial from the request to the record.
 
 
-def read_request(fd):
-    """The fields of the request: the first line holds their lengths in bytes."""
-    chunks = []
-    while True:
-        chunk = os.read(fd, 1 << 16)
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(fd)
-    head, _, rest = b"".join(chunks).partition(b"\n")
-    fields, at = [], 0
-    for length in head.split():
-        fields.append(rest[at:at + int(length)].decode("utf-8", "replace"))
-        at += int(length)
-    return fields
-
-
 def hide(fd):
     """Moves the report pipe to a number that is not guessed by counting from 3, closed when another program is started."""
     import _random

@@ -63,7 +63,7 @@ class Suite:
 
     def alias(self, candidate):
         """Lets `from solution import f` and `import solution` reach the candidate when no such module exists."""
-        space = vars(candidate)
+        space = vars(candidate).get("@names", vars(candidate))
         for node in self.imports:
             if isinstance(node, ast.ImportFrom):
                 own = node.module == self.module
@@ -144,7 +144,7 @@ class Suite:
 
     def check(self, check, space, entry):
         if entry is None:
-            mine = [key for key, value in space.items() if isinstance(value, FunctionType) and not key.startswith("_")]
+            mine = [key for key, value in space.items() if isinstance(value, tuple(FUNCTION_KINDS)) and not key.startswith("_")]
             if len(mine) != 1:
                 raise End("error", "the tests define check(candidate), but it is not known which function to give it: name the entry point")
             entry = mine[0]
@@ -232,8 +232,11 @@ def works(node):
 
 
 def is_skip(error):
+    """Whether the tests skip themselves. Code under test cannot: an error of its own is no skip."""
     cls = type(error)
-    return class_name(cls) in ("SkipTest", "Skipped") and class_dict(cls).get("__module__", "").startswith(("unittest", "_pytest"))
+    home = class_dict(cls).get("__module__", "")
+    return (class_name(cls) in ("SkipTest", "Skipped") and home.startswith(("unittest", "_pytest"))
+            and getattr(modules.get(home), class_name(cls), None) is cls and line_in(error, CANDIDATE) is None)
 
 
 def finish(value):

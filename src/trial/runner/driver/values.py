@@ -6,7 +6,6 @@
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__")
 PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), list, tuple, set, frozenset, dict, range)
 SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
-class_dict, class_mro = type.__dict__["__dict__"].__get__, type.__dict__["__mro__"].__get__
 class_flags = type.__dict__["__flags__"].__get__
 HEAP_TYPE = 1 << 9
 

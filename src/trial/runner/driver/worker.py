@@ -1,0 +1,294 @@
+# The worker: holds the code under test and answers the judge's questions about it. Nothing in here is trusted by anybody: code under
+# test may do to it what it likes, and can still only give the judge values.
+UNARY = {
+    "__len__": len, "__iter__": iter, "__next__": next, "__str__": str, "__repr__": repr, "__bool__": bool, "__hash__": hash,
+    "__int__": int, "__float__": float, "__complex__": complex, "__index__": operator.index, "__abs__": abs, "__neg__": operator.neg,
+    "__pos__": operator.pos, "__invert__": operator.invert, "__reversed__": reversed, "__format__": format, "__round__": round,
+    "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, *e: type(v).__exit__(v, *e),
+    "__trunc__": lambda v: type(v).__trunc__(v), "__floor__": lambda v: type(v).__floor__(v), "__ceil__": lambda v: type(v).__ceil__(v),
+    "__getitem__": operator.getitem, "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__contains__": operator.contains,
+    "__copy__": lambda v: __import__("copy").copy(v), "__deepcopy__": lambda v: __import__("copy").deepcopy(v),
+    "__bytes__": bytes, "__aiter__": lambda v: type(v).__aiter__(v),
+}
+COMPARE = {"__eq__": operator.eq, "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt,
+           "__ge__": operator.ge}
+BINARY = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv, "floordiv": operator.floordiv,
+          "mod": operator.mod, "divmod": divmod, "pow": pow, "lshift": operator.lshift, "rshift": operator.rshift,
+          "and": operator.and_, "xor": operator.xor, "or": operator.or_, "matmul": operator.matmul}
+IN_PLACE = {"__i%s__" % n: getattr(operator, "i" + n) for n in BINARY if n != "divmod"}
+OPERATIONS = dict(UNARY)
+OPERATIONS.update(COMPARE)
+OPERATIONS.update(IN_PLACE)
+OPERATIONS.update(("__%s__" % n, f) for n, f in BINARY.items())
+OPERATIONS.update(("__r%s__" % n, lambda v, other, f=f: f(other, v)) for n, f in BINARY.items())
+ASYNC = ("__await__", "__anext__", "__aenter__", "__aexit__")
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+# Plain data inside an object of a class that derives from it.
+INSIDE = {
+    int: int.__pos__, float: float.__pos__, complex: complex.__pos__, str: lambda v: str.__add__(v, ""),
+    bytes: lambda v: bytes.__add__(v, b""), tuple: lambda v: tuple(tuple.__iter__(v)), frozenset: lambda v: frozenset(frozenset.__iter__(v)),
+    list: lambda v: list(list.__iter__(v)), dict: lambda v: dict(dict.items(v)), set: lambda v: set(set.__iter__(v)),
+}
+CHANGEABLE = (list, dict, set)
+COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__")
+
+
+class Printed(StringIO):
+    """What the code prints, until it is sent. Very much of it goes straight to the output."""
+
+    def write(self, text):
+        done = StringIO.write(self, text)
+        if self.tell() > 1 << 20:
+            original_stdout.write(self.taken())
+            flush_text(original_stdout)
+        return done
+
+    def taken(self):
+        said = self.getvalue()
+        if said:
+            self.seek(0)
+            self.truncate()
+        return said
+
+
+class Foreign:
+    """An object of the judge's."""
+
+
+class Worker(Peer):
+    def __init__(self, reading, writing):
+        Peer.__init__(self, reading, writing)
+        self.takes = LARGEST_SENT
+        self.objects, self.ids = [], {}
+        self.foreign, self.callbacks, self.foreigners, self.tied, self.mirrored, self.loop = {}, {}, {}, [], {}, None
+        self.printed = sys.stdout = Printed()
+        self.printed.buffer = original_stdout.buffer
+        self.candidate = ModuleType("candidate")
+        self.questions = {
+            "load": self.load, "call": lambda f, args, named: f(*args, **named), "get": getattr, "set": setattr, "del": delattr,
+            "do": lambda name, value, *more: OPERATIONS[name](value, *more), "describe": self.describe, "wait": self.wait,
+            "await": lambda f, args, named: self.wait(f(*args, **named)), "show": lambda v: guarded_text(repr, v), "tie": self.tie,
+            "dir": dir, "async": self.do_async, "kind": lambda v: isinstance(v, types.CoroutineType),
+        }
+
+    def fault(self, fault):
+        leave(0)
+
+    def more(self, codec):
+        """What goes with every answer: printed text, and what changed in objects the judge keeps a copy of."""
+        tied = []
+        for number, entry in enumerate(self.tied):
+            if not unchanged(entry):
+                tied.append([number] + codec.contents(entry[0]))
+        mirrored = []
+        for number, entry in list(self.mirrored.items()):
+            if not unchanged(entry):
+                mirrored.append([number] + codec.contents(INSIDE[entry[2]](entry[0])))
+        return [self.printed.taken(), tied, mirrored]
+
+    def take_more(self, codec, more):
+        pass
+
+    # Questions.
+
+    def load(self, program):
+        """Runs the program as a module of its own; returns the module and its names, or the error and its line."""
+        try:
+            return self.load_module(program)
+        except BaseException as error:
+            return [False, error, line_in(error, CANDIDATE)]
+
+    def load_module(self, program):
+        self.candidate.__file__ = CANDIDATE
+        modules["candidate"] = self.candidate
+        tree = compile(program, CANDIDATE, "exec", 0x400 | 0x1000, True)
+        if not tree.body:
+            return [False, None, None]
+        code = compile(program, CANDIDATE, "exec", 0, True)
+        exec(code, vars(self.candidate))
+        if "random" in modules:
+            modules["random"].seed(0)
+        return [True, self.candidate, [name for name in vars(self.candidate) if type(name) is str]]
+
+    def tie(self, module, name):
+        """A changeable container that the tests see under a name: the judge's copy is kept up to date."""
+        value = getattr(module, name)
+        if type(value) not in CHANGEABLE:
+            return None
+        self.tied.append(remember(value, type(value)))
+        return len(self.tied) - 1
+
+    def describe(self, cls):
+        """What the judge has to know about a class."""
+        mro = class_mro(cls)
+        own = [c for c in mro if class_dict(c).get("__module__") == "candidate"]
+        plain = next((c for c in mro if c in INSIDE), None)
+        error = next((c for c in mro if CLASSES_BY_NAME.get(class_name(c)) is c and issubclass(c, BaseException)), None)
+        known = [c for c in mro if c is not object]
+        dunders = [n for n in list(OPERATIONS) + list(ASYNC) + ["__call__"] if any(n in class_dict(c) for c in known)]
+        if any("__getitem__" in class_dict(c) for c in known) and "__iter__" not in dunders:
+            dunders.append("__iter__")
+        replaced = [n for c in own for n in class_dict(c) if type(n) is str and not n.startswith("__")] if plain else []
+        bases = [self.identify(c) for c in cls.__bases__ if class_dict(c).get("__module__") == "candidate"]
+        return [class_name(cls), str(class_dict(cls).get("__module__")), bases, plain, error, dunders, replaced, answers_for_itself(own)]
+
+    def wait(self, value):
+        """Waits for something awaitable."""
+        if self.loop is None:
+            import asyncio
+            self.loop = asyncio.new_event_loop()
+        async def waiter():
+            return await value
+        return self.loop.run_until_complete(waiter())
+
+    def do_async(self, name, value, *more):
+        return self.wait(getattr(type(value), name)(value, *more))
+
+    # Values that are not plain data.
+
+    def identify(self, value):
+        number = self.ids.get(id(value))
+        if number is None:
+            number = self.ids[id(value)] = len(self.objects)
+            self.objects.append(value)
+        return number
+
+    def export(self, codec, value, depth):
+        kind = type(value)
+        home = getattr(kind, "_home_", None) if issubclass(kind, (Foreign, BaseException)) else None
+        if home is self and "_number_" in vars(value):
+            return ["m", vars(value)["_number_"]]
+        if kind is FunctionType and value in self.foreign:
+            return ["m", self.foreign[value]]
+        if isinstance(value, type):
+            return ["C", self.identify(value)]
+        if isinstance(value, BaseException):
+            return ["E", self.identify(value), self.error_class(kind), plain_text_of(value), self.arguments(codec, value, depth)]
+        if kind in FUNCTIONS:
+            name = getattr(value, "__name__", "?")
+            waits = bool(getattr(getattr(value, "__code__", None), "co_flags", 0) & 0x80)
+            return ["f", self.identify(value), name if type(name) is str else "?", waits]
+        if kind is ModuleType:
+            return ["M", self.identify(value), str(value.__name__)]
+        if kind.__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
+            return codec.encode(value.item(), depth + 1)
+        made = ["h", self.identify(value), self.identify(kind)]
+        base = next((c for c in class_mro(kind) if c in INSIDE), None)
+        if base is not None:
+            inside = INSIDE[base](value)
+            if base in CHANGEABLE:
+                self.mirrored.setdefault(made[1], remember(value, base))
+                made.append(["t"] + codec.contents(inside, depth + 1))
+            else:
+                made.append(codec.encode(inside, depth + 1))
+        return made
+
+    def error_class(self, kind):
+        if CLASSES_BY_NAME.get(class_name(kind)) is kind:
+            return ["g", class_name(kind)]
+        module = class_dict(kind).get("__module__")
+        if module != "candidate" and getattr(modules.get(module), class_name(kind), None) is kind:
+            return ["y", module, class_name(kind), self.identify(kind)]
+        return ["C", self.identify(kind)]
+
+    def arguments(self, codec, error, depth):
+        try:
+            return codec.encode(tuple(error.args), depth + 1)
+        except TooLarge:
+            return ["t"]
+
+    def arrive(self, codec, item, depth):
+        tag = item[0]
+        if tag == "m":
+            return self.objects[item[1]]
+        if tag == "k":
+            return self.callback(item[1], item[2])
+        if tag == "j":
+            return self.foreigner(item[1], item[2], item[3])
+        if tag == "e":
+            base = CLASSES_BY_NAME[item[3]]
+            cls = type(item[2], (base,), {"_home_": self, "__str__": lambda error, said=item[4]: said})
+            error = cls.__new__(cls)
+            error.args = codec.decode(item[5], depth + 1)
+            error._number_ = item[1]
+            return error
+        if tag == "y":
+            return getattr(__import__(item[1], fromlist=["_"]), item[2])
+        raise Broken
+
+    def callback(self, number, name):
+        """A function of the judge's."""
+        if number in self.callbacks:
+            return self.callbacks[number]
+
+        def function(*args, **named):
+            return self.ask("call", number, args, named)
+
+        function.__name__ = function.__qualname__ = name
+        self.foreign[function] = number
+        self.callbacks[number] = function
+        return function
+
+    def foreigner(self, number, name, dunders):
+        """An object of the judge's, reached through questions."""
+        if number in self.foreigners:
+            return self.foreigners[number]
+        worker = self
+        space = {"_home_": self, "__getattr__": lambda v, n: worker.ask("get", number, n),
+                 "__setattr__": lambda v, n, value: worker.ask("set", number, n, value)}
+        for dunder in dunders:
+            space[dunder] = lambda v, *more, d=dunder: worker.ask("do", d, number, *more)
+        if "__hash__" not in space:
+            space["__hash__"] = object.__hash__
+        cls = type(name, (Foreign,), space)
+        made = cls()
+        vars(made)["_number_"] = number
+        self.foreigners[number] = made
+        return made
+
+
+def remember(value, base):
+    return [value, None, base]
+
+
+def unchanged(entry):
+    """Whether a container is as it was when this was asked last."""
+    value, before, base = entry
+    now = flat(value) if base is dict else list(base.__iter__(value))
+    entry[1] = now
+    return before is not None and len(now) == len(before) and all(map(operator.is_, now, before))
+
+
+def plain_text_of(error):
+    said = guarded_text(str, error)
+    return said if is_plain_text(said) else said.encode("utf-8", "replace").decode("utf-8")
+
+
+def answers_for_itself(classes):
+    """Whether one of the classes hand-writes a comparison (a dataclass's generated one is honest)."""
+    for cls in classes:
+        own = class_dict(cls)
+        for name in COMPARISONS:
+            if name in own:
+                code = getattr(own[name], "__code__", None)
+                if not ("__dataclass_fields__" in own and code is not None and code.co_filename != CANDIDATE):
+                    return True
+    return False
+
+
+def main():
+    request_fd, record_fd, reading, writing = map(int, sys.argv[1:5])
+    sys.argv[:] = [""]
+    read_request(request_fd)
+    worker = Worker(reading, writing)
+    write(record_fd, b"started\n")
+    os.close(record_fd)
+    worker.send(["ready"])
+    while True:
+        try:
+            worker.serve(worker.receive())
+        except (Gone, Broken, End):
+            leave(0)
+
+
+main()

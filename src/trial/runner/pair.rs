@@ -1,0 +1,59 @@
+//! Two programs side by side, each in a sandbox of its own, joined by two pipes: the judge, which holds the tests, and the worker, which
+//! holds the code under test.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::super::sandbox::{Ended, Job, Run, Sandbox};
+
+/// How long the worker may take to end after the judge did. It ends by itself when the line closes, unless its code hinders it.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// What both left behind.
+#[derive(Debug)]
+pub struct Pair {
+    /// The process with the tests.
+    pub judge: Run,
+    /// The process with the code under test. Cancelled when it outlived the judge.
+    pub worker: Run,
+}
+
+/// Runs both at once and joins them. The end of the judge is the end of both; a wish to cancel goes to the judge.
+#[cfg(unix)]
+pub fn run(sandbox: &Sandbox, mut judge: Job, mut worker: Job, cancel: &AtomicBool) -> Result<Pair, String> {
+    let failed = |error: std::io::Error| format!("a pipe could not be made: {error}");
+    let (worker_reads, judge_writes) = std::io::pipe().map_err(failed)?;
+    let (judge_reads, worker_writes) = std::io::pipe().map_err(failed)?;
+    judge.lines = vec![judge_reads.into(), judge_writes.into()];
+    worker.lines = vec![worker_reads.into(), worker_writes.into()];
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (tell, told) = mpsc::channel();
+        let is_over = &is_over;
+        std::thread::Builder::new()
+            .name("worker of a trial".to_owned())
+            .spawn_scoped(scope, move || {
+                // Nobody listens any more only when the judge could not be started.
+                let _ = tell.send(sandbox.run(worker, is_over));
+            })
+            .map_err(|error| format!("a thread could not be started: {error}"))?;
+        let judged = sandbox.run(judge, cancel);
+        let patience = match &judged {
+            Ok(run) if matches!(run.ended, Ended::Exited(_)) => PATIENCE,
+            _ => Duration::ZERO,
+        };
+        let early = told.recv_timeout(patience).ok();
+        is_over.store(true, Ordering::Relaxed);
+        let worked = early.map_or_else(|| told.recv().map_err(|_| "the worker's thread ended".to_owned()), Ok)??;
+        Ok(Pair { judge: judged?, worker: worked })
+    })
+}
+
+/// Not on this system.
+#[cfg(not(unix))]
+pub fn run(sandbox: &Sandbox, judge: Job, worker: Job, cancel: &AtomicBool) -> Result<Pair, String> {
+    let _ = worker;
+    let run = sandbox.run(judge, cancel)?;
+    Ok(Pair { worker: run.clone(), judge: run })
+}
