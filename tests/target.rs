@@ -354,7 +354,7 @@ fn what_cannot_be_read_is_explained() {
     );
     insta::assert_snapshot!(
         message(path("notes.txt")),
-        @"notes.txt is not in a language that can be completed here; files that end in .py, .pyi can be"
+        @"notes.txt is not in a language that can be completed here; files that end in .py, .pyi, .js, .mjs, .cjs, .jsx, .ts, .mts, .cts, .tsx, .rs, .go can be"
     );
 }
 

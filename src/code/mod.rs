@@ -4,15 +4,20 @@
 //! text and bytes only.
 
 mod apply;
+mod braces;
 mod definition;
 mod error;
+mod go;
+mod javascript;
 mod patch;
 mod python;
 mod rules;
+mod rust;
 mod spec;
 mod splice;
 mod target;
 mod text;
+mod typescript;
 
 pub use apply::Applied;
 pub use error::CodeError;
@@ -51,7 +56,7 @@ pub fn function_end(language: Language, indent: usize, text: &str) -> Option<usi
 /// What of the model's `text` is the function's body: cut where the function ends, without blank lines at the end, line ends `\n`.
 /// Ends with exactly one newline unless it is empty.
 pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
-    let kept = function_end(language, indent, text).map_or(text, |k| text.get(..k).unwrap_or(text));
+    let kept = text.get(..(rules::of(language).inside)(indent, text)).unwrap_or(text);
     let (kept, _) = text::decode_str(kept);
     match kept.trim_end() {
         "" => String::new(),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::python;
+use super::{go, javascript, python, rust, typescript};
 use crate::language::Language;
 
 /// The row of a language.
@@ -11,6 +11,8 @@ pub(super) struct Rules {
     pub functions: fn(&str) -> Vec<Function>,
     /// See [`super::function_end`].
     pub function_end: fn(usize, &str) -> Option<usize>,
+    /// How much of a candidate stands inside the function's block: all that [`Rules::function_end`] keeps, but for a closing brace.
+    pub inside: fn(usize, &str) -> usize,
     /// See [`super::normalise`].
     pub normalise: fn(&str) -> String,
     /// The prompt of one of the functions of a text.
@@ -20,9 +22,14 @@ pub(super) struct Rules {
 }
 
 /// The row of `language`.
-pub(super) fn of(_language: Language) -> &'static Rules {
-    // The others are not in `Language::ALL` yet.
-    &python::RULES
+pub(super) fn of(language: Language) -> &'static Rules {
+    match language {
+        Language::Python => &python::RULES,
+        Language::JavaScript => &javascript::RULES,
+        Language::TypeScript => &typescript::RULES,
+        Language::Rust => &rust::RULES,
+        Language::Go => &go::RULES,
+    }
 }
 
 /// A function as found in a text.
@@ -30,7 +37,7 @@ pub(super) fn of(_language: Language) -> &'static Rules {
 pub(super) struct Function {
     /// Dotted name.
     pub name: String,
-    /// Line of the `def`, 1-based.
+    /// Line of the `def` or the name, 1-based.
     pub line: usize,
     /// Whether there is anything but a placeholder in the body.
     pub finished: bool,
@@ -38,12 +45,15 @@ pub(super) struct Function {
     pub declaration: bool,
     /// From where the stub is shown to the model: the comment above, if it stands in for the docstring, else `range.start`.
     pub stub: usize,
-    /// From the first decorator or `def` to the end of the body.
+    /// From the first decorator or the head to the end of the body, with its closing brace; where blocks stand in braces, from the
+    /// comment above.
     pub range: Range<usize>,
     /// What a candidate replaces.
     pub body: Range<usize>,
     /// What has to stand between the text before the body and the candidate so that the candidate begins on a line of its own.
     pub lead: String,
+    /// What has to stand between the candidate and the text after the body: a closing brace that is missing, the indentation of one.
+    pub tail: String,
     /// The docstring, with its quotes.
     pub docstring: Option<Range<usize>>,
     /// Columns of indentation of the `def` line.

@@ -9,7 +9,8 @@ impl Target {
         let trimmed = trim_candidate(self.language, self.indent, candidate);
         let Some(want) = &self.body_indent else { return trimmed };
         let line_start = self.text[..self.function.start].rfind('\n').map_or(0, |n| n + 1);
-        let outer = &self.text[line_start..self.function.start];
+        let line = &self.text[line_start..self.function.start];
+        let outer = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
         (rules::of(self.language).reindent)(&trimmed, outer, want)
     }
 
@@ -25,7 +26,7 @@ impl Target {
 
     /// What replaces the body. A file that ended without a newline goes on doing so.
     fn insertion(&self, candidate: &str) -> String {
-        let mut insertion = format!("{}{}", self.lead, self.completion(candidate));
+        let mut insertion = format!("{}{}{}", self.lead, self.completion(candidate), self.tail);
         if self.body.end == self.text.len() && !self.text.ends_with('\n') && insertion.ends_with('\n') {
             insertion.pop();
         }

@@ -41,6 +41,8 @@ pub struct Target {
     pub docstring: Option<Range<usize>>,
     /// What stands between the text before the body and a candidate: empty, or what puts the candidate on a line of its own.
     pub(super) lead: String,
+    /// What stands between a candidate and the text after the body.
+    pub(super) tail: String,
     /// White space that the body's lines begin with in this file.
     pub(super) body_indent: Option<String>,
     prompt: String,
@@ -108,6 +110,7 @@ impl Target {
             line: this.line,
             docstring: this.docstring.clone(),
             lead: this.lead.clone(),
+            tail: this.tail.clone(),
             body_indent: this.body_indent.clone(),
             path,
             language,

@@ -131,7 +131,7 @@ impl Job {
         match &self.target {
             Some(target) => {
                 let program = target.splice(completion);
-                let tail = target.text.len() - target.body.end;
+                let tail = target.text.len() - target.function.end;
                 program.get(target.function.start..program.len() - tail).unwrap_or(&program).to_owned()
             }
             None => completion.to_owned(),

@@ -104,6 +104,7 @@ fn function(
         range: this.start..shape.body.end,
         body: shape.body,
         lead: shape.lead,
+        tail: String::new(),
         docstring: shape.docstring,
         indent,
         body_indent: shape.body_indent,

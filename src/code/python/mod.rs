@@ -12,6 +12,7 @@ use super::rules::Rules;
 pub(super) static RULES: Rules = Rules {
     functions: functions::functions,
     function_end: lines::function_end,
+    inside: |indent, text| lines::function_end(indent, text).unwrap_or(text.len()),
     normalise: lines::normalise,
     prompt: context::prompt,
     reindent: indent::reindent,

@@ -1,0 +1,171 @@
+//! The prompt of a function: its stub, and what of the file the stub needs to be understood.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::lex::{Kind, Token};
+use super::{Table, is_code, line_start, tokens};
+use crate::code::rules::Function;
+
+/// Most bytes of a prompt that are not the stub itself. Small models lose the thread in long prompts, and every byte costs prefill time.
+const MAX_CONTEXT: usize = 2000;
+/// Largest constant or type that is shown, in bytes.
+const MAX_CONSTANT: usize = 600;
+/// Largest constructor that is shown, in bytes.
+const MAX_CONSTRUCTOR: usize = 800;
+
+/// What of a file is shown to the model besides the function.
+pub(in crate::code) struct Context {
+    /// Words that make a statement an import.
+    pub imports: &'static [&'static str],
+    /// Words that begin the definition of a constant or a type.
+    pub constants: &'static [&'static str],
+    /// Names of functions that make a value of the type they belong to.
+    pub constructors: &'static [&'static str],
+    /// Whether all imports are shown, not only those that the stub names.
+    pub all_imports: bool,
+}
+
+/// A statement at the top of the text.
+struct Item<'t> {
+    range: Range<usize>,
+    words: Vec<&'t str>,
+    import: bool,
+    /// The name it defines.
+    name: Option<&'t str>,
+}
+
+/// The prompt of `this`, one of the `functions` of `text`.
+pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &Function) -> String {
+    let stub = format!("{}{}", &text[line_start(text, this.stub)..this.body.start], this.lead);
+    let stub = if stub.ends_with('\n') { stub } else { format!("{stub}\n") };
+    let tokens = tokens(table, text);
+    let within = |range: &Range<usize>| {
+        let from = tokens.partition_point(|t| t.start < range.start);
+        let to = tokens.partition_point(|t| t.start < range.end).max(from);
+        tokens[from..to].iter().copied()
+    };
+    let words =
+        |range: &Range<usize>| within(range).filter(|t| t.kind == Kind::Word).map(|t| t.text(text)).collect::<Vec<_>>();
+    let mut names: HashSet<&str> = words(&(this.stub..this.body.start)).into_iter().collect();
+    for comment in within(&(this.stub..this.body.start)).filter(|t| t.kind == Kind::Comment) {
+        names.extend(quoted(comment.text(text)));
+    }
+    let mut used = 0;
+    let mut fits = |part: &str| {
+        let fits = used + part.len() <= MAX_CONTEXT;
+        used += if fits { part.len() } else { 0 };
+        fits
+    };
+
+    let mut around = String::new();
+    for head in &this.parents {
+        let line = format!("{}\n", &text[line_start(text, head.start)..head.end]);
+        if fits(&line) {
+            names.extend(words(head));
+            around.push_str(&line);
+        }
+    }
+    if let Some(made) = constructor(table, functions, this)
+        && let part = format!("{}\n\n", text[line_start(text, made.range.start)..made.range.end].trim_end())
+        && part.len() <= MAX_CONSTRUCTOR
+        && fits(&part)
+    {
+        names.extend(words(&made.range));
+        around.push_str(&part);
+    }
+
+    let items = items(table, text, &tokens);
+    let mut constants = String::new();
+    for item in items.iter().filter(|i| !i.import) {
+        let part = format!("{}\n", &text[item.range.clone()]);
+        let holds = item.range.start <= this.range.start && this.range.start < item.range.end;
+        let wanted = item.name.is_some_and(|n| names.contains(n)) && !holds;
+        if wanted && part.len() <= MAX_CONSTANT && fits(&part) {
+            names.extend(&item.words);
+            constants.push_str(&part);
+        }
+    }
+    let mut imports = String::new();
+    for item in items.iter().filter(|i| i.import) {
+        let part = format!("{}\n", &text[item.range.clone()]);
+        let wanted =
+            table.context.all_imports || item.words.contains(&"*") || item.words.iter().any(|w| names.contains(w));
+        if wanted && fits(&part) {
+            imports.push_str(&part);
+        }
+    }
+    let sections = [imports, constants, around + &stub];
+    sections.iter().filter(|s| !s.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
+}
+
+/// The function that makes a value of the type that `this` belongs to.
+fn constructor<'f>(table: &Table, functions: &'f [Function], this: &Function) -> Option<&'f Function> {
+    let (class, own) = this.name.rsplit_once('.')?;
+    let known = table.context.constructors;
+    let is = |f: &&Function| known.iter().any(|n| f.name == format!("{class}.{n}"));
+    let wanted = this.method && !known.contains(&own);
+    functions.iter().rfind(|f| wanted && f.finished && f.parents == this.parents && is(f))
+}
+
+/// The words between back quotes.
+fn quoted(comment: &str) -> impl Iterator<Item = &str> {
+    let pieces = comment.split('`').skip(1).step_by(2);
+    pieces.flat_map(|piece| piece.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))))
+}
+
+/// The statements at the top of `text`: each begins at the left border, outside of brackets.
+fn items<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Vec<Item<'t>> {
+    let mut found: Vec<Vec<Token>> = Vec::new();
+    let mut depth = 0_usize;
+    for (i, token) in tokens.iter().enumerate() {
+        let at_border = i == 0 || tokens[i - 1].kind == Kind::Newline && tokens[i - 1].end == token.start;
+        let begins = at_border && depth == 0 && !matches!(token.kind, Kind::Open | Kind::Close | Kind::Newline);
+        match token.kind {
+            Kind::Open => depth += 1,
+            Kind::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if begins {
+            found.push(Vec::new());
+        }
+        if is_code(token)
+            && let Some(last) = found.last_mut()
+        {
+            last.push(*token);
+        }
+    }
+    found.iter().filter_map(|tokens| item(table, text, tokens)).collect()
+}
+
+fn item<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<Item<'t>> {
+    let (first, last) = (tokens.first()?, tokens.last()?);
+    let at = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    // `export default`, `pub(crate)`
+    let skipped = ["export", "default", "declare", "pub", "(", ")", "crate", "super", "unsafe"];
+    let keyword = (0..tokens.len()).find(|&i| !skipped.contains(&at(i)))?;
+    let is_import = |word: &str| table.context.imports.contains(&word);
+    let import = is_import(at(keyword)) || at(keyword) == "const" && tokens.iter().any(|t| is_import(t.text(text)));
+    let words = match import {
+        true => imported(text, tokens),
+        false => tokens.iter().filter(|t| t.kind == Kind::Word).map(|t| t.text(text)).collect(),
+    };
+    let name = table.context.constants.contains(&at(keyword)).then(|| {
+        let mut name = keyword + 1;
+        while matches!(at(name), "enum" | "mut") {
+            name += 1;
+        }
+        at(name)
+    });
+    Some(Item { range: first.start..last.end, words, import, name })
+}
+
+/// The names that an import makes known: words after which no path goes on.
+fn imported<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
+    let at = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
+    let known = (0..tokens.len()).filter(|&i| {
+        let word = tokens[i].kind == Kind::Word || at(i) == "*" && i > 0 && at(i - 1) == ":";
+        word && !(at(i + 1) == ":" && at(i + 2) == ":") && at(i + 1) != "as"
+    });
+    known.map(at).filter(|w| !["use", "import", "from", "const", "type", "require", "pub"].contains(w)).collect()
+}

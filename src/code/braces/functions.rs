@@ -1,0 +1,259 @@
+//! The functions of a text: where they begin and end, what of them is shown to the model and what is body.
+
+use std::ops::Range;
+
+use super::lex::{Kind, Token};
+use super::{Definition, Form, Placeholder, Table, is_code, line_start, scan, tokens, tree, white};
+use crate::code::rules::Function;
+
+/// Longest comments above a function, in bytes, that are shown as its description.
+const MAX_COMMENT: usize = 3000;
+
+/// All functions of `text`, in the order they stand in.
+pub(super) fn functions(table: &Table, text: &str) -> Vec<Function> {
+    let tokens = tokens(table, text);
+    let definitions =
+        tree::definitions(&table.grammar, text).unwrap_or_else(|| scan::definitions(table, text, &tokens));
+    let file = File {
+        table,
+        text,
+        unit: super::indent::unit(table, text, &tokens),
+        newlines: text.match_indices('\n').map(|(at, _)| at).collect(),
+        tokens,
+    };
+    definitions.iter().filter(|d| !d.scope).map(|d| file.function(&definitions, d)).collect()
+}
+
+/// A text with what is asked of it again and again.
+struct File<'a> {
+    table: &'a Table,
+    text: &'a str,
+    tokens: Vec<Token>,
+    newlines: Vec<usize>,
+    unit: String,
+}
+
+impl File<'_> {
+    fn function(&self, definitions: &[Definition], this: &Definition) -> Function {
+        let mut name = this.name.clone();
+        let mut parents: Vec<Range<usize>> = Vec::new();
+        let mut around = this.parent.and_then(|i| definitions.get(i));
+        while let Some(parent) = around {
+            name = format!("{}.{name}", parent.name);
+            parents.insert(0, parent.head..(parent.block.start + 1).min(self.text.len()));
+            around = parent.parent.and_then(|i| definitions.get(i));
+        }
+        let start = self.start(this.head);
+        let outer = white(self.text, this.head);
+        let shape = self.shape(this, outer);
+        Function {
+            name,
+            line: 1 + self.newlines.partition_point(|&n| n < this.keyword),
+            finished: shape.finished,
+            declaration: false,
+            stub: start,
+            range: start..shape.end,
+            body: shape.body,
+            lead: shape.lead,
+            tail: shape.tail,
+            docstring: None,
+            indent: columns(outer),
+            body_indent: Some(shape.indent),
+            parents,
+            method: this.parent.and_then(|p| definitions.get(p)).is_some_and(|p| p.scope),
+        }
+    }
+
+    /// The tokens in a range of the text.
+    fn within(&self, range: &Range<usize>) -> &[Token] {
+        let from = self.tokens.partition_point(|t| t.start < range.start);
+        let to = self.tokens.partition_point(|t| t.start < range.end);
+        &self.tokens[from..to.max(from)]
+    }
+
+    /// Where the comments, attributes and decorators begin that stand right above the head at byte `head`.
+    fn start(&self, head: usize) -> usize {
+        let mut start = head;
+        let mut index = self.tokens.partition_point(|t| t.start < head);
+        loop {
+            // Nothing but white space and one line end may stand between.
+            let mut above = index;
+            let mut line_ends = 0;
+            while above > 0 && self.tokens[above - 1].kind == Kind::Newline {
+                above -= 1;
+                line_ends += 1;
+            }
+            let Some(last) = above.checked_sub(1).filter(|_| line_ends < 2) else { return start };
+            let first = match self.tokens[last] {
+                t if t.kind == Kind::Comment => self.comment(last).filter(|_| head - t.start <= MAX_COMMENT),
+                _ => self.attribute(last),
+            };
+            let Some(first) = first.filter(|&f| line_ends == 1 || self.tokens[f].kind != Kind::Comment) else {
+                return start;
+            };
+            index = first;
+            start = self.tokens[first].start;
+        }
+    }
+
+    /// The comment at `index`, if it stands on a line of its own and does not describe the whole file.
+    fn comment(&self, index: usize) -> Option<usize> {
+        let text = self.tokens[index].text(self.text);
+        let first = index == 0 || self.tokens[index - 1].kind == Kind::Newline;
+        (first && !text.starts_with("//!") && !text.starts_with("/*!")).then_some(index)
+    }
+
+    /// The first token of the `#[attribute]` or `@decorator(...)` that ends with the token at `last`.
+    fn attribute(&self, last: usize) -> Option<usize> {
+        let is = |i: usize, text: &str| self.tokens[i].is(self.text, text);
+        let opening = |last: usize| {
+            let mut depth = 0_usize;
+            (0..=last).rev().find(|&i| {
+                match self.tokens[i].kind {
+                    Kind::Close => depth += 1,
+                    Kind::Open => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                depth == 0
+            })
+        };
+        if is(last, "]") {
+            let open = opening(last)?;
+            return open.checked_sub(1).filter(|&mark| is(mark, "#"));
+        }
+        let mut at = if is(last, ")") { opening(last)?.checked_sub(1)? } else { last };
+        while at >= 2 && self.tokens[at].kind == Kind::Word && is(at - 1, ".") {
+            at -= 2;
+        }
+        (self.tokens[at].kind == Kind::Word).then(|| at.checked_sub(1)).flatten().filter(|&mark| is(mark, "@"))
+    }
+
+    fn shape(&self, this: &Definition, outer: &str) -> Shape {
+        let indent = format!("{outer}{}", self.unit);
+        if this.form == Form::Expression {
+            let Range { start, end } = this.block;
+            let (lead, tail) = ("{\n".to_owned(), format!("{outer}}}"));
+            return Shape { body: start..end, end, lead, tail, indent, finished: true };
+        }
+        let text = self.text;
+        let open = (this.block.start + 1).min(text.len());
+        let close = if this.form == Form::Braces { this.block.end - 1 } else { self.open_end(&(open..this.block.end)) };
+        let inside = self.within(&(open..close));
+        let code: Vec<&Token> = inside.iter().filter(|t| is_code(t)).collect();
+        let finished = !is_placeholder(text, self.table.placeholders, &code);
+        let first_line = inside.iter().find(|t| t.kind != Kind::Comment).filter(|t| t.kind == Kind::Newline);
+        let mut start = first_line.map_or(open, |newline| newline.end);
+        if !finished && let Some(after) = after_comments(text, inside, first_line.is_some()) {
+            start = after;
+        }
+        let on_own_line = text[..start].ends_with('\n');
+        let last_line = line_start(text, close).max(start);
+        let closes_line = on_own_line && text[last_line..close].trim().is_empty();
+        let mut end = if closes_line { last_line } else { close };
+        let mut tail = if closes_line { String::new() } else { outer.to_owned() };
+        if this.form == Form::Open {
+            let more = close < text.len() || text.ends_with('\n');
+            end = close;
+            tail = format!("{outer}}}{}", if more { "\n" } else { "" });
+        }
+        // Where the body is written already, its own first line says how it is indented.
+        let first_code = code.iter().find(|t| t.start >= start && line_start(text, t.start) >= start);
+        let own = first_code.or(code.first()).map(|t| &text[line_start(text, t.start)..t.start]);
+        let indent = own
+            .filter(|w| w.len() > outer.len() && w.starts_with(outer) && w.trim_start_matches([' ', '\t']).is_empty())
+            .map_or(indent, str::to_owned);
+        let lead = if on_own_line { "" } else { "\n" }.to_owned();
+        Shape {
+            body: start..end,
+            end: if this.form == Form::Open { close } else { this.block.end },
+            lead,
+            tail,
+            indent,
+            finished,
+        }
+    }
+
+    /// The end of what is inside of a block whose brace is missing: after its last line that is not blank.
+    fn open_end(&self, range: &Range<usize>) -> usize {
+        let inside = self.within(range);
+        // Comments right above what comes next belong to that, unless it is the end of the text.
+        let last = if range.end < self.text.len() {
+            inside.iter().rfind(|t| is_code(t))
+        } else {
+            inside.iter().rfind(|t| t.kind != Kind::Newline)
+        };
+        let after = last.map_or(range.start, |t| t.end);
+        let line_end = self.text[after..].find('\n').map_or(self.text.len(), |n| after + n + 1);
+        line_end.min(range.end.max(range.start))
+    }
+}
+
+/// What of a function is stub and what is body.
+struct Shape {
+    body: Range<usize>,
+    end: usize,
+    lead: String,
+    tail: String,
+    indent: String,
+    finished: bool,
+}
+
+/// Columns of a piece of white space, tabs to multiples of 8.
+fn columns(white: &str) -> usize {
+    white.bytes().fold(0, |column, b| if b == b'\t' { (column / 8 + 1) * 8 } else { column + 1 })
+}
+
+/// Whether these tokens only stand in for a body.
+fn is_placeholder(text: &str, known: &[Placeholder], code: &[&Token]) -> bool {
+    let code = match code {
+        [rest @ .., last] if last.is(text, ";") => rest,
+        all => all,
+    };
+    if code.is_empty() {
+        return true;
+    }
+    known.iter().any(|placeholder| {
+        let words = placeholder.tokens;
+        let begins = code.len() > words.len() && code.iter().zip(words).all(|(t, w)| t.text(text) == *w);
+        // What follows is one pair of brackets and nothing else.
+        let mut depth = 0_usize;
+        let closed = code[words.len().min(code.len())..].iter().position(|t| {
+            match t.kind {
+                Kind::Open => depth += 1,
+                Kind::Close => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0
+        });
+        begins
+            && closed.is_some_and(|at| words.len() + at + 1 == code.len() && at > 0)
+            && (!placeholder.says_so || code.iter().any(|t| t.kind == Kind::Str && says_so(t.text(text))))
+    })
+}
+
+/// Whether a message says that something is not there yet.
+fn says_so(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    ["not implemented", "not yet implemented", "unimplemented", "todo"].iter().any(|words| message.contains(words))
+}
+
+/// After the last of the comments that a body begins with, each on lines of its own: in an unfinished function they tell what to write.
+fn after_comments(text: &str, inside: &[Token], own_lines: bool) -> Option<usize> {
+    let mut after = None;
+    let mut comment = false;
+    let mut lines = usize::from(!own_lines);
+    for token in inside {
+        match token.kind {
+            Kind::Newline => {
+                lines += 1;
+                if std::mem::take(&mut comment) {
+                    after = Some(token.end);
+                }
+            }
+            // A comment on the line of the brace is no part of the body.
+            Kind::Comment => comment = lines > 0 && own_lines && !text[token.start..token.end].is_empty(),
+            _ => break,
+        }
+    }
+    after
+}

@@ -1,0 +1,61 @@
+//! Indentation: which one a file uses, and giving it to a candidate.
+
+use super::lex::{Kind, Token};
+use super::{Table, firsts, line_start, tokens};
+
+/// One step of indentation in `text`: that of its first indented line of code, the language's own if there is none.
+pub(super) fn unit(table: &Table, text: &str, tokens: &[Token]) -> String {
+    let code = firsts(tokens).filter(|t| t.kind != Kind::Comment);
+    let mut indented = code.map(|t| &text[line_start(text, t.start)..t.start]);
+    match indented.find(|white| !white.is_empty()) {
+        Some(white) if white.starts_with('\t') => "\t".to_owned(),
+        Some(white) if white.len() <= 8 && white.bytes().all(|b| b == b' ') => white.to_owned(),
+        _ => table.unit.to_owned(),
+    }
+}
+
+/// A trimmed candidate for a function whose head is indented by `outer` and whose body has to be indented by `want`: where the model
+/// wrote another indentation, each line gets the wanted one. Lines inside strings stay as they are.
+pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) -> String {
+    let white = |at: usize| &candidate[line_start(candidate, at)..at];
+    let all = tokens(table, candidate);
+    let firsts: Vec<&Token> = firsts(&all).collect();
+    let Some(has) = firsts.iter().find(|t| t.kind != Kind::Comment).or(firsts.first()).map(|t| white(t.start)) else {
+        return candidate.to_owned();
+    };
+    if has == want {
+        return candidate.to_owned();
+    }
+    let step = step(candidate, &firsts, has).unwrap_or_else(|| {
+        // One level only: nothing else is indented, so any step will do.
+        has.strip_prefix(outer).map_or(has.len(), str::len).max(1)
+    });
+    let file_step = want.strip_prefix(outer).filter(|s| !s.is_empty()).unwrap_or(want);
+    let mut out = String::with_capacity(candidate.len());
+    let mut copied = 0;
+    for token in firsts {
+        let has_here = white(token.start);
+        out.push_str(&candidate[copied..line_start(candidate, token.start)]);
+        if let Some(more) = has_here.strip_prefix(has) {
+            out.push_str(want);
+            out.push_str(&file_step.repeat(more.len() / step));
+            out.push_str(&more[more.len() / step * step..]);
+        } else {
+            // A label, or a line that was pushed to the left.
+            let left = has.len().saturating_sub(has_here.len()).div_ceil(step) * file_step.len();
+            out.push_str(&want[..want.len().saturating_sub(left)]);
+        }
+        copied = token.start;
+    }
+    out.push_str(&candidate[copied..]);
+    out
+}
+
+/// One step of indentation as the candidate writes it: the smallest one deeper than its first line.
+fn step(candidate: &str, firsts: &[&Token], has: &str) -> Option<usize> {
+    let deeper = firsts.iter().filter_map(|t| {
+        let white = &candidate[line_start(candidate, t.start)..t.start];
+        white.strip_prefix(has).map(str::len).filter(|&n| n > 0 && t.kind != Kind::Comment)
+    });
+    deeper.min()
+}

@@ -1,0 +1,143 @@
+//! The languages whose blocks stand in braces. What they share is here, driven by one [`Table`] per language; what is a language's own
+//! is in its folder.
+
+mod body;
+pub(super) mod context;
+mod functions;
+mod indent;
+pub(super) mod lex;
+pub(super) mod scan;
+pub(super) mod tree;
+
+use std::ops::Range;
+
+use super::rules::Function;
+use lex::{Kind, Lexicon, Token, Tokens};
+
+/// A language, as data.
+pub(super) struct Table {
+    /// Its tokens.
+    pub lexicon: &'static Lexicon,
+    /// Its syntax tree.
+    pub grammar: tree::Grammar,
+    /// Its definitions, where there is no syntax tree: what the tokens before a brace say.
+    pub heads: scan::Heads,
+    /// One step of indentation, in a text that shows none.
+    pub unit: &'static str,
+    /// Whether a line end may end a statement.
+    pub line_ends: bool,
+    /// What stands in for a body that is not written yet.
+    pub placeholders: &'static [Placeholder],
+    /// What of a file is shown to the model besides the function.
+    pub context: context::Context,
+}
+
+/// The row of a language that a [`Table`] describes.
+macro_rules! rules {
+    ($table:ident) => {
+        Rules {
+            functions: |text| braces::functions(&$table, text),
+            function_end: |_, text| braces::function_end(&$table, text),
+            inside: |_, text| braces::inside(&$table, text),
+            normalise: |text| braces::normalise(&$table, text),
+            prompt: |text, functions, this| braces::prompt(&$table, text, functions, this),
+            reindent: |candidate, outer, want| braces::reindent(&$table, candidate, outer, want),
+        }
+    };
+}
+pub(super) use rules;
+
+/// A statement that stands in for a body.
+pub(super) struct Placeholder {
+    /// The tokens it begins with, up to its bracket.
+    pub tokens: &'static [&'static str],
+    /// Whether its text has to say that something is not there yet.
+    pub says_so: bool,
+}
+
+/// A function or what functions stand in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Definition {
+    /// Its own name, with the type's name for functions that stand outside of it: `Stack.Push`.
+    pub name: String,
+    /// Whether it is a class, an object, a module and the like.
+    pub scope: bool,
+    /// First byte of its head, without the attributes and comments on lines above.
+    pub head: usize,
+    /// First byte of its name.
+    pub keyword: usize,
+    /// Where its block or expression stands, braces included.
+    pub block: Range<usize>,
+    /// What kind of block it is.
+    pub form: Form,
+    /// Index of the definition around it.
+    pub parent: Option<usize>,
+}
+
+/// How a body is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// In braces.
+    Braces,
+    /// In braces of which the second is missing.
+    Open,
+    /// As an expression.
+    Expression,
+}
+
+/// See [`super::function_names`].
+pub(super) fn functions(table: &Table, text: &str) -> Vec<Function> {
+    functions::functions(table, text)
+}
+
+/// See [`super::function_end`]: after the brace that closes the function.
+pub(super) fn function_end(table: &Table, text: &str) -> Option<usize> {
+    body::closing(table, text).map(|brace| brace.end)
+}
+
+/// The part of a candidate that stands inside the braces.
+pub(super) fn inside(table: &Table, text: &str) -> usize {
+    body::closing(table, text).map_or(text.len(), |brace| brace.start)
+}
+
+/// See [`super::normalise`].
+pub(super) fn normalise(table: &Table, text: &str) -> String {
+    body::normalise(table, text)
+}
+
+/// See [`super::rules::Rules::prompt`].
+pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &Function) -> String {
+    context::prompt(table, text, functions, this)
+}
+
+/// See [`super::rules::Rules::reindent`].
+pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) -> String {
+    indent::reindent(table, candidate, outer, want)
+}
+
+/// Start of the line that byte `at` is in.
+fn line_start(text: &str, at: usize) -> usize {
+    text.as_bytes()[..at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1)
+}
+
+/// The white space that the line of byte `at` begins with.
+fn white(text: &str, at: usize) -> &str {
+    let line = &text[line_start(text, at)..at];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// The first tokens of lines.
+fn firsts(tokens: &[Token]) -> impl Iterator<Item = &Token> {
+    let after_line_end = |i: usize| i == 0 || tokens[i - 1].kind == Kind::Newline;
+    tokens.iter().enumerate().filter(move |&(i, t)| t.kind != Kind::Newline && after_line_end(i)).map(|(_, t)| t)
+}
+
+/// All tokens of `text`.
+fn tokens(table: &Table, text: &str) -> Vec<Token> {
+    Tokens::new(table.lexicon, text).collect()
+}
+
+/// Whether a token is code: no comment and no line end.
+fn is_code(token: &Token) -> bool {
+    !matches!(token.kind, Kind::Comment | Kind::Newline)
+}

@@ -1,0 +1,240 @@
+//! Definitions of a text that is not whole, read from its tokens: what stands before a brace says what the brace opens.
+
+use super::lex::{Kind, Token};
+use super::{Definition, Form, Table, line_start, white};
+
+/// What begins functions and scopes in a language.
+pub(in crate::code) struct Heads {
+    /// Words that begin something new when they stand at the left border, whatever was left open above.
+    pub restarts: &'static [&'static str],
+    /// Words that go on with what stands on the line above.
+    pub goes_on: &'static [&'static str],
+    /// What the tokens before a brace define.
+    pub read: fn(&Head) -> Option<Found>,
+}
+
+/// The tokens between the last end of a statement and a brace, without what stands in brackets among them.
+pub(in crate::code) struct Head<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The tokens.
+    pub tokens: &'a [Token],
+    /// Whether they stand right inside a class, an object or the like.
+    pub in_scope: bool,
+}
+
+/// What a head defines.
+pub(in crate::code) struct Found {
+    pub name: String,
+    pub scope: bool,
+    /// Index of the first token that belongs to it.
+    pub first: usize,
+    /// Index of its name.
+    pub keyword: usize,
+}
+
+impl Head<'_> {
+    /// The text of a token; empty where there is none.
+    pub fn at(&self, index: usize) -> &str {
+        self.tokens.get(index).map_or("", |t| t.text(self.text))
+    }
+
+    /// Whether there is a name, keyword or number at `index`.
+    pub fn is_word(&self, index: usize) -> bool {
+        self.tokens.get(index).is_some_and(|t| t.kind == Kind::Word)
+    }
+
+    /// Index of the last `word`.
+    pub fn last(&self, word: &str) -> Option<usize> {
+        (0..self.tokens.len()).rfind(|&i| self.is_word(i) && self.at(i) == word)
+    }
+
+    /// The first index from `from` on with a text that is not in `skip`.
+    pub fn skip(&self, from: usize, skip: &[&str]) -> usize {
+        (from..self.tokens.len()).find(|&i| !skip.contains(&self.at(i))).unwrap_or(self.tokens.len())
+    }
+
+    /// Index after the `<...>` that begins at `index`, if one does.
+    pub fn after_angles(&self, index: usize) -> usize {
+        let mut depth = 0_usize;
+        for i in index..self.tokens.len() {
+            match self.at(i) {
+                "<" => depth += 1,
+                ">" if i > 0 && matches!(self.at(i - 1), "-" | "=") => {}
+                ">" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                return if i == index { index } else { i + 1 };
+            }
+        }
+        index
+    }
+}
+
+/// A bracket that is open.
+struct Frame {
+    bracket: u8,
+    definition: Option<usize>,
+    /// Whether the head it stands in goes on after it.
+    inline: bool,
+    head: Vec<Token>,
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    frames: Vec<Frame>,
+    found: Vec<Definition>,
+    /// Columns of the heads that begin their line.
+    columns: Vec<Option<usize>>,
+}
+
+/// All definitions of `text`, in the order they stand in.
+pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<Definition> {
+    let mut scan = Scan { text, frames: Vec::new(), found: Vec::new(), columns: Vec::new() };
+    scan.frames.push(Frame { bracket: 0, definition: None, inline: false, head: Vec::new() });
+    let mut line_ended = false;
+    let mut last: Option<Token> = None;
+    for token in tokens {
+        match token.kind {
+            Kind::Newline => line_ended = true,
+            Kind::Comment => {}
+            _ => {
+                scan.begin(table, *token, line_ended, last);
+                scan.take(table, *token, last);
+                line_ended = false;
+                last = Some(*token);
+            }
+        }
+    }
+    let end = text.len();
+    scan.close_from(1, end);
+    scan.found
+}
+
+impl Scan<'_> {
+    /// Looks at where `token` stands: a new line may end a statement, or everything that was left open.
+    fn begin(&mut self, table: &Table, token: Token, first: bool, last: Option<Token>) {
+        let word = token.text(self.text);
+        let at_border = line_start(self.text, token.start) == token.start;
+        if at_border && self.frames.len() > 1 && table.heads.restarts.contains(&word) {
+            self.close_from(1, token.start);
+        }
+        let Some(top) = self.frames.last_mut().filter(|f| matches!(f.bracket, 0 | b'{')) else { return };
+        let ended = last.is_some_and(|l| matches!(l.kind, Kind::Word | Kind::Str | Kind::Close));
+        let begins = matches!(token.kind, Kind::Word | Kind::Str) || matches!(word, "@" | "#" | "*");
+        if table.line_ends && first && ended && begins && !table.heads.goes_on.contains(&word) {
+            top.head.clear();
+        }
+    }
+
+    fn take(&mut self, table: &Table, token: Token, last: Option<Token>) {
+        let bracket = self.text.as_bytes()[token.start];
+        match token.kind {
+            Kind::Open => self.open(table, token, bracket, last),
+            Kind::Close => self.close(token, bracket),
+            _ => {
+                let Some(top) = self.frames.last_mut() else { return };
+                let statement = matches!(top.bracket, 0 | b'{');
+                let ends = bracket == b';' || bracket == b',' && table.line_ends && !in_angles(self.text, &top.head);
+                if token.kind == Kind::Mark && statement && ends {
+                    top.head.clear();
+                } else {
+                    top.head.push(token);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, table: &Table, token: Token, bracket: u8, last: Option<Token>) {
+        let mut definition = None;
+        let mut inline = bracket != b'{';
+        if bracket == b'{' {
+            inline = last.is_some_and(|l| {
+                matches!(l.text(self.text), ":" | "|" | "&" | "=" | "," | "<" | "const" | "let" | "var" | "import")
+                    || matches!(l.text(self.text), "export" | "interface" | "struct" | "type")
+            });
+            definition = self.define(table, token);
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.head.push(token);
+        }
+        self.frames.push(Frame { bracket, definition, inline, head: Vec::new() });
+    }
+
+    /// What the brace `token` opens, if it is known.
+    fn define(&mut self, table: &Table, token: Token) -> Option<usize> {
+        let top = self.frames.last()?;
+        let in_scope = top.definition.is_some_and(|d| self.found[d].scope);
+        let head = Head { text: self.text, tokens: &top.head, in_scope };
+        let Found { name, scope, first, keyword } = (table.heads.read)(&head)?;
+        let first = *top.head.get(first)?;
+        let keyword = top.head.get(keyword).map_or(first.start, |k| k.start);
+        let line = line_start(self.text, first.start);
+        let column = Some(white(self.text, first.start).len()).filter(|&c| line + c == first.start);
+        // A definition that stands further to the left than one that is open, or below it, is not inside of it.
+        let left_open = self.frames.iter().position(|f| {
+            f.definition.is_some_and(|d| {
+                self.columns[d].is_some_and(|c| column.is_some_and(|column| column <= c)) && self.found[d].head < line
+            })
+        });
+        if let Some(index) = left_open {
+            let head = std::mem::take(&mut self.frames.last_mut()?.head);
+            self.close_from(index, line);
+            self.frames.last_mut()?.head = head;
+        }
+        self.found.push(Definition {
+            name,
+            scope,
+            head: first.start,
+            keyword,
+            block: token.start..self.text.len(),
+            form: Form::Open,
+            parent: self.frames.iter().rev().find_map(|f| f.definition),
+        });
+        self.columns.push(column);
+        Some(self.found.len() - 1)
+    }
+
+    fn close(&mut self, token: Token, bracket: u8) {
+        let opens = match bracket {
+            b')' => b'(',
+            b']' => b'[',
+            _ => b'{',
+        };
+        let Some(index) = self.frames.iter().rposition(|f| f.bracket == opens) else { return };
+        // A round bracket does not close a brace.
+        if opens != b'{' && self.frames[index..].iter().any(|f| f.bracket == b'{') {
+            return;
+        }
+        let Some(frame) = self.frames.drain(index..).next() else { return };
+        if let Some(definition) = frame.definition {
+            self.found[definition].block.end = token.end;
+            self.found[definition].form = Form::Braces;
+        }
+        let Some(top) = self.frames.last_mut() else { return };
+        if frame.definition.is_none() && frame.inline {
+            top.head.push(token);
+        } else {
+            top.head.clear();
+        }
+    }
+
+    /// Takes what is open from frame `index` on as ended before byte `end`.
+    fn close_from(&mut self, index: usize, end: usize) {
+        for frame in self.frames.drain(index..) {
+            if let Some(definition) = frame.definition {
+                self.found[definition].block.end = end;
+            }
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.head.clear();
+        }
+    }
+}
+
+/// Whether `<` in these tokens is not closed.
+fn in_angles(text: &str, tokens: &[Token]) -> bool {
+    let head = Head { text, tokens, in_scope: false };
+    (0..tokens.len()).any(|i| head.at(i) == "<" && head.after_angles(i) == i)
+}

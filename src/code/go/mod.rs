@@ -1,0 +1,48 @@
+//! Go: its row in the table of languages.
+
+mod heads;
+
+use super::braces::context::Context;
+use super::braces::lex::{Lexicon, Quote};
+use super::braces::tree::{Grammar, Name};
+use super::braces::{self, Placeholder, Table};
+use super::rules::Rules;
+
+pub(super) static RULES: Rules = braces::rules!(TABLE);
+
+pub(super) static LEXICON: Lexicon = Lexicon {
+    strings: &[Quote::line(b'"'), Quote::line(b'\''), Quote { mark: b'`', lines: true, escapes: false, fields: false }],
+    nested_comments: false,
+    regexes: false,
+    raw_strings: false,
+};
+
+pub(super) static TABLE: Table = Table {
+    lexicon: &LEXICON,
+    grammar: Grammar {
+        languages: &[|| tree_sitter_go::LANGUAGE.into()],
+        names: &[
+            Name::own("function_declaration"),
+            Name::own("method_declaration"),
+            Name::bound("short_var_declaration", "left", "right"),
+            Name::bound("var_spec", "name", "value"),
+            Name::bound("assignment_statement", "left", "right"),
+        ],
+        functions: &["function_declaration", "method_declaration", "func_literal"],
+        scopes: &[],
+        statements: &["var_declaration"],
+        receiver: "receiver",
+        clean: heads::receiver,
+    },
+    heads: heads::HEADS,
+    unit: "\t",
+    line_ends: true,
+    placeholders: &[Placeholder { tokens: &["panic"], says_so: true }],
+    context: Context {
+        imports: &["import"],
+        constants: &["type", "const", "var"],
+        constructors: &[],
+        // What a function may use is what its file imports, and nothing that it does not.
+        all_imports: true,
+    },
+};

@@ -1,0 +1,94 @@
+//! JavaScript, with JSX: its row in the table of languages.
+
+mod heads;
+
+use super::braces::context::Context;
+use super::braces::lex::{Lexicon, Quote};
+use super::braces::scan::Heads;
+use super::braces::tree::{Grammar, Name};
+use super::braces::{self, Placeholder, Table};
+use super::rules::Rules;
+
+pub(super) static RULES: Rules = braces::rules!(TABLE);
+
+pub(super) static LEXICON: Lexicon = Lexicon {
+    strings: &[Quote::line(b'"'), Quote::line(b'\''), Quote { mark: b'`', lines: true, escapes: true, fields: true }],
+    nested_comments: false,
+    regexes: true,
+    raw_strings: false,
+};
+
+/// Nodes with names; TypeScript has them too.
+pub(super) static NAMES: &[Name] = &[
+    Name::own("function_declaration"),
+    Name::own("generator_function_declaration"),
+    Name::own("method_definition"),
+    Name::own("class_declaration"),
+    Name::bound("variable_declarator", "name", "value"),
+    Name::bound("pair", "key", "value"),
+    Name::bound("field_definition", "property", "value"),
+    Name::bound("assignment_expression", "left", "right"),
+    Name::bound("export_statement", "", "value"),
+    Name::own("abstract_class_declaration"),
+    Name::own("internal_module"),
+    Name::own("module"),
+    Name::bound("public_field_definition", "name", "value"),
+];
+
+/// Functions; TypeScript has them too.
+pub(super) static FUNCTIONS: &[&str] = &[
+    "function_declaration",
+    "generator_function_declaration",
+    "method_definition",
+    "function_expression",
+    "generator_function",
+    "arrow_function",
+];
+
+/// What functions stand in; TypeScript has more.
+pub(super) static SCOPES: &[&str] =
+    &["class_declaration", "class", "object", "abstract_class_declaration", "internal_module", "module"];
+
+/// What stands around definitions, in TypeScript too.
+pub(super) static STATEMENTS: &[&str] =
+    &["export_statement", "lexical_declaration", "variable_declaration", "expression_statement", "ambient_declaration"];
+
+/// What stands in for a body, in TypeScript too.
+pub(super) static PLACEHOLDERS: &[Placeholder] = &[
+    Placeholder { tokens: &["throw", "new", "Error"], says_so: true },
+    Placeholder { tokens: &["throw", "Error"], says_so: true },
+];
+
+/// What is shown of a file, in TypeScript too.
+pub(super) const CONTEXT: Context = Context {
+    imports: &["import", "require"],
+    constants: &["const", "let", "var", "type", "interface", "enum"],
+    constructors: &["constructor"],
+    all_imports: false,
+};
+
+/// What begins functions and classes, in TypeScript too.
+pub(super) const HEADS: Heads = heads::HEADS;
+
+/// A name as it is used, of a name as it is written.
+pub(super) fn clean(name: &str) -> String {
+    heads::clean(name)
+}
+
+pub(super) static TABLE: Table = Table {
+    lexicon: &LEXICON,
+    grammar: Grammar {
+        languages: &[|| tree_sitter_javascript::LANGUAGE.into()],
+        names: NAMES,
+        functions: FUNCTIONS,
+        scopes: SCOPES,
+        statements: STATEMENTS,
+        receiver: "",
+        clean,
+    },
+    heads: HEADS,
+    unit: "  ",
+    line_ends: true,
+    placeholders: PLACEHOLDERS,
+    context: CONTEXT,
+};

@@ -1,0 +1,29 @@
+//! TypeScript, with TSX: JavaScript with two more grammars.
+
+use super::braces::tree::Grammar;
+use super::braces::{self, Table};
+use super::javascript;
+use super::rules::Rules;
+
+pub(super) static RULES: Rules = braces::rules!(TABLE);
+
+pub(super) static TABLE: Table = Table {
+    lexicon: &javascript::LEXICON,
+    grammar: Grammar {
+        languages: &[
+            || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+            || tree_sitter_typescript::LANGUAGE_TSX.into(),
+        ],
+        names: javascript::NAMES,
+        functions: javascript::FUNCTIONS,
+        scopes: javascript::SCOPES,
+        statements: javascript::STATEMENTS,
+        receiver: "",
+        clean: javascript::clean,
+    },
+    heads: javascript::HEADS,
+    unit: "  ",
+    line_ends: true,
+    placeholders: javascript::PLACEHOLDERS,
+    context: javascript::CONTEXT,
+};
