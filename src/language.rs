@@ -22,7 +22,8 @@ pub enum Language {
 
 impl Language {
     /// All languages that can be completed and tested, in the order they are shown in.
-    pub const ALL: &'static [Language] = &[Language::Python];
+    pub const ALL: &'static [Language] =
+        &[Language::Python, Language::JavaScript, Language::TypeScript, Language::Rust, Language::Go];
 
     /// The name used in messages, on the command line and for syntax highlighting.
     pub fn name(self) -> &'static str {

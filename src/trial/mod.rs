@@ -5,6 +5,7 @@
 mod interpreter;
 mod runner;
 mod sandbox;
+mod toolchain;
 mod verdict;
 
 use std::path::Path;
@@ -16,6 +17,7 @@ use interpreter::Fault;
 use runner::python::Prepared;
 use sandbox::Sandbox;
 use serde::Serialize;
+use toolchain::{Kind, Tools};
 
 use crate::language::Language;
 
@@ -65,12 +67,31 @@ pub struct Verdict {
     pub duration_ms: u64,
     /// What the code printed, capped and cleaned.
     pub output: String,
+    /// What stood between the code and its judge.
+    pub assurance: Assurance,
+}
+
+/// How much a pass can be trusted against code that was written to forge it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Assurance {
+    /// The tests ran in a process that never held the code.
+    Separate,
+    /// Code and tests shared a process, or a program of the user's judged: code that aims at the judge could forge a pass.
+    #[default]
+    Shared,
 }
 
 impl Verdict {
     /// The verdict of a candidate that nothing was run on.
     pub fn not_run(message: &str) -> Self {
-        Self { status: Status::NotRun, message: message.to_owned(), duration_ms: 0, output: String::new() }
+        Self {
+            status: Status::NotRun,
+            message: message.to_owned(),
+            duration_ms: 0,
+            output: String::new(),
+            assurance: Assurance::default(),
+        }
     }
 }
 
@@ -160,6 +181,7 @@ impl Protection {
 pub struct Runner {
     sandbox: Arc<Sandbox>,
     python: Arc<OnceLock<Result<Prepared, Fault>>>,
+    tools: Arc<Tools>,
     runs_unprotected: bool,
 }
 
@@ -181,7 +203,7 @@ impl Runner {
     }
 
     fn with(sandbox: Sandbox) -> Self {
-        Self { sandbox: Arc::new(sandbox), python: Arc::default(), runs_unprotected: false }
+        Self { sandbox: Arc::new(sandbox), python: Arc::default(), tools: Arc::default(), runs_unprotected: false }
     }
 
     /// Lets this runner run code without isolation. Only after the user said yes to just that.
@@ -203,18 +225,47 @@ impl Runner {
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         match trial.language {
             Language::Python => runner::python::run(self.sandbox()?, self.python()?, trial, cancel),
+            Language::JavaScript | Language::TypeScript => {
+                runner::javascript::run(self.sandbox()?, self.tools.get(Kind::Node)?, trial, cancel)
+            }
             other => Err(TrialError::Interpreter(format!("tests in {} cannot be run yet", other.name()))),
         }
     }
 
-    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended.
+    /// [`Runner::check`] for Python.
     pub fn check_tests(&self, tests: &Tests) -> Result<(), TrialError> {
-        let Tests::Source { name, text } = tests else { return self.python().map(drop) };
-        let verdict = runner::python::parse(self.sandbox()?, self.python()?, name, text)?;
-        match verdict.status {
-            Status::Passed => Ok(()),
-            Status::Error => Err(TrialError::TestsDoNotParse(verdict.message)),
-            _ => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {}", verdict.message))),
+        self.check(Language::Python, tests)
+    }
+
+    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended; and a language that nothing
+    /// here can run.
+    pub fn check(&self, language: Language, tests: &Tests) -> Result<(), TrialError> {
+        let verdict = match (language, tests) {
+            (Language::Python, Tests::Source { name, text }) => {
+                runner::python::parse(self.sandbox()?, self.python()?, name, text)?
+            }
+            (Language::JavaScript, Tests::Source { name, text }) => {
+                runner::javascript::parse(self.sandbox()?, self.tools.get(Kind::Node)?, name, text)?
+            }
+            _ => return self.check_language(language),
+        };
+        match (verdict.status, tests) {
+            (Status::Passed, _) => Ok(()),
+            (Status::Error, _) => Err(TrialError::TestsDoNotParse(verdict.message)),
+            (_, Tests::Source { name, .. }) => {
+                Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {}", verdict.message)))
+            }
+            _ => Err(TrialError::Sandbox(verdict.message)),
+        }
+    }
+
+    /// Whether programs of this language can be run here.
+    pub fn check_language(&self, language: Language) -> Result<(), TrialError> {
+        match language {
+            Language::Python => self.python().map(drop),
+            Language::JavaScript | Language::TypeScript => self.tools.get(Kind::Node).map(drop),
+            Language::Rust => self.tools.get(Kind::Rustc).map(drop),
+            Language::Go => self.tools.get(Kind::Go).map(drop),
         }
     }
 

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use super::sandbox::{Ended, Run};
-use super::{Limits, Status, TrialError, Verdict};
+use super::{Assurance, Limits, Status, TrialError, Verdict};
 use crate::untrusted::{clean, clean_line};
 
 /// Columns of a message.
@@ -53,6 +53,7 @@ pub fn of(run: &Run, nonce: &str, limits: &Limits) -> Result<Verdict, TrialError
         message: clean_line(&message, COLUMNS),
         duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
         output: clean(&run.output),
+        assurance: Assurance::default(),
     })
 }
 
