@@ -113,8 +113,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     // Without tests nothing is run, so nothing has to be probed.
     let runner = match &job.tests {
         Some(tests) => {
-            let runner = consent(Runner::probe(), args.trial.unprotected)?;
-            check_tests(&runner, tests)?;
+            let runner = consent(Runner::probe(), job.language, args.trial.unprotected)?;
+            check_tests(&runner, job.language, tests)?;
             Some(Arc::new(runner))
         }
         None => None,

@@ -9,6 +9,7 @@ use super::output::say;
 use crate::catalog::Catalog;
 use crate::config::{Config, Paths};
 use crate::engine::LookupSettings;
+use crate::language::Language;
 use crate::source::{Drafting, LocalModels, LocalSource, SourceError};
 use crate::trial::{Limits, Runner, Tests, TrialError};
 
@@ -82,9 +83,9 @@ pub fn unusable(error: &SourceError) -> Failure {
     }
 }
 
-/// The runner to use for tests: where nothing protects the user, only after a yes.
-pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
-    if let Err(error) = runner.interpreter() {
+/// The runner to use for tests in a language, if they are in one: where nothing protects the user, only after a yes.
+pub fn consent(runner: Runner, language: Option<Language>, unprotected: bool) -> Result<Runner, Failure> {
+    if let Some(Err(error)) = language.map(|language| runner.check_language(language)) {
         return Err(Failure::internal(format!("the tests cannot be run: {error}, or use --tests none")));
     }
     if runner.protection().is_isolated() {
@@ -110,8 +111,8 @@ pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
 }
 
 /// Refuses a tests file that is no program.
-pub fn check_tests(runner: &Runner, tests: &Tests) -> Result<(), Failure> {
-    runner.check_tests(tests).map_err(|error| match error {
+pub fn check_tests(runner: &Runner, language: Option<Language>, tests: &Tests) -> Result<(), Failure> {
+    runner.check(language.unwrap_or(Language::Python), tests).map_err(|error| match error {
         TrialError::TestsDoNotParse(_) => Failure::input(error),
         error => Failure::internal(error),
     })

@@ -64,10 +64,15 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let functions = crate::code::function_names(language, &program);
     let entry_point = match &spec.place {
         Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
+        // What is not found may be a form of function that nobody here knows, but not a name that stands nowhere.
+        Place::Function(name) if language != Language::Python && program.contains(name.as_str()) => Some(name.clone()),
         Place::Function(name) => {
             return Err(Failure::input(format!("{} has no function {name}", spec.path.display())));
         }
-        _ => functions.iter().rev().find(|f| !f.name.contains('.')).map(|f| f.name.clone()),
+        _ => {
+            let last = functions.iter().rev().find(|f| !f.name.contains('.')).map(|f| f.name.clone());
+            last.or_else(|| last_function(&program))
+        }
     };
     let tests = match args.tests.as_str() {
         "none" => return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto")),
@@ -78,8 +83,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Tests::Source { name, text: read("the tests file ", path)? }
         }
     };
-    let runner = consent(Runner::probe(), args.trial.unprotected)?;
-    check_tests(&runner, &tests)?;
+    let runner = consent(Runner::probe(), Some(language), args.trial.unprotected)?;
+    check_tests(&runner, Some(language), &tests)?;
 
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
     let limits = session.limits(args.trial.timeout);
@@ -97,6 +102,17 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         _ if cancel.load(Ordering::Relaxed) => INTERRUPTED,
         Status::Passed => 0,
         _ => NOTHING_PASSED,
+    })
+}
+
+/// The last function that a line without indentation begins, in the languages that say `function`, `fn` or `func`.
+fn last_function(program: &str) -> Option<String> {
+    program.lines().rev().find_map(|line| {
+        let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
+        words
+            .find(|word| matches!(*word, "function" | "fn" | "func"))
+            .filter(|_| !line.starts_with([' ', '\t', '/']))?;
+        words.find(|word| !word.is_empty()).map(str::to_owned)
     })
 }
 

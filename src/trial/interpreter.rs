@@ -107,7 +107,7 @@ fn understand(answer: &str, home: Option<&Path>) -> Result<Python, String> {
 }
 
 /// Whether a prefix holds an interpreter and no more: not the root, not the home folder or one above it.
-fn is_own_folder(prefix: &Path, home: Option<&Path>) -> bool {
+pub fn is_own_folder(prefix: &Path, home: Option<&Path>) -> bool {
     let true_path = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let prefix = true_path(prefix);
     prefix.parent().is_some() && !home.is_some_and(|home| true_path(home).starts_with(&prefix))

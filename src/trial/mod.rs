@@ -6,6 +6,7 @@ mod interpreter;
 mod protection;
 mod runner;
 mod sandbox;
+mod toolchain;
 mod verdict;
 
 use std::path::Path;
@@ -19,6 +20,7 @@ use runner::python::Prepared;
 use sandbox::Sandbox;
 pub use sandbox::Tier;
 use serde::Serialize;
+use toolchain::{Kind, Tools};
 
 use crate::language::Language;
 
@@ -152,6 +154,7 @@ pub struct Trial {
 pub struct Runner {
     sandbox: Arc<Sandbox>,
     python: Arc<OnceLock<Result<Prepared, Fault>>>,
+    tools: Arc<Tools>,
     runs_unprotected: bool,
 }
 
@@ -178,7 +181,7 @@ impl Runner {
     }
 
     fn with(sandbox: Sandbox) -> Self {
-        Self { sandbox: Arc::new(sandbox), python: Arc::default(), runs_unprotected: false }
+        Self { sandbox: Arc::new(sandbox), python: Arc::default(), tools: Arc::default(), runs_unprotected: false }
     }
 
     /// Lets this runner run code without isolation. Only after the user said yes to just that.
@@ -200,18 +203,47 @@ impl Runner {
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         match trial.language {
             Language::Python => runner::python::run(self.sandbox()?, self.python()?, trial, cancel),
+            Language::JavaScript | Language::TypeScript => {
+                runner::javascript::run(self.sandbox()?, self.tools.get(Kind::Node)?, trial, cancel)
+            }
             other => Err(TrialError::Interpreter(format!("tests in {} cannot be run yet", other.name()))),
         }
     }
 
-    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended.
+    /// [`Runner::check`] for Python.
     pub fn check_tests(&self, tests: &Tests) -> Result<(), TrialError> {
-        let Tests::Source { name, text } = tests else { return self.python().map(drop) };
-        let verdict = runner::python::parse(self.sandbox()?, self.python()?, name, text)?;
-        match verdict.status {
-            Status::Passed => Ok(()),
-            Status::Error => Err(TrialError::TestsDoNotParse(verdict.message)),
-            _ => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {}", verdict.message))),
+        self.check(Language::Python, tests)
+    }
+
+    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended; and a language that nothing
+    /// here can run.
+    pub fn check(&self, language: Language, tests: &Tests) -> Result<(), TrialError> {
+        let verdict = match (language, tests) {
+            (Language::Python, Tests::Source { name, text }) => {
+                runner::python::parse(self.sandbox()?, self.python()?, name, text)?
+            }
+            (Language::JavaScript, Tests::Source { name, text }) => {
+                runner::javascript::parse(self.sandbox()?, self.tools.get(Kind::Node)?, name, text)?
+            }
+            _ => return self.check_language(language),
+        };
+        match (verdict.status, tests) {
+            (Status::Passed, _) => Ok(()),
+            (Status::Error, _) => Err(TrialError::TestsDoNotParse(verdict.message)),
+            (_, Tests::Source { name, .. }) => {
+                Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {}", verdict.message)))
+            }
+            _ => Err(TrialError::Sandbox(verdict.message)),
+        }
+    }
+
+    /// Whether programs of this language can be run here.
+    pub fn check_language(&self, language: Language) -> Result<(), TrialError> {
+        match language {
+            Language::Python => self.python().map(drop),
+            Language::JavaScript | Language::TypeScript => self.tools.get(Kind::Node).map(drop),
+            Language::Rust => self.tools.get(Kind::Rustc).map(drop),
+            Language::Go => self.tools.get(Kind::Go).map(drop),
         }
     }
 

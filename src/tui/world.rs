@@ -16,6 +16,7 @@ use super::clipboard;
 use crate::code::{Applied, Target};
 use crate::engine::{Event, GenerateOptions};
 use crate::job::Job;
+use crate::language::Language;
 use crate::source::{Prompt, Request, Source, Ticket};
 use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
 
@@ -47,7 +48,9 @@ impl Judge for Runner {
     fn check(&self, job: &Job) -> Result<(), TrialError> {
         // Without isolation nothing runs before the user has agreed, not even this.
         match &job.tests {
-            Some(tests) if Runner::protection(self).is_isolated() => self.check_tests(tests),
+            Some(tests) if Runner::protection(self).is_isolated() => {
+                Runner::check(self, job.language.unwrap_or(Language::Python), tests)
+            }
             _ => Ok(()),
         }
     }

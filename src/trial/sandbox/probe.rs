@@ -12,9 +12,9 @@ use std::path::Path;
 use super::super::Limits;
 use super::attack::{self, ANSWERS, Attack};
 use super::child::{Plan, Task};
+use super::means::Means;
 use super::scratch::Scratch;
 use super::tier::Tier;
-use super::means::Means;
 use super::{limits, spawn};
 
 /// Runs the child and reads its answers. Whether the kernel keeps the process limit, or why this tier is not to be had.

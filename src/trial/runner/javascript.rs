@@ -1,0 +1,176 @@
+//! JavaScript and TypeScript: a worker with the code under test and a judge with the tests, two processes in two sandboxes.
+//!
+//! The judge never loads the code under test: a result comes to it as plain data and is judged like any other value. Where the tests
+//! need what cannot travel, both run in one process, and the verdict says so.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use serde::Serialize;
+
+use super::super::sandbox::{Ended, Job, Run, Sandbox};
+use super::super::toolchain::Tool;
+use super::super::{Assurance, Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
+use super::nonce;
+use crate::language::Language;
+
+const VALUES: &str = include_str!("javascript/values.js");
+const PROGRAM: &str = include_str!("javascript/program.js");
+const CHECKS: &str = include_str!("javascript/checks.js");
+const WORKER: &str = include_str!("javascript/worker.js");
+const JUDGE: &str = include_str!("javascript/judge.js");
+
+/// What the judge reports when the worker ended; why is known to its sandbox only.
+const GONE: &str = "GONE";
+/// What it reports when a value cannot travel.
+const LOST: &str = "LOST ";
+
+/// What both processes are told.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Request<'a> {
+    nonce: &'a str,
+    /// `separate`, `shared` or `parse`.
+    style: &'a str,
+    /// Name of the program's file, which says what kind of module it is.
+    file: String,
+    program: &'a str,
+    entry: Option<&'a str>,
+    module: Option<&'a str>,
+    tests_file: &'a str,
+    tests: &'a str,
+    /// Whether types have to be removed.
+    types: bool,
+    /// A module that can do it, where node cannot.
+    compiler: Option<PathBuf>,
+}
+
+/// Runs a trial.
+pub fn run(sandbox: &Sandbox, node: &Tool, trial: &Trial, cancel: &AtomicBool) -> Result<Verdict, TrialError> {
+    let Tests::Source { name, text } = &trial.tests else {
+        return Ok(Verdict::not_run("JavaScript has no doctests: give the tests as a file"));
+    };
+    let nonce = nonce()?;
+    let is_typed = trial.language == Language::TypeScript;
+    if is_typed && node.version < (22, 13) {
+        return Err(TrialError::Interpreter(
+            "TypeScript needs node 22.13 or newer, which removes types by itself: install it, or give the tests as --test-command"
+                .to_owned(),
+        ));
+    }
+    let ending = if is_typed { "ts" } else { "js" };
+    let mut request = Request {
+        nonce: &nonce,
+        style: "separate",
+        file: format!("{}.{ending}", trial.module.as_deref().unwrap_or("candidate")),
+        program: &trial.program,
+        entry: trial.entry_point.as_deref(),
+        module: trial.module.as_deref(),
+        tests_file: name,
+        tests: text,
+        types: is_typed,
+        compiler: None,
+    };
+    let verdict = separate(sandbox, node, &request, trial.limits, cancel)?;
+    if verdict.status == Status::Error && verdict.message.starts_with(LOST) {
+        request.style = "shared";
+        let verdict = shared(sandbox, node, &request, trial.limits, cancel)?;
+        return Ok(Verdict { assurance: Assurance::Shared, ..verdict });
+    }
+    Ok(verdict)
+}
+
+/// Reads a tests file without running it: the verdict is an error when it does not parse.
+pub fn parse(sandbox: &Sandbox, node: &Tool, name: &str, text: &str) -> Result<Verdict, TrialError> {
+    let nonce = nonce()?;
+    let request = Request {
+        nonce: &nonce,
+        style: "parse",
+        file: String::new(),
+        program: "",
+        entry: None,
+        module: None,
+        tests_file: name,
+        tests: text,
+        types: false,
+        compiler: None,
+    };
+    shared(sandbox, node, &request, Limits::default(), &AtomicBool::new(false))
+}
+
+/// A program of ours in node.
+fn job<'a>(node: &'a Tool, parts: &[&str], request: &Request, limits: Limits, lines: Vec<OwnedFd>) -> Job<'a> {
+    let options = ["--no-warnings", "--experimental-vm-modules", "--stack-trace-limit=40", "-e"];
+    let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
+    // In a function, so that none of its names is one of the tests' or the program's.
+    arguments.push(format!("(() => {{\n{}\n}})()", parts.join("\n")).into());
+    arguments.push("--".into());
+    let request = serde_json::to_vec(request).unwrap_or_default();
+    // Node ends at once if it may not read the system's OpenSSL settings.
+    let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
+    Job { readable: &node.readable, lines, environment, ..Job::driver(&node.program, arguments, request, limits) }
+}
+
+fn shared(
+    sandbox: &Sandbox,
+    node: &Tool,
+    request: &Request,
+    limits: Limits,
+    cancel: &AtomicBool,
+) -> Result<Verdict, TrialError> {
+    let job = job(node, &[VALUES, PROGRAM, CHECKS, JUDGE], request, limits, Vec::new());
+    let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
+    verdict::of(&run, request.nonce, &limits)
+}
+
+fn separate(
+    sandbox: &Sandbox,
+    node: &Tool,
+    request: &Request,
+    limits: Limits,
+    cancel: &AtomicBool,
+) -> Result<Verdict, TrialError> {
+    let failed = |e: io::Error| TrialError::Sandbox(format!("a pipe could not be made: {e}"));
+    let (questions, ask) = io::pipe().map_err(failed)?;
+    let (answers, answer) = io::pipe().map_err(failed)?;
+    // The worker learns neither the tests nor the nonce.
+    let told = Request { nonce: "", tests: "", ..clone(request) };
+    let worker = job(node, &[VALUES, PROGRAM, WORKER], &told, limits, vec![questions.into(), answer.into()]);
+    let judge = job(node, &[VALUES, PROGRAM, CHECKS, JUDGE], request, limits, vec![answers.into(), ask.into()]);
+    let is_over = AtomicBool::new(false);
+    let (judged, worked) = thread::scope(|scope| {
+        let worker = scope.spawn(|| sandbox.run(worker, &is_over));
+        let judged = sandbox.run(judge, cancel);
+        // Nobody asks any more: the worker has read the end of its line, or is ended now.
+        is_over.store(true, Ordering::Relaxed);
+        (judged, worker.join())
+    });
+    let judged = judged.map_err(TrialError::Sandbox)?;
+    let worked =
+        worked.unwrap_or_else(|_| Err("a thread of the trial was lost".to_owned())).map_err(TrialError::Sandbox)?;
+    combine(&judged, &worked, request.nonce, limits)
+}
+
+/// The verdict of two runs: the judge's, unless the worker met a limit or its end.
+fn combine(judged: &Run, worked: &Run, nonce: &str, limits: Limits) -> Result<Verdict, TrialError> {
+    let mut verdict = verdict::of(judged, nonce, &limits)?;
+    let is_gone = verdict.status == Status::Error && verdict.message == GONE;
+    let met_limit = !matches!(worked.ended, Ended::Exited(_) | Ended::Signalled(_) | Ended::Cancelled);
+    if is_gone || (met_limit && verdict.status != Status::Timeout) {
+        // Without a record: the worker's own words count for nothing.
+        let run = Run { record: Vec::new(), has_started: true, ..worked.clone() };
+        verdict = verdict::of(&run, nonce, &limits)?;
+    }
+    verdict.assurance = Assurance::Separate;
+    verdict.output = crate::untrusted::clean(&worked.output) + &crate::untrusted::clean(&judged.output);
+    verdict.duration_ms = judged.elapsed.as_millis().try_into().unwrap_or(u64::MAX);
+    Ok(verdict)
+}
+
+fn clone<'a>(request: &Request<'a>) -> Request<'a> {
+    Request { file: request.file.clone(), compiler: request.compiler.clone(), ..*request }
+}
