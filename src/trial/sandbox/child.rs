@@ -240,12 +240,12 @@ fn enter(plan: &Plan, namespaces: &super::namespaces::Namespaces, report: RawFd,
     // Nobody may look into or steer the first process, which is a copy of this program.
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
-    drop_capabilities()?;
     let child = spawn::fork(0)?;
     if child != 0 {
         namespaces::preside(child, report, &namespaces.ballast);
     }
-    Ok(())
+    *stage = 2;
+    namespaces.root.as_ref().map_or(Ok(()), |root| root.user.become_it())
 }
 
 /// Sets a limit, soft and hard; never above the hard limit there is.
@@ -289,9 +289,9 @@ fn isolate(rules: &Rules, stage: &mut u8) -> io::Result<()> {
     Ok(())
 }
 
-/// Empties all capability sets. Matters when the program runs as root; for others the sets are empty already.
+/// Empties all capability sets. Matters when the program runs as root, and in namespaces; elsewhere the sets are empty already.
 #[cfg(target_os = "linux")]
-fn drop_capabilities() -> io::Result<()> {
+pub fn drop_capabilities() -> io::Result<()> {
     /// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h, with its header and data layout.
     const VERSION: u32 = 0x2008_0522;
     #[repr(C)]
@@ -299,16 +299,23 @@ fn drop_capabilities() -> io::Result<()> {
         version: u32,
         pid: i32,
     }
+    drop_bounding();
     // SAFETY: plain numbers, and pointers to live values of the layout that capset reads (two sets of three words).
     unsafe {
-        // EINVAL says the last capability was passed, EPERM that there is no right to drop (and so nothing to gain either).
-        let mut number: libc::c_ulong = 0;
-        while number < 64 && libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) == 0 {
-            number += 1;
-        }
         libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as libc::c_ulong, 0, 0, 0);
         let header = Header { version: VERSION, pid: 0 };
         let none = [0_u32; 6];
         check(libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) as i32)
+    }
+}
+
+/// Empties what any program started from here could ever get.
+#[cfg(target_os = "linux")]
+pub fn drop_bounding() {
+    let mut number: libc::c_ulong = 0;
+    // EINVAL says the last capability was passed, EPERM that there is no right to drop (and so nothing to gain either).
+    // SAFETY: plain numbers.
+    while number < 64 && unsafe { libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) } == 0 {
+        number += 1;
     }
 }

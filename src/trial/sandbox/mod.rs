@@ -157,21 +157,23 @@ impl Sandbox {
     /// Finds out by real runs what protects here: the best tier that holds, at most `best`.
     #[cfg(target_os = "linux")]
     pub fn probe(best: Tier) -> Self {
-        let mut missing = Vec::new();
-        for tier in probe::ladder(best) {
-            let proved = means::Means::new(tier).and_then(|means| Ok((probe::prove(&means)?, means)));
+        let mut missing: Vec<(Tier, String)> = Vec::new();
+        // SAFETY: geteuid takes nothing and cannot fail.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        for (tier, is_other_user) in probe::ladder(best, is_root) {
+            let proved = means::Means::new(tier, is_other_user).and_then(|means| Ok((probe::prove(&means)?, means)));
+            missing.retain(|(other, _)| *other != tier);
             match proved {
                 Ok((counts_processes, means)) => {
                     let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes };
-                    let protection = Protection::proved(proof, missing);
+                    let protection = Protection::proved(proof, sentences(&missing));
                     return Self { protection, means: Some(means), counts_processes };
                 }
-                Err(reason) => missing.push(format!("{}: {reason}", tier.name())),
+                Err(reason) => missing.push((tier, reason)),
             }
         }
-        let reason =
-            missing.last().map_or("it was switched off", |last| last.split_once(": ").map_or(last, |(_, why)| why));
-        let protection = Protection::none(&reason.to_owned(), missing);
+        let reason = missing.last().map_or("it was switched off", |(_, reason)| reason.as_str());
+        let protection = Protection::none(reason, sentences(&missing));
         Self { protection, ..Self::unprotected("") }
     }
 
@@ -221,6 +223,10 @@ impl Sandbox {
             None => (None, None),
         };
         #[cfg(target_os = "linux")]
+        scratch
+            .give_to(namespaces.as_ref())
+            .map_err(|e| format!("the folder of the trial could not be given away: {e}"))?;
+        #[cfg(target_os = "linux")]
         let is_alone = namespaces.is_some();
         #[cfg(not(target_os = "linux"))]
         let is_alone = false;
@@ -242,6 +248,12 @@ impl Sandbox {
             task: child::Task::Program(program),
         })
     }
+}
+
+/// What is said about tiers that are not there.
+#[cfg(target_os = "linux")]
+fn sentences(missing: &[(Tier, String)]) -> Vec<String> {
+    missing.iter().map(|(tier, reason)| format!("{}: {reason}", tier.name())).collect()
 }
 
 /// The system's error, if a call said that it failed.

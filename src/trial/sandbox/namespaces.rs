@@ -4,8 +4,8 @@
 //! Raw system calls only: it runs in a copy of a program with many threads, any of which may have held a lock.
 
 use std::ffi::CString;
-use std::io;
-use std::os::fd::RawFd;
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::fd::{AsRawFd, RawFd};
 
 use super::layout::Step;
 use super::{check, root};
@@ -25,20 +25,94 @@ pub struct Namespaces {
 pub struct Root {
     /// How the root folder is built.
     pub steps: Vec<Step>,
-    /// The line of `/proc/self/uid_map`.
-    pub users: CString,
-    /// The line of `/proc/self/gid_map`.
-    pub groups: CString,
+    /// Who the program is.
+    pub user: User,
 }
 
-impl Root {
+/// Who the program of a trial is, and the lines of the number maps that make it so.
+#[derive(Debug)]
+pub enum User {
+    /// Whoever runs this program, as the only user there is; the child can say so itself.
+    Same {
+        /// The line of `/proc/self/uid_map`.
+        users: CString,
+        /// The line of `/proc/self/gid_map`.
+        groups: CString,
+    },
+    /// Another one, because the kernel's process limit does not hold for root. Only root can say so, from outside, and the child waits
+    /// until that is done.
+    Other {
+        /// What the child waits at.
+        gate: PipeReader,
+        /// What opens it.
+        opener: PipeWriter,
+    },
+}
+
+/// The number of the other user and its group: one that systems give to nobody.
+const OTHER: u32 = 65533;
+
+impl User {
     /// The user keeps the number that he has.
-    pub fn new(steps: Vec<Step>) -> Self {
+    pub fn same() -> Self {
         // SAFETY: both take nothing and cannot fail.
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
         // Digits and spaces hold no NUL.
         let line = |number: u32| CString::new(format!("{number} {number} 1")).unwrap_or_default();
-        Self { steps, users: line(user), groups: line(group) }
+        User::Same { users: line(user), groups: line(group) }
+    }
+
+    /// Root becomes another user.
+    pub fn other() -> io::Result<Self> {
+        let (gate, opener) = io::pipe()?;
+        Ok(User::Other { gate, opener })
+    }
+
+    /// In the parent: says who the child is, if it cannot do that itself.
+    pub fn introduce(&self, child: i32) -> io::Result<()> {
+        let User::Other { opener, .. } = self else { return Ok(()) };
+        let lines = format!("0 0 1\n{OTHER} {OTHER} 1\n");
+        std::fs::write(format!("/proc/{child}/uid_map"), &lines)?;
+        std::fs::write(format!("/proc/{child}/gid_map"), &lines)?;
+        let mut opener = opener;
+        opener.write_all(&[1])
+    }
+
+    /// In the child: settles who it is.
+    fn settle(&self) -> io::Result<()> {
+        match self {
+            User::Same { users, groups } => {
+                write(c"/proc/self/setgroups", c"deny")?;
+                write(c"/proc/self/uid_map", users)?;
+                write(c"/proc/self/gid_map", groups)
+            }
+            User::Other { gate, opener } => {
+                let mut byte = [0_u8];
+                // SAFETY: closes this process's own copy, which nobody uses; reads into a live array.
+                unsafe {
+                    libc::close(opener.as_raw_fd());
+                    let count = libc::read(gate.as_raw_fd(), byte.as_mut_ptr().cast(), 1);
+                    if count == 1 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EPERM)) }
+                }
+            }
+        }
+    }
+
+    /// The number of the user and its group, if it is another one than this program's.
+    pub fn other_number(&self) -> Option<u32> {
+        matches!(self, User::Other { .. }).then_some(OTHER)
+    }
+
+    /// In the process that becomes the program: becomes that user.
+    pub fn become_it(&self) -> io::Result<()> {
+        let User::Other { .. } = self else { return Ok(()) };
+        super::child::drop_bounding();
+        // SAFETY: plain numbers. Raw calls, because libc's own change all threads of a program, with locks.
+        unsafe {
+            check(libc::syscall(libc::SYS_setgroups, 0_usize, 0_usize) as i32)?;
+            check(libc::syscall(libc::SYS_setresgid, OTHER, OTHER, OTHER) as i32)?;
+            check(libc::syscall(libc::SYS_setresuid, OTHER, OTHER, OTHER) as i32)
+        }
     }
 }
 
@@ -51,11 +125,9 @@ impl Namespaces {
     }
 }
 
-/// Keeps the user's number and its own group's, and nobody else's.
+/// Settles who is who.
 pub fn map_numbers(root: &Root) -> io::Result<()> {
-    write(c"/proc/self/setgroups", c"deny")?;
-    write(c"/proc/self/uid_map", &root.users)?;
-    write(c"/proc/self/gid_map", &root.groups)
+    root.user.settle()
 }
 
 /// Builds the root folder, and lets the file rules allow reading the `/proc` in it, which did not exist when they were made.
@@ -88,6 +160,8 @@ pub fn preside(child: i32, report: RawFd, ballast: &[(usize, usize)]) -> ! {
         libc::dup2(report, 0);
         libc::syscall(libc::SYS_close_range, 1_u32, u32::MAX, 0_u32);
     }
+    // Nothing is left to do that would need a right.
+    let _ = super::child::drop_capabilities();
     give_back(ballast);
     let mut status = 0;
     loop {

@@ -31,11 +31,16 @@ pub fn spawn(plan: Plan) -> Result<Process, String> {
         }
         Ok(pid)
     });
-    drop((plan, report_end));
     let pid = forked.map_err(|error| {
         let what = if has_namespaces { "new namespaces could not be made" } else { "a process could not be started" };
         format!("{what}: {error}")
     })?;
+    #[cfg(target_os = "linux")]
+    if let Some(root) = plan.namespaces.as_ref().and_then(|n| n.root.as_ref()) {
+        // If it fails the gate stays shut, and the child says so.
+        let _ = root.user.introduce(pid);
+    }
+    drop((plan, report_end));
     Ok(Process { pid, pidfd: open_pidfd(pid), report, has_namespaces })
 }
 
