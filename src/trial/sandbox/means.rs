@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::child::Rules;
 use super::namespaces::{Namespaces, Root, User};
 use super::tier::Tier;
-use super::{landlock, layout, procfs, seccomp};
+use super::{landlock, layout, seccomp};
 
 /// The parts of a tier that all trials share.
 #[derive(Clone, Debug)]
@@ -62,7 +62,7 @@ impl Means {
         } else {
             None
         };
-        Ok(Some(Namespaces { root, ballast: procfs::ballast() }))
+        Ok(Some(Namespaces { root }))
     }
 
     /// The kernel rules of a trial.

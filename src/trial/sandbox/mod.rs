@@ -8,6 +8,8 @@ mod attack;
 #[cfg(unix)]
 mod child;
 #[cfg(target_os = "linux")]
+mod first;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod layout;
@@ -149,7 +151,7 @@ pub struct Sandbox {
     #[cfg(target_os = "linux")]
     means: Option<means::Means>,
     /// Whether the kernel applies the limit of processes to this user.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     counts_processes: bool,
 }
 
@@ -190,7 +192,7 @@ impl Sandbox {
             #[cfg(target_os = "linux")]
             means: None,
             // SAFETY: geteuid takes nothing and cannot fail.
-            #[cfg(unix)]
+            #[cfg(target_os = "linux")]
             counts_processes: unsafe { libc::geteuid() } != 0,
         }
     }
@@ -226,21 +228,22 @@ impl Sandbox {
         scratch
             .give_to(namespaces.as_ref())
             .map_err(|e| format!("the folder of the trial could not be given away: {e}"))?;
+        // All tasks of the user count, those outside of a user namespace only there. One more is the first process of the trial.
         #[cfg(target_os = "linux")]
-        let is_alone = namespaces.is_some();
+        let running = self.counts_processes.then(|| {
+            namespaces.as_ref().map_or_else(|| procfs::tasks_of_user() + 1, namespaces::Namespaces::tasks_before)
+        });
         #[cfg(not(target_os = "linux"))]
-        let is_alone = false;
-        // In namespaces of their own only the first process is there before; elsewhere all of the user's count, for which /proc is needed.
-        let running = || if is_alone { 1 } else { procfs::tasks_of_user() };
-        let running = (self.counts_processes && cfg!(target_os = "linux")).then(running);
+        let running = None;
         let rlimits = limits::rlimits(&job.limits, running);
-        // SAFETY: getpid takes nothing and cannot fail.
-        let parent = unsafe { libc::getpid() };
         supervise::run(job, lines, &scratch, cancel, |streams, keep, program| child::Plan {
             rlimits,
             streams: Some(streams),
             keep,
-            parent,
+            #[cfg(target_os = "linux")]
+            leash: None,
+            #[cfg(target_os = "linux")]
+            ballast: Vec::new(),
             #[cfg(target_os = "linux")]
             namespaces,
             #[cfg(target_os = "linux")]

@@ -1,7 +1,6 @@
-//! The namespaces of a trial, and the first process in them: it shuts the machine out, starts the program, collects whoever ends, and
-//! takes everybody with it when it goes.
+//! The namespaces of a trial: number maps, another user for root, a root folder.
 //!
-//! Raw system calls only: it runs in a copy of a program with many threads, any of which may have held a lock.
+//! What the child does consists of raw system calls only: it is a copy of a program with many threads, any of which may have held a lock.
 
 use std::ffi::CString;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -15,9 +14,6 @@ use super::{check, root};
 pub struct Namespaces {
     /// The number maps and the root folder, in the tier that has them.
     pub root: Option<Root>,
-    /// Large parts of memory, as start and end, that the first process gives back: it is a copy of this program and lives as long as
-    /// the trial, while this program goes on writing.
-    pub ballast: Vec<(usize, usize)>,
 }
 
 /// What the tier "full" has besides.
@@ -117,6 +113,11 @@ impl User {
 }
 
 impl Namespaces {
+    /// How many tasks the program's user has in there before the program starts: the first process, unless that is another user's.
+    pub fn tasks_before(&self) -> u64 {
+        u64::from(self.root.as_ref().is_none_or(|root| root.user.other_number().is_none()))
+    }
+
     /// The flags for `clone`.
     pub fn flags(&self) -> i32 {
         let all =
@@ -149,52 +150,4 @@ fn write(path: &std::ffi::CStr, text: &std::ffi::CStr) -> io::Result<()> {
         libc::close(fd);
         result
     }
-}
-
-/// The life of the first process after it started the program as `child`: collects until that one has ended, tells how, and ends,
-/// upon which the kernel ends everybody else in here.
-pub fn preside(child: i32, report: RawFd, ballast: &[(usize, usize)]) -> ! {
-    // Only what stays for the program is left to it: nobody waits for the end of a pipe that is held here.
-    // SAFETY: plain numbers. The report becomes descriptor 0, the others are closed.
-    unsafe {
-        libc::dup2(report, 0);
-        libc::syscall(libc::SYS_close_range, 1_u32, u32::MAX, 0_u32);
-    }
-    // Nothing is left to do that would need a right.
-    let _ = super::child::drop_capabilities();
-    give_back(ballast);
-    let mut status = 0;
-    loop {
-        // SAFETY: waits for any child; `status` is live.
-        let ended = unsafe { libc::wait4(-1, &raw mut status, 0, std::ptr::null_mut()) };
-        if ended == child || ended < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
-            break;
-        }
-    }
-    super::report::Message::ended(status).send(0);
-    // SAFETY: ends this process at once.
-    unsafe { libc::_exit(0) }
-}
-
-/// Unmaps memory that this process will not look at again.
-fn give_back(ballast: &[(usize, usize)]) {
-    // The list itself lies in what it names.
-    let mut ranges = [(0_usize, 0_usize); 64];
-    for (place, range) in ranges.iter_mut().zip(ballast) {
-        *place = *range;
-    }
-    // SAFETY: gives the address of this thread's errno.
-    let errno = unsafe { errno_address() };
-    let here = std::ptr::from_ref(&ranges) as usize;
-    for (start, end) in ranges {
-        if end > start && ![errno, here].iter().any(|at| (start..end).contains(at)) {
-            // SAFETY: the stack and errno lie elsewhere, and from here on nothing else is used.
-            unsafe { libc::munmap(start as *mut libc::c_void, end - start) };
-        }
-    }
-}
-
-unsafe fn errno_address() -> usize {
-    // SAFETY: takes nothing; every thread has one.
-    unsafe { libc::__errno_location() as usize }
 }

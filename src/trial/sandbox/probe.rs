@@ -15,7 +15,7 @@ use super::child::{Plan, Task};
 use super::means::Means;
 use super::scratch::Scratch;
 use super::tier::Tier;
-use super::{limits, spawn};
+use super::{limits, namespaces, spawn};
 
 /// Runs the child and reads its answers. Whether the kernel keeps the process limit, or why this tier is not to be had.
 pub fn prove(means: &Means) -> Result<bool, String> {
@@ -38,14 +38,15 @@ pub fn prove(means: &Means) -> Result<bool, String> {
     };
     // So low that the next process is one too many, wherever the kernel counts.
     let few = Limits { processes: 1, ..Limits::default() };
-    let running = u64::from(means.tier.has_namespaces());
     let namespaces = means.namespaces(&[], &[], inside.path(), &[])?;
     inside.give_to(namespaces.as_ref()).map_err(text)?;
+    let running = namespaces.as_ref().map_or(0, namespaces::Namespaces::tasks_before);
     let plan = Plan {
         rlimits: limits::rlimits(&few, Some(running)),
+        leash: None,
+        ballast: Vec::new(),
         streams: None,
         keep: Vec::new(),
-        parent,
         namespaces,
         rules: Some(means.rules(&[], &[], inside.path())?),
         task: Task::Attack(attack),
