@@ -20,9 +20,13 @@ pub struct Plan {
     pub streams: Option<[OwnedFd; 3]>,
     /// Descriptors that stay open across exec, besides the standard ones.
     pub keep: Vec<OwnedFd>,
-    /// The process that must still be the parent.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux can tie a child to its parent"))]
-    pub parent: i32,
+    /// A pipe that ends when this program does; put in at the fork, like `ballast`.
+    #[cfg(target_os = "linux")]
+    pub leash: Option<OwnedFd>,
+    /// Large parts of memory, as start and end, that the first process gives back: it is a copy of this program and lives as long as the
+    /// trial, while this program goes on writing.
+    #[cfg(target_os = "linux")]
+    pub ballast: Vec<(usize, usize)>,
     /// Namespaces to live in.
     #[cfg(target_os = "linux")]
     pub namespaces: Option<super::namespaces::Namespaces>,
@@ -149,12 +153,10 @@ fn put_on(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
     *stage = 1;
     #[cfg(target_os = "linux")]
     {
-        end_with_parent(plan, report)?;
+        prepare(plan, report)?;
         // SAFETY: plain numbers. Old kernels lack the call; all descriptors of this program are close-on-exec anyway.
         unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
-        if let Some(namespaces) = &plan.namespaces {
-            enter(plan, namespaces, report, stage)?;
-        }
+        enter(plan, report, stage)?;
         if let Task::Attack(attack) = &plan.task {
             attack.before_the_rules();
         }
@@ -198,15 +200,18 @@ fn stay_open(fd: RawFd, number: RawFd) -> io::Result<()> {
     check(unsafe { if fd == number { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, number) } })
 }
 
+/// What the first process of a trial does before anything else.
 #[cfg(target_os = "linux")]
-fn end_with_parent(plan: &Plan, report: RawFd) -> io::Result<()> {
+fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
     // SAFETY: plain numbers, a live array, a static string; all calls are async-signal-safe.
     unsafe {
-        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0))?;
+        if plan.namespaces.is_some() {
+            check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0))?;
+        }
         // The parent may have died before the line above. In a namespace its number cannot be asked for, but its end of the pipe can.
         let mut pipe = [libc::pollfd { fd: report, events: 0, revents: 0 }];
         libc::poll(pipe.as_mut_ptr(), 1, 0);
-        if pipe[0].revents & libc::POLLERR != 0 || plan.namespaces.is_none() && libc::getppid() != plan.parent {
+        if pipe[0].revents & libc::POLLERR != 0 {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         // The user's own work comes first. It is no fault where the limits of the system say otherwise.
@@ -221,11 +226,12 @@ fn end_with_parent(plan: &Plan, report: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// In new namespaces: shuts the machine out and goes on as the second process. The first one never returns from here.
+/// Goes on as the second process, in new namespaces if there are any. The first one never returns from here.
 #[cfg(target_os = "linux")]
-fn enter(plan: &Plan, namespaces: &super::namespaces::Namespaces, report: RawFd, stage: &mut u8) -> io::Result<()> {
-    use super::{namespaces, spawn};
-    if let Some(root) = &namespaces.root {
+fn enter(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
+    use super::{first, namespaces, spawn};
+    let root = plan.namespaces.as_ref().and_then(|namespaces| namespaces.root.as_ref());
+    if let Some(root) = root {
         *stage = 2;
         namespaces::map_numbers(root)?;
         *stage = 3;
@@ -240,12 +246,22 @@ fn enter(plan: &Plan, namespaces: &super::namespaces::Namespaces, report: RawFd,
     // Nobody may look into or steer the first process, which is a copy of this program.
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
-    drop_capabilities()?;
+    // SAFETY: getpid takes nothing and cannot fail.
+    let itself = unsafe { libc::getpid() };
     let child = spawn::fork(0)?;
     if child != 0 {
-        namespaces::preside(child, report, &namespaces.ballast);
+        first::preside(child, report, plan.leash.as_ref().map_or(-1, AsRawFd::as_raw_fd), &plan.ballast);
     }
-    Ok(())
+    // SAFETY: plain numbers.
+    unsafe {
+        check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0))?;
+        // The first process may have died before the line above.
+        if libc::getppid() != itself {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
+    }
+    *stage = 2;
+    root.map_or(Ok(()), |root| root.user.become_it())
 }
 
 /// Sets a limit, soft and hard; never above the hard limit there is.
@@ -289,9 +305,9 @@ fn isolate(rules: &Rules, stage: &mut u8) -> io::Result<()> {
     Ok(())
 }
 
-/// Empties all capability sets. Matters when the program runs as root; for others the sets are empty already.
+/// Empties all capability sets. Matters when the program runs as root, and in namespaces; elsewhere the sets are empty already.
 #[cfg(target_os = "linux")]
-fn drop_capabilities() -> io::Result<()> {
+pub fn drop_capabilities() -> io::Result<()> {
     /// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h, with its header and data layout.
     const VERSION: u32 = 0x2008_0522;
     #[repr(C)]
@@ -299,16 +315,23 @@ fn drop_capabilities() -> io::Result<()> {
         version: u32,
         pid: i32,
     }
+    drop_bounding();
     // SAFETY: plain numbers, and pointers to live values of the layout that capset reads (two sets of three words).
     unsafe {
-        // EINVAL says the last capability was passed, EPERM that there is no right to drop (and so nothing to gain either).
-        let mut number: libc::c_ulong = 0;
-        while number < 64 && libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) == 0 {
-            number += 1;
-        }
         libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as libc::c_ulong, 0, 0, 0);
         let header = Header { version: VERSION, pid: 0 };
         let none = [0_u32; 6];
         check(libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) as i32)
+    }
+}
+
+/// Empties what any program started from here could ever get.
+#[cfg(target_os = "linux")]
+pub fn drop_bounding() {
+    let mut number: libc::c_ulong = 0;
+    // EINVAL says the last capability was passed, EPERM that there is no right to drop (and so nothing to gain either).
+    // SAFETY: plain numbers.
+    while number < 64 && unsafe { libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) } == 0 {
+        number += 1;
     }
 }

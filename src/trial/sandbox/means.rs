@@ -1,11 +1,12 @@
 //! What a tier puts around a trial on Linux, ready to be made for each one.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::child::Rules;
-use super::namespaces::{Namespaces, Root};
+use super::namespaces::{Namespaces, Root, User};
 use super::tier::Tier;
-use super::{landlock, layout, procfs, seccomp};
+use super::{landlock, layout, seccomp};
 
 /// The parts of a tier that all trials share.
 #[derive(Clone, Debug)]
@@ -14,19 +15,21 @@ pub struct Means {
     pub tier: Tier,
     /// Landlock version of the kernel, 0 if it has none.
     pub landlock_abi: u32,
+    /// The program runs as another user than this one, who is root.
+    pub is_other_user: bool,
     filters: Vec<seccompiler::BpfProgram>,
 }
 
 impl Means {
     /// What this machine should have for a tier. Whether it works, a trial run has to show.
-    pub fn new(tier: Tier) -> Result<Self, String> {
+    pub fn new(tier: Tier, is_other_user: bool) -> Result<Self, String> {
         let landlock_abi = landlock::kernel_abi();
         if landlock_abi == 0 && tier != Tier::Full {
             return Err("this kernel offers no Landlock (Linux 5.13 or newer with `landlock` in its list of security modules is \
                  needed)"
                 .to_owned());
         }
-        Ok(Self { tier, landlock_abi, filters: seccomp::filters(landlock_abi, tier)? })
+        Ok(Self { tier, landlock_abi, is_other_user, filters: seccomp::filters(landlock_abi, tier)? })
     }
 
     /// The namespaces of a trial; `visited` are paths that it uses besides.
@@ -42,14 +45,24 @@ impl Means {
         }
         let root = if self.tier == Tier::Full {
             let system = landlock::SYSTEM.iter().map(Path::new).filter(|path| !path.starts_with("/dev"));
-            let writable = std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path));
-            let steps =
-                layout::steps(system.chain(readable.iter().map(PathBuf::as_path)), writable, visited.iter().copied())?;
-            Some(Root::new(steps))
+            let all_writable = std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path));
+            let steps = layout::steps(
+                system.chain(readable.iter().map(PathBuf::as_path)),
+                all_writable,
+                visited.iter().copied(),
+            )?;
+            // The other user can neither write what was made for root, nor read what is root's alone.
+            let suits = writable.is_empty() && readable.iter().all(|path| is_open(path));
+            let user = if self.is_other_user && suits {
+                User::other().map_err(|e| format!("a pipe could not be made: {e}"))?
+            } else {
+                User::same()
+            };
+            Some(Root { steps, user })
         } else {
             None
         };
-        Ok(Some(Namespaces { root, ballast: procfs::ballast() }))
+        Ok(Some(Namespaces { root }))
     }
 
     /// The kernel rules of a trial.
@@ -60,4 +73,12 @@ impl Means {
         };
         Ok(Rules { landlock, filters: self.filters.clone() })
     }
+}
+
+/// Whether everybody may read a folder or file, as far as itself can tell.
+fn is_open(path: &Path) -> bool {
+    // What does not exist is not shown either.
+    let Ok(meta) = std::fs::metadata(path) else { return true };
+    let needed = if meta.is_dir() { 0o005 } else { 0o004 };
+    meta.mode() & needed == needed
 }

@@ -8,6 +8,8 @@ mod attack;
 #[cfg(unix)]
 mod child;
 #[cfg(target_os = "linux")]
+mod first;
+#[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod layout;
@@ -149,7 +151,7 @@ pub struct Sandbox {
     #[cfg(target_os = "linux")]
     means: Option<means::Means>,
     /// Whether the kernel applies the limit of processes to this user.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     counts_processes: bool,
 }
 
@@ -157,21 +159,23 @@ impl Sandbox {
     /// Finds out by real runs what protects here: the best tier that holds, at most `best`.
     #[cfg(target_os = "linux")]
     pub fn probe(best: Tier) -> Self {
-        let mut missing = Vec::new();
-        for tier in probe::ladder(best) {
-            let proved = means::Means::new(tier).and_then(|means| Ok((probe::prove(&means)?, means)));
+        let mut missing: Vec<(Tier, String)> = Vec::new();
+        // SAFETY: geteuid takes nothing and cannot fail.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        for (tier, is_other_user) in probe::ladder(best, is_root) {
+            let proved = means::Means::new(tier, is_other_user).and_then(|means| Ok((probe::prove(&means)?, means)));
+            missing.retain(|(other, _)| *other != tier);
             match proved {
                 Ok((counts_processes, means)) => {
                     let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes };
-                    let protection = Protection::proved(proof, missing);
+                    let protection = Protection::proved(proof, sentences(&missing));
                     return Self { protection, means: Some(means), counts_processes };
                 }
-                Err(reason) => missing.push(format!("{}: {reason}", tier.name())),
+                Err(reason) => missing.push((tier, reason)),
             }
         }
-        let reason =
-            missing.last().map_or("it was switched off", |last| last.split_once(": ").map_or(last, |(_, why)| why));
-        let protection = Protection::none(&reason.to_owned(), missing);
+        let reason = missing.last().map_or("it was switched off", |(_, reason)| reason.as_str());
+        let protection = Protection::none(reason, sentences(&missing));
         Self { protection, ..Self::unprotected("") }
     }
 
@@ -188,7 +192,7 @@ impl Sandbox {
             #[cfg(target_os = "linux")]
             means: None,
             // SAFETY: geteuid takes nothing and cannot fail.
-            #[cfg(unix)]
+            #[cfg(target_os = "linux")]
             counts_processes: unsafe { libc::geteuid() } != 0,
         }
     }
@@ -221,20 +225,25 @@ impl Sandbox {
             None => (None, None),
         };
         #[cfg(target_os = "linux")]
-        let is_alone = namespaces.is_some();
+        scratch
+            .give_to(namespaces.as_ref())
+            .map_err(|e| format!("the folder of the trial could not be given away: {e}"))?;
+        // All tasks of the user count, those outside of a user namespace only there. One more is the first process of the trial.
+        #[cfg(target_os = "linux")]
+        let running = self.counts_processes.then(|| {
+            namespaces.as_ref().map_or_else(|| procfs::tasks_of_user() + 1, namespaces::Namespaces::tasks_before)
+        });
         #[cfg(not(target_os = "linux"))]
-        let is_alone = false;
-        // In namespaces of their own only the first process is there before; elsewhere all of the user's count, for which /proc is needed.
-        let running = || if is_alone { 1 } else { procfs::tasks_of_user() };
-        let running = (self.counts_processes && cfg!(target_os = "linux")).then(running);
+        let running = None;
         let rlimits = limits::rlimits(&job.limits, running);
-        // SAFETY: getpid takes nothing and cannot fail.
-        let parent = unsafe { libc::getpid() };
         supervise::run(job, lines, &scratch, cancel, |streams, keep, program| child::Plan {
             rlimits,
             streams: Some(streams),
             keep,
-            parent,
+            #[cfg(target_os = "linux")]
+            leash: None,
+            #[cfg(target_os = "linux")]
+            ballast: Vec::new(),
             #[cfg(target_os = "linux")]
             namespaces,
             #[cfg(target_os = "linux")]
@@ -242,6 +251,12 @@ impl Sandbox {
             task: child::Task::Program(program),
         })
     }
+}
+
+/// What is said about tiers that are not there.
+#[cfg(target_os = "linux")]
+fn sentences(missing: &[(Tier, String)]) -> Vec<String> {
+    missing.iter().map(|(tier, reason)| format!("{}: {reason}", tier.name())).collect()
 }
 
 /// The system's error, if a call said that it failed.

@@ -1,11 +1,10 @@
-//! The namespaces of a trial, and the first process in them: it shuts the machine out, starts the program, collects whoever ends, and
-//! takes everybody with it when it goes.
+//! The namespaces of a trial: number maps, another user for root, a root folder.
 //!
-//! Raw system calls only: it runs in a copy of a program with many threads, any of which may have held a lock.
+//! What the child does consists of raw system calls only: it is a copy of a program with many threads, any of which may have held a lock.
 
 use std::ffi::CString;
-use std::io;
-use std::os::fd::RawFd;
+use std::io::{self, PipeReader, PipeWriter, Write};
+use std::os::fd::{AsRawFd, RawFd};
 
 use super::layout::Step;
 use super::{check, root};
@@ -15,9 +14,6 @@ use super::{check, root};
 pub struct Namespaces {
     /// The number maps and the root folder, in the tier that has them.
     pub root: Option<Root>,
-    /// Large parts of memory, as start and end, that the first process gives back: it is a copy of this program and lives as long as
-    /// the trial, while this program goes on writing.
-    pub ballast: Vec<(usize, usize)>,
 }
 
 /// What the tier "full" has besides.
@@ -25,24 +21,103 @@ pub struct Namespaces {
 pub struct Root {
     /// How the root folder is built.
     pub steps: Vec<Step>,
-    /// The line of `/proc/self/uid_map`.
-    pub users: CString,
-    /// The line of `/proc/self/gid_map`.
-    pub groups: CString,
+    /// Who the program is.
+    pub user: User,
 }
 
-impl Root {
+/// Who the program of a trial is, and the lines of the number maps that make it so.
+#[derive(Debug)]
+pub enum User {
+    /// Whoever runs this program, as the only user there is; the child can say so itself.
+    Same {
+        /// The line of `/proc/self/uid_map`.
+        users: CString,
+        /// The line of `/proc/self/gid_map`.
+        groups: CString,
+    },
+    /// Another one, because the kernel's process limit does not hold for root. Only root can say so, from outside, and the child waits
+    /// until that is done.
+    Other {
+        /// What the child waits at.
+        gate: PipeReader,
+        /// What opens it.
+        opener: PipeWriter,
+    },
+}
+
+/// The number of the other user and its group: one that systems give to nobody.
+const OTHER: u32 = 65533;
+
+impl User {
     /// The user keeps the number that he has.
-    pub fn new(steps: Vec<Step>) -> Self {
+    pub fn same() -> Self {
         // SAFETY: both take nothing and cannot fail.
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
         // Digits and spaces hold no NUL.
         let line = |number: u32| CString::new(format!("{number} {number} 1")).unwrap_or_default();
-        Self { steps, users: line(user), groups: line(group) }
+        User::Same { users: line(user), groups: line(group) }
+    }
+
+    /// Root becomes another user.
+    pub fn other() -> io::Result<Self> {
+        let (gate, opener) = io::pipe()?;
+        Ok(User::Other { gate, opener })
+    }
+
+    /// In the parent: says who the child is, if it cannot do that itself.
+    pub fn introduce(&self, child: i32) -> io::Result<()> {
+        let User::Other { opener, .. } = self else { return Ok(()) };
+        let lines = format!("0 0 1\n{OTHER} {OTHER} 1\n");
+        std::fs::write(format!("/proc/{child}/uid_map"), &lines)?;
+        std::fs::write(format!("/proc/{child}/gid_map"), &lines)?;
+        let mut opener = opener;
+        opener.write_all(&[1])
+    }
+
+    /// In the child: settles who it is.
+    fn settle(&self) -> io::Result<()> {
+        match self {
+            User::Same { users, groups } => {
+                write(c"/proc/self/setgroups", c"deny")?;
+                write(c"/proc/self/uid_map", users)?;
+                write(c"/proc/self/gid_map", groups)
+            }
+            User::Other { gate, opener } => {
+                let mut byte = [0_u8];
+                // SAFETY: closes this process's own copy, which nobody uses; reads into a live array.
+                unsafe {
+                    libc::close(opener.as_raw_fd());
+                    let count = libc::read(gate.as_raw_fd(), byte.as_mut_ptr().cast(), 1);
+                    if count == 1 { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::EPERM)) }
+                }
+            }
+        }
+    }
+
+    /// The number of the user and its group, if it is another one than this program's.
+    pub fn other_number(&self) -> Option<u32> {
+        matches!(self, User::Other { .. }).then_some(OTHER)
+    }
+
+    /// In the process that becomes the program: becomes that user.
+    pub fn become_it(&self) -> io::Result<()> {
+        let User::Other { .. } = self else { return Ok(()) };
+        super::child::drop_bounding();
+        // SAFETY: plain numbers. Raw calls, because libc's own change all threads of a program, with locks.
+        unsafe {
+            check(libc::syscall(libc::SYS_setgroups, 0_usize, 0_usize) as i32)?;
+            check(libc::syscall(libc::SYS_setresgid, OTHER, OTHER, OTHER) as i32)?;
+            check(libc::syscall(libc::SYS_setresuid, OTHER, OTHER, OTHER) as i32)
+        }
     }
 }
 
 impl Namespaces {
+    /// How many tasks the program's user has in there before the program starts: the first process, unless that is another user's.
+    pub fn tasks_before(&self) -> u64 {
+        u64::from(self.root.as_ref().is_none_or(|root| root.user.other_number().is_none()))
+    }
+
     /// The flags for `clone`.
     pub fn flags(&self) -> i32 {
         let all =
@@ -51,11 +126,9 @@ impl Namespaces {
     }
 }
 
-/// Keeps the user's number and its own group's, and nobody else's.
+/// Settles who is who.
 pub fn map_numbers(root: &Root) -> io::Result<()> {
-    write(c"/proc/self/setgroups", c"deny")?;
-    write(c"/proc/self/uid_map", &root.users)?;
-    write(c"/proc/self/gid_map", &root.groups)
+    root.user.settle()
 }
 
 /// Builds the root folder, and lets the file rules allow reading the `/proc` in it, which did not exist when they were made.
@@ -77,50 +150,4 @@ fn write(path: &std::ffi::CStr, text: &std::ffi::CStr) -> io::Result<()> {
         libc::close(fd);
         result
     }
-}
-
-/// The life of the first process after it started the program as `child`: collects until that one has ended, tells how, and ends,
-/// upon which the kernel ends everybody else in here.
-pub fn preside(child: i32, report: RawFd, ballast: &[(usize, usize)]) -> ! {
-    // Only what stays for the program is left to it: nobody waits for the end of a pipe that is held here.
-    // SAFETY: plain numbers. The report becomes descriptor 0, the others are closed.
-    unsafe {
-        libc::dup2(report, 0);
-        libc::syscall(libc::SYS_close_range, 1_u32, u32::MAX, 0_u32);
-    }
-    give_back(ballast);
-    let mut status = 0;
-    loop {
-        // SAFETY: waits for any child; `status` is live.
-        let ended = unsafe { libc::wait4(-1, &raw mut status, 0, std::ptr::null_mut()) };
-        if ended == child || ended < 0 && io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
-            break;
-        }
-    }
-    super::report::Message::ended(status).send(0);
-    // SAFETY: ends this process at once.
-    unsafe { libc::_exit(0) }
-}
-
-/// Unmaps memory that this process will not look at again.
-fn give_back(ballast: &[(usize, usize)]) {
-    // The list itself lies in what it names.
-    let mut ranges = [(0_usize, 0_usize); 64];
-    for (place, range) in ranges.iter_mut().zip(ballast) {
-        *place = *range;
-    }
-    // SAFETY: gives the address of this thread's errno.
-    let errno = unsafe { errno_address() };
-    let here = std::ptr::from_ref(&ranges) as usize;
-    for (start, end) in ranges {
-        if end > start && ![errno, here].iter().any(|at| (start..end).contains(at)) {
-            // SAFETY: the stack and errno lie elsewhere, and from here on nothing else is used.
-            unsafe { libc::munmap(start as *mut libc::c_void, end - start) };
-        }
-    }
-}
-
-unsafe fn errno_address() -> usize {
-    // SAFETY: takes nothing; every thread has one.
-    unsafe { libc::__errno_location() as usize }
 }

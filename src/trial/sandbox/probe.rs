@@ -15,7 +15,7 @@ use super::child::{Plan, Task};
 use super::means::Means;
 use super::scratch::Scratch;
 use super::tier::Tier;
-use super::{limits, spawn};
+use super::{limits, namespaces, spawn};
 
 /// Runs the child and reads its answers. Whether the kernel keeps the process limit, or why this tier is not to be had.
 pub fn prove(means: &Means) -> Result<bool, String> {
@@ -38,13 +38,16 @@ pub fn prove(means: &Means) -> Result<bool, String> {
     };
     // So low that the next process is one too many, wherever the kernel counts.
     let few = Limits { processes: 1, ..Limits::default() };
-    let running = u64::from(means.tier.has_namespaces());
+    let namespaces = means.namespaces(&[], &[], inside.path(), &[])?;
+    inside.give_to(namespaces.as_ref()).map_err(text)?;
+    let running = namespaces.as_ref().map_or(0, namespaces::Namespaces::tasks_before);
     let plan = Plan {
         rlimits: limits::rlimits(&few, Some(running)),
+        leash: None,
+        ballast: Vec::new(),
         streams: None,
         keep: Vec::new(),
-        parent,
-        namespaces: means.namespaces(&[], &[], inside.path(), &[])?,
+        namespaces,
         rules: Some(means.rules(&[], &[], inside.path())?),
         task: Task::Attack(attack),
     };
@@ -67,9 +70,10 @@ fn judge(answers: &[u8]) -> Result<bool, String> {
     }
 }
 
-/// The tiers that are worth a try, the best first.
-pub fn ladder(best: Tier) -> impl Iterator<Item = Tier> {
-    [Tier::Full, Tier::Namespaces, Tier::KernelRules].into_iter().filter(move |tier| *tier >= best)
+/// The tiers that are worth a try, the best first, and whether as another user: as root that makes the process limit hold.
+pub fn ladder(best: Tier, is_root: bool) -> impl Iterator<Item = (Tier, bool)> {
+    let all = [(Tier::Full, true), (Tier::Full, false), (Tier::Namespaces, false), (Tier::KernelRules, false)];
+    all.into_iter().filter(move |(tier, other)| *tier >= best && (is_root || !other))
 }
 
 #[cfg(test)]
@@ -89,8 +93,11 @@ mod tests {
 
     #[test]
     fn lesser_tiers_are_tried_after_better_ones() {
-        assert_eq!(ladder(Tier::Full).collect::<Vec<_>>(), [Tier::Full, Tier::Namespaces, Tier::KernelRules]);
-        assert_eq!(ladder(Tier::KernelRules).collect::<Vec<_>>(), [Tier::KernelRules]);
-        assert_eq!(ladder(Tier::None).count(), 0);
+        let names = |best, is_root| ladder(best, is_root).map(|(tier, other)| (tier.name(), other)).collect::<Vec<_>>();
+        let all = [("full", true), ("full", false), ("namespaces", false), ("kernel rules", false)];
+        assert_eq!(names(Tier::Full, true), all);
+        assert_eq!(names(Tier::Full, false), all[1..]);
+        assert_eq!(names(Tier::KernelRules, true), all[3..]);
+        assert!(names(Tier::None, true).is_empty());
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fs::{self, Permissions};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::lchown;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
@@ -43,6 +45,25 @@ impl Scratch {
             let path = self.path.join(path);
             fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
             fs::write(path, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the folder and what was laid into it to the user that the program of a trial becomes, if it does.
+    #[cfg(target_os = "linux")]
+    pub fn give_to(&self, namespaces: Option<&super::namespaces::Namespaces>) -> io::Result<()> {
+        let user = namespaces.and_then(|namespaces| namespaces.root.as_ref()).and_then(|root| root.user.other_number());
+        let (Some(number), mut folders) = (user, vec![self.path.clone()]) else { return Ok(()) };
+        while let Some(folder) = folders.pop() {
+            lchown(&folder, Some(number), Some(number))?;
+            for entry in fs::read_dir(&folder)? {
+                let entry = entry?;
+                if entry.file_type()?.is_dir() {
+                    folders.push(entry.path());
+                } else {
+                    lchown(entry.path(), Some(number), Some(number))?;
+                }
+            }
         }
         Ok(())
     }

@@ -15,11 +15,21 @@ pub struct Process {
     pidfd: Option<OwnedFd>,
     report: PipeReader,
     has_namespaces: bool,
+    #[cfg(target_os = "linux")]
+    _leash: io::PipeWriter,
 }
 
 /// Forks; the descriptors and rules of the plan are the child's from here on.
-pub fn spawn(plan: Plan) -> Result<Process, String> {
-    let (report, report_end) = io::pipe().map_err(|e| format!("a pipe could not be made: {e}"))?;
+pub fn spawn(#[cfg_attr(not(target_os = "linux"), allow(unused_mut))] mut plan: Plan) -> Result<Process, String> {
+    let failed = |e: io::Error| format!("a pipe could not be made: {e}");
+    let (report, report_end) = io::pipe().map_err(failed)?;
+    #[cfg(target_os = "linux")]
+    let leash = {
+        let (end, leash) = io::pipe().map_err(failed)?;
+        plan.leash = Some(end.into());
+        plan.ballast = procfs::ballast();
+        leash
+    };
     #[cfg(target_os = "linux")]
     let (flags, has_namespaces) = (plan.namespaces.as_ref().map_or(0, |n| n.flags()), plan.namespaces.is_some());
     #[cfg(not(target_os = "linux"))]
@@ -27,16 +37,34 @@ pub fn spawn(plan: Plan) -> Result<Process, String> {
     let forked: io::Result<i32> = without_signals(|| {
         let pid = fork(flags)?;
         if pid == 0 {
+            // The child must notice when the only writer is gone.
+            #[cfg(target_os = "linux")]
+            // SAFETY: closes the child's own copy, which it never drops.
+            unsafe {
+                libc::close(leash.as_raw_fd())
+            };
             child::live(&plan, report_end.as_raw_fd());
         }
         Ok(pid)
     });
-    drop((plan, report_end));
     let pid = forked.map_err(|error| {
         let what = if has_namespaces { "new namespaces could not be made" } else { "a process could not be started" };
         format!("{what}: {error}")
     })?;
-    Ok(Process { pid, pidfd: open_pidfd(pid), report, has_namespaces })
+    #[cfg(target_os = "linux")]
+    if let Some(root) = plan.namespaces.as_ref().and_then(|n| n.root.as_ref()) {
+        // If it fails the gate stays shut, and the child says so.
+        let _ = root.user.introduce(pid);
+    }
+    drop((plan, report_end));
+    Ok(Process {
+        pid,
+        pidfd: open_pidfd(pid),
+        report,
+        has_namespaces,
+        #[cfg(target_os = "linux")]
+        _leash: leash,
+    })
 }
 
 /// `fork`, into new namespaces if there are flags for them. The number of the child, or 0 in the child.
@@ -74,11 +102,6 @@ impl Process {
     /// The number of the child, which is also that of its group.
     pub fn id(&self) -> i32 {
         self.pid
-    }
-
-    /// Whether the child only presides over the program, and does not become it.
-    pub fn has_namespaces(&self) -> bool {
-        self.has_namespaces
     }
 
     /// A descriptor that becomes readable when the process ends.

@@ -187,7 +187,7 @@ struct Group {
 
 impl Group {
     fn of(process: &Process) -> Self {
-        let (number, has_first) = (process.id(), process.has_namespaces());
+        let (number, has_first) = (process.id(), cfg!(target_os = "linux"));
         Self { number, has_first, leader: (!has_first).then_some(number) }
     }
 
