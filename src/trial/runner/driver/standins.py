@@ -13,6 +13,7 @@ MUTATORS = ("append", "extend", "insert", "pop", "remove", "clear", "sort", "rev
             "__setitem__", "__delitem__", "__iadd__", "__ior__")
 # Exceptions that would make a test runner look away.
 EVASIVE = ("unittest", "pytest", "_pytest", "doctest", "driver")
+VIEWS = ("dict_keys", "dict_items", "odict_keys", "odict_items")
 UNSEEN = frozenset(("__class__", "__dict__", "__slots__"))
 own_dict, set_own = object.__getattribute__, object.__setattr__
 
@@ -24,6 +25,8 @@ class StandIn:
         return reach(self, name)
 
     def __setattr__(self, name, value):
+        if name.startswith("__"):
+            return set_own(self, name, value)
         line_of(self).ask("set", self, name, value)
 
     def __delattr__(self, name):
@@ -73,7 +76,8 @@ class StandInClass(type):
 
 
 class Function:
-    """A function that lives in the worker."""
+    # A function that lives in the worker.
+    __doc__ = property(lambda self: reach(self, "__doc__"))
 
     def __init__(self, line, number, name, waits):
         self.__dict__.update({"@line": line, "@number": number, "__name__": name, "__qualname__": name, "@waits": waits})
@@ -98,7 +102,8 @@ class Function:
 
 
 class Module(ModuleType):
-    """A module that lives in the worker."""
+    # A module that lives in the worker.
+    __doc__ = property(lambda self: reach(self, "__doc__"))
 
     def __getattr__(self, name):
         return reach(self, name)
@@ -169,6 +174,8 @@ def forward(name):
 def compare(name):
     def comparison(self, other):
         line = line_of(self)
+        if class_name(type(self)) in VIEWS and isinstance(other, (set, frozenset)):
+            return class_dict(set)[name](set(self), other)
         if holds_standin(other) or line.is_named(type(self)):
             return line.ask("do", name, self, other) is True
         cls = line.who_answers(type(self))
@@ -217,8 +224,13 @@ def wait(self):
     return awaited(lambda: line_of(self).ask("wait", self)).__await__()
 
 
+def leave_block(self, _kind, error, _trace):
+    return line_of(self).ask("do", "__exit__", self, error)
+
+
 def wait_for(name):
     def operation(self, *more):
+        more = more[1:2] if name == "__aexit__" else more
         return awaited(lambda: line_of(self).ask("async", name, self, *more))
     return operation
 
@@ -233,7 +245,7 @@ class Replaced:
         return line_of(cls if value is None else value).ask("get", cls if value is None else value, self.name)
 
 
-SPECIAL = {"__call__": called, "__await__": wait, "__contains__": contains, "__bool__": exact("__bool__", bool),
+SPECIAL = {"__call__": called, "__exit__": leave_block, "__await__": wait, "__contains__": contains, "__bool__": exact("__bool__", bool),
            "__len__": exact("__len__", int), "__hash__": exact("__hash__", int), "__str__": exact("__str__", str),
            "__repr__": exact("__repr__", str), "__format__": exact("__format__", str), "__int__": exact("__int__", int),
            "__float__": exact("__float__", float), "__index__": exact("__index__", int), "__anext__": wait_for("__anext__"),
@@ -242,7 +254,7 @@ SPECIAL.update((name, compare(name)) for name in ORDERED)
 SPECIAL.update((name, arithmetic(name)) for name in ARITHMETIC)
 ALWAYS = ("__eq__", "__ne__", "__hash__", "__str__", "__repr__", "__format__")
 PASSED_ON = frozenset(("__iter__", "__next__", "__complex__", "__abs__", "__neg__", "__pos__", "__invert__", "__reversed__", "__round__",
-                       "__enter__", "__exit__", "__trunc__", "__floor__", "__ceil__", "__getitem__", "__setitem__", "__delitem__",
+                       "__enter__", "__trunc__", "__floor__", "__ceil__", "__getitem__", "__setitem__", "__delitem__",
                        "__bytes__", "__aiter__"))
 # What the worker may ask an object of the tests to do.
 OFFERED = {"__len__": len, "__iter__": iter, "__next__": next, "__getitem__": operator.getitem, "__setitem__": operator.setitem,
@@ -250,4 +262,4 @@ OFFERED = {"__len__": len, "__iter__": iter, "__next__": next, "__getitem__": op
            "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge,
            "__hash__": hash, "__bool__": bool, "__add__": operator.add, "__sub__": operator.sub, "__mul__": operator.mul,
            "__truediv__": operator.truediv, "__neg__": operator.neg, "__int__": int, "__float__": float, "__index__": operator.index,
-           "__call__": lambda v, *args: v(*args), "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, *e: type(v).__exit__(v, *e)}
+           "__call__": lambda v, *args: v(*args), "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, e: type(v).__exit__(v, e if e is None else type(e), e, None)}

@@ -31,7 +31,7 @@ def load(line, program):
     return candidate
 
 
-def namespace(line, candidate, entry, mentioned):
+def namespace(line, candidate, entry, mentioned, stub):
     """What the tests see of the candidate: those of its names that they mention, but none that would hide a builtin from them."""
     space = {}
     for key in vars(candidate)["@names"]:
@@ -52,6 +52,11 @@ def namespace(line, candidate, entry, mentioned):
             if number is not None:
                 line.tied[natural(number)] = value
         space[key] = value
+    if entry is not None:
+        helpers = own_helpers(stub, entry, space.get(entry.partition(".")[0]))
+        helpers = {name: helper for name, helper in helpers.items() if name in mentioned and not hasattr(builtins, name)}
+        space.update(helpers)
+        vars(candidate).update(helpers)
     space["__builtins__"] = builtins
     return space
 
@@ -80,8 +85,10 @@ def classes_in(text):
         return set()
 
 
-def trial(line, fair, style, program, entry, module, file_name, text, started):
+def trial(line, fair, request, started):
     """Runs the trial; returns (status, checks, message)."""
+    style, program, entry, module, file_name, text, stub = request
+    entry = entry or None
     suite, sets = None, []
     judge = Judge(fair, file_name, text)
     if style == "doctest":
@@ -109,7 +116,7 @@ def trial(line, fair, style, program, entry, module, file_name, text, started):
     started()
     candidate = load(line, program)
     modules["candidate"] = candidate
-    space = namespace(line, candidate, entry, words(text) | {entry})
+    space = namespace(line, candidate, entry, words(text) | {entry}, stub)
     if entry is not None:
         find(space, entry)
     if suite is not None:
@@ -125,7 +132,7 @@ def trial(line, fair, style, program, entry, module, file_name, text, started):
 def main():
     request_fd, record_fd, reading, writing = map(int, sys.argv[1:5])
     sys.argv[:] = [""]
-    nonce, style, program, entry, module, file_name, text = read_request(request_fd)
+    nonce, *request = read_request(request_fd)
     os.set_inheritable(record_fd, False)
     fair = Fair()
     line = Line(reading, writing, fair)
@@ -134,7 +141,7 @@ def main():
         write(record_fd, b"started\n")
 
     try:
-        status, checks, message = trial(line, fair, style, program, entry or None, module, file_name, text, started)
+        status, checks, message = trial(line, fair, request, started)
     except End as end:
         status, checks, message = end.status, 0, end.message
     except BaseException as error:
