@@ -14,7 +14,7 @@ use std::time::Duration;
 use bass_tui::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
 use bass_tui::job::{Job, JobError, TestsChoice};
 use bass_tui::source::{EventSink, Request, Source, SourceInfo, Ticket};
-use bass_tui::trial::{Limits, Protection, Status, TrialError, Verdict};
+use bass_tui::trial::{Assurance, Limits, Protection, Status, TrialError, Verdict};
 use bass_tui::tui::world::Judge;
 use bass_tui::tui::{self, Setup};
 
@@ -144,6 +144,7 @@ impl Judge for Table {
                     message,
                     duration_ms: waited * 20,
                     output: String::new(),
+                    assurance: Assurance::Separate,
                 });
             }
             thread::sleep(Duration::from_millis(20));
@@ -152,7 +153,8 @@ impl Judge for Table {
             Status::Failed => "File \"candidate.py\", line 7, in rolling_max\nFailed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".to_owned(),
             _ => String::new(),
         };
-        Ok(Verdict { status, message: message.to_owned(), duration_ms: ms, output })
+        let message = message.to_owned();
+        Ok(Verdict { status, message, duration_ms: ms, output, assurance: Assurance::Separate })
     }
 }
 

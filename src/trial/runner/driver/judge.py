@@ -40,6 +40,7 @@ class Line(Peer):
     def __init__(self, reading, writing, fair):
         Peer.__init__(self, reading, writing)
         self.fair, self.known, self.tied, self.offered, self.offers = fair, {}, {}, [], {}
+        self.candidate = None
         fair.line = self
         self.sends = LARGEST_SENT
         self.questions = {"call": self.call_offered, "get": self.get_offered, "set": self.set_offered, "do": self.do_offered}
@@ -210,7 +211,7 @@ class Line(Peer):
                 elif dunder in PASSED_ON:
                     space[dunder] = forward(dunder)
         if plain is not None:
-            space.update((text(n), Replaced(n)) for n in replaced)
+            space.update((n, Replaced(n)) for n in replaced if self.may_replace(text(n), plain))
             space.update((n, forward(n) if n.startswith("__") else Replaced(n)) for n in MUTATORS if plain in (list, dict, set) and hasattr(plain, n))
             if "__call__" in dunders:
                 space["__call__"] = called
@@ -228,6 +229,10 @@ class Line(Peer):
             made = type.__new__(StandInClass, name, (StandIn,), space)
         self.known[number] = made
         return made
+
+    def may_replace(self, name, plain):
+        """Whether a class derived from plain data may answer for this name itself. What plain data can do is done here."""
+        return name.isidentifier() and not name.startswith("__") and name not in TELLING and not hasattr(plain, name)
 
     def error(self, codec, item, depth):
         """An exception of the worker's."""

@@ -14,7 +14,9 @@ MUTATORS = ("append", "extend", "insert", "pop", "remove", "clear", "sort", "rev
 # Exceptions that would make a test runner look away.
 EVASIVE = ("unittest", "pytest", "_pytest", "doctest", "driver")
 VIEWS = ("dict_keys", "dict_items", "odict_keys", "odict_items")
-UNSEEN = frozenset(("__class__", "__dict__", "__slots__"))
+# The attributes with two underscores that can be read of things in the worker.
+SEEN = frozenset(("__doc__", "__name__", "__module__", "__qualname__", "__members__", "__annotations__", "__version__", "__all__",
+                  "__wrapped__", "__init__", "__post_init__", "__self__", "__func__"))
 own_dict, set_own = object.__getattribute__, object.__setattr__
 
 
@@ -72,6 +74,8 @@ class StandInClass(type):
         return line_of(cls).ask("do", "__getitem__", cls, key)
 
     def __contains__(cls, value):
+        if not is_standin(value) and not line_of(cls).is_named(cls):
+            raise line_of(cls).tampered("the class `%s` was asked whether it contains plain data" % class_name(cls))
         return line_of(cls).ask("do", "__contains__", cls, value) is True
 
 
@@ -136,32 +140,14 @@ def is_standin(value):
 
 def reach(standin, name):
     """An attribute of something in the worker."""
-    line = line_of(standin)
-    kind = type(standin)
-    if name in TELLING and isinstance(kind, StandInClass) and not line.is_named(kind):
-        raise line.tampered("a `%s` object, which is no plain data, was asked for `%s`" % (class_name(kind), name))
-    if name in UNSEEN or (name.startswith("__") and name not in ("__doc__", "__name__", "__module__", "__qualname__", "__members__",
-                                                                  "__annotations__", "__version__", "__all__", "__wrapped__", "__init__",
-                                                                  "__post_init__", "__traceback__", "__defaults__", "__self__", "__func__")):
+    line, kind = line_of(standin), type(standin)
+    if name.startswith("__") and name not in SEEN:
         raise AttributeError("'%s' object has no attribute '%s'" % (class_name(kind), name))
-    return line.ask("get", standin, name)
-
-
-def holds_standin(value):
-    """Whether a value is, or has inside, something from the worker (a bounded walk)."""
-    waiting, budget = [value], 2000
-    while waiting and budget > 0:
-        value = waiting.pop()
-        budget -= 1
-        kind = type(value)
-        if kind in (list, tuple, set, frozenset):
-            waiting.extend(list(value)[:budget])
-        elif kind is dict:
-            waiting.extend(list(value.keys())[:budget])
-            waiting.extend(list(value.values())[:budget])
-        elif is_standin(value):
-            return True
-    return False
+    value = line.ask("get", standin, name)
+    owner = standin if kind is StandInClass else kind
+    if name in TELLING and standin is not line.candidate and callable(value) and not line.is_named(owner):
+        raise line.tampered("a `%s` object, which is no plain data, was asked for `%s`" % (class_name(owner), name))
+    return value
 
 
 def forward(name):
@@ -176,7 +162,7 @@ def compare(name):
         line = line_of(self)
         if class_name(type(self)) in VIEWS and isinstance(other, (set, frozenset)):
             return class_dict(set)[name](set(self), other)
-        if holds_standin(other) or line.is_named(type(self)):
+        if is_standin(other) or line.is_named(type(self)):
             return line.ask("do", name, self, other) is True
         cls = line.who_answers(type(self))
         if cls is not None:
@@ -188,7 +174,7 @@ def compare(name):
 def arithmetic(name):
     def operation(self, other, *more):
         line = line_of(self)
-        if holds_standin(other) or line.is_named(type(self)):
+        if is_standin(other) or line.is_named(type(self)):
             return line.ask("do", name, self, other, *more)
         raise line.tampered("a `%s` object, which does its own arithmetic, was combined with plain data" % class_name(type(self)))
     return operation
@@ -196,7 +182,7 @@ def arithmetic(name):
 
 def contains(self, value):
     line = line_of(self)
-    if holds_standin(value) or line.is_named(type(self)):
+    if is_standin(value) or line.is_named(type(self)):
         return line.ask("do", "__contains__", self, value) is True
     cls = line.who_answers(type(self))
     if cls is not None:

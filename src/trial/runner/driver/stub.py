@@ -1,17 +1,21 @@
 # The user's own helper functions, run beside the tests: what the user wrote is not asked of the worker, where it could be replaced.
 
 
+def parse_open(source):
+    """A module text whose last function may still lack its body, or None."""
+    for tail in ("", "\n    pass\n"):
+        try:
+            return ast.parse(source + tail)
+        except (SyntaxError, ValueError):
+            continue
+    return None
+
+
 def own_helpers(source, entry, function):
     """The functions of the user's module that need nothing but builtins, the library, fixed values and each other: name -> function.
 
     Others (those that use classes or changing globals of the module) stay in the worker, because their state lives there."""
-    tree = None
-    for tail in ("", "\n    pass\n"):
-        try:
-            tree = ast.parse(source + tail)
-            break
-        except (SyntaxError, ValueError):
-            continue
+    tree = parse_open(source)
     if tree is None or entry is None:
         return {}
     first = entry.partition(".")[0]

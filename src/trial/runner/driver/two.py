@@ -27,6 +27,7 @@ def load(line, program):
         raise End("error", "%s while loading%s" % (show_error(error), " (line %d)" % at if type(at) is int else ""))
     if type(candidate) is not Module or type(names) is not list or not all(type(name) is str for name in names):
         raise line.fault(Broken())
+    line.candidate = candidate
     vars(candidate).update({"@names": frozenset(names), "__all__": [name for name in names if not name.startswith("_")]})
     return candidate
 
@@ -78,11 +79,13 @@ def words(text):
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 
-def classes_in(text):
-    try:
-        return {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)}
-    except (SyntaxError, ValueError):
-        return set()
+def kinds_in(text):
+    """The names of the classes in a module text, and its other top-level names."""
+    tree = parse_open(text)
+    if tree is None:
+        return set(), set()
+    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return classes, {name for node in tree.body for name in given_names(node)} - classes
 
 
 def trial(line, fair, request, started):
@@ -95,7 +98,7 @@ def trial(line, fair, request, started):
         sets = [examples for examples in example_sets(text, entry) if examples]
         if not sets:
             return "not_run", 0, "no `>>>` examples found"
-        fair.named = frozenset(classes_in(text)) - {entry}
+        fair.named = frozenset(kinds_in(text)[0]) - {entry}
         source = "".join(example.source for examples in sets for example in examples)
         try:
             tree = ast.parse(source)
@@ -106,7 +109,9 @@ def trial(line, fair, request, started):
         suite = Suite(file_name, text, fair, module)
         judge = suite.judge
         suite.prepare(fair)
-        fair.named = frozenset(claimed_names(suite.tree, module, suite.missing)) - {entry}
+        classes, others = kinds_in(stub)
+        claimed = claimed_names(suite.tree, module, suite.missing) - others - {entry}
+        fair.named = frozenset(name for name in claimed if name in classes or name[:1].isupper())
         reason = why_shared(suite.tree, module, suite.missing)
     if reason is not None:
         raise End("shared", reason)
