@@ -153,7 +153,8 @@ impl Judge for Table {
             Status::Failed => "File \"candidate.py\", line 7, in rolling_max\nFailed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".to_owned(),
             _ => String::new(),
         };
-        Ok(Verdict { status, message: message.to_owned(), duration_ms: ms, output, assurance: Assurance::Separate })
+        let message = message.to_owned();
+        Ok(Verdict { status, message, duration_ms: ms, output, assurance: Assurance::Separate })
     }
 }
 
@@ -170,7 +171,6 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         } else {
             "this kernel has no Landlock, so files cannot be put out of reach".into()
         },
-        ..Protection::default()
     };
     Ok(Setup {
         job: Job::from_text(PROMPT, &TestsChoice::Auto)?,

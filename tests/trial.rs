@@ -2,6 +2,9 @@
 //!
 //! Each hostile program names its verdict in its first lines. Programs that could do real harm run only where the sandbox holds.
 
+#[path = "trial/judge.rs"]
+mod judge;
+
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
@@ -44,6 +47,7 @@ fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
         module: Some("numbers".to_owned()),
         entry_point,
         tests,
+        stub: None,
         limits,
     }
 }
@@ -58,14 +62,14 @@ fn run(runner: &Runner, trial: &Trial) -> Verdict {
 }
 
 /// Status and message of tests on a program.
-fn judge(program: &str, tests: Tests) -> Option<(Status, String)> {
+fn judged(program: &str, tests: Tests) -> Option<(Status, String)> {
     let verdict = run(runner()?, &trial(program, tests, limits(20.0)));
     Some((verdict.status, verdict.message))
 }
 
 #[track_caller]
 fn expect(program: &str, tests: Tests, status: Status, message: &str) {
-    if let Some((found, said)) = judge(program, tests) {
+    if let Some((found, said)) = judged(program, tests) {
         assert_eq!((found, said.as_str()), (status, message));
     }
 }

@@ -88,7 +88,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
     let limits = session.limits(args.trial.timeout);
-    let trial = Trial { language, program, module, entry_point, tests, limits };
+    let trial = Trial { language, program, module, entry_point, tests, stub: None, limits };
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));

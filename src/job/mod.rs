@@ -147,6 +147,7 @@ impl Job {
             module: self.target.as_ref().and_then(|t| Some(t.path.as_ref()?.file_stem()?.to_str()?.to_owned())),
             entry_point: self.target.as_ref().map(|t| t.entry_point.clone()),
             tests,
+            stub: self.target.as_ref().map(|t| t.text.clone()),
             limits,
         })
     }

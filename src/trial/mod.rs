@@ -145,6 +145,9 @@ pub struct Trial {
     pub entry_point: Option<String>,
     /// What to run.
     pub tests: Tests,
+    /// The user's own module, without the completion, as far as it is known. Tests get their helper functions from here, not from the
+    /// program, so that a candidate cannot replace them.
+    pub stub: Option<String>,
     /// Limits.
     pub limits: Limits,
 }

@@ -1,5 +1,5 @@
 # expect: tampered
-# says: wrote to the report
+# says: wrote to the line
 # Writes records of its own to every descriptor.
 import os
 

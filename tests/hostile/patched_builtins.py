@@ -1,7 +1,6 @@
-# expect: tampered
+# expect: failed
 # tests: assert len('123456') == f(3) == 6
-# says: replaced the builtin
-# Replaces builtins and the error of failing asserts.
+# Replaces builtins and the error of failing asserts: in its own process, where no test runs.
 import builtins
 
 builtins.AssertionError = type("AssertionError", (BaseException,), {})

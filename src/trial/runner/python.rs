@@ -22,7 +22,8 @@ macro_rules! program {
 /// One process for tests and code.
 const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "styles" "main");
 /// The process with the tests.
-const JUDGE: &str = program!("text" "report" "rewrite" "examples" "styles" "line" "standins" "judge" "reasons" "two");
+const JUDGE: &str =
+    program!("text" "report" "rewrite" "examples" "styles" "line" "standins" "judge" "reasons" "stub" "two");
 /// The process with the code.
 const WORKER: &str = program!("text" "line" "worker");
 
@@ -97,7 +98,11 @@ pub fn run(sandbox: &Sandbox, python: &Prepared, trial: &Trial, cancel: &AtomicB
         Tests::Doctest { source } => (Style::Doctest, "the docstrings", source),
         Tests::Source { name, text } => (Style::Source, name.as_str(), text),
     };
-    let fields = [&trial.program, entry, module, name, text];
+    let stub = trial.stub.as_deref().unwrap_or(match &trial.tests {
+        Tests::Doctest { source } => source,
+        Tests::Source { .. } => "",
+    });
+    let fields = [&trial.program, entry, module, name, text, stub];
     if let Some(verdict) = in_two(sandbox, python, style, fields, trial.limits, cancel)? {
         return Ok(verdict);
     }
@@ -110,7 +115,7 @@ pub fn run(sandbox: &Sandbox, python: &Prepared, trial: &Trial, cancel: &AtomicB
 
 /// Reads a tests file without running it: the verdict is an error when it does not parse.
 pub fn parse(sandbox: &Sandbox, python: &Prepared, name: &str, text: &str) -> Result<Verdict, TrialError> {
-    let fields = ["", "", "", name, text];
+    let fields = ["", "", "", name, text, ""];
     in_one(sandbox, python, Style::Parse, fields, Limits::default(), &AtomicBool::new(false))
 }
 
@@ -119,7 +124,7 @@ fn in_two(
     sandbox: &Sandbox,
     python: &Prepared,
     style: Style,
-    fields: [&str; 5],
+    fields: [&str; 6],
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Option<Verdict>, TrialError> {
@@ -135,7 +140,7 @@ fn in_one(
     sandbox: &Sandbox,
     python: &Prepared,
     style: Style,
-    fields: [&str; 5],
+    fields: [&str; 6],
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Verdict, TrialError> {
@@ -151,13 +156,17 @@ fn job(python: &Prepared, request: Vec<u8>, limits: Limits) -> Job<'_> {
     Job { readable: &python.python.readable, ..Job::driver(&python.python.program, arguments, request, limits) }
 }
 
-fn with_nonce<'a>(nonce: &'a str, style: Style, [program, entry, module, name, text]: [&'a str; 5]) -> [&'a str; 7] {
+fn with_nonce<'a>(
+    nonce: &'a str,
+    style: Style,
+    [program, entry, module, name, text, stub]: [&'a str; 6],
+) -> [&'a str; 8] {
     let style = match style {
         Style::Doctest => "doctest",
         Style::Source => "source",
         Style::Parse => "parse",
     };
-    [nonce, style, program, entry, module, name, text]
+    [nonce, style, program, entry, module, name, text, stub]
 }
 
 /// What goes down the request pipe: the compiled program for the starter; for the program a line with the lengths of its fields in

@@ -40,6 +40,7 @@ class Line(Peer):
     def __init__(self, reading, writing, fair):
         Peer.__init__(self, reading, writing)
         self.fair, self.known, self.tied, self.offered, self.offers = fair, {}, {}, [], {}
+        self.candidate = None
         fair.line = self
         self.sends = LARGEST_SENT
         self.questions = {"call": self.call_offered, "get": self.get_offered, "set": self.set_offered, "do": self.do_offered}
@@ -100,9 +101,9 @@ class Line(Peer):
             except Uncarryable:
                 args = ["t"]
             return ["e", self.offer(value), class_name(kind), class_name(base), guarded_text(str, value), args]
-        module = class_dict(kind).get("__module__")
+        module = class_module(kind)
         if isinstance(value, type):
-            home = class_dict(value).get("__module__")
+            home = class_module(value)
             if type(home) is str and home != HOME and getattr(modules.get(home), class_name(value), None) is value:
                 return ["y", home, class_name(value)]
             raise Uncarryable("the class `%s`" % class_name(value))
@@ -111,8 +112,10 @@ class Line(Peer):
             if type(home) is str and home not in (HOME, "driver") and type(name) is str and getattr(modules.get(home), name, None) is value:
                 return ["y", home, name]
             return ["k", self.offer(value), name if type(name) is str else "function"]
-        if kind in ITERATORS or full_name(kind).startswith("itertools."):
+        if kind in ITERATORS or full_name(kind).startswith("itertools.") or (class_module(kind) == "builtins" and hasattr(kind, "__next__")):
             return ["j", self.offer(value), class_name(kind), ["__iter__", "__next__"]]
+        if class_name(kind) in VIEWS or class_name(kind) in ("dict_values", "odict_values"):
+            return ["j", self.offer(value), class_name(kind), ["__iter__", "__len__", "__contains__"]]
         unit = modules.get("unittest")
         if module == HOME and not (unit is not None and issubclass(kind, unit.TestCase)):
             known = [c for c in class_mro(kind) if c is not object]
@@ -135,13 +138,13 @@ class Line(Peer):
 
     def get_offered(self, number, name):
         thing = self.offered[natural(number)]
-        if text(name).startswith("_") or class_dict(type(thing)).get("__module__") != HOME:
+        if text(name).startswith("_") or class_module(type(thing)) != HOME:
             raise AttributeError(name)
         return getattr(thing, name)
 
     def set_offered(self, number, name, value):
         thing = self.offered[natural(number)]
-        if text(name).startswith("_") or class_dict(type(thing)).get("__module__") != HOME or hasattr(type(thing), name):
+        if text(name).startswith("_") or class_module(type(thing)) != HOME or hasattr(type(thing), name):
             raise AttributeError(name)
         setattr(thing, name, value)
 
@@ -195,11 +198,12 @@ class Line(Peer):
             if not isinstance(known, StandInClass):
                 raise Broken
             return known
-        name, module, bases, plain, error, dunders, replaced, answers = self.ask("describe", ByNumber(number))
+        name, module, bases, plain, error, dunders, replaced, answers, doc = self.ask("describe", ByNumber(number))
         answers = answers is True
         plain = plain if plain in PAYLOADS and not (answers and text(name) in self.fair.named) else None
         error = error if isinstance(error, type) and issubclass(error, BaseException) else None
-        space = {"@line": self, "@number": number, "@answers": answers, "@plain": plain, "__module__": text(module)}
+        space = {"@line": self, "@number": number, "@answers": answers, "@plain": plain, "__module__": text(module),
+                 "__doc__": doc}
         if plain is None and error is None:
             for dunder in list(dunders) + list(ALWAYS):
                 if dunder in SPECIAL:
@@ -207,7 +211,7 @@ class Line(Peer):
                 elif dunder in PASSED_ON:
                     space[dunder] = forward(dunder)
         if plain is not None:
-            space.update((text(n), Replaced(n)) for n in replaced)
+            space.update((n, Replaced(n)) for n in replaced if self.may_replace(text(n), plain))
             space.update((n, forward(n) if n.startswith("__") else Replaced(n)) for n in MUTATORS if plain in (list, dict, set) and hasattr(plain, n))
             if "__call__" in dunders:
                 space["__call__"] = called
@@ -225,6 +229,10 @@ class Line(Peer):
             made = type.__new__(StandInClass, name, (StandIn,), space)
         self.known[number] = made
         return made
+
+    def may_replace(self, name, plain):
+        """Whether a class derived from plain data may answer for this name itself. What plain data can do is done here."""
+        return name.isidentifier() and not name.startswith("__") and name not in TELLING and not hasattr(plain, name)
 
     def error(self, codec, item, depth):
         """An exception of the worker's."""
@@ -253,12 +261,15 @@ class Line(Peer):
         except Exception:
             made = cls.__new__(cls)
         if own:
-            made.args = args
+            set_args(made, args)
         elif guarded_text(str, made) != said:
-            made.args = (said,)
+            set_args(made, (said,))
         vars(made).update({"@line": self, "@number": number, "@text": said})
         self.known[number] = made
         return made
+
+
+set_args = class_dict(BaseException)["args"].__set__
 
 
 class ByNumber:

@@ -110,7 +110,7 @@ def main():
     global started
     request_fd, record_fd = int(sys.argv[1]), hide(int(sys.argv[2]))
     sys.argv[:] = [""]
-    nonce, style, program, entry, module, file_name, text = read_request(request_fd)
+    nonce, style, program, entry, module, file_name, text, _stub = read_request(request_fd)
 
     def started():
         write(record_fd, b"started\n")

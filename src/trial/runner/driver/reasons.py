@@ -21,7 +21,7 @@ def why_shared(tree, own, missing):
         if isinstance(node, ast.Import):
             names = [a.name for a in node.names]
             aliases.update((a.asname or a.name).partition(".")[0] for a in node.names if a.name == own or a.name in missing)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module != own and node.module not in missing:
             names = [node.module] + ["%s.%s" % (node.module, a.name) for a in node.names]
         for name in names:
             if name == own or name in missing or name.partition(".")[0] in missing:

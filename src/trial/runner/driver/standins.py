@@ -13,7 +13,10 @@ MUTATORS = ("append", "extend", "insert", "pop", "remove", "clear", "sort", "rev
             "__setitem__", "__delitem__", "__iadd__", "__ior__")
 # Exceptions that would make a test runner look away.
 EVASIVE = ("unittest", "pytest", "_pytest", "doctest", "driver")
-UNSEEN = frozenset(("__class__", "__dict__", "__slots__"))
+VIEWS = ("dict_keys", "dict_items", "odict_keys", "odict_items")
+# The attributes with two underscores that can be read of things in the worker.
+SEEN = frozenset(("__doc__", "__name__", "__module__", "__qualname__", "__members__", "__annotations__", "__version__", "__all__",
+                  "__wrapped__", "__init__", "__post_init__", "__self__", "__func__"))
 own_dict, set_own = object.__getattribute__, object.__setattr__
 
 
@@ -24,6 +27,8 @@ class StandIn:
         return reach(self, name)
 
     def __setattr__(self, name, value):
+        if name.startswith("__"):
+            return set_own(self, name, value)
         line_of(self).ask("set", self, name, value)
 
     def __delattr__(self, name):
@@ -69,11 +74,14 @@ class StandInClass(type):
         return line_of(cls).ask("do", "__getitem__", cls, key)
 
     def __contains__(cls, value):
+        if not is_standin(value) and not line_of(cls).is_named(cls):
+            raise line_of(cls).tampered("the class `%s` was asked whether it contains plain data" % class_name(cls))
         return line_of(cls).ask("do", "__contains__", cls, value) is True
 
 
 class Function:
-    """A function that lives in the worker."""
+    # A function that lives in the worker.
+    __doc__ = property(lambda self: reach(self, "__doc__"))
 
     def __init__(self, line, number, name, waits):
         self.__dict__.update({"@line": line, "@number": number, "__name__": name, "__qualname__": name, "@waits": waits})
@@ -98,7 +106,8 @@ class Function:
 
 
 class Module(ModuleType):
-    """A module that lives in the worker."""
+    # A module that lives in the worker.
+    __doc__ = property(lambda self: reach(self, "__doc__"))
 
     def __getattr__(self, name):
         return reach(self, name)
@@ -131,32 +140,14 @@ def is_standin(value):
 
 def reach(standin, name):
     """An attribute of something in the worker."""
-    line = line_of(standin)
-    kind = type(standin)
-    if name in TELLING and isinstance(kind, StandInClass) and not line.is_named(kind):
-        raise line.tampered("a `%s` object, which is no plain data, was asked for `%s`" % (class_name(kind), name))
-    if name in UNSEEN or (name.startswith("__") and name not in ("__doc__", "__name__", "__module__", "__qualname__", "__members__",
-                                                                  "__annotations__", "__version__", "__all__", "__wrapped__", "__init__",
-                                                                  "__post_init__", "__traceback__", "__defaults__", "__self__", "__func__")):
+    line, kind = line_of(standin), type(standin)
+    if name.startswith("__") and name not in SEEN:
         raise AttributeError("'%s' object has no attribute '%s'" % (class_name(kind), name))
-    return line.ask("get", standin, name)
-
-
-def holds_standin(value):
-    """Whether a value is, or has inside, something from the worker (a bounded walk)."""
-    waiting, budget = [value], 2000
-    while waiting and budget > 0:
-        value = waiting.pop()
-        budget -= 1
-        kind = type(value)
-        if kind in (list, tuple, set, frozenset):
-            waiting.extend(list(value)[:budget])
-        elif kind is dict:
-            waiting.extend(list(value.keys())[:budget])
-            waiting.extend(list(value.values())[:budget])
-        elif is_standin(value):
-            return True
-    return False
+    value = line.ask("get", standin, name)
+    owner = standin if kind is StandInClass else kind
+    if name in TELLING and standin is not line.candidate and callable(value) and not line.is_named(owner):
+        raise line.tampered("a `%s` object, which is no plain data, was asked for `%s`" % (class_name(owner), name))
+    return value
 
 
 def forward(name):
@@ -169,7 +160,9 @@ def forward(name):
 def compare(name):
     def comparison(self, other):
         line = line_of(self)
-        if holds_standin(other) or line.is_named(type(self)):
+        if class_name(type(self)) in VIEWS and isinstance(other, (set, frozenset)):
+            return class_dict(set)[name](set(self), other)
+        if is_standin(other) or line.is_named(type(self)):
             return line.ask("do", name, self, other) is True
         cls = line.who_answers(type(self))
         if cls is not None:
@@ -181,7 +174,7 @@ def compare(name):
 def arithmetic(name):
     def operation(self, other, *more):
         line = line_of(self)
-        if holds_standin(other) or line.is_named(type(self)):
+        if is_standin(other) or line.is_named(type(self)):
             return line.ask("do", name, self, other, *more)
         raise line.tampered("a `%s` object, which does its own arithmetic, was combined with plain data" % class_name(type(self)))
     return operation
@@ -189,7 +182,7 @@ def arithmetic(name):
 
 def contains(self, value):
     line = line_of(self)
-    if holds_standin(value) or line.is_named(type(self)):
+    if is_standin(value) or line.is_named(type(self)):
         return line.ask("do", "__contains__", self, value) is True
     cls = line.who_answers(type(self))
     if cls is not None:
@@ -217,8 +210,13 @@ def wait(self):
     return awaited(lambda: line_of(self).ask("wait", self)).__await__()
 
 
+def leave_block(self, _kind, error, _trace):
+    return line_of(self).ask("do", "__exit__", self, error)
+
+
 def wait_for(name):
     def operation(self, *more):
+        more = more[1:2] if name == "__aexit__" else more
         return awaited(lambda: line_of(self).ask("async", name, self, *more))
     return operation
 
@@ -233,7 +231,7 @@ class Replaced:
         return line_of(cls if value is None else value).ask("get", cls if value is None else value, self.name)
 
 
-SPECIAL = {"__call__": called, "__await__": wait, "__contains__": contains, "__bool__": exact("__bool__", bool),
+SPECIAL = {"__call__": called, "__exit__": leave_block, "__await__": wait, "__contains__": contains, "__bool__": exact("__bool__", bool),
            "__len__": exact("__len__", int), "__hash__": exact("__hash__", int), "__str__": exact("__str__", str),
            "__repr__": exact("__repr__", str), "__format__": exact("__format__", str), "__int__": exact("__int__", int),
            "__float__": exact("__float__", float), "__index__": exact("__index__", int), "__anext__": wait_for("__anext__"),
@@ -242,7 +240,7 @@ SPECIAL.update((name, compare(name)) for name in ORDERED)
 SPECIAL.update((name, arithmetic(name)) for name in ARITHMETIC)
 ALWAYS = ("__eq__", "__ne__", "__hash__", "__str__", "__repr__", "__format__")
 PASSED_ON = frozenset(("__iter__", "__next__", "__complex__", "__abs__", "__neg__", "__pos__", "__invert__", "__reversed__", "__round__",
-                       "__enter__", "__exit__", "__trunc__", "__floor__", "__ceil__", "__getitem__", "__setitem__", "__delitem__",
+                       "__enter__", "__trunc__", "__floor__", "__ceil__", "__getitem__", "__setitem__", "__delitem__",
                        "__bytes__", "__aiter__"))
 # What the worker may ask an object of the tests to do.
 OFFERED = {"__len__": len, "__iter__": iter, "__next__": next, "__getitem__": operator.getitem, "__setitem__": operator.setitem,
@@ -250,4 +248,4 @@ OFFERED = {"__len__": len, "__iter__": iter, "__next__": next, "__getitem__": op
            "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge,
            "__hash__": hash, "__bool__": bool, "__add__": operator.add, "__sub__": operator.sub, "__mul__": operator.mul,
            "__truediv__": operator.truediv, "__neg__": operator.neg, "__int__": int, "__float__": float, "__index__": operator.index,
-           "__call__": lambda v, *args: v(*args), "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, *e: type(v).__exit__(v, *e)}
+           "__call__": lambda v, *args: v(*args), "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, e: type(v).__exit__(v, e if e is None else type(e), e, None)}

@@ -27,11 +27,12 @@ def load(line, program):
         raise End("error", "%s while loading%s" % (show_error(error), " (line %d)" % at if type(at) is int else ""))
     if type(candidate) is not Module or type(names) is not list or not all(type(name) is str for name in names):
         raise line.fault(Broken())
+    line.candidate = candidate
     vars(candidate).update({"@names": frozenset(names), "__all__": [name for name in names if not name.startswith("_")]})
     return candidate
 
 
-def namespace(line, candidate, entry, mentioned):
+def namespace(line, candidate, entry, mentioned, stub):
     """What the tests see of the candidate: those of its names that they mention, but none that would hide a builtin from them."""
     space = {}
     for key in vars(candidate)["@names"]:
@@ -52,6 +53,11 @@ def namespace(line, candidate, entry, mentioned):
             if number is not None:
                 line.tied[natural(number)] = value
         space[key] = value
+    if entry is not None:
+        helpers = own_helpers(stub, entry, space.get(entry.partition(".")[0]))
+        helpers = {name: helper for name, helper in helpers.items() if name in mentioned and not hasattr(builtins, name)}
+        space.update(helpers)
+        vars(candidate).update(helpers)
     space["__builtins__"] = builtins
     return space
 
@@ -73,22 +79,26 @@ def words(text):
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 
-def classes_in(text):
-    try:
-        return {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)}
-    except (SyntaxError, ValueError):
-        return set()
+def kinds_in(text):
+    """The names of the classes in a module text, and its other top-level names."""
+    tree = parse_open(text)
+    if tree is None:
+        return set(), set()
+    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    return classes, {name for node in tree.body for name in given_names(node)} - classes
 
 
-def trial(line, fair, style, program, entry, module, file_name, text, started):
+def trial(line, fair, request, started):
     """Runs the trial; returns (status, checks, message)."""
+    style, program, entry, module, file_name, text, stub = request
+    entry = entry or None
     suite, sets = None, []
     judge = Judge(fair, file_name, text)
     if style == "doctest":
         sets = [examples for examples in example_sets(text, entry) if examples]
         if not sets:
             return "not_run", 0, "no `>>>` examples found"
-        fair.named = frozenset(classes_in(text)) - {entry}
+        fair.named = frozenset(kinds_in(text)[0]) - {entry}
         source = "".join(example.source for examples in sets for example in examples)
         try:
             tree = ast.parse(source)
@@ -99,7 +109,9 @@ def trial(line, fair, style, program, entry, module, file_name, text, started):
         suite = Suite(file_name, text, fair, module)
         judge = suite.judge
         suite.prepare(fair)
-        fair.named = frozenset(claimed_names(suite.tree, module, suite.missing)) - {entry}
+        classes, others = kinds_in(stub)
+        claimed = claimed_names(suite.tree, module, suite.missing) - others - {entry}
+        fair.named = frozenset(name for name in claimed if name in classes or name[:1].isupper())
         reason = why_shared(suite.tree, module, suite.missing)
     if reason is not None:
         raise End("shared", reason)
@@ -109,7 +121,7 @@ def trial(line, fair, style, program, entry, module, file_name, text, started):
     started()
     candidate = load(line, program)
     modules["candidate"] = candidate
-    space = namespace(line, candidate, entry, words(text) | {entry})
+    space = namespace(line, candidate, entry, words(text) | {entry}, stub)
     if entry is not None:
         find(space, entry)
     if suite is not None:
@@ -125,7 +137,7 @@ def trial(line, fair, style, program, entry, module, file_name, text, started):
 def main():
     request_fd, record_fd, reading, writing = map(int, sys.argv[1:5])
     sys.argv[:] = [""]
-    nonce, style, program, entry, module, file_name, text = read_request(request_fd)
+    nonce, *request = read_request(request_fd)
     os.set_inheritable(record_fd, False)
     fair = Fair()
     line = Line(reading, writing, fair)
@@ -134,7 +146,7 @@ def main():
         write(record_fd, b"started\n")
 
     try:
-        status, checks, message = trial(line, fair, style, program, entry or None, module, file_name, text, started)
+        status, checks, message = trial(line, fair, request, started)
     except End as end:
         status, checks, message = end.status, 0, end.message
     except BaseException as error:

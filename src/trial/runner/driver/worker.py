@@ -4,7 +4,7 @@ UNARY = {
     "__len__": len, "__iter__": iter, "__next__": next, "__str__": str, "__repr__": repr, "__bool__": bool, "__hash__": hash,
     "__int__": int, "__float__": float, "__complex__": complex, "__index__": operator.index, "__abs__": abs, "__neg__": operator.neg,
     "__pos__": operator.pos, "__invert__": operator.invert, "__reversed__": reversed, "__format__": format, "__round__": round,
-    "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, *e: type(v).__exit__(v, *e),
+    "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, e: type(v).__exit__(v, *three(e)),
     "__trunc__": lambda v: type(v).__trunc__(v), "__floor__": lambda v: type(v).__floor__(v), "__ceil__": lambda v: type(v).__ceil__(v),
     "__getitem__": operator.getitem, "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__contains__": operator.contains,
     "__copy__": lambda v: __import__("copy").copy(v), "__deepcopy__": lambda v: __import__("copy").deepcopy(v),
@@ -31,6 +31,11 @@ INSIDE = {
 }
 CHANGEABLE = (list, dict, set)
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__")
+
+
+def three(error):
+    """An exception as `__exit__` gets it. Its traceback stays where it was raised."""
+    return (None, None, None) if error is None else (type(error), error, error.__traceback__)
 
 
 class Printed(StringIO):
@@ -121,7 +126,7 @@ class Worker(Peer):
     def describe(self, cls):
         """What the judge has to know about a class."""
         mro = class_mro(cls)
-        own = [c for c in mro if class_dict(c).get("__module__") == "candidate"]
+        own = [c for c in mro if class_module(c) == "candidate"]
         plain = next((c for c in mro if c in INSIDE), None)
         error = next((c for c in mro if CLASSES_BY_NAME.get(class_name(c)) is c and issubclass(c, BaseException)), None)
         known = [c for c in mro if c is not object]
@@ -129,8 +134,9 @@ class Worker(Peer):
         if any("__getitem__" in class_dict(c) for c in known) and "__iter__" not in dunders:
             dunders.append("__iter__")
         replaced = [n for c in own for n in class_dict(c) if type(n) is str and not n.startswith("__")] if plain else []
-        bases = [self.identify(c) for c in cls.__bases__ if class_dict(c).get("__module__") == "candidate"]
-        return [class_name(cls), str(class_dict(cls).get("__module__")), bases, plain, error, dunders, replaced, answers_for_itself(own)]
+        bases = [self.identify(c) for c in cls.__bases__ if class_module(c) == "candidate"]
+        return [class_name(cls), str(class_module(cls)), bases, plain, error, dunders, replaced, answers_for_itself(own),
+                class_dict(cls).get("__doc__") if type(class_dict(cls).get("__doc__")) is str else None]
 
     def wait(self, value):
         """Waits for something awaitable."""
@@ -142,6 +148,7 @@ class Worker(Peer):
         return self.loop.run_until_complete(waiter())
 
     def do_async(self, name, value, *more):
+        more = three(more[0]) if name == "__aexit__" else more
         return self.wait(getattr(type(value), name)(value, *more))
 
     # Values that are not plain data.
@@ -186,7 +193,7 @@ class Worker(Peer):
     def error_class(self, kind):
         if CLASSES_BY_NAME.get(class_name(kind)) is kind:
             return ["g", class_name(kind)]
-        module = class_dict(kind).get("__module__")
+        module = class_module(kind)
         if module != "candidate" and getattr(modules.get(module), class_name(kind), None) is kind:
             return ["y", module, class_name(kind), self.identify(kind)]
         return ["C", self.identify(kind)]
@@ -237,7 +244,7 @@ class Worker(Peer):
         space = {"_home_": self, "__getattr__": lambda v, n: worker.ask("get", number, n),
                  "__setattr__": lambda v, n, value: worker.ask("set", number, n, value)}
         for dunder in dunders:
-            space[dunder] = lambda v, *more, d=dunder: worker.ask("do", d, number, *more)
+            space[dunder] = lambda v, *more, d=dunder: worker.ask("do", d, number, *(more[1:2] if d == "__exit__" else more))
         if "__hash__" not in space:
             space["__hash__"] = object.__hash__
         cls = type(name, (Foreign,), space)
@@ -248,7 +255,7 @@ class Worker(Peer):
 
 
 def remember(value, base):
-    return [value, None, base]
+    return [value, flat(value) if base is dict else list(base.__iter__(value)), base]
 
 
 def unchanged(entry):
@@ -256,7 +263,7 @@ def unchanged(entry):
     value, before, base = entry
     now = flat(value) if base is dict else list(base.__iter__(value))
     entry[1] = now
-    return before is not None and len(now) == len(before) and all(map(operator.is_, now, before))
+    return len(now) == len(before) and all(map(operator.is_, now, before))
 
 
 def plain_text_of(error):

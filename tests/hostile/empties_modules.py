@@ -1,0 +1,9 @@
+# expect: passed killed
+# Empties the list of loaded modules.
+import sys
+
+sys.modules.clear()
+
+
+def f(x):
+    return 2 * x

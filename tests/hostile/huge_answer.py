@@ -1,0 +1,5 @@
+# expect: failed
+# says: cannot be carried
+# The result is larger than the line carries.
+def f(x):
+    return "x" * (9 << 20)

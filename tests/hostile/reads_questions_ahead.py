@@ -1,0 +1,21 @@
+# expect: passed timeout killed tampered
+# Takes the questions off the line, when it is quick enough.
+import os
+import threading
+
+
+def take():
+    while True:
+        for fd in range(3, 16):
+            try:
+                if not os.read(fd, 1 << 16):
+                    return
+            except OSError:
+                pass
+
+
+threading.Thread(target=take, daemon=True).start()
+
+
+def f(x):
+    return 2 * x

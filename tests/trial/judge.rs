@@ -1,0 +1,142 @@
+//! Tests and code in two processes: what everyday tests need comes through, and what cannot is run in one process and marked.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use bass_tui::trial::{Assurance, Status, Tests, Trial};
+
+use super::{DOUBLE, expect, file, header, limits, run, runner, trial};
+
+#[test]
+fn everyday_tests_work_across_two_processes() {
+    let Some(runner) = runner() else { return };
+    let mut paths: Vec<_> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/everyday"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    paths.sort();
+    assert!(paths.len() >= 40, "the everyday programs are missing");
+    let complaints: Vec<String> = in_parallel(&paths, |path| {
+        let source = fs::read_to_string(path).unwrap();
+        let (program, tests) = source.split_once("# --- tests ---\n").unwrap();
+        let verdict = run(runner, &trial(program, file(tests), limits(20.0)));
+        let found = (word(verdict.status), word(verdict.assurance));
+        let expected = (header(&source, "expect").unwrap(), header(&source, "assurance").unwrap_or("separate"));
+        let name = path.file_stem().unwrap().to_string_lossy();
+        (found.0 != expected.0 || found.1 != expected.1)
+            .then(|| format!("{name}: expected {expected:?}, found {found:?}: {} {}", verdict.message, verdict.output))
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn a_pass_in_one_process_says_so() {
+    let inspected = "import inspect\nassert len(inspect.signature(f).parameters) == 1\n";
+    expect(DOUBLE, file(inspected), Status::Passed, "1 check (tests and code shared one interpreter)");
+}
+
+/// Only the tests choose. A candidate that could would choose the process in which it can forge a report.
+#[test]
+fn code_cannot_choose_one_process() {
+    let Some(runner) = runner() else { return };
+    let programs = [
+        "import inspect, pickle, ctypes\nfrom unittest import mock\n\ndef f(x):\n    return 2 * x\n",
+        "import sys\n\ndef f(x):\n    return sys._getframe()\n",
+        "import threading\n\ndef f(x):\n    return threading.Lock()\n",
+        "class Uncarryable(Exception):\n    pass\n\ndef f(x):\n    raise Uncarryable('a value that cannot travel')\n",
+        "class End(BaseException):\n    status = 'shared'\n    message = ''\n\ndef f(x):\n    raise End\n",
+        "import sys\n\ndef f(x):\n    worker = sys._getframe(1)\n    while not hasattr(worker.f_locals.get('self'), 'questions'):\n        \
+         worker = worker.f_back\n    worker.f_locals['self'].send(['shared', 'please'])\n    return 2 * x\n",
+        "def f(x):\n    return 'x' * (1 << 24)\n",
+    ];
+    for program in programs {
+        let verdict = run(runner, &trial(program, file("assert f(f(3)) == 12\n"), limits(20.0)));
+        assert_eq!(verdict.assurance, Assurance::Separate, "{program}: {}", verdict.message);
+    }
+}
+
+/// A test whose oracle is a helper of the user's file must not ask the candidate's copy of it.
+#[test]
+fn helpers_of_the_user_stay_with_the_tests() {
+    let Some(runner) = runner() else { return };
+    let stub = "LIMIT = 3\n\ndef encode(s):\n    return s[::-1] * LIMIT\n\ndef f(s):\n    '''Undoes it.'''\n";
+    let cheat = "seen = []\n\ndef encode(s):\n    seen.append(s)\n    return s\n\ndef f(s):\n    return seen[-1]\n";
+    let tests = file("assert f(encode('ab')) == 'ab'\n");
+    let without = trial(cheat, tests.clone(), limits(20.0));
+    assert_eq!(run(runner, &without).status, Status::Passed);
+    let with = Trial { stub: Some(stub.to_owned()), ..without };
+    assert_eq!(run(runner, &with).status, Status::Failed);
+    let honest = "def f(s):\n    return s[:len(s) // 3][::-1]\n";
+    assert_eq!(run(runner, &Trial { program: format!("{stub}{honest}"), ..with }).status, Status::Passed);
+}
+
+#[derive(serde::Deserialize)]
+struct Problem {
+    task_id: String,
+    prompt: String,
+    entry_point: String,
+    canonical_solution: String,
+    test: String,
+}
+
+impl Problem {
+    fn trial(&self, solution: &str) -> Trial {
+        let text = format!("{}\ncheck({})\n", self.test, self.entry_point);
+        Trial {
+            entry_point: Some(self.entry_point.clone()),
+            module: None,
+            stub: Some(self.prompt.clone()),
+            ..trial(&format!("{}{solution}", self.prompt), Tests::Source { name: "test.py".into(), text }, limits(60.0))
+        }
+    }
+}
+
+/// The problems, unpacked by the Python that the trials need anyway.
+fn problems() -> Vec<Problem> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/problems/HumanEval.jsonl.gz");
+    let unpack = "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())";
+    let output = Command::new("python3").args(["-c", unpack]).arg(path).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn reference_solutions_pass_and_broken_ones_fail() {
+    let Some(runner) = runner() else { return };
+    let problems = problems();
+    assert_eq!(problems.len(), 164);
+    let complaints = in_parallel(&problems, |problem| {
+        let right = run(runner, &problem.trial(&problem.canonical_solution));
+        if right.status != Status::Passed || right.assurance != Assurance::Separate {
+            return Some(format!("{}: {:?} {}", problem.task_id, right.status, right.message));
+        }
+        let wrong = run(runner, &problem.trial("    return None\n"));
+        (wrong.status == Status::Passed).then(|| format!("{}: passed with `return None`", problem.task_id))
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// What the reports call it.
+fn word(value: impl serde::Serialize) -> String {
+    serde_json::to_value(value).unwrap().as_str().unwrap_or_default().to_owned()
+}
+
+/// Looks at every item, two at a time.
+fn in_parallel<T: Sync>(items: &[T], look: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let complaint = look(item);
+                    found.lock().unwrap().extend(complaint);
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap()
+}
