@@ -170,20 +170,15 @@ impl Scan<'_> {
     /// What the brace `token` opens, if it is known.
     fn define(&mut self, table: &Table, token: Token) -> Option<usize> {
         let top = self.frames.last()?;
-        let in_scope = top.definition.is_some_and(|d| self.found[d].scope);
+        let around = top.head.first().and_then(|t| self.left_open(t.start)).unwrap_or(self.frames.len());
+        let definition = self.frames[..around].last().and_then(|f| f.definition);
+        let in_scope = definition.is_some_and(|d| self.found[d].scope);
         let head = Head { text: self.text, tokens: &top.head, in_scope };
         let Found { name, scope, first, keyword } = (table.heads.read)(&head)?;
         let first = *top.head.get(first)?;
         let keyword = top.head.get(keyword).map_or(first.start, |k| k.start);
         let line = line_start(self.text, first.start);
-        let column = Some(white(self.text, first.start).len()).filter(|&c| line + c == first.start);
-        // A definition that stands further to the left than one that is open, or below it, is not inside of it.
-        let left_open = self.frames.iter().position(|f| {
-            f.definition.is_some_and(|d| {
-                self.columns[d].is_some_and(|c| column.is_some_and(|column| column <= c)) && self.found[d].head < line
-            })
-        });
-        if let Some(index) = left_open {
+        if let Some(index) = self.left_open(first.start) {
             let head = std::mem::take(&mut self.frames.last_mut()?.head);
             self.close_from(index, line);
             self.frames.last_mut()?.head = head;
@@ -197,7 +192,7 @@ impl Scan<'_> {
             form: Form::Open,
             parent: self.frames.iter().rev().find_map(|f| f.definition),
         });
-        self.columns.push(column);
+        self.columns.push(self.column(first.start));
         Some(self.found.len() - 1)
     }
 
@@ -212,6 +207,20 @@ impl Scan<'_> {
         let Some(definition) = self.define(table, tokens[index]) else { return };
         self.found[definition].form = Form::Expression;
         self.found[definition].block.end = expression_end(self.text, table.heads.goes_on, &tokens[index..]);
+    }
+
+    /// The column of a head that begins its line at byte `at`.
+    fn column(&self, at: usize) -> Option<usize> {
+        let column = white(self.text, at).len();
+        (line_start(self.text, at) + column == at).then_some(column)
+    }
+
+    /// The first frame of a definition that cannot hold a head at byte `at`, because it stands no further to the left.
+    fn left_open(&self, at: usize) -> Option<usize> {
+        let (column, line) = (self.column(at)?, line_start(self.text, at));
+        self.frames.iter().position(|frame| {
+            frame.definition.is_some_and(|d| self.columns[d].is_some_and(|c| column <= c) && self.found[d].head < line)
+        })
     }
 
     fn close(&mut self, token: Token, bracket: u8) {
