@@ -36,6 +36,17 @@ impl Language {
         }
     }
 
+    /// The name as it is written in a sentence.
+    pub fn title(self) -> &'static str {
+        match self {
+            Language::Python => "Python",
+            Language::JavaScript => "JavaScript",
+            Language::TypeScript => "TypeScript",
+            Language::Rust => "Rust",
+            Language::Go => "Go",
+        }
+    }
+
     /// File name endings, without the dot.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {

@@ -126,6 +126,160 @@ fn what_must_not_be_written_is_not() {
     assert_eq!(names(folder.path()), [""; 0]);
 }
 
+/// A stub, a candidate, and what the stub becomes, in each language.
+const LANGUAGES: &[(&str, &str, &str, &str)] = &[
+    (
+        "a.py",
+        "class A:\n\tdef f(x):\n\t\t'''Doc.'''\n\nx = 1\n",
+        "\t\treturn 'é'\n",
+        "class A:\n\tdef f(x):\n\t\t'''Doc.'''\n\t\treturn 'é'\n\nx = 1\n",
+    ),
+    (
+        "a.rs",
+        "impl A {\n\t/// Doc.\n\tfn f() {}\n}\n",
+        "\t\tg();\n\t}\n}\n",
+        "impl A {\n\t/// Doc.\n\tfn f() {\n\t\tg();\n\t}\n}\n",
+    ),
+    (
+        "a.js",
+        "class A {\n  f() {\n    // TODO\n  }\n}\n",
+        "    return `}`;\n  }",
+        "class A {\n  f() {\n    // TODO\n    return `}`;\n  }\n}\n",
+    ),
+    ("a.ts", "const f = (x: A) => x;\nf(1);\n", "  return x;\n}\n", "const f = (x: A) => {\n  return x;\n};\nf(1);\n"),
+    (
+        "a.go",
+        "package p\n\nfunc f() int {\n\tpanic(\"TODO\")\n}\n\nvar x = 1\n",
+        "    return 1\n}\n",
+        "package p\n\nfunc f() int {\n\treturn 1\n}\n\nvar x = 1\n",
+    ),
+];
+
+#[test]
+fn every_language_keeps_marks_line_ends_and_the_last_one() {
+    for &(name, stub, candidate, becomes) in LANGUAGES {
+        for (windows, mark, last) in
+            [(false, false, false), (true, false, false), (true, true, false), (true, true, true), (false, true, true)]
+        {
+            let form = |text: &str| {
+                let text = if last { text.trim_end_matches('\n') } else { text };
+                let text = if windows { text.replace('\n', "\r\n") } else { text.to_owned() };
+                if mark { format!("\u{feff}{text}") } else { text }
+            };
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            fs::write(&path, form(stub)).unwrap();
+            let spec = TargetSpec { path: path.clone(), place: Place::Function("f".into()) };
+            let applied = Target::read(&spec).unwrap().apply(candidate, None).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), form(becomes), "{name}");
+            applied.undo().unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), form(stub), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_function_that_has_only_moved_is_written_where_it_stands_now() {
+    for &(name, stub, candidate, becomes) in LANGUAGES {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        let read = || {
+            fs::write(&path, stub).unwrap();
+            Target::read(&TargetSpec { path: path.clone(), place: Place::Function("f".into()) }).unwrap()
+        };
+        let comment = if name == "a.py" { "# New.\n\n\n" } else { "// New.\n\n\n" };
+        let target = read();
+        let moved = format!("{comment}{stub}");
+        fs::write(&path, &moved).unwrap();
+        let applied = target.apply(candidate, None).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{comment}{becomes}"), "{name}");
+        applied.undo().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), moved, "{name}");
+        // The function itself, or what follows it, has changed; or there is a second one like it.
+        for changed in [
+            stub.replacen("f(", "f(y, ", 1),
+            stub.replacen("f =", "ff =", 1),
+            format!("{stub}\n"),
+            format!("{stub}{stub}"),
+        ] {
+            if changed == stub {
+                continue;
+            }
+            let target = read();
+            fs::write(&path, &changed).unwrap();
+            let error = target.apply(candidate, None).unwrap_err();
+            assert!(matches!(error, CodeError::Changed { .. }), "{name}: {changed}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), changed, "{name}");
+        }
+    }
+}
+
+#[test]
+fn files_in_other_encodings_are_left_alone() {
+    let read = |bytes: &[u8]| {
+        let (folder, path) = file(bytes);
+        let target = Target::read(&TargetSpec { path: path.clone(), place: Place::Any });
+        (folder, path, target)
+    };
+    let message = |error: CodeError, path: &Path| error.to_string().replace(&path.display().to_string(), "stub.py");
+    // The bytes are UTF-8 by chance.
+    let (_folder, path, target) = read("# -*- coding: latin-1 -*-\n# é\ndef f(x):\n    pass\n".as_bytes());
+    insta::assert_snapshot!(
+        message(target.unwrap_err(), &path),
+        @"stub.py says on line 1 that it is in the encoding latin-1, and only UTF-8 can be completed here; save the file as UTF-8 and change that line"
+    );
+    let (_folder, path, target) = read(b"# \xe9\ndef f(x):\n    pass\n");
+    assert!(message(target.unwrap_err(), &path).contains("the byte at offset 2 (line 1)"));
+    // Plain ASCII is the same in both, as long as it stays that.
+    let plain = b"# coding: latin-1\ndef f(x):\n    pass\n";
+    let (_folder, path, target) = read(plain);
+    let target = target.unwrap();
+    assert!(matches!(target.apply("    return 'é'\n", None).unwrap_err(), CodeError::OtherEncoding { line: 1, .. }));
+    assert_eq!(fs::read(&path).unwrap(), plain);
+    target.apply("    return 'e'\n", None).unwrap().undo().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), plain);
+}
+
+/// The tools that take patches take ours, and come to the same bytes.
+#[test]
+fn git_and_patch_take_the_diff() {
+    let crlf = STUB.replace('\n', "\r\n");
+    let bare = STUB.trim_end_matches("\n\n\nprint(f(1))\n");
+    let lone = STUB.replace("import os\n", "s = '\r'  # \u{c}\n");
+    let texts = [STUB, crlf.as_str(), bare, lone.as_str(), &format!("\u{feff}{STUB}")].map(str::to_owned);
+    for name in ["stub.py", "a folder/my stub.py", "grün.py", "quo\"te.py"] {
+        for text in &texts {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            let mut target = read(&path);
+            target.path = Some(PathBuf::from(name));
+            let patch = folder.path().join("a.patch");
+            fs::write(&patch, target.diff(BODY)).unwrap();
+            for (tool, arguments) in [("git", &["apply", "-p1"][..]), ("patch", &["-p1", "--binary", "-i"][..])] {
+                fs::write(&path, text).unwrap();
+                let mut run = std::process::Command::new(tool);
+                run.args(arguments).arg("a.patch").current_dir(folder.path());
+                let out = match run.env("GIT_CEILING_DIRECTORIES", folder.path()).output() {
+                    Ok(out) => out,
+                    Err(error) => {
+                        println!("skipped: {tool} is not here ({error})");
+                        continue;
+                    }
+                };
+                assert!(out.status.success(), "{tool} {name}: {out:?}\n{}", target.diff(BODY));
+                assert_eq!(fs::read(&path).unwrap(), target.splice_bytes(BODY), "{tool} {name}");
+            }
+        }
+    }
+    // A path that leads elsewhere stands in the patch with its last part.
+    let (_folder, path) = file(STUB.as_bytes());
+    let mut target = read(&path);
+    target.path = Some(PathBuf::from("../x/stub.py"));
+    assert!(target.diff(BODY).starts_with("--- a/stub.py\n+++ b/stub.py\n@@"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 

@@ -1,7 +1,7 @@
 //! Where a function ends, and when two bodies are the same: tables, and properties of any text.
 
-use bass_tui::code::{Place, Target, function_end, normalise, trim_candidate};
-use bass_tui::language::Language::Python;
+use bass_tui::code::{Place, Target, function_end, function_names, normalise, trim_candidate};
+use bass_tui::language::Language::{self, Go, JavaScript, Python, Rust, TypeScript};
 use proptest::prelude::*;
 
 /// Indentation, what belongs to the function, what follows.
@@ -189,5 +189,184 @@ proptest! {
         let bytes = target.splice_bytes(&candidate);
         let decoded = String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
         prop_assert_eq!(decoded.strip_prefix('\u{feff}').unwrap_or(&decoded), spliced.replace("\r\n", "\n"));
+    }
+}
+
+/// Language, what belongs to the function, its closing brace and what follows.
+const BRACE_ENDS: &[(Language, &str, &str)] = &[
+    (Rust, "    x\n", "}\n\nfn g() {}\n"),
+    (Rust, "    if x { 1 } else { 2 }\n", "}"),
+    (Rust, "    let c = '{'; let s = \"}\\\"}\"; // }\n", "}\n"),
+    (Rust, "    let r = r#\"}\"#; let b = b'}'; /* } /* } */ } */\n", "}\n"),
+    (Rust, "    fn h<'a>(x: &'a str) -> &'a str { x }\n    'l: loop { break 'l }\n", "}"),
+    (Rust, "", "}"),
+    (Go, "\ts := `}`\n\tr := '}'\n\tfor { break }\n", "}\n\nfunc g() {\n"),
+    (Go, "\treturn map[string]struct{}{\"}\": {}}\n", "}\n"),
+    (JavaScript, "  return `${a ? `}` : '}'} }`;\n", "};\n"),
+    (JavaScript, "  return s.replace(/[}/]/g, '{') / 2; // }\n", "}\nf();\n"),
+    (JavaScript, "  const o = { a: { b() {} } };\n  /* } */\n", "}, b: 1 };\n"),
+    (JavaScript, "  return <p title=\"}\">it's {x} it's</p>;\n", "}\n"),
+    (TypeScript, "  const a: { b: string } = { b: '}' };\n", "  }\n\n  g() {}\n"),
+];
+
+#[test]
+fn functions_end_where_their_braces_balance() {
+    for &(language, body, rest) in BRACE_ENDS {
+        let text = format!("{body}{rest}");
+        let closed = text.len() - rest.trim_start().len() + 1;
+        assert_eq!(function_end(language, 0, &text), Some(closed), "{text}");
+        assert_eq!(function_end(language, 0, body), None, "{body}");
+        // With or without its closing brace, a candidate is the same body.
+        assert_eq!(trim_candidate(language, 0, &text), body, "{text}");
+        assert_eq!(trim_candidate(language, 0, &text[..closed]), body, "{text}");
+        assert_eq!(trim_candidate(language, 0, body), body, "{text}");
+        assert_eq!(normalise(language, &text), normalise(language, body), "{text}");
+    }
+}
+
+#[test]
+fn comments_and_white_space_make_no_difference_between_braces() {
+    for (language, same, different) in [
+        (
+            Rust,
+            &["    x.a(1, 2) // why\n}\n", "x\n  .a(1,2)", "\tx.a( 1,\r\n2 ) /* /* a */ */ }"][..],
+            &["x.a(1, 3)", "\"x.a(1, 2)\"", "x.a(1 2)", "a & &b", "a && b", "\"a  b\"", "\"a b\"", "'a'", "'b'"][..],
+        ),
+        (
+            Go,
+            &["\tx(a,\n\t\tb)\n\n\ty()\n}", "x(a, b) // c\ny()\n"],
+            &["x(a, b); y()", "x(a, b)\ny\n()", "`a  b`", "`a b`", "'a'"],
+        ),
+        (
+            JavaScript,
+            &["  f({a: 1});\n  return /a b/;\n}", "f({ a : 1 }) ; /* x */ return /a b/ ;"],
+            &["return\nx", "return x", "return /a  b/", "`a  b`", "`a b`", "i++ + j", "i + ++j", "a\n(b)", "a(b)"],
+        ),
+    ] {
+        for text in same {
+            assert_eq!(normalise(language, text), normalise(language, same[0]), "{text}");
+        }
+        let keys: std::collections::HashSet<String> =
+            different.iter().chain(&same[..1]).map(|t| normalise(language, t)).collect();
+        assert_eq!(keys.len(), different.len() + 1, "{keys:?}");
+    }
+}
+
+/// Text made of pieces that matter to the rules of brace languages.
+fn bracish() -> impl Strategy<Value = String> {
+    let pieces = [
+        "\n",
+        "\r\n",
+        "\r",
+        "    ",
+        "\t",
+        " ",
+        "x",
+        "f",
+        "r",
+        "br",
+        "b",
+        "return",
+        "{",
+        "}",
+        "{",
+        "}",
+        "${",
+        "(",
+        ")",
+        "[",
+        "]",
+        "\"",
+        "'",
+        "`",
+        "'a",
+        "'}'",
+        "\\",
+        "/",
+        "//",
+        "/*",
+        "*/",
+        "#",
+        "r#\"",
+        "\"#",
+        "=",
+        "=>",
+        ">",
+        "<",
+        ";",
+        ",",
+        ".",
+        "é",
+        "+",
+        "++",
+        "fn f() ",
+        "func f() ",
+        "function f() ",
+        "class A ",
+        "impl A ",
+        "const f = (x) => ",
+        "\u{feff}",
+        "\u{c}",
+        "@",
+    ];
+    prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|p| p.concat())
+}
+
+const BRACES: [Language; 4] = [JavaScript, TypeScript, Rust, Go];
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
+
+    #[test]
+    fn the_end_between_braces_never_moves(text in bracish(), language in prop::sample::select(BRACES.to_vec())) {
+        let end = function_end(language, 0, &text);
+        let mut found = None;
+        for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {
+            let now = function_end(language, 0, &text[..at]);
+            prop_assert!(found.is_none() || now == found, "{found:?} became {now:?} at {at}");
+            found = now;
+            let at_brace = now.is_none_or(|k| k <= at && text[..k].ends_with('}'));
+            prop_assert!(at_brace);
+        }
+        prop_assert_eq!(found, end);
+    }
+
+    #[test]
+    fn trimming_between_braces_is_done_once(text in bracish(), language in prop::sample::select(BRACES.to_vec())) {
+        let text = text.replace(['\u{feff}', '\r'], "");
+        let trimmed = trim_candidate(language, 0, &text);
+        prop_assert!(text.starts_with(trimmed.trim_end()));
+        prop_assert!(trimmed.is_empty() || trimmed.ends_with('\n') && !trimmed.ends_with("\n\n"));
+        prop_assert_eq!(trim_candidate(language, 0, &trimmed), trimmed);
+    }
+
+    /// On any text, whatever is found can be shown and spliced, and only the body changes.
+    #[test]
+    fn only_the_inside_of_the_braces_changes(
+        before in bracish(),
+        after in bracish(),
+        candidate in bracish(),
+        language in prop::sample::select(BRACES.to_vec()),
+        line in 1_usize..12,
+    ) {
+        let stub = match language {
+            Rust => "fn g() {\n}",
+            Go => "func g() {\n}",
+            _ => "function g() {\n}",
+        };
+        let text = format!("{before}\n{stub}\n{after}");
+        for function in function_names(language, &text) {
+            prop_assert!(function.line <= text.lines().count().max(1));
+        }
+        let Ok(target) = Target::in_text(&text, language, &Place::Line(line)) else { return Ok(()) };
+        prop_assert!(target.prompt().ends_with('\n'));
+        prop_assert!(target.function.start <= target.body.start && target.body.start <= target.body.end);
+        prop_assert!(target.body.end <= target.function.end);
+        let spliced = target.splice(&candidate);
+        prop_assert!(spliced.starts_with(&target.text[..target.body.start]));
+        prop_assert!(spliced.ends_with(&target.text[target.body.end..]));
+        let bytes = String::from_utf8(target.splice_bytes(&candidate)).unwrap();
+        let bare = |text: &str| text.replace(['\r', '\u{feff}'], "");
+        prop_assert_eq!(bare(&bytes), bare(&spliced));
     }
 }

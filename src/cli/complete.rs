@@ -38,7 +38,7 @@ EXIT CODES
   3 engine or sandbox failed      130 interrupted"
 )]
 pub struct Args {
-    /// Text to complete; if it ends with the head of a Python function, that function is completed
+    /// Text to complete; if it ends with the head of a function, that function is completed
     #[arg(value_name = "PROMPT", group = "what")]
     prompt: Option<String>,
     #[arg(

@@ -39,7 +39,7 @@ pub struct Args {
     tests: String,
     #[command(flatten)]
     trial: TrialArgs,
-    /// Language of the candidate, where the file name does not tell: python
+    /// Language of the candidate, where the file name does not tell: python, javascript, typescript, rust, go
     #[arg(long, value_name = "L", help_heading = "Tests")]
     language: Option<String>,
     /// Print one JSON object
@@ -76,6 +76,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let tests = match args.tests.as_str() {
         "none" => return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto")),
+        "auto" if language != Language::Python => {
+            return Err(Failure::input(format!(
+                "--tests auto takes the >>> examples of Python docstrings, and {} is in {}: give --tests FILE",
+                spec.path.display(),
+                language.title()
+            )));
+        }
         "auto" => Tests::Doctest { source: program.clone() },
         file => {
             let path = Path::new(file);

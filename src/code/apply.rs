@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::target::read_bytes;
+use super::target::{read_bytes, utf8_declared};
 use super::{CodeError, Target};
 
 /// A change written to a file, and the way back.
@@ -23,7 +23,8 @@ pub struct Applied {
 
 impl Target {
     /// Writes `candidate` into the file: atomically, keeping mode, owner where the system allows it, line ends, byte order mark and the
-    /// final newline. A symbolic link stays one: the file it leads to is written. Refuses when the file is not what was read. A copy of
+    /// final newline. A symbolic link stays one: the file it leads to is written. Refuses when the file is not what was read, unless only the text
+    /// above the function has changed: then the function is written where it stands now. A copy of
     /// the file as it was goes into `backups`, if given. Returns the way back.
     pub fn apply(&self, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
         let Some(path) = &self.path else {
@@ -33,13 +34,23 @@ impl Target {
             return Err(CodeError::Empty { name: self.name.clone() });
         }
         let changed = || CodeError::Changed { path: path.clone() };
-        if read_bytes(path)? != self.original {
-            return Err(changed());
+        let now = read_bytes(path)?;
+        if now != self.original {
+            let moved = self.moved_to(now).ok_or_else(changed)?;
+            return moved.write(path, candidate, backups);
         }
+        self.write(path, candidate, backups)
+    }
+
+    /// [`Target::apply`] to a file whose bytes are those that this was read from.
+    fn write(&self, path: &Path, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
         let after = self.splice_bytes(candidate);
+        if !after.is_ascii() {
+            utf8_declared(path, self.language, &after)?;
+        }
         let backup = backups.map(|folder| keep_copy(folder, path, &self.original)).transpose()?;
-        replace_file(path, &self.original, &after, changed)?;
-        Ok(Applied { path: path.clone(), before: self.original.clone(), after, backup })
+        replace_file(path, &self.original, &after, || CodeError::Changed { path: path.to_path_buf() })?;
+        Ok(Applied { path: path.to_path_buf(), before: self.original.clone(), after, backup })
     }
 }
 

@@ -51,6 +51,18 @@ pub enum CodeError {
         /// Its line, 1-based.
         line: usize,
     },
+    /// The file is in another encoding than UTF-8, and says so.
+    #[error(
+        "{path} says on line {line} that it is in the encoding {encoding}, and only UTF-8 can be completed here; save the file as UTF-8 and change that line"
+    )]
+    OtherEncoding {
+        /// The file.
+        path: PathBuf,
+        /// The encoding.
+        encoding: String,
+        /// The line that says so, 1-based.
+        line: usize,
+    },
     /// The file's language is not known.
     #[error("{path} is not in a language that can be completed here; files that end in {known} can be")]
     UnknownLanguage {

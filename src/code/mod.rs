@@ -9,6 +9,7 @@ mod definition;
 mod error;
 mod go;
 mod javascript;
+mod open;
 mod patch;
 mod python;
 mod rules;
@@ -21,6 +22,7 @@ mod typescript;
 
 pub use apply::Applied;
 pub use error::CodeError;
+pub use open::open_function;
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
 
@@ -31,9 +33,9 @@ use crate::language::Language;
 pub struct FunctionName {
     /// Its name, dotted for methods and nested functions: `Stack.push`.
     pub name: String,
-    /// Line of its `def`, 1-based.
+    /// Line of its `def` or its name, 1-based.
     pub line: usize,
-    /// Whether it has a body: more than a docstring, `pass`, `...` or `raise NotImplementedError`.
+    /// Whether it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`.
     pub finished: bool,
 }
 
@@ -44,16 +46,18 @@ pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
     functions.into_iter().map(|f| FunctionName { name: f.name, line: f.line, finished: f.finished }).collect()
 }
 
-/// Where a function body that starts at the beginning of `text` ends: the byte length to keep once a line has begun that no longer
-/// belongs to it, `None` while it may go on. `indent` is the indentation of the `def` line in columns.
+/// Where a function body that starts at the beginning of `text` ends: the byte length to keep, `None` while it may go on. `indent` is
+/// the indentation of the `def` line in columns.
 ///
-/// What is kept ends after the line end of the last line that is not blank. The answer never changes when text is added: once it is
+/// In Python it ends once a line has begun that no longer belongs to it, and what is kept ends after the line end of the last line that
+/// is not blank. Where blocks stand in braces it ends with the brace that closes the function. The answer never changes when text is added: once it is
 /// `Some(k)`, it is `Some(k)` for every longer text.
 pub fn function_end(language: Language, indent: usize, text: &str) -> Option<usize> {
     (rules::of(language).function_end)(indent, text)
 }
 
-/// What of the model's `text` is the function's body: cut where the function ends, without blank lines at the end, line ends `\n`.
+/// What of the model's `text` is the function's body: cut where the function ends, without its closing brace, without blank lines at the
+/// end, line ends `\n`.
 /// Ends with exactly one newline unless it is empty.
 pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
     let kept = text.get(..(rules::of(language).inside)(indent, text)).unwrap_or(text);

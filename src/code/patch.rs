@@ -2,11 +2,33 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use similar::TextDiff;
 
 use super::{CodeError, Target};
+
+/// Whether a path leads down from the current folder: others cannot stand in a patch.
+fn is_below(path: &Path) -> bool {
+    path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
+}
+
+/// A file name as it stands in the head of a patch: quoted where it holds what would end it, and with a tab after a name with spaces.
+fn header(side: &str, name: &str) -> String {
+    let name = name.replace('\\', if cfg!(windows) { "/" } else { "\\" });
+    if name.contains(|c: char| c.is_control() || matches!(c, '"' | '\\')) {
+        let escape = |c: char| match c {
+            '"' | '\\' => format!("\\{c}"),
+            c if c.is_control() => {
+                c.to_string().bytes().fold(String::new(), |out, byte| out + &format!("\\{byte:03o}"))
+            }
+            c => c.to_string(),
+        };
+        return format!("\"{side}{}\"", name.chars().map(escape).collect::<String>());
+    }
+    let tab = if name.contains(' ') { "\t" } else { "" };
+    format!("{side}{name}{tab}")
+}
 
 impl Target {
     /// The change that `candidate` makes, as a unified diff that `patch -p1` and `git apply` take. The file is named as it was given, an
@@ -15,12 +37,15 @@ impl Target {
         let after = self.splice_bytes(candidate);
         let (before, after) = (String::from_utf8_lossy(&self.original), String::from_utf8_lossy(&after));
         let name = match &self.path {
-            Some(path) if path.is_relative() => path.strip_prefix(".").unwrap_or(path).display().to_string(),
+            Some(path) if is_below(path) => path.strip_prefix(".").unwrap_or(path).display().to_string(),
             Some(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             None => self.entry_point.clone(),
         };
-        let diff = TextDiff::from_lines(&*before, &*after);
-        diff.unified_diff().header(&format!("a/{name}"), &format!("b/{name}")).to_string()
+        // A carriage return alone ends a line for some tools, but not for these.
+        let (before, after): (Vec<&str>, Vec<&str>) =
+            (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+        let diff = TextDiff::configure().newline_terminated(true).diff_slices(&before, &after);
+        diff.unified_diff().header(&header("a/", &name), &header("b/", &name)).to_string()
     }
 
     /// Writes [`Target::diff`] into a new file in `folder`, so that a candidate that could not be applied is not lost. Returns the file.

@@ -7,6 +7,8 @@ use crate::language::Language;
 
 /// The row of a language.
 pub(super) struct Rules {
+    /// The encoding that a file says it is in, if that is not UTF-8, and the 1-based line that says so.
+    pub encoding: fn(&[u8]) -> Option<(String, usize)>,
     /// All functions of a text (line ends `\n`), in the order they stand in.
     pub functions: fn(&str) -> Vec<Function>,
     /// See [`super::function_end`].

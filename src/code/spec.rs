@@ -81,10 +81,12 @@ impl TargetSpec {
     }
 }
 
+/// Whether `text` is names with dots between them. JavaScript has `$` in names and `#` before private ones.
 fn is_dotted_name(text: &str) -> bool {
     text.split('.').all(|part| {
-        part.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_')
-            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+        let name = part.strip_prefix('#').unwrap_or(part);
+        name.chars().next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$'))
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
     })
 }
 
@@ -116,6 +118,8 @@ mod tests {
             ("we::ird.py::f", "we::ird.py", function("f")),
             ("we::ird.py", "we::ird.py", Place::Any),
             (r"C:\stats.py", r"C:\stats.py", Place::Any),
+            ("stack.ts:Stack.#push", "stack.ts", function("Stack.#push")),
+            ("stack.js:$", "stack.js", function("$")),
             ("stats.py:größe", "stats.py", function("größe")),
         ] {
             assert_eq!(parse(text), Ok((path.to_owned(), place)), "{text}");

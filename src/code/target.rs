@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use similar::get_close_matches;
 
 use super::rules::{self, Function};
-use super::text::{decode, line_of};
-use super::{CodeError, Place, TargetSpec};
+use super::{CodeError, Place, TargetSpec, text};
 use crate::language::Language;
 
 /// How many functions a message lists.
@@ -62,10 +61,13 @@ impl Target {
                 .collect::<Vec<_>>()
                 .join(", "),
         })?;
-        let text = decode(&original).map_err(|offset| CodeError::NotUtf8 {
+        if !original.is_ascii() {
+            utf8_declared(path, language, &original)?;
+        }
+        let text = text::decode(&original).map_err(|offset| CodeError::NotUtf8 {
             path: path.clone(),
             offset,
-            line: line_of(&original, offset),
+            line: text::line_of(&original, offset),
         })?;
         Self::find(Some(path.clone()), original, text, language, &spec.place)
     }
@@ -73,7 +75,7 @@ impl Target {
     /// Finds a function in text that has no file.
     pub fn in_text(text: &str, language: Language, place: &Place) -> Result<Self, CodeError> {
         let original = text.as_bytes().to_vec();
-        let text = super::text::decode_str(text).0.into_owned();
+        let text = text::decode_str(text).0.into_owned();
         Self::find(None, original, text, language, place)
     }
 
@@ -83,10 +85,27 @@ impl Target {
         self.prompt.clone()
     }
 
-    /// Whether the docstring holds `>>>` examples.
+    /// Whether the docstring holds `>>>` examples. Only Python has docstrings in this sense.
     pub fn has_doctests(&self) -> bool {
         let docstring = self.docstring.clone().and_then(|d| self.text.get(d)).unwrap_or_default();
         docstring.lines().any(|l| l.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']).starts_with(">>>"))
+    }
+
+    /// The same function in a file whose bytes are now `bytes`: nothing but the text above it has changed, and there is only one like it.
+    pub(super) fn moved_to(&self, bytes: Vec<u8>) -> Option<Self> {
+        let rest = self.original.get(text::offset_in(&self.original, self.function.start)..)?;
+        let text = text::decode(&bytes).ok()?;
+        let start = text.len().checked_sub(self.text.len() - self.function.start)?;
+        let wanted = self.text.get(self.function.clone())?;
+        let functions = (rules::of(self.language).functions)(&text);
+        let mut alike = functions.iter().filter(|f| f.name == self.name && text.get(f.range.clone()) == Some(wanted));
+        let this = alike.next().filter(|f| f.range.start == start && f.indent == self.indent)?;
+        if alike.next().is_some() || !bytes.ends_with(rest) {
+            return None;
+        }
+        let line = Place::Line(this.line);
+        let moved = Self::find(self.path.clone(), bytes, text, self.language, &line).ok()?;
+        (moved.function.start == start).then_some(moved)
     }
 
     fn find(
@@ -117,6 +136,14 @@ impl Target {
             original,
             text,
         })
+    }
+}
+
+/// Refuses a file that says of itself that it is in another encoding than UTF-8.
+pub(super) fn utf8_declared(path: &Path, language: Language, bytes: &[u8]) -> Result<(), CodeError> {
+    match (rules::of(language).encoding)(bytes) {
+        Some((encoding, line)) => Err(CodeError::OtherEncoding { path: path.to_path_buf(), encoding, line }),
+        None => Ok(()),
     }
 }
 
@@ -184,7 +211,7 @@ fn last_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// The innermost function that holds the 1-based `line`. Blank lines after a function belong to it: that is where the cursor stands when
+/// The innermost function that holds the 1-based `line`, the comment that describes it included. Blank lines after a function belong to it: that is where the cursor stands when
 /// the body is about to be written.
 fn at_line<'f>(text: &str, functions: &'f [Function], line: usize) -> Option<&'f Function> {
     let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
@@ -192,7 +219,7 @@ fn at_line<'f>(text: &str, functions: &'f [Function], line: usize) -> Option<&'f
     let end = text[at..].find('\n').map_or(text.len(), |n| at + n);
     let holds = |f: &&Function| {
         let blank_between = || at >= f.range.end && text[f.range.end..end].trim().is_empty();
-        f.range.start <= end && (at < f.range.end || blank_between())
+        f.stub.min(f.range.start) <= end && (at < f.range.end || blank_between())
     };
     functions.iter().filter(holds).max_by_key(|f| f.range.start)
 }

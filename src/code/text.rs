@@ -34,7 +34,7 @@ pub(super) fn decode_str(text: &str) -> (Cow<'_, str>, LineEnd) {
 }
 
 /// The place in `bytes` of a place in their decoded text.
-fn offset_in(bytes: &[u8], text_offset: usize) -> usize {
+pub(super) fn offset_in(bytes: &[u8], text_offset: usize) -> usize {
     let mut at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     for _ in 0..text_offset {
         // A place in the text is never between the two bytes of a line end: the pair is one step.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 pub use trials::{TrialPool, TrialReport};
 
-use crate::code::{self, CodeError, Place, Target};
+use crate::code::{self, CodeError, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::source::Prompt;
@@ -81,9 +81,9 @@ impl Job {
         })
     }
 
-    /// A job for a text. If it ends with the head of a Python function, that function is completed; else the text goes on freely.
+    /// A job for a text. If it ends with the head of a function, that function is completed; else the text goes on freely.
     pub fn from_text(text: &str, tests: &TestsChoice) -> Result<Self, JobError> {
-        let target = open_function(text);
+        let target = code::open_function(text);
         let (tests, tests_label) = find_tests(target.as_ref(), tests)?;
         Ok(Self {
             prompt: Prompt::Text(text.to_owned()),
@@ -158,12 +158,6 @@ impl Job {
     }
 }
 
-/// The function whose head ends `text`, if it does.
-fn open_function(text: &str) -> Option<Target> {
-    let target = Target::in_text(text, Language::Python, &Place::Any).ok()?;
-    target.text.get(target.body.start..).is_some_and(|rest| rest.trim().is_empty()).then_some(target)
-}
-
 fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<Tests>, String), JobError> {
     let doctest = target.filter(|t| t.has_doctests()).map(|t| Tests::Doctest { source: t.text.clone() });
     match choice {
@@ -171,6 +165,11 @@ fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<T
         TestsChoice::IfAny => Ok(doctest.map_or((None, String::new()), |tests| (Some(tests), "doctest".to_owned()))),
         TestsChoice::Auto => match (doctest, target) {
             (Some(tests), _) => Ok((Some(tests), "doctest".to_owned())),
+            (None, Some(t)) if t.language != Language::Python => Err(JobError::NoTests(format!(
+                "it takes the >>> examples of Python docstrings, and {} is in {}; give --tests FILE, or --tests none",
+                t.name,
+                t.language.title()
+            ))),
             (None, Some(t)) => Err(JobError::NoTests(format!(
                 "the docstring of {} has no >>> examples; add some, or give --tests FILE",
                 t.name
@@ -234,6 +233,9 @@ mod tests {
         assert_eq!(job.target.as_ref().unwrap().entry_point, "double");
         assert!(job.tests.is_none());
         assert!(job.program("    return 2 * x\n").ends_with("\"\"\"\n    return 2 * x\n"));
+        let job = Job::from_text("/// Twice x.\nfn double(x: i32) -> i32 {\n", &TestsChoice::IfAny).unwrap();
+        assert_eq!(job.language, Some(Language::Rust));
+        assert!(job.program("    2 * x\n}").ends_with("{\n    2 * x\n}\n"));
         assert!(Job::from_text("Dear Sir or Madam,", &TestsChoice::IfAny).unwrap().target.is_none());
     }
 
@@ -242,6 +244,8 @@ mod tests {
         let text = "def double(x):\n    \"\"\"Twice x.\"\"\"\n";
         let error = Job::from_text(text, &TestsChoice::Auto).unwrap_err().to_string();
         assert!(error.contains("double") && error.contains(">>>"), "{error}");
+        let error = Job::from_text("func double(x int) int {\n", &TestsChoice::Auto).unwrap_err().to_string();
+        assert!(error.contains("double is in Go") && error.contains("--tests FILE"), "{error}");
         let gone = TestsChoice::File("no/such/tests.py".into());
         assert!(Job::from_text(text, &gone).unwrap_err().to_string().contains("no/such/tests.py"));
     }

@@ -239,6 +239,15 @@ mod tests {
     }
 
     #[test]
+    fn every_language_has_colours() {
+        let colourer = Colourer::new(&Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap());
+        for language in crate::language::Language::ALL {
+            let (spans, _) = colourer.line(None, language.name(), "return \"x\"");
+            assert!(spans.len() > 1, "{}", language.name());
+        }
+    }
+
+    #[test]
     fn text_in_pieces_is_coloured_as_at_once() {
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let whole = coloured(&theme, &[CODE.len()]);

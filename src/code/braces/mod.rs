@@ -36,6 +36,7 @@ pub(super) struct Table {
 macro_rules! rules {
     ($table:ident) => {
         Rules {
+            encoding: |_| None,
             functions: |text| braces::functions(&$table, text),
             function_end: |_, text| braces::function_end(&$table, text),
             inside: |_, text| braces::inside(&$table, text),

@@ -9,6 +9,8 @@ pub(in crate::code) struct Heads {
     pub restarts: &'static [&'static str],
     /// Words that go on with what stands on the line above.
     pub goes_on: &'static [&'static str],
+    /// Whether functions may be written as `x => x + 1`.
+    pub arrows: bool,
     /// What the tokens before a brace define.
     pub read: fn(&Head) -> Option<Found>,
 }
@@ -95,12 +97,15 @@ pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<De
     scan.frames.push(Frame { bracket: 0, definition: None, inline: false, head: Vec::new() });
     let mut line_ended = false;
     let mut last: Option<Token> = None;
-    for token in tokens {
+    for (index, token) in tokens.iter().enumerate() {
         match token.kind {
             Kind::Newline => line_ended = true,
             Kind::Comment => {}
             _ => {
                 scan.begin(table, *token, line_ended, last);
+                if table.heads.arrows && !token.is(text, "{") && scan.after_arrow() {
+                    scan.expression(table, tokens, index);
+                }
                 scan.take(table, *token, last);
                 line_ended = false;
                 last = Some(*token);
@@ -165,20 +170,15 @@ impl Scan<'_> {
     /// What the brace `token` opens, if it is known.
     fn define(&mut self, table: &Table, token: Token) -> Option<usize> {
         let top = self.frames.last()?;
-        let in_scope = top.definition.is_some_and(|d| self.found[d].scope);
+        let around = top.head.first().and_then(|t| self.left_open(t.start)).unwrap_or(self.frames.len());
+        let definition = self.frames[..around].last().and_then(|f| f.definition);
+        let in_scope = definition.is_some_and(|d| self.found[d].scope);
         let head = Head { text: self.text, tokens: &top.head, in_scope };
         let Found { name, scope, first, keyword } = (table.heads.read)(&head)?;
         let first = *top.head.get(first)?;
         let keyword = top.head.get(keyword).map_or(first.start, |k| k.start);
         let line = line_start(self.text, first.start);
-        let column = Some(white(self.text, first.start).len()).filter(|&c| line + c == first.start);
-        // A definition that stands further to the left than one that is open, or below it, is not inside of it.
-        let left_open = self.frames.iter().position(|f| {
-            f.definition.is_some_and(|d| {
-                self.columns[d].is_some_and(|c| column.is_some_and(|column| column <= c)) && self.found[d].head < line
-            })
-        });
-        if let Some(index) = left_open {
+        if let Some(index) = self.left_open(first.start) {
             let head = std::mem::take(&mut self.frames.last_mut()?.head);
             self.close_from(index, line);
             self.frames.last_mut()?.head = head;
@@ -192,8 +192,35 @@ impl Scan<'_> {
             form: Form::Open,
             parent: self.frames.iter().rev().find_map(|f| f.definition),
         });
-        self.columns.push(column);
+        self.columns.push(self.column(first.start));
         Some(self.found.len() - 1)
+    }
+
+    /// Whether the tokens so far end with `=>`.
+    fn after_arrow(&self) -> bool {
+        let head = self.frames.last().map_or(&[][..], |f| f.head.as_slice());
+        matches!(head, [.., a, b] if a.end == b.start && a.is(self.text, "=") && b.is(self.text, ">"))
+    }
+
+    /// A function whose body is the expression that begins with the token at `index`.
+    fn expression(&mut self, table: &Table, tokens: &[Token], index: usize) {
+        let Some(definition) = self.define(table, tokens[index]) else { return };
+        self.found[definition].form = Form::Expression;
+        self.found[definition].block.end = expression_end(self.text, table.heads.goes_on, &tokens[index..]);
+    }
+
+    /// The column of a head that begins its line at byte `at`.
+    fn column(&self, at: usize) -> Option<usize> {
+        let column = white(self.text, at).len();
+        (line_start(self.text, at) + column == at).then_some(column)
+    }
+
+    /// The first frame of a definition that cannot hold a head at byte `at`, because it stands no further to the left.
+    fn left_open(&self, at: usize) -> Option<usize> {
+        let (column, line) = (self.column(at)?, line_start(self.text, at));
+        self.frames.iter().position(|frame| {
+            frame.definition.is_some_and(|d| self.columns[d].is_some_and(|c| column <= c) && self.found[d].head < line)
+        })
     }
 
     fn close(&mut self, token: Token, bracket: u8) {
@@ -237,4 +264,33 @@ impl Scan<'_> {
 fn in_angles(text: &str, tokens: &[Token]) -> bool {
     let head = Head { text, tokens, in_scope: false };
     (0..tokens.len()).any(|i| head.at(i) == "<" && head.after_angles(i) == i)
+}
+
+/// The end of the expression that begins with the first of these tokens: before what separates it from the next one, or where a line
+/// ends and the next one does not go on with it.
+fn expression_end(text: &str, goes_on: &[&str], tokens: &[Token]) -> usize {
+    let mut depth = 0_usize;
+    let mut end = tokens.first().map_or(0, |t| t.start);
+    let mut operand = false;
+    let mut line_ended = false;
+    for token in tokens {
+        let begins = matches!(token.kind, Kind::Word | Kind::Str | Kind::Open) || matches!(token.text(text), "@" | "#");
+        match token.kind {
+            Kind::Comment => continue,
+            Kind::Newline => {
+                line_ended = true;
+                continue;
+            }
+            _ if depth == 0 && line_ended && operand && begins && !goes_on.contains(&token.text(text)) => return end,
+            Kind::Close if depth == 0 => return end,
+            Kind::Mark if depth == 0 && matches!(token.text(text), ";" | ",") => return end,
+            Kind::Open => depth += 1,
+            Kind::Close => depth -= 1,
+            _ => {}
+        }
+        line_ended = false;
+        operand = matches!(token.kind, Kind::Word | Kind::Str | Kind::Close);
+        end = token.end;
+    }
+    end
 }

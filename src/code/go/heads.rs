@@ -3,7 +3,7 @@
 use crate::code::braces::scan::{Found, Head, Heads};
 
 pub(super) const HEADS: Heads =
-    Heads { restarts: &["func", "type", "var", "const", "import", "package"], goes_on: &[], read };
+    Heads { restarts: &["func", "type", "var", "const", "import", "package"], goes_on: &[], arrows: false, read };
 
 fn read(head: &Head) -> Option<Found> {
     let last = head.tokens.len().checked_sub(1)?;

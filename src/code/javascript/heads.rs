@@ -20,6 +20,7 @@ pub(super) const HEADS: Heads = Heads {
         "declare",
     ],
     goes_on: &["extends", "implements", "instanceof", "in", "of", "as", "satisfies", "function"],
+    arrows: true,
     read,
 };
 

@@ -1,6 +1,7 @@
 //! Python: its row in the table of languages.
 
 mod context;
+mod encoding;
 mod functions;
 mod indent;
 mod lex;
@@ -10,6 +11,7 @@ use super::definition::Grammar;
 use super::rules::Rules;
 
 pub(super) static RULES: Rules = Rules {
+    encoding: encoding::declared,
     functions: functions::functions,
     function_end: lines::function_end,
     inside: |indent, text| lines::function_end(indent, text).unwrap_or(text.len()),

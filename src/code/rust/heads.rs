@@ -21,6 +21,7 @@ pub(super) const HEADS: Heads = Heads {
         "macro_rules",
     ],
     goes_on: &[],
+    arrows: false,
     read,
 };
 
