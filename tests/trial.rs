@@ -342,6 +342,7 @@ fn hostile_programs_get_their_verdict_and_do_no_harm() {
     let mut programs: Vec<PathBuf> = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file())
         .collect();
     programs.sort();
     assert!(programs.len() >= 60, "the hostile programs are missing");
