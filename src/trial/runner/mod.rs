@@ -1,6 +1,9 @@
 //! How each language's tests are run. One file per language.
 
+pub mod command;
 pub mod javascript;
+mod names;
+pub mod project;
 pub mod python;
 
 use std::fs::File;

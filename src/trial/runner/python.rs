@@ -77,6 +77,9 @@ pub fn run(sandbox: &Sandbox, python: &Prepared, trial: &Trial, cancel: &AtomicB
     let (style, name, text) = match &trial.tests {
         Tests::Doctest { source } => (Style::Doctest, "the docstrings", source),
         Tests::Source { name, text } => (Style::Source, name.as_str(), text),
+        Tests::Project(_) | Tests::Command { .. } => {
+            return Ok(Verdict::not_run("these tests are not run by the driver"));
+        }
     };
     drive(sandbox, python, style, [&trial.program, entry, module, name, text], trial.limits, cancel)
 }

@@ -16,7 +16,7 @@ mod probe;
 #[cfg(unix)]
 mod procfs;
 #[cfg(unix)]
-mod scratch;
+pub(in crate::trial) mod scratch;
 #[cfg(target_os = "linux")]
 mod seccomp;
 #[cfg(unix)]
