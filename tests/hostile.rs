@@ -41,6 +41,7 @@ fn run(runner: &Runner, program: &str, tests: &str, seconds: u64) -> Verdict {
         module: Some("numbers".to_owned()),
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: "test_f.py".to_owned(), text: tests.to_owned() },
+        stub: None,
         limits,
     };
     runner.run(&trial, &Arc::default()).unwrap()

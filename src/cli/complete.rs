@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::report::{CandidateReport, Report};
 use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Target, TargetSpec};
-use crate::job::{Job, JobError, TrialPool, TrialReport, pick};
+use crate::job::{Job, JobError, TestsChoice, TrialPool, TrialReport, pick};
 use crate::source::{Event, FinishReason, Prompt, Request, Source, Summary, Ticket};
 use crate::trial::{Limits, Runner, Status, Verdict};
 
@@ -70,8 +70,8 @@ pub struct Args {
     generate: GenerateArgs,
     #[command(flatten)]
     tests: TestArgs,
-    /// Command that tests a candidate (not available in this version: use --tests)
-    #[arg(long, value_name = "CMD", help_heading = "Tests")]
+    /// Command that tests a candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are filled in
+    #[arg(long, value_name = "CMD", help_heading = "Tests", conflicts_with = "tests")]
     test_command: Option<String>,
     #[command(flatten)]
     trial: TrialArgs,
@@ -93,9 +93,6 @@ enum Message {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open()?;
-    if args.test_command.is_some() {
-        return Err(Failure::input("--test-command is not available in this version: give the tests as --tests FILE"));
-    }
     if args.apply && args.file.is_none() {
         return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
     }
@@ -180,7 +177,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 }
 
 fn job(args: &Args) -> Result<Job, Failure> {
-    let tests = args.tests.choice();
+    let tests = args.test_command.clone().map_or_else(|| args.tests.choice(), TestsChoice::Command);
     let made = if let Some(file) = &args.file {
         let target = TargetSpec::parse(file).and_then(|spec| Target::read(&spec)).map_err(Failure::input)?;
         Job::from_target(target, &tests)

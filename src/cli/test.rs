@@ -35,8 +35,11 @@ pub struct Args {
     )]
     candidate: String,
     /// A tests file, or auto for the >>> examples of the docstrings
-    #[arg(long, value_name = "FILE|auto", help_heading = "Tests")]
-    tests: String,
+    #[arg(long, value_name = "FILE|auto", help_heading = "Tests", required_unless_present = "test_command")]
+    tests: Option<String>,
+    /// Command that tests the candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are filled in
+    #[arg(long, value_name = "CMD", help_heading = "Tests", conflicts_with = "tests")]
+    test_command: Option<String>,
     #[command(flatten)]
     trial: TrialArgs,
     /// Language of the candidate, where the file name does not tell: python, javascript, typescript, rust, go
@@ -74,20 +77,25 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             last.or_else(|| last_function(&program))
         }
     };
-    let tests = match args.tests.as_str() {
-        "none" => return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto")),
-        "auto" if language != Language::Python => {
+    let tests = match (&args.test_command, args.tests.as_deref().unwrap_or("none")) {
+        (Some(command), _) => {
+            let named = functions.iter().find(|f| Some(&f.name) == entry_point.as_ref());
+            Tests::of_command(command, language, Some(&spec.path), named.map(|f| f.line)).map_err(Failure::input)?
+        }
+        (None, "none") => {
+            return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto"));
+        }
+        (None, "auto") if language != Language::Python => {
             return Err(Failure::input(format!(
                 "--tests auto takes the >>> examples of Python docstrings, and {} is in {}: give --tests FILE",
                 spec.path.display(),
                 language.title()
             )));
         }
-        "auto" => Tests::Doctest { source: program.clone() },
-        file => {
+        (None, "auto") => Tests::Doctest { source: program.clone() },
+        (None, file) => {
             let path = Path::new(file);
-            let name = path.file_name().map_or(file.into(), |n| n.to_string_lossy()).into_owned();
-            Tests::Source { name, text: read("the tests file ", path)? }
+            Tests::of_file(language, Some((&spec.path, &program)), path, read("the tests file ", path)?)
         }
     };
     let runner = consent(Runner::probe(), Some(language), args.trial.unprotected)?;

@@ -42,6 +42,8 @@ pub enum TestsChoice {
     None,
     /// A tests file.
     File(std::path::PathBuf),
+    /// A command, as the user wrote it.
+    Command(String),
 }
 
 /// Why a job could not be made.
@@ -61,6 +63,9 @@ pub enum JobError {
     /// There are no tests where they were expected.
     #[error("--tests auto: {0}")]
     NoTests(String),
+    /// The test command is none.
+    #[error("{0}")]
+    Command(String),
 }
 
 impl Job {
@@ -186,7 +191,15 @@ fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<T
             };
             let text = read(path).map_err(|source| JobError::TestsFile { path: path.clone(), source })?;
             let name = path.file_name().map_or_else(|| path.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
-            Ok((Some(Tests::Source { name: name.clone(), text }), name))
+            let language = target.map_or(Language::Python, |t| t.language);
+            let program = target.and_then(|t| Some((t.path.as_deref()?, t.text.as_str())));
+            Ok((Some(Tests::of_file(language, program, path, text)), name))
+        }
+        TestsChoice::Command(command) => {
+            let language = target.map_or(Language::Python, |t| t.language);
+            let line = target.map(|t| 1 + t.text.bytes().take(t.function.start).filter(|&byte| byte == b'\n').count());
+            let tests = Tests::of_command(command, language, target.and_then(|t| t.path.as_deref()), line);
+            Ok((Some(tests.map_err(JobError::Command)?), command.clone()))
         }
     }
 }

@@ -54,6 +54,11 @@ pub fn find_python() -> Result<Python, Fault> {
     Err(fault)
 }
 
+/// The Python of a virtual environment.
+pub fn python_at(program: &Path) -> Option<Python> {
+    understand(&ask(program)?, env::home_dir().as_deref()).ok()
+}
+
 /// What the program says about itself; `None` if it cannot say it (a shim without a version chosen, a broken install).
 fn ask(program: &Path) -> Option<String> {
     let output = Command::new(program)

@@ -4,18 +4,23 @@
 
 mod interpreter;
 mod protection;
+mod project;
 mod runner;
 mod sandbox;
 mod toolchain;
 mod verdict;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use interpreter::Fault;
 pub use protection::{Layer, Protection};
+pub use project::Project;
+use project::needs_project;
+use runner::command::{Command, Toolbox, split};
+use runner::project::Projects;
 use runner::python::Prepared;
 use sandbox::Sandbox;
 pub use sandbox::Tier;
@@ -109,6 +114,48 @@ pub enum Tests {
         /// Its text.
         text: String,
     },
+    /// A tests file that runs in a copy of its project, with the candidate in its place.
+    Project(Project),
+    /// A command of the user's: exit code 0 is a pass.
+    Command {
+        /// Program and arguments, with places for `{file}`, `{dir}`, `{function}` and `{line}`.
+        words: Vec<String>,
+        /// The file with the candidate.
+        file: PathBuf,
+        /// The line its function begins in, 1-based.
+        line: Option<usize>,
+        /// The project around the file; without one the candidate stands alone in an empty folder.
+        project: Option<Project>,
+    },
+}
+
+impl Tests {
+    /// The tests of a file. They run in a copy of the project that both files lie in if they need it; else alone with the candidate.
+    pub fn of_file(language: Language, program: Option<(&Path, &str)>, tests: &Path, text: String) -> Self {
+        let project = program.and_then(|(path, program)| {
+            let project = Project::around(path, Some(tests))?;
+            needs_project(&project, language, program, &text).then_some(project)
+        });
+        let name = || tests.file_name().map_or_else(|| tests.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
+        project.map_or_else(|| Tests::Source { name: name(), text }, Tests::Project)
+    }
+
+    /// A command as the user wrote it, for a file or, where there is none, a file of this language.
+    pub fn of_command(
+        command: &str,
+        language: Language,
+        file: Option<&Path>,
+        line: Option<usize>,
+    ) -> Result<Self, String> {
+        let ending = language.extensions().first().copied().unwrap_or_default();
+        let lone = || PathBuf::from(format!("candidate.{ending}"));
+        Ok(Tests::Command {
+            words: split(command)?,
+            project: file.and_then(|file| Project::around(file, None)),
+            file: file.map_or_else(lone, Path::to_path_buf),
+            line,
+        })
+    }
 }
 
 /// Limits of one trial.
@@ -158,6 +205,7 @@ pub struct Runner {
     sandbox: Arc<Sandbox>,
     python: Arc<OnceLock<Result<Prepared, Fault>>>,
     tools: Arc<Tools>,
+    projects: Arc<Projects>,
     runs_unprotected: bool,
 }
 
@@ -184,7 +232,13 @@ impl Runner {
     }
 
     fn with(sandbox: Sandbox) -> Self {
-        Self { sandbox: Arc::new(sandbox), python: Arc::default(), tools: Arc::default(), runs_unprotected: false }
+        Self {
+            sandbox: Arc::new(sandbox),
+            python: Arc::default(),
+            tools: Arc::default(),
+            projects: Arc::default(),
+            runs_unprotected: false,
+        }
     }
 
     /// Lets this runner run code without isolation. Only after the user said yes to just that.
@@ -204,6 +258,25 @@ impl Runner {
     ///
     /// Must be called on a thread that lives as long as the trial: the code is killed when that thread ends.
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+        if let Tests::Command { words, file, line, project } = &trial.tests {
+            let (sandbox, toolbox) = (self.sandbox()?, self.toolbox());
+            let base = project.as_ref().map(|project| self.projects.base(project)).transpose()?;
+            let project = project.as_ref().zip(base.as_deref());
+            let command = Command { words, file, line: *line };
+            return runner::command::run(sandbox, &toolbox, project, &command, trial, cancel);
+        }
+        if let Tests::Project(project) = &trial.tests {
+            let (sandbox, projects) = (self.sandbox()?, &*self.projects);
+            return match trial.language {
+                Language::Python => {
+                    runner::project::python(sandbox, &self.python()?.python, projects, project, trial, cancel)
+                }
+                other => Err(TrialError::Interpreter(format!(
+                    "tests of a project in {} cannot be run by name yet: give the tests as --test-command",
+                    other.name()
+                ))),
+            };
+        }
         match trial.language {
             Language::Python => runner::python::run(self.sandbox()?, self.python()?, trial, cancel),
             Language::JavaScript | Language::TypeScript => {
@@ -253,6 +326,24 @@ impl Runner {
     /// The Python interpreter that programs are run with.
     pub fn interpreter(&self) -> Result<&Path, TrialError> {
         self.python().map(|python| python.python.program.as_path())
+    }
+
+    /// What commands of the user's find in their PATH: the tools of all languages that are installed here.
+    fn toolbox(&self) -> Toolbox {
+        let mut toolbox = Toolbox::default();
+        let mut add = |program: &Path, readable: &[PathBuf]| {
+            toolbox.path.extend(program.parent().map(Path::to_path_buf));
+            toolbox.readable.extend_from_slice(readable);
+        };
+        if let Ok(prepared) = self.python() {
+            add(&prepared.python.program, &prepared.python.readable);
+        }
+        for kind in [Kind::Node, Kind::Rustc, Kind::Go] {
+            if let Ok(tool) = self.tools.get(kind) {
+                add(&tool.program, &tool.readable);
+            }
+        }
+        toolbox
     }
 
     fn sandbox(&self) -> Result<&Sandbox, TrialError> {

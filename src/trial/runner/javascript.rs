@@ -76,12 +76,13 @@ pub fn run(sandbox: &Sandbox, node: &Tool, trial: &Trial, cancel: &AtomicBool) -
         compiler: None,
     };
     let verdict = separate(sandbox, node, &request, trial.limits, cancel)?;
-    if verdict.status == Status::Error && verdict.message.starts_with(LOST) {
-        request.style = "shared";
-        let verdict = shared(sandbox, node, &request, trial.limits, cancel)?;
-        return Ok(Verdict { assurance: Assurance::Shared, ..verdict });
-    }
-    Ok(verdict)
+    let Some(what) = verdict.message.strip_prefix(LOST).filter(|_| verdict.status == Status::Error) else {
+        return Ok(verdict);
+    };
+    request.style = "shared";
+    let verdict = shared(sandbox, node, &request, trial.limits, cancel)?;
+    let message = format!("{} (in one process with the tests, as {what} cannot be passed on)", verdict.message);
+    Ok(Verdict { assurance: Assurance::Shared, message, ..verdict })
 }
 
 /// Reads a tests file without running it: the verdict is an error when it does not parse.

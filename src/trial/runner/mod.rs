@@ -1,7 +1,10 @@
 //! How each language's tests are run. One file per language.
 
+pub mod command;
 pub mod javascript;
 pub mod pair;
+mod names;
+pub mod project;
 pub mod python;
 
 use std::fs::File;

@@ -1,15 +1,13 @@
 //! Python: the programs that run inside the sandbox, and what is said to them.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use super::super::interpreter::{Fault, Python, find_python};
 use super::super::sandbox::{Job, Sandbox};
 use super::super::{Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
-use super::pair;
+use super::{nonce, pair};
 use crate::untrusted::clean_line;
 
 /// A program made of parts of the driver, in this order.
@@ -97,10 +95,13 @@ pub fn run(sandbox: &Sandbox, python: &Prepared, trial: &Trial, cancel: &AtomicB
     let (style, name, text) = match &trial.tests {
         Tests::Doctest { source } => (Style::Doctest, "the docstrings", source),
         Tests::Source { name, text } => (Style::Source, name.as_str(), text),
+        Tests::Project(_) | Tests::Command { .. } => {
+            return Ok(Verdict::not_run("these tests are not run by the driver"));
+        }
     };
     let stub = trial.stub.as_deref().unwrap_or(match &trial.tests {
         Tests::Doctest { source } => source,
-        Tests::Source { .. } => "",
+        _ => "",
     });
     let fields = [&trial.program, entry, module, name, text, stub];
     if let Some(verdict) = in_two(sandbox, python, style, fields, trial.limits, cancel)? {
@@ -128,7 +129,7 @@ fn in_two(
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Option<Verdict>, TrialError> {
-    let nonce = fresh_nonce()?;
+    let nonce = nonce()?;
     let judge = job(python, request(&python.judge, &with_nonce(&nonce, style, fields)), limits);
     let worker = job(python, request(&python.worker, &[]), limits);
     let pair = pair::run(sandbox, judge, worker, cancel).map_err(TrialError::Sandbox)?;
@@ -144,7 +145,7 @@ fn in_one(
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Verdict, TrialError> {
-    let nonce = fresh_nonce()?;
+    let nonce = nonce()?;
     let job = job(python, request(&python.shared, &with_nonce(&nonce, style, fields)), limits);
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     verdict::of(&run, &nonce, &limits)
@@ -180,17 +181,6 @@ fn request(driver: &[u8], fields: &[&str]) -> Vec<u8> {
         bytes.extend_from_slice(field.as_bytes());
     }
     bytes
-}
-
-fn fresh_nonce() -> Result<String, TrialError> {
-    nonce().map_err(|e| TrialError::Sandbox(format!("no random number could be drawn: {e}")))
-}
-
-/// 128 random bits in hex: what a forged report would have to guess.
-fn nonce() -> io::Result<String> {
-    let mut bits = [0_u8; 16];
-    File::open("/dev/urandom")?.read_exact(&mut bits)?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 
 #[cfg(test)]

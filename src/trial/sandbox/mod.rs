@@ -30,7 +30,7 @@ mod report;
 #[cfg(target_os = "linux")]
 mod root;
 #[cfg(unix)]
-mod scratch;
+pub(in crate::trial) mod scratch;
 #[cfg(target_os = "linux")]
 mod seccomp;
 #[cfg(unix)]

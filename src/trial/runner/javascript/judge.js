@@ -50,7 +50,7 @@ function settle([kind, value, at]) {
         case 'absent': return undefined;
         case 'throw': {
             const error = codec.decode(value);
-            if (typeof at === 'number') LINES.set(Object(error), at);
+            FOREIGN.set(Object(error), at ?? undefined);
             throw error;
         }
         case 'lost': return report('error', `LOST ${value}`);
@@ -59,7 +59,8 @@ function settle([kind, value, at]) {
     throw new Error('the program sent something that cannot be read');
 }
 
-const LINES = new WeakMap();
+// Errors of the program, and the lines they came from.
+const FOREIGN = new WeakMap();
 
 function encoded(values) {
     try {
@@ -80,7 +81,7 @@ function invoke(verb, id, self, args) {
 }
 
 const keyName = (key) => (typeof key === 'string' ? key : `@@${`${key.description}`.replace(/^Symbol\./, '')}`);
-const KNOWN = new Set(['@@iterator', '@@asyncIterator', '@@hasInstance', '@@toPrimitive', '@@toStringTag']);
+const KNOWN = new Set(['@@iterator', '@@asyncIterator', '@@toPrimitive', '@@toStringTag']);
 const reaches = (key) => typeof key === 'string' || KNOWN.has(keyName(key));
 
 // What represents a function, an object of a class or a promise of the worker.
@@ -283,7 +284,7 @@ function told(error) {
 }
 
 function fromWithin(error) {
-    const line = LINES.get(Object(error)) ?? lineOf(error ?? {}, request.file);
+    const line = FOREIGN.get(Object(error)) ?? lineOf(error ?? {}, request.file);
     const name = typeof error?.name === 'string' ? error.name : 'Error';
     return `${name}: ${error?.message ?? show(error)}${line === undefined ? '' : ` (line ${line})`}`;
 }
@@ -337,7 +338,7 @@ async function main() {
         const callsCheck = /^(await\s+)?check\s*\(/m.test(request.tests);
         if (typeof check === 'function' && !callsCheck && request.entry) await check(nameOf(request.entry)?.value);
     } catch (error) {
-        const isOwn = error?.isUnmet || checks.count > 0;
+        const isOwn = error?.isUnmet || checks.count > 0 || FOREIGN.has(Object(error));
         report(isOwn ? 'failed' : 'error', isOwn ? told(error) : `tests file ${request.testsFile}: ${told(error)}`);
     }
     await runTests();

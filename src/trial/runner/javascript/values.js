@@ -120,8 +120,12 @@ class Codec {
         if (types.isPromise(value) || (proto !== null && getPrototypeOf(proto) !== null)) return this.object(value);
         // A plain object: of this realm or, as far as anybody can tell, of another one.
         if (proto !== null && proto !== Object.prototype && proto.constructor !== Object) return this.object(value);
+        const keys = Reflect.ownKeys(value);
+        // The prototype of a class looks like a plain object but for what it is the prototype of.
+        const isPrototype = typeof Object.getOwnPropertyDescriptor(value, 'constructor')?.value === 'function';
+        if (this.lends && (isPrototype || keys.some((key) => typeof key === 'symbol'))) return this.object(value);
         const entries = [];
-        for (const key of Reflect.ownKeys(value)) {
+        for (const key of keys) {
             if (typeof key === 'symbol') throw new NotCarried('a property named by a symbol');
             if (Object.getOwnPropertyDescriptor(value, key).enumerable) entries.push([key, inner(value[key])]);
         }

@@ -102,6 +102,9 @@ function callBack(id, args) {
     }
 }
 
+// The judge learns of a broken promise when it waits for it, which may be later.
+process.on('unhandledRejection', () => {});
+
 let waiting = false;
 process.on('beforeExit', () => {
     if (waiting) line.send(['stuck']);

@@ -1,0 +1,236 @@
+//! Copies of a project: one base, made once, and a light copy of it for every candidate.
+//!
+//! Files are shared by reference where the disk can (a clone is written to without touching its original), else copied; never by
+//! hard links, through which a candidate would write to the user's file. Overlay mounts could replace [`Base::copy`] some day.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+#[cfg(unix)]
+use super::super::sandbox::scratch::Scratch;
+use super::Project;
+use super::list::{List, list};
+
+/// A private folder; the careful kind belongs to the sandbox, which other systems lack.
+#[cfg(not(unix))]
+#[derive(Debug)]
+struct Scratch(tempfile::TempDir);
+
+#[cfg(not(unix))]
+impl Scratch {
+    fn new() -> io::Result<Self> {
+        tempfile::tempdir().map(Self)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// The largest project that is copied.
+const LARGEST: u64 = 200 << 20;
+
+/// A copy of the project as the user has it.
+#[derive(Debug)]
+pub struct Base {
+    folder: Scratch,
+    list: List,
+    stamps: Vec<Option<(u64, SystemTime)>>,
+    root: PathBuf,
+}
+
+/// A copy with a candidate in it. Removed when dropped.
+#[derive(Debug)]
+pub struct Copy {
+    folder: Scratch,
+    /// Folders outside of the copy that it may read: installed packages.
+    pub readable: Vec<PathBuf>,
+}
+
+impl Base {
+    /// Copies a project.
+    pub fn new(root: &Path) -> Result<Self, String> {
+        let list = list(root)?;
+        let stamps = stamps(root, &list);
+        let size: u64 = stamps.iter().flatten().map(|(size, _)| size).sum();
+        if size > LARGEST {
+            return Err(format!(
+                "the project {} has {} MB of files, and at most {} MB are copied for a trial: add what is not source to .gitignore",
+                root.display(),
+                size >> 20,
+                LARGEST >> 20
+            ));
+        }
+        let folder = Scratch::new().map_err(|e| format!("a copy of the project could not be made: {e}"))?;
+        copy_all(root, folder.path(), &list, true)?;
+        Ok(Self { folder, list, stamps, root: root.to_path_buf() })
+    }
+
+    /// Whether the project still is as it was when it was copied.
+    pub fn is_current(&self) -> bool {
+        list(&self.root).is_ok_and(|now| now == self.list && stamps(&self.root, &now) == self.stamps)
+    }
+
+    /// A copy in which `program`, if there is one, stands in the place of the project's file.
+    pub fn copy(&self, project: &Project, program: Option<&str>) -> Result<Copy, String> {
+        let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");
+        let folder = Scratch::new().map_err(failed)?;
+        copy_all(self.folder.path(), folder.path(), &self.list, false)?;
+        for path in &self.list.dependencies {
+            let link = folder.path().join(path);
+            fs::create_dir_all(link.parent().unwrap_or(folder.path())).map_err(failed)?;
+            link_to(&self.root.join(path), &link).map_err(failed)?;
+        }
+        if let Some(program) = program {
+            put(folder.path(), &project.file, program).map_err(|e| {
+                format!(
+                    "the candidate could not be put into the copy of {}: {e}",
+                    self.root.join(&project.file).display()
+                )
+            })?;
+        }
+        Ok(Copy { folder, readable: self.list.dependencies.iter().map(|path| self.root.join(path)).collect() })
+    }
+
+    /// The first file that steers the tests and is not what it was.
+    pub fn changed(&self, project: &Project, copy: &Copy) -> Option<&Path> {
+        let steering = self.list.files.iter().filter(|path| project.is_steering(path) && **path != project.file);
+        steering.map(PathBuf::as_path).find(|path| {
+            let same = |folder: &Path| fs::read(folder.join(path)).ok();
+            same(self.folder.path()) != same(copy.path())
+        })
+    }
+}
+
+impl Copy {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Size and time of every file.
+fn stamps(root: &Path, list: &List) -> Vec<Option<(u64, SystemTime)>> {
+    let stamp = |path: &PathBuf| {
+        let meta = fs::symlink_metadata(root.join(path)).ok()?;
+        Some((meta.len(), meta.modified().ok()?))
+    };
+    list.files.iter().map(stamp).collect()
+}
+
+/// Copies the files of a list. `gone` allows that one vanished since it was listed.
+fn copy_all(from: &Path, to: &Path, list: &List, gone: bool) -> Result<(), String> {
+    for path in &list.files {
+        match copy_one(&from.join(path), &to.join(path)) {
+            Err(error) if gone && error.kind() == io::ErrorKind::NotFound => {}
+            outcome => {
+                outcome.map_err(|e| format!("{} could not be copied for a trial: {e}", from.join(path).display()))?
+            }
+        }
+    }
+    Ok(())
+}
+
+fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
+    let meta = fs::symlink_metadata(from)?;
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    if meta.is_symlink() {
+        return link_to(&fs::read_link(from)?, to);
+    }
+    if !meta.is_file() {
+        // Pipes, sockets and devices are nobody's source.
+        return Ok(());
+    }
+    let (source, target) = (File::open(from)?, File::create_new(to)?);
+    if !clone(&source, &target) {
+        io::copy(&mut &source, &mut &target)?;
+    }
+    target.set_permissions(meta.permissions())
+}
+
+/// Makes `target` share the blocks of `source`, on disks that can do it.
+#[cfg(target_os = "linux")]
+fn clone(source: &File, target: &File) -> bool {
+    use std::os::fd::AsRawFd;
+    // SAFETY: two open descriptors and a plain number; the call only writes to the target file.
+    unsafe { libc::ioctl(target.as_raw_fd(), libc::FICLONE as _, source.as_raw_fd()) == 0 }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn clone(_source: &File, _target: &File) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn link_to(target: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, link)
+}
+
+#[cfg(not(unix))]
+fn link_to(_target: &Path, _link: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Writes `text` to a file of a copy. Nothing on the way may lead out of it.
+fn put(root: &Path, file: &Path, text: &str) -> io::Result<()> {
+    let leads_out = || io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the project");
+    if !file.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(leads_out());
+    }
+    let path = root.join(file);
+    let folder = path.parent().unwrap_or(root);
+    fs::create_dir_all(folder)?;
+    if !fs::canonicalize(folder)?.starts_with(fs::canonicalize(root)?) {
+        return Err(leads_out());
+    }
+    let permissions = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file).map(|meta| meta.permissions());
+    let _ = fs::remove_file(&path);
+    let mut target = File::create_new(&path)?;
+    target.write_all(text.as_bytes())?;
+    permissions.map_or(Ok(()), |permissions| target.set_permissions(permissions))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_shares_nothing_that_can_be_written_with_its_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::create_dir_all(root.join("node_modules/dep")).unwrap();
+        fs::create_dir_all(root.join("target/debug")).unwrap();
+        fs::write(root.join("src/a.py"), "old").unwrap();
+        fs::write(root.join("test_a.py"), "tests").unwrap();
+        fs::write(root.join("target/debug/big"), "x").unwrap();
+        link_to(Path::new("/etc/passwd"), &root.join("leads_out")).unwrap();
+        link_to(Path::new("/tmp"), &root.join("folder_out")).unwrap();
+        let mut project =
+            Project { root: root.to_path_buf(), package: "".into(), file: "src/a.py".into(), tests: None };
+        let base = Base::new(root).unwrap();
+        let copy = base.copy(&project, Some("new")).unwrap();
+        assert_eq!(fs::read_to_string(copy.path().join("src/a.py")).unwrap(), "new");
+        assert_eq!(fs::read_to_string(root.join("src/a.py")).unwrap(), "old");
+        assert!(!copy.path().join("target").exists() && copy.path().join("node_modules/dep").exists());
+        assert_eq!(fs::read_link(copy.path().join("leads_out")).unwrap(), Path::new("/etc/passwd"));
+        assert_eq!(copy.readable, [root.join("node_modules")]);
+        assert_eq!(base.changed(&project, &copy), None);
+        fs::write(copy.path().join("test_a.py"), "pass").unwrap();
+        assert_eq!(base.changed(&project, &copy), Some(Path::new("test_a.py")));
+        assert_eq!(fs::read_to_string(root.join("test_a.py")).unwrap(), "tests");
+        // A file behind a link that leads out is refused; the link itself is replaced, not followed.
+        project.file = "folder_out/made".into();
+        assert!(base.copy(&project, Some("x")).is_err());
+        project.file = "leads_out".into();
+        let copy = base.copy(&project, Some("x")).unwrap();
+        assert!(!fs::symlink_metadata(copy.path().join("leads_out")).unwrap().is_symlink());
+        assert!(base.is_current());
+        fs::write(root.join("src/a.py"), "newer").unwrap();
+        assert!(!base.is_current());
+    }
+}

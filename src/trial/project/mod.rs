@@ -1,0 +1,118 @@
+//! The user's project around a file: where it begins, and copies of it in which candidates are tried.
+//!
+//! A trial never writes to the user's own files: it gets a copy, with dependencies (installed packages) linked and readable only.
+
+mod belongs;
+mod copy;
+mod list;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use belongs::needs_project;
+pub use copy::{Base, Copy};
+
+/// Files that mark the top of a project.
+const MARKERS: &[&str] = &["Cargo.toml", "package.json", "go.mod", "pyproject.toml", "setup.cfg", "setup.py"];
+
+/// Files that say which tests run and how, wherever they stand.
+const STEERING: &[&str] = &[
+    "conftest.py",
+    "pytest.ini",
+    "tox.ini",
+    "setup.cfg",
+    "pyproject.toml",
+    "package.json",
+    "Cargo.toml",
+    "Cargo.lock",
+    "go.mod",
+    "go.sum",
+    "config.toml",
+    "build.rs",
+];
+
+/// A file of a project, with the tests that are to be run there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// The top folder.
+    pub root: PathBuf,
+    /// The folder that tests start in, relative to the root: that of the nearest package.
+    pub package: PathBuf,
+    /// The file with the candidate, relative to the root.
+    pub file: PathBuf,
+    /// The tests file, relative to the root; `None` for a command of the user's.
+    pub tests: Option<PathBuf>,
+}
+
+impl Project {
+    /// The project that `file` lies in, with its tests file if that lies in it, too. `None` for a file on its own.
+    pub fn around(file: &Path, tests: Option<&Path>) -> Option<Self> {
+        let file = fs::canonicalize(file).ok()?;
+        let (root, package) = top(&file)?;
+        let inside = |path: &Path| Some(fs::canonicalize(path).ok()?.strip_prefix(&root).ok()?.to_path_buf());
+        let tests = match tests {
+            Some(path) => Some(inside(path)?),
+            None => None,
+        };
+        let relative = |path: &Path| path.strip_prefix(&root).map(Path::to_path_buf).ok();
+        Some(Self { package: relative(&package)?, file: relative(&file)?, tests, root: root.clone() })
+    }
+
+    /// Whether a file decides what the tests are: a candidate must not change it.
+    fn is_steering(&self, path: &Path) -> bool {
+        self.tests.as_deref() == Some(path)
+            || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
+                STEERING.contains(&name)
+                    || name.starts_with("test_")
+                    || [".test.", ".spec.", "_test."].iter().any(|part| name.contains(part))
+            })
+    }
+}
+
+/// The top folder of the project around a file, and the folder of its nearest package. Never the home folder or one above.
+fn top(file: &Path) -> Option<(PathBuf, PathBuf)> {
+    let is_own = |folder: &Path| super::interpreter::is_own_folder(folder, std::env::home_dir().as_deref());
+    let above: Vec<&Path> = file.ancestors().skip(1).take_while(|folder| is_own(folder)).collect();
+    let package = above.iter().find(|folder| MARKERS.iter().any(|name| folder.join(name).is_file()));
+    let repository = above.iter().find(|folder| folder.join(".git").exists());
+    let root = repository.or_else(|| {
+        // Of packages in packages (workspaces) the outermost.
+        above.iter().rev().find(|folder| MARKERS.iter().any(|name| folder.join(name).is_file()))
+    })?;
+    let package = package.filter(|package| package.starts_with(root)).unwrap_or(root);
+    Some((root.to_path_buf(), package.to_path_buf()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_root_is_the_repository_and_the_package_the_nearest_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        fs::create_dir_all(top.join("repo/.git")).unwrap();
+        fs::create_dir_all(top.join("repo/crates/one/src")).unwrap();
+        fs::create_dir_all(top.join("repo/crates/one/tests")).unwrap();
+        for path in [
+            "repo/Cargo.toml",
+            "repo/crates/one/Cargo.toml",
+            "repo/crates/one/src/lib.rs",
+            "repo/crates/one/tests/a.rs",
+            "lone.py",
+        ] {
+            fs::write(top.join(path), "").unwrap();
+        }
+        let file = top.join("repo/crates/one/src/lib.rs");
+        let project = Project::around(&file, Some(&top.join("repo/crates/one/tests/a.rs"))).unwrap();
+        assert_eq!((project.root, project.package), (top.join("repo"), "crates/one".into()));
+        assert_eq!(
+            (project.file, project.tests),
+            ("crates/one/src/lib.rs".into(), Some("crates/one/tests/a.rs".into()))
+        );
+        // Tests from elsewhere are no tests of the project.
+        assert_eq!(Project::around(&file, Some(&top.join("lone.py"))), None);
+        fs::remove_dir(top.join("repo/.git")).unwrap();
+        assert_eq!(Project::around(&file, None).unwrap().root, top.join("repo"));
+    }
+}

@@ -1,0 +1,7 @@
+// expect: killed
+// says: ended
+// Ends the process while it is loaded.
+process.exit(0);
+function f(x) {
+    return 2 * x;
+}

@@ -1,0 +1,5 @@
+// expect: timeout
+// An endless loop.
+function f(x) {
+    for (;;);
+}

@@ -1,0 +1,6 @@
+// expect: killed
+// says: ended
+// Ends the process past all handlers.
+function f(x) {
+    process.reallyExit(0);
+}

@@ -1,0 +1,9 @@
+// expect: failed
+// says: expected 6
+// Defines what belongs to the tests.
+globalThis.assert = Object.assign(() => {}, { strictEqual() {}, deepStrictEqual() {} });
+function assert() {}
+const require2 = () => assert;
+function f(x) {
+    return 0;
+}

@@ -1,0 +1,5 @@
+// expect: error
+// says: line 4
+// Not a program.
+function f(x {
+}

@@ -1,0 +1,6 @@
+// expect: passed
+// A timer keeps the event loop alive for ever.
+setInterval(() => {}, 1000);
+function f(x) {
+    return 2 * x;
+}

@@ -1,0 +1,6 @@
+// expect: killed failed
+// A rejection that nobody handles.
+Promise.reject(new Error('nobody cares'));
+function f(x) {
+    return 0;
+}
