@@ -17,6 +17,7 @@ use crate::code::{Target, TargetSpec};
 use crate::job::{Job, JobError, TrialPool, TrialReport, Turn, pick};
 use crate::source::{Event, FinishReason, Prompt, Request, Source, Summary, Ticket};
 use crate::trial::{Limits, Runner, Status, Verdict};
+use crate::untrusted::clean;
 
 /// Arguments of `complete`.
 #[derive(Debug, clap::Args)]
@@ -166,7 +167,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         if let Some(c) = report.picked {
             let code = job.function(&report.candidates[c].text);
             // A file gets it exactly; a terminal must not be steered by it.
-            let code = if std::io::stdout().is_terminal() { crate::untrusted::clean(&code) } else { code };
+            let code = if std::io::stdout().is_terminal() { clean(&code) } else { code };
             print(&code)?;
             if !code.ends_with('\n') {
                 print("\n")?;
@@ -180,7 +181,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             let why = if tested { "no candidate passed" } else { "no candidate was finished" };
-            say(&format!("bass-tui: {why}: {} is as it was\n", path.display()));
+            say(&(clean(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
         }
         _ => {}
     }
@@ -242,7 +243,7 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
             let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
-            say(&format!("written to {}{backup}\n", applied.path.display()));
+            say(&(clean(&format!("written to {}{backup}", applied.path.display())) + "\n"));
             Ok(())
         }
         Err(error) => {

@@ -16,8 +16,8 @@ use super::progress::Line;
 use super::session::{Session, consent, on_signal};
 use crate::engine::{DraftLength, GenerateOptions};
 use crate::eval::{
-    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Progress, Report, ResultsFile,
-    RunError, Setting, Speed, Unready,
+    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Progress, Report,
+    ResultsFile, RunError, Setting, Speed, Unready,
 };
 use crate::job::TrialPool;
 use crate::sampling::Accept;
@@ -235,7 +235,13 @@ impl Args {
     }
 
     /// pass@k needs k samples of every problem.
-    fn check_k(&self, ks: &[usize], problems: &[Problem], given: Option<&[Vec<Answer>]>, n: usize) -> Result<(), Failure> {
+    fn check_k(
+        &self,
+        ks: &[usize],
+        problems: &[Problem],
+        given: Option<&[Vec<Answer>]>,
+        n: usize,
+    ) -> Result<(), Failure> {
         let most = ks.iter().copied().max().unwrap_or_default();
         let count = |i: usize| given.map_or(n, |answers| answers.get(i).map_or(0, Vec::len));
         match problems.iter().enumerate().find(|(i, _)| count(*i) < most) {
@@ -328,7 +334,11 @@ impl Args {
 }
 
 /// Takes over what a results file holds of this run; the rest stays to be done.
-fn take_up(plan: &mut Plan, results: Vec<ProblemResult>, path: &Path) -> Result<BTreeMap<String, ProblemResult>, Failure> {
+fn take_up(
+    plan: &mut Plan,
+    results: Vec<ProblemResult>,
+    path: &Path,
+) -> Result<BTreeMap<String, ProblemResult>, Failure> {
     let mut kept = BTreeMap::new();
     // Rows of problems that are not in this run may stand there: another --only or --limit.
     let mut found: BTreeMap<String, ProblemResult> = results.into_iter().map(|r| (r.task_id.clone(), r)).collect();

@@ -29,7 +29,10 @@ pub fn print_json(json: &str) -> Result<(), Failure> {
 /// Such characters can only stand inside the strings of a JSON text, where an escape means the same. (Those below a space
 /// are escaped in any JSON.)
 fn escape(json: &str) -> String {
-    let acts = |c: char| c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let acts = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         // All of them lie in the first plane: one escape each.

@@ -129,9 +129,21 @@ mod tests {
     fn problems_that_were_not_reached_have_failed() {
         use FinishReason::{Length, Stop};
         let results = [
-            problem("a", vec![candidate(0, Some(Stop), -0.1, Status::Failed), candidate(1, Some(Stop), -0.2, Status::Passed)]),
-            problem("b", vec![candidate(0, Some(Stop), -0.1, Status::Passed), candidate(1, Some(Stop), -0.2, Status::Timeout)]),
-            problem("c", vec![candidate(0, Some(Length), -0.1, Status::Passed), candidate(1, Some(Length), -0.2, Status::Passed)]),
+            problem(
+                "a",
+                vec![candidate(0, Some(Stop), -0.1, Status::Failed), candidate(1, Some(Stop), -0.2, Status::Passed)],
+            ),
+            problem(
+                "b",
+                vec![candidate(0, Some(Stop), -0.1, Status::Passed), candidate(1, Some(Stop), -0.2, Status::Timeout)],
+            ),
+            problem(
+                "c",
+                vec![
+                    candidate(0, Some(Length), -0.1, Status::Passed),
+                    candidate(1, Some(Length), -0.2, Status::Passed),
+                ],
+            ),
         ];
         let all = figures(&results, 4, &[1, 2]).unwrap();
         assert!(close(Some(all.pass_at_first), 0.25) && close(Some(all.pass_at_all), 0.75));

@@ -59,12 +59,10 @@ fn python(runner: &Runner, problems: &[&Problem], first: &Problem, limits: Limit
          def answer():\n    return 1\n",
         names.join(", ")
     );
-    let probe = Problem {
-        entry_point: Some("answer".to_owned()),
-        tests: "assert answer() == 1\n".to_owned(),
-        ..first.clone()
-    };
-    let verdict = runner.run(&probe.trial(&Answer::Program(program), limits), &Arc::default()).map_err(Unready::Sandbox)?;
+    let probe =
+        Problem { entry_point: Some("answer".to_owned()), tests: "assert answer() == 1\n".to_owned(), ..first.clone() };
+    let verdict =
+        runner.run(&probe.trial(&Answer::Program(program), limits), &Arc::default()).map_err(Unready::Sandbox)?;
     if verdict.status != Status::Passed {
         let why = format!("a program that does nothing was found {}: {}", verdict.status.word(), verdict.message);
         return Err(Unready::Sandbox(TrialError::Sandbox(why)));

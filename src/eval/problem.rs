@@ -119,7 +119,8 @@ impl Problem {
     /// Equal for two answers that differ only in white space, blank lines and comments.
     pub fn duplicate_key(&self, answer: &Answer) -> String {
         let text = answer.text();
-        let key = if Language::ALL.contains(&self.language) { code::normalise(self.language, text) } else { text.into() };
+        let key =
+            if Language::ALL.contains(&self.language) { code::normalise(self.language, text) } else { text.into() };
         match answer {
             Answer::Completion(_) => key,
             // A program and a completion are never compared by their texts.

@@ -36,14 +36,18 @@ pub(super) fn rows(path: &Path) -> Result<Vec<Row>, String> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!("the file {file} is larger than 1 GiB: is it a problem file?"));
     }
-    let text = String::from_utf8(bytes).map_err(|e| format!("the file {file} is not UTF-8 text: {}", e.utf8_error()))?;
+    let text =
+        String::from_utf8(bytes).map_err(|e| format!("the file {file} is not UTF-8 text: {}", e.utf8_error()))?;
     parse(path, text.strip_prefix('\u{feff}').unwrap_or(&text))
 }
 
 fn parse(path: &Path, text: &str) -> Result<Vec<Row>, String> {
     let values = if text.trim_start().starts_with('[') { array(path, text)? } else { lines(path, text)? };
     if values.is_empty() {
-        return Err(format!("the file {} is empty: expected one JSON object per line, or a JSON array", path.display()));
+        return Err(format!(
+            "the file {} is empty: expected one JSON object per line, or a JSON array",
+            path.display()
+        ));
     }
     let row = |(line, value)| {
         let origin = Origin { file: path.to_path_buf(), line };
@@ -65,7 +69,8 @@ fn lines(path: &Path, text: &str) -> Result<Vec<(usize, Value)>, String> {
 }
 
 fn array(path: &Path, text: &str) -> Result<Vec<(usize, Value)>, String> {
-    let items: Vec<&serde_json::value::RawValue> = serde_json::from_str(text).map_err(|e| broken(path, e.line(), &e))?;
+    let items: Vec<&serde_json::value::RawValue> =
+        serde_json::from_str(text).map_err(|e| broken(path, e.line(), &e))?;
     let (mut line, mut at) = (1, 0);
     let mut values = Vec::with_capacity(items.len());
     for item in items {
@@ -81,7 +86,10 @@ fn array(path: &Path, text: &str) -> Result<Vec<(usize, Value)>, String> {
 fn broken(path: &Path, line: usize, error: &serde_json::Error) -> String {
     let said = error.to_string();
     let said = said.split(" at line ").next().unwrap_or_default();
-    format!("{}, line {line}: this is no JSON ({said}): expected one JSON object per line, or a JSON array", path.display())
+    format!(
+        "{}, line {line}: this is no JSON ({said}): expected one JSON object per line, or a JSON array",
+        path.display()
+    )
 }
 
 #[cfg(test)]

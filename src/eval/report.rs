@@ -69,7 +69,9 @@ impl Report<'_> {
     fn figures(&self) -> Result<(Figures, Figures), String> {
         let of = |problems| figures(self.results, problems, self.ks);
         let (Some(all), Some(reached)) = (of(self.ids.len()), of(self.results.len())) else {
-            return Err("a k is larger than the number of samples of a problem: this should have been refused".to_owned());
+            return Err(
+                "a k is larger than the number of samples of a problem: this should have been refused".to_owned()
+            );
         };
         if all.pass_at_first > all.pass_at_all {
             return Err("Pass@First is above Pass@All, which cannot be: please report this".to_owned());
@@ -85,7 +87,8 @@ impl Report<'_> {
             *statuses.entry(word(&c.status)).or_default() += 1;
             *finish.entry(c.finish.map_or_else(|| "given".to_owned(), |f| word(&f))).or_default() += 1;
         }
-        let broken = |message: &str| ["SyntaxError", "IndentationError", "TabError"].iter().any(|e| message.contains(e));
+        let broken =
+            |message: &str| ["SyntaxError", "IndentationError", "TabError"].iter().any(|e| message.contains(e));
         let speed = &self.speed;
         Stats {
             problems: self.ids.len(),
@@ -170,11 +173,8 @@ impl Report<'_> {
         let stats = self.stats();
         let mut out = String::new();
         let line = |figures: &Figures| {
-            let mut line = format!(
-                "Pass@First {}  Pass@All {}",
-                percent(figures.pass_at_first),
-                percent(figures.pass_at_all)
-            );
+            let mut line =
+                format!("Pass@First {}  Pass@All {}", percent(figures.pass_at_first), percent(figures.pass_at_all));
             for (k, share) in &figures.pass_at_k {
                 let _ = write!(line, "  pass@{k} {}", percent(*share));
             }
@@ -214,7 +214,9 @@ impl Report<'_> {
         let show = |values: &BTreeMap<String, Value>| {
             let set = values.iter().filter(|(_, value)| !value.is_null());
             let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            set.map(|(name, value)| format!("{name} {}", clean_line(&text(value), COLUMNS))).collect::<Vec<_>>().join(", ")
+            set.map(|(name, value)| format!("{name} {}", clean_line(&text(value), COLUMNS)))
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let _ = writeln!(out, "; {}", show(&self.header.about));
         let _ = writeln!(out, "{}; {}", show(&self.header.settings), self.protection.summary);
@@ -249,7 +251,10 @@ mod tests {
         let mut hostile = problem("a\u{1b}[2J\u{9b}2Jb", vec![candidate(0, Some(Stop), -0.1, Status::Passed); 2]);
         hostile.candidates[1].duplicate_of = Some(0);
         hostile.pass_at_all = true;
-        let mut failed = problem("c", vec![candidate(0, Some(Length), -0.1, Status::Error), candidate(1, Some(Stop), -0.2, Status::Failed)]);
+        let mut failed = problem(
+            "c",
+            vec![candidate(0, Some(Length), -0.1, Status::Error), candidate(1, Some(Stop), -0.2, Status::Failed)],
+        );
         failed.candidates[0].message = "SyntaxError \u{1b}]0;title\u{7}here".to_owned();
         let header = Header {
             form: Header::FORM,
@@ -273,13 +278,20 @@ mod tests {
     fn the_json_has_the_keys_of_the_contract_and_more() {
         let json: Value = serde_json::from_str(&with(Ended::Deadline, |r| r.json().unwrap())).unwrap();
         let third = |value: &Value, x: f64| (value.as_f64().unwrap() - x / 3.0).abs() < 1e-12;
-        assert!(third(&json["pass_at_first"], 1.0) && third(&json["pass_at_all"], 1.0) && third(&json["pass_at_k"]["2"], 1.0));
+        assert!(
+            third(&json["pass_at_first"], 1.0)
+                && third(&json["pass_at_all"], 1.0)
+                && third(&json["pass_at_k"]["2"], 1.0)
+        );
         assert!((json["reached_only"]["pass_at_all"].as_f64().unwrap() - 0.5).abs() < 1e-12);
         assert_eq!((json["problems"].as_array().unwrap().len(), json["not_reached"][0].as_str()), (2, Some("never")));
         assert_eq!((json["stats"]["not_reached"].as_u64(), json["ended"].as_str()), (Some(1), Some("deadline")));
         assert_eq!((json["stats"]["syntax_errors"].as_u64(), json["stats"]["duplicates"].as_u64()), (Some(1), Some(1)));
         assert_eq!(json["stats"]["statuses"]["passed"].as_u64(), Some(2));
-        assert_eq!((json["settings"]["seed"].as_u64(), json["stats"]["tokens_per_second"].as_f64()), (Some(3), Some(4.0)));
+        assert_eq!(
+            (json["settings"]["seed"].as_u64(), json["stats"]["tokens_per_second"].as_f64()),
+            (Some(3), Some(4.0))
+        );
     }
 
     #[test]

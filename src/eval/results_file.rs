@@ -63,7 +63,9 @@ impl ResultsFile {
             .map_err(|e| format!("the results file {shown} cannot be opened: {e}"))?;
         match file.try_lock() {
             Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(format!("the results file {shown} is in use by another run: wait for it, or name another file"));
+                return Err(format!(
+                    "the results file {shown} is in use by another run: wait for it, or name another file"
+                ));
             }
             // Not every file system knows locks.
             Err(std::fs::TryLockError::Error(_)) | Ok(()) => {}
@@ -114,10 +116,9 @@ fn open_permissions() -> std::fs::Permissions {
 fn understand(path: &Path, text: &[u8], now: &Header) -> Result<Vec<ProblemResult>, String> {
     let shown = path.display();
     let mut lines = text.split(|&b| b == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
-    let before: Header = lines
-        .next()
-        .and_then(|(_, line)| serde_json::from_slice(line).ok())
-        .ok_or_else(|| format!("{shown} is not a results file of bass-tui eval: nothing was changed, give another name"))?;
+    let before: Header = lines.next().and_then(|(_, line)| serde_json::from_slice(line).ok()).ok_or_else(|| {
+        format!("{shown} is not a results file of bass-tui eval: nothing was changed, give another name")
+    })?;
     if before.form != Header::FORM {
         return Err(format!("{shown} was written by another version of bass-tui: give another name to begin anew"));
     }
@@ -129,8 +130,10 @@ fn understand(path: &Path, text: &[u8], now: &Header) -> Result<Vec<ProblemResul
     }
     let mut results: Vec<ProblemResult> = Vec::new();
     for (i, line) in lines {
-        let broken = |why: &str| format!("{shown}, line {}: {why}; delete that line to have the problem done again", i + 1);
-        let row: ProblemResult = serde_json::from_slice(line).map_err(|e| broken(&format!("this is no result ({e})")))?;
+        let broken =
+            |why: &str| format!("{shown}, line {}: {why}; delete that line to have the problem done again", i + 1);
+        let row: ProblemResult =
+            serde_json::from_slice(line).map_err(|e| broken(&format!("this is no result ({e})")))?;
         if !row.is_consistent() {
             return Err(broken("the counts do not follow from the candidates"));
         }

@@ -314,11 +314,7 @@ impl Run<'_> {
     }
 
     /// Tells a problem that has become done.
-    fn close(
-        &mut self,
-        problem: usize,
-        news: &mut dyn FnMut(News<'_>) -> Result<(), String>,
-    ) -> Result<(), RunError> {
+    fn close(&mut self, problem: usize, news: &mut dyn FnMut(News<'_>) -> Result<(), String>) -> Result<(), RunError> {
         let done = |work: &Work| work.ended >= work.candidates.len() && work.testing == 0;
         if !self.works.get(&problem).is_some_and(done) {
             return Ok(());

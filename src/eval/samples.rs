@@ -28,12 +28,20 @@ pub fn read(path: &Path, problems: &[Problem], selected: &[bool]) -> Result<Vec<
         let id = match row.object.remove("task_id") {
             Some(Value::String(id)) => id,
             Some(Value::Number(number)) => number.to_string(),
-            _ => return Err(at("the key `task_id` is missing: expected a sample with `task_id` and `completion` or `solution`")),
+            _ => {
+                return Err(at(
+                    "the key `task_id` is missing: expected a sample with `task_id` and `completion` or `solution`",
+                ));
+            }
         };
         let answer = match (row.object.remove("completion"), row.object.remove("solution")) {
             (Some(Value::String(text)), _) => Answer::Completion(text),
             (_, Some(Value::String(text))) => Answer::Program(text),
-            _ => return Err(at("there is neither `completion` (what follows the prompt) nor `solution` (a whole program)")),
+            _ => {
+                return Err(at(
+                    "there is neither `completion` (what follows the prompt) nor `solution` (a whole program)",
+                ));
+            }
         };
         let Some(index) = find(problems, &id) else {
             return Err(at(&format!("there is no problem {id} in the problem files")));
@@ -83,7 +91,11 @@ mod tests {
         assert_eq!(answers[1], ["a", "c"].map(|t| Answer::Completion(t.to_owned())));
         assert_eq!(answers[0], [Answer::Program("b".to_owned())]);
         assert!(read(text, &[true; 3]).unwrap_err().contains("no sample of Other/1"));
-        assert!(read("{\"task_id\":\"1\",\"completion\":\"a\"}", &[false; 3]).unwrap_err().contains("line 1: there is no problem 1"));
+        assert!(
+            read("{\"task_id\":\"1\",\"completion\":\"a\"}", &[false; 3])
+                .unwrap_err()
+                .contains("line 1: there is no problem 1")
+        );
         assert!(read("{\"task_id\":\"Set/0\"}", &[false; 3]).unwrap_err().contains("neither `completion`"));
     }
 

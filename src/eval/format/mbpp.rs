@@ -58,8 +58,27 @@ fn entry_point(asserts: &[String], defined: &[String]) -> Option<String> {
     if let Some((_, name)) = best {
         return Some(name.clone());
     }
-    const OWN: &[&str] =
-        &["abs", "all", "any", "bool", "dict", "float", "int", "isclose", "isinstance", "len", "list", "not", "round", "set", "sorted", "str", "sum", "tuple", "type"];
+    const OWN: &[&str] = &[
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "dict",
+        "float",
+        "int",
+        "isclose",
+        "isinstance",
+        "len",
+        "list",
+        "not",
+        "round",
+        "set",
+        "sorted",
+        "str",
+        "sum",
+        "tuple",
+        "type",
+    ];
     let first = calls.first()?.iter().find(|name| defined.is_empty() && !OWN.contains(name))?;
     Some((*first).to_owned())
 }
@@ -69,7 +88,8 @@ fn called(line: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let before = line.match_indices('(').filter_map(|(at, _)| {
         let head = line.get(..at)?;
-        let name = head.get(head.rfind(|c| !is_word(c)).map_or(0, |i| i + head[i..].chars().next().map_or(1, char::len_utf8))..)?;
+        let name = head
+            .get(head.rfind(|c| !is_word(c)).map_or(0, |i| i + head[i..].chars().next().map_or(1, char::len_utf8))..)?;
         (!name.is_empty() && !name.starts_with(|c: char| c.is_ascii_digit())).then_some(name)
     });
     before.collect()
@@ -100,7 +120,8 @@ fn called_signature(line: &str, name: &str) -> Option<String> {
             (None, c) => any |= !c.is_whitespace(),
         }
     }
-    let names: Vec<String> = (0..count + usize::from(any)).map(|i| format!("{}", char::from(b'a' + (i % 26) as u8))).collect();
+    let names: Vec<String> =
+        (0..count + usize::from(any)).map(|i| format!("{}", char::from(b'a' + (i % 26) as u8))).collect();
     Some(format!("def {name}({}):", names.join(", ")))
 }
 

@@ -43,7 +43,10 @@ pub fn load(files: &[PathBuf]) -> Result<Vec<Problem>, String> {
         for row in rows(file)? {
             let problem = problem(row)?;
             if let Some(first) = known.insert(problem.id.clone(), problem.origin.clone()) {
-                return Err(format!("{}: the id {} is there already ({first}): ids have to be unique", problem.origin, problem.id));
+                return Err(format!(
+                    "{}: the id {} is there already ({first}): ids have to be unique",
+                    problem.origin, problem.id
+                ));
             }
             problems.push(problem);
         }
@@ -70,7 +73,8 @@ fn problem(row: Row) -> Result<Problem, String> {
 fn unknown(object: &Map<String, Value>) -> String {
     let has = |key: &str| object.contains_key(key);
     if has("task_id") && (has("completion") || has("solution")) {
-        return "this is a file of samples, not of problems: give it as --solutions FILE, beside the problems".to_owned();
+        return "this is a file of samples, not of problems: give it as --solutions FILE, beside the problems"
+            .to_owned();
     }
     if has("base_input") || has("plus_input") {
         return "this row holds inputs of tests, but not the tests: use the form of this set that has a key `test` \
@@ -216,7 +220,8 @@ mod tests {
         assert_eq!(problem.reference, Some(Answer::Completion("    return x\n".to_owned())));
         assert!(problem.prompt.ends_with("\"\"\"\n") && problem.stop.is_none());
         assert_eq!(problem.extra.keys().collect::<Vec<_>>(), ["note"], "unknown keys are kept");
-        let mxeval = row.replace("\"note\":3", r#""language":"javascript","description":"One.""#).replace("assert", "throw ");
+        let mxeval =
+            row.replace("\"note\":3", r#""language":"javascript","description":"One.""#).replace("assert", "throw ");
         let problem = read(&mxeval).unwrap();
         assert_eq!((problem.language, problem.extra["description"].as_str()), (Language::JavaScript, Some("One.")));
         assert!(read(&row.replace("\"    return x\\n\"", "null")).unwrap().reference.is_none());
@@ -239,7 +244,11 @@ mod tests {
         let problem = read(row).unwrap();
         assert!(problem.program(&Answer::Completion("}\n".to_owned())).starts_with("package main\n"));
         assert!(problem.tests.starts_with("package main\n\nimport") && problem.prompt.starts_with("// One."));
-        assert!(read(&r#"{"task_id":"Cobol/0","declaration":"x","prompt":"x","test":"assert"}"#.to_owned()).unwrap_err().contains("Cobol"));
+        assert!(
+            read(&r#"{"task_id":"Cobol/0","declaration":"x","prompt":"x","test":"assert"}"#.to_owned())
+                .unwrap_err()
+                .contains("Cobol")
+        );
     }
 
     #[test]
@@ -247,7 +256,10 @@ mod tests {
         let row = r#"{"name":"HumanEval_23_strlen","language":"rs","prompt":"fn strlen(s: String) -> isize {\n","doctests":"keep",
             "tests":"}\n\nfn main() {\n    assert_eq!(strlen(String::new()), 0);\n}\n","stop_tokens":["\n}"]}"#;
         let problem = read(row).unwrap();
-        assert_eq!(problem.program(&Answer::Completion("    0".to_owned())), "fn strlen(s: String) -> isize {\n    0\n}\n");
+        assert_eq!(
+            problem.program(&Answer::Completion("    0".to_owned())),
+            "fn strlen(s: String) -> isize {\n    0\n}\n"
+        );
         assert!(problem.tests.starts_with("\nfn main()"), "{:?}", problem.tests);
         assert_eq!((problem.stop, problem.entry_point.as_deref()), (Some(vec!["\n}".to_owned()]), Some("strlen")));
         let row = r#"{"name":"mbpp_3_is_not_prime","language":"py","prompt":"def is_not_prime(n):\n    \"\"\"No.\"\"\"\n",
@@ -273,7 +285,10 @@ mod tests {
         let sanitized = r#"{"source_file":"x","task_id":2,"prompt":"Write it.","code":"def shared(a, b):\n  return a",
             "test_imports":["import collections"],"test_list":["assert set(shared((1,),(2,))) == set()"]}"#;
         let problem = read(sanitized).unwrap();
-        assert_eq!((problem.entry_point.as_deref(), problem.tests.lines().next()), (Some("shared"), Some("import collections")));
+        assert_eq!(
+            (problem.entry_point.as_deref(), problem.tests.lines().next()),
+            (Some("shared"), Some("import collections"))
+        );
     }
 
     #[test]
@@ -312,7 +327,10 @@ mod tests {
         std::fs::write(&files[0], row).unwrap();
         std::fs::write(&files[1], format!("[\n{row}]")).unwrap();
         let error = load(&files).unwrap_err();
-        assert!(error.contains("b.json, line 2") && error.contains("a.jsonl, line 1") && error.contains("T/1"), "{error}");
+        assert!(
+            error.contains("b.json, line 2") && error.contains("a.jsonl, line 1") && error.contains("T/1"),
+            "{error}"
+        );
         assert_eq!(load(&files[..1]).unwrap().len(), 1);
         assert!(load(&[Path::new("no/such").to_path_buf()]).unwrap_err().contains("no/such"));
     }
