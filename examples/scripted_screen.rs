@@ -185,6 +185,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         state_dir: PathBuf::new(),
         themes_dir: std::path::PathBuf::new(),
         tests_allowed: false,
+        stop_on_pass: false,
     })
 }
 

@@ -54,6 +54,8 @@ pub struct Config {
     pub colour: bool,
     /// Longest run of the tests on one candidate.
     pub test_timeout: Duration,
+    /// Whether, on the screen, the first pass ends what is still being written.
+    pub stop_on_pass: bool,
     /// Whether the mouse is captured from the start.
     pub mouse: bool,
     /// Most frames per second while text streams.
@@ -83,6 +85,7 @@ impl Default for Config {
             theme: "auto".to_owned(),
             colour: true,
             test_timeout: Duration::from_secs(10),
+            stop_on_pass: false,
             mouse: false,
             fps: 30,
             keys: BTreeMap::new(),
@@ -258,7 +261,7 @@ mod tests {
     fn every_setting_is_read() {
         let text = "model = 'm'\ndraft = 'none'\nlookup_match = 3\nlookup_length = 12\nn = 4\nmax_tokens = 9\ntemperature = 0\ntop_p = 1\ntop_k = 5\nmin_p = 0.1\n\
                     repetition_penalty = 1.1\nseed = 7\nthreads = 2\ndtype = 'int8'\ndraft_length = 3\ntheme = 'mine'\n\
-                    test_timeout = 2.5\nmouse = true\nfps = 60\n[keys]\nquit = ['q', 'ctrl-d']\nhelp = '?'\nzoom = []\n";
+                    test_timeout = 2.5\nstop_on_pass = true\nmouse = true\nfps = 60\n[keys]\nquit = ['q', 'ctrl-d']\nhelp = '?'\nzoom = []\n";
         let (config, warnings) = parse(text).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
         let keys = [("quit", vec!["q", "ctrl-d"]), ("help", vec!["?"]), ("zoom", vec![])];
@@ -281,6 +284,7 @@ mod tests {
             theme: "mine".to_owned(),
             colour: true,
             test_timeout: Duration::from_millis(2500),
+            stop_on_pass: true,
             mouse: true,
             fps: 60,
             keys: keys.into_iter().map(|(a, k)| (a.to_owned(), k.into_iter().map(str::to_owned).collect())).collect(),

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod code;
 pub mod config;
 pub mod engine;
+pub mod eval;
 pub mod job;
 pub mod language;
 pub mod model;

@@ -9,14 +9,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs, token_ids};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
-use super::output::{print, say};
+use super::output::{print, print_json, say};
 use super::progress::Progress;
 use super::report::{CandidateReport, Report};
 use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Target, TargetSpec};
-use crate::job::{Job, JobError, TestsChoice, TrialPool, TrialReport, pick};
+use crate::job::{Job, JobError, TestsChoice, TrialPool, TrialReport, Turn, pick};
 use crate::source::{Event, FinishReason, Prompt, Request, Source, Summary, Ticket};
 use crate::trial::{Limits, Runner, Status, Verdict};
+use crate::untrusted::clean;
 
 /// Arguments of `complete`.
 #[derive(Debug, clap::Args)]
@@ -75,6 +76,13 @@ pub struct Args {
     test_command: Option<String>,
     #[command(flatten)]
     trial: TrialArgs,
+    /// Stop writing as soon as a candidate passes; which others were finished by then depends on the machine
+    /// [default: yes, but not with --json]
+    #[arg(long, overrides_with = "no_stop_on_pass", help_heading = "Tests")]
+    stop_on_pass: bool,
+    /// Write all candidates to their end, so that a seed gives the same result everywhere
+    #[arg(long, overrides_with = "stop_on_pass", help_heading = "Tests")]
+    no_stop_on_pass: bool,
     /// Write the picked candidate into the file; a copy of the file as it was is kept
     #[arg(long, help_heading = "Output")]
     apply: bool,
@@ -132,7 +140,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Some(runner) => Some(TrialPool::new(runner, TrialPool::default_workers()).map_err(Failure::internal)?),
         None => None,
     };
-    let run = Run { job: &job, limits, pool, ticket, send };
+    let stop_on_pass = args.stop_on_pass || (!args.json && !args.no_stop_on_pass);
+    let run = Run { job: &job, limits, pool, ticket, send, stop_on_pass };
     listening.store(true, Ordering::Relaxed);
     let outcome = run.collect(&receive, n, Progress::new(n, args.json))?;
 
@@ -149,13 +158,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         picked: picked.filter(|_| !outcome.interrupted),
     };
     if args.json {
-        print(&(report.json() + "\n"))?;
+        print_json(&report.json())?;
     } else {
         say(&report.table(runner.as_ref().map(|r| r.protection().summary.as_str())));
         if let Some(c) = report.picked {
             let code = job.function(&report.candidates[c].text);
             // A file gets it exactly; a terminal must not be steered by it.
-            let code = if std::io::stdout().is_terminal() { crate::untrusted::clean(&code) } else { code };
+            let code = if std::io::stdout().is_terminal() { clean(&code) } else { code };
             print(&code)?;
             if !code.ends_with('\n') {
                 print("\n")?;
@@ -169,7 +178,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             let why = if tested { "no candidate passed" } else { "no candidate was finished" };
-            say(&format!("bass-tui: {why}: {} is as it was\n", path.display()));
+            say(&(clean(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
         }
         _ => {}
     }
@@ -231,7 +240,7 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
             let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
-            say(&format!("written to {}{backup}\n", applied.path.display()));
+            say(&(clean(&format!("written to {}{backup}", applied.path.display())) + "\n"));
             Ok(())
         }
         Err(error) => {
@@ -260,6 +269,8 @@ struct Run<'a> {
     pool: Option<TrialPool>,
     ticket: Ticket,
     send: Sender<Message>,
+    /// Whether the first pass ends what is still being written.
+    stop_on_pass: bool,
 }
 
 struct Outcome {
@@ -276,6 +287,7 @@ impl Run<'_> {
         let mut summary = None;
         let mut running = 0;
         let mut interrupted = false;
+        let mut passed = false;
         while summary.is_none() || running > 0 {
             // All senders gone cannot happen while we hold one.
             let Ok(message) = receive.recv() else { break };
@@ -296,7 +308,9 @@ impl Run<'_> {
                     let c = &mut candidates[candidate];
                     (c.text, c.mean_logprob, c.finish) = (text, mean_logprob, Some(reason));
                     if matches!(reason, FinishReason::Budget | FinishReason::Cancelled) {
-                        c.verdict = Verdict::not_run("cut before its end");
+                        let stopped = passed && !interrupted && reason == FinishReason::Cancelled;
+                        let why = if stopped { "stopped, because another one passed" } else { "cut before its end" };
+                        c.verdict = Verdict::not_run(why);
                         continue;
                     }
                     keys[candidate] = Some(key);
@@ -304,7 +318,8 @@ impl Run<'_> {
                     if let (Some(trial), Some(pool)) = (trial, &self.pool) {
                         running += 1;
                         let send = self.send.clone();
-                        pool.start(candidate, trial, move |report| drop(send.send(Message::Trial(report))));
+                        let turn = Turn { problem: 0, mean_logprob, candidate };
+                        pool.start(turn, trial, move |report| drop(send.send(Message::Trial(report))));
                     }
                 }
                 Message::Event(Event::Done(done)) => summary = Some(*done),
@@ -318,6 +333,11 @@ impl Run<'_> {
                         Err(_) if interrupted => Verdict::not_run("interrupted"),
                         Err(error) => return Err(Failure::internal(error)),
                     };
+                    // Trials go on: what has ended by itself keeps its verdict, and may be the better one.
+                    if self.stop_on_pass && !passed && candidates[candidate].verdict.status == Status::Passed {
+                        passed = true;
+                        self.ticket.cancel_all();
+                    }
                 }
                 Message::Interrupt => {
                     interrupted = true;

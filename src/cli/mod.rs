@@ -4,6 +4,7 @@ mod args;
 mod bench;
 mod complete;
 mod doctor;
+mod eval;
 mod failure;
 mod models;
 mod output;
@@ -13,12 +14,9 @@ mod session;
 mod test;
 mod tui;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-
-use failure::Failure;
 
 /// N candidate completions of one prompt at nearly the price of one, picked by running your tests.
 #[derive(Debug, Parser)]
@@ -32,6 +30,7 @@ use failure::Failure;
         bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
         bass-tui complete --file stats.py:rolling_max --tests test_stats.py --json\n  \
         bass-tui test stats.py --tests test_stats.py\n  \
+        bass-tui eval HumanEval.jsonl.gz -n 8     score a problem set\n  \
         bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \
         bass-tui doctor                           models, device, sandbox and folders on this machine\n\n\
         EXIT CODES\n  \
@@ -57,25 +56,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Measure what draft lengths gain on this machine
     Bench(Box<bench::Args>),
-    /// Not in this version
-    #[command(hide = true, disable_help_flag = true)]
-    Eval(NotYet),
-}
-
-/// A planned command takes anything, so that the answer is about the command.
-#[derive(Debug, clap::Args)]
-struct NotYet {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    rest: Vec<OsString>,
-}
-
-impl NotYet {
-    fn refuse(&self, command: &str, instead: &str) -> Result<u8, Failure> {
-        let called = self.rest.first().map(|first| format!(" {}", first.to_string_lossy())).unwrap_or_default();
-        Err(Failure::input(format!(
-            "bass-tui {command}{called}: {command} is not available in this version; {instead}"
-        )))
-    }
+    /// Score whole problem sets: HumanEval, MBPP and the like
+    Eval(Box<eval::Args>),
 }
 
 /// Parses the command line, runs the command and turns its outcome into an exit code.
@@ -95,7 +77,7 @@ pub fn main() -> ExitCode {
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
-        Some(Command::Eval(args)) => args.refuse("eval", "call bass-tui complete --json for each problem"),
+        Some(Command::Eval(args)) => eval::run(&args),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

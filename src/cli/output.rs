@@ -20,3 +20,39 @@ pub fn say(text: &str) {
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
+
+/// Writes a JSON text and a newline to stdout, so that it cannot steer a terminal: what could is escaped. The text means the same.
+pub fn print_json(json: &str) -> Result<(), Failure> {
+    print(&(escape(json) + "\n"))
+}
+
+/// Such characters can only stand inside the strings of a JSON text, where an escape means the same. (Those below a space
+/// are escaped in any JSON.)
+fn escape(json: &str) -> String {
+    let acts = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        // All of them lie in the first plane: one escape each.
+        match u32::from(c) {
+            code if acts(c) => out += &format!("\\u{code:04x}"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_means_the_same_and_acts_no_more() {
+        let value = serde_json::json!({"a\u{9b}": "b\u{9b}2J\u{202e}c\u{1b}[2J\u{7f} é 漢 🙂"});
+        let escaped = escape(&value.to_string());
+        assert!(!escaped.chars().any(|c| c.is_control() || c == '\u{202e}'), "{escaped:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+    }
+}

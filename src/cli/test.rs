@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::args::TrialArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
-use super::output::print;
+use super::output::{print, print_json};
 use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Place, TargetSpec};
 use crate::language::Language;
@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     on_signal(move || interrupted.store(true, Ordering::Relaxed));
     let verdict = runner.run(&trial, &cancel).map_err(Failure::internal)?;
     if args.json {
-        print(&(json(&verdict, runner.protection()) + "\n"))?;
+        print_json(&json(&verdict, runner.protection()))?;
     } else {
         print(&text(&verdict, runner.protection()))?;
     }

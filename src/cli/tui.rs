@@ -29,6 +29,9 @@ pub struct Args {
     tests: TestArgs,
     #[command(flatten)]
     trial: TrialArgs,
+    /// Stop writing as soon as a candidate passes [default: no, or as the config file says]
+    #[arg(long, help_heading = "Tests")]
+    stop_on_pass: bool,
     /// Colours: auto, light, dark, or the name of a theme in the config folder [default: auto]
     #[arg(long, value_name = "NAME", help_heading = "Screen")]
     theme: Option<String>,
@@ -69,6 +72,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         themes_dir: session.paths.themes_dir(),
         state_dir: session.paths.state_dir.clone(),
         tests_allowed: unprotected,
+        stop_on_pass: args.stop_on_pass || session.config.stop_on_pass,
     };
     let outcome = match tui::run(setup) {
         Ok(outcome) => outcome,
@@ -79,7 +83,8 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         Err(error) => return Err(Failure::internal(error)),
     };
     if let Some(code) = outcome.accepted {
-        print(&code)?;
+        // The screen ran on a terminal, and so does this: it must not be steered.
+        print(&crate::untrusted::clean(&code))?;
     }
     if !outcome.message.is_empty() {
         say(&(crate::untrusted::clean(&outcome.message) + "\n"));

@@ -145,6 +145,13 @@ pub(super) static KEYS: &[Key] = &[
         set: |c, v| number(v, 0.001, 86400.0).map(|x| c.test_timeout = Duration::from_secs_f32(x)),
     },
     Key {
+        name: "stop_on_pass",
+        help: "Whether, on the screen, the first candidate that passes ends the writing of all others.",
+        expected: "true or false",
+        default: "stop_on_pass = false",
+        set: |c, v| v.as_bool().map(|b| c.stop_on_pass = b),
+    },
+    Key {
         name: "mouse",
         help: "Whether the mouse is used from the start; the terminal's own selection then needs Shift.",
         expected: "true or false",

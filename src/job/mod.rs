@@ -7,7 +7,7 @@ mod trials;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use trials::{TrialPool, TrialReport};
+pub use trials::{TrialPool, TrialReport, Turn, step_back};
 
 use crate::code::{self, CodeError, Target};
 use crate::engine::StopRules;

@@ -1,49 +1,121 @@
-//! Trials in the background: a few worker threads, first come first served.
+//! Trials in the background: a few worker threads of low priority, the most promising trial first.
 
+use std::cmp::Ordering as Order;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::trial::{Runner, Trial, TrialError, Verdict};
+use crate::trial::{Runner, Status, Trial, TrialError, Verdict};
+
+/// Which trial comes first when there are more than workers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn {
+    /// What was asked first is tested first: the number of the problem; 0 where there is but one.
+    pub problem: usize,
+    /// Of one problem, the more probable candidate first.
+    pub mean_logprob: f32,
+    /// Of equally probable ones, that with the lower index.
+    pub candidate: usize,
+}
+
+impl Turn {
+    /// `Greater` comes first.
+    fn order(&self, other: &Self) -> Order {
+        let problem = other.problem.cmp(&self.problem);
+        problem.then(self.mean_logprob.total_cmp(&other.mean_logprob)).then(other.candidate.cmp(&self.candidate))
+    }
+}
 
 /// The outcome of a trial.
 #[derive(Debug)]
 pub struct TrialReport {
-    /// What the trial was started with.
+    /// The candidate that was tested.
     pub candidate: usize,
     /// Its verdict, or why there is none.
     pub outcome: Result<Verdict, TrialError>,
 }
 
 struct Work {
-    candidate: usize,
+    turn: Turn,
     trial: Trial,
     report: Box<dyn FnOnce(TrialReport) + Send>,
 }
 
+impl PartialEq for Work {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Order::Equal
+    }
+}
+
+impl Eq for Work {}
+
+impl PartialOrd for Work {
+    fn partial_cmp(&self, other: &Self) -> Option<Order> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Work {
+    fn cmp(&self, other: &Self) -> Order {
+        self.turn.order(&other.turn)
+    }
+}
+
+/// What pool and workers share.
+#[derive(Default)]
+struct Queue {
+    waiting: Mutex<(BinaryHeap<Work>, bool)>,
+    /// Something came, or the pool has gone.
+    changed: Condvar,
+}
+
+impl Queue {
+    /// The next piece of work; `None` once the pool has gone.
+    fn next(&self) -> Option<Work> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(work) = waiting.0.pop() {
+                return Some(work);
+            }
+            if waiting.1 {
+                return None;
+            }
+            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
 /// Runs trials on threads of its own. Dropping it cancels what is running or waiting.
 pub struct TrialPool {
-    work: Sender<Work>,
+    queue: Arc<Queue>,
     cancel: Arc<AtomicBool>,
 }
 
 impl TrialPool {
     /// A pool that runs `workers` trials at a time.
     pub fn new(runner: &Arc<Runner>, workers: usize) -> std::io::Result<Self> {
-        let (work, queue) = channel::<Work>();
-        let queue = Arc::new(Mutex::new(queue));
-        let cancel = Arc::new(AtomicBool::new(false));
+        let runner = Arc::clone(runner);
+        Self::with(workers, move |trial, cancel| runner.run(trial, cancel))
+    }
+
+    /// The same with something else that runs trials.
+    fn with(
+        workers: usize,
+        run: impl Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + 'static,
+    ) -> std::io::Result<Self> {
+        let pool = Self { queue: Arc::default(), cancel: Arc::default() };
+        let run = Arc::new(run);
         for i in 0..workers.max(1) {
-            let (queue, cancel, runner) = (Arc::clone(&queue), Arc::clone(&cancel), Arc::clone(runner));
+            let (queue, cancel, run) = (Arc::clone(&pool.queue), Arc::clone(&pool.cancel), Arc::clone(&run));
             std::thread::Builder::new().name(format!("trial-{i}")).spawn(move || {
-                loop {
-                    let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok(Work { candidate, trial, report }) = next else { break };
-                    report(TrialReport { candidate, outcome: runner.run(&trial, &cancel) });
+                step_back();
+                while let Some(Work { turn, trial, report }) = queue.next() {
+                    let outcome = if cancel.load(Ordering::Relaxed) { Ok(cancelled()) } else { run(&trial, &cancel) };
+                    report(TrialReport { candidate: turn.candidate, outcome });
                 }
             })?;
         }
-        Ok(Self { work, cancel })
+        Ok(pool)
     }
 
     /// A number of workers that leaves the engine its cores.
@@ -51,10 +123,16 @@ impl TrialPool {
         std::thread::available_parallelism().map_or(1, |n| n.get() / 2).max(1)
     }
 
+    /// A number of workers where nothing else runs.
+    pub fn all_workers() -> usize {
+        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+    }
+
     /// Queues a trial; `report` is called on a worker thread.
-    pub fn start(&self, candidate: usize, trial: Trial, report: impl FnOnce(TrialReport) + Send + 'static) {
-        // The workers live as long as the pool, so the queue is open.
-        let _ = self.work.send(Work { candidate, trial, report: Box::new(report) });
+    pub fn start(&self, turn: Turn, trial: Trial, report: impl FnOnce(TrialReport) + Send + 'static) {
+        let work = Work { turn, trial, report: Box::new(report) };
+        self.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner).0.push(work);
+        self.queue.changed.notify_one();
     }
 
     /// Ends what is running or waiting: each gets the verdict of a cancelled trial.
@@ -66,5 +144,106 @@ impl TrialPool {
 impl Drop for TrialPool {
     fn drop(&mut self) {
         self.cancel();
+        self.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
+        self.queue.changed.notify_all();
+    }
+}
+
+fn cancelled() -> Verdict {
+    Verdict { status: Status::Killed, ..Verdict::not_run("cancelled") }
+}
+
+/// Lets everything else go first, the engine above all: what this thread starts inherits it. A wish, not a need.
+pub fn step_back() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: setpriority takes numbers only. On Linux 0 is the calling thread, not the process.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, 0, 10);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::language::Language;
+    use crate::trial::{Limits, Tests};
+
+    fn trial() -> Trial {
+        Trial {
+            language: Language::Python,
+            program: String::new(),
+            module: None,
+            entry_point: None,
+            tests: Tests::Doctest { source: String::new() },
+            stub: None,
+            limits: Limits::default(),
+        }
+    }
+
+    fn turn(problem: usize, mean_logprob: f32, candidate: usize) -> Turn {
+        Turn { problem, mean_logprob, candidate }
+    }
+
+    #[test]
+    fn the_most_promising_goes_first() {
+        let (begun, begins) = channel();
+        let (go, gate) = channel::<()>();
+        let gate = Mutex::new(gate);
+        let pool = TrialPool::with(1, move |_, _| {
+            let _ = begun.send(());
+            let _ = gate.lock().unwrap().recv();
+            Ok(Verdict::not_run(""))
+        })
+        .unwrap();
+        let (send, done) = channel();
+        let start = |turn: Turn| {
+            let send = send.clone();
+            pool.start(turn, trial(), move |report| send.send((turn.problem, report.candidate)).unwrap());
+        };
+        start(turn(5, -9.0, 0));
+        begins.recv().unwrap();
+        // The only worker is busy: these wait.
+        [turn(1, -0.1, 3), turn(0, -0.5, 2), turn(0, -0.2, 7), turn(0, -0.2, 1)].into_iter().for_each(start);
+        drop(go);
+        let order: Vec<_> = (0..5).map(|_| done.recv().unwrap()).collect();
+        assert_eq!(order, [(5, 0), (0, 1), (0, 7), (0, 2), (1, 3)]);
+    }
+
+    #[test]
+    fn what_waits_when_all_is_cancelled_is_not_run_but_told() {
+        let (begun, begins) = channel();
+        let (go, gate) = channel::<()>();
+        let gate = Mutex::new(gate);
+        let pool = TrialPool::with(1, move |_, _| {
+            let _ = begun.send(());
+            let _ = gate.lock().unwrap().recv();
+            Ok(Verdict::not_run("ran"))
+        })
+        .unwrap();
+        let (send, done) = channel();
+        for candidate in 0..2 {
+            let send = send.clone();
+            pool.start(turn(0, 0.0, candidate), trial(), move |report| send.send(report.outcome.unwrap()).unwrap());
+        }
+        begins.recv().unwrap();
+        pool.cancel();
+        drop(go);
+        assert_eq!(done.recv().unwrap().message, "ran");
+        assert_eq!(done.recv().unwrap(), cancelled());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn workers_have_a_low_priority_and_the_others_keep_theirs() {
+        // SAFETY: getpriority takes numbers only; 0 is the calling thread.
+        let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        let before = nice();
+        let pool = TrialPool::with(1, move |_, _| Ok(Verdict::not_run(&nice().to_string()))).unwrap();
+        let (send, done) = channel();
+        pool.start(turn(0, 0.0, 0), trial(), move |report| send.send(report.outcome.unwrap().message).unwrap());
+        assert_eq!(done.recv().unwrap(), before.max(10).to_string());
+        assert_eq!(nice(), before);
     }
 }

@@ -55,6 +55,8 @@ pub struct Setup {
     /// The user has agreed beforehand to run tests even where nothing isolates them; otherwise they are asked. Means nothing
     /// where tests are isolated.
     pub tests_allowed: bool,
+    /// The first pass ends what is still being written.
+    pub stop_on_pass: bool,
 }
 
 /// How the session ended.
@@ -131,7 +133,8 @@ pub fn run_on(
         });
     }
     let job = Arc::new(setup.job);
-    let state = State::new(job.clone(), setup.options.clone(), keys, setup.tests_allowed);
+    let mut state = State::new(job.clone(), setup.options.clone(), keys, setup.tests_allowed);
+    state.stop_on_pass = setup.stop_on_pass;
     let coloured = sender.clone();
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));

@@ -420,6 +420,7 @@ mod tests {
             state_dir: std::path::PathBuf::new(),
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
+            stop_on_pass: false,
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(100, 30)).unwrap(), shown.clone());
@@ -471,6 +472,7 @@ mod tests {
             state_dir: std::path::PathBuf::new(),
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
+            stop_on_pass: false,
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(9, 2)).unwrap(), shown);

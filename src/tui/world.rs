@@ -15,7 +15,7 @@ use super::app::{Effect, Msg};
 use super::clipboard;
 use crate::code::{Applied, Target};
 use crate::engine::{Event, GenerateOptions};
-use crate::job::Job;
+use crate::job::{Job, step_back};
 use crate::language::Language;
 use crate::source::{Prompt, Request, Source, Ticket};
 use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
@@ -261,6 +261,7 @@ impl World {
         let cancel = self.cancel.entry(run).or_default().clone();
         let failed = tell.clone();
         let body = move || {
+            step_back();
             let result = panic::catch_unwind(AssertUnwindSafe(|| judge.judge(&job, &text, limits, &cancel)));
             tell(match result {
                 Ok(result) => result.map_err(|e| e.to_string()),

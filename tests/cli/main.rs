@@ -1,10 +1,12 @@
 //! The command line as a script meets it: what is printed where, exit codes, and a sentence for whatever is wrong.
 
 mod bench;
+mod eval;
 mod generation;
 mod golden;
 mod prompts;
 mod refusals;
+mod terminal;
 mod tests_of_candidates;
 mod tools;
 mod world;

@@ -44,7 +44,8 @@ fn doctor_tells_what_works() {
 #[test]
 fn help_goes_to_stdout_and_teaches() {
     let world = World::new();
-    for command in [vec![], vec!["complete"], vec!["test"], vec!["models"], vec!["bench"], vec!["doctor"]] {
+    for command in [vec![], vec!["complete"], vec!["test"], vec!["models"], vec!["bench"], vec!["doctor"], vec!["eval"]]
+    {
         for flag in ["--help", "-h"] {
             let done = world.run(&[&command[..], &[flag]].concat()).code(0);
             assert_eq!(done.err, "");
@@ -82,8 +83,6 @@ fn help_goes_to_stdout_and_teaches() {
 fn what_this_version_lacks_is_said() {
     let world = World::new();
     let lacks = |args: &[&str], word: &str| world.run(args).refused(2, &["not available in this version", word]);
-    lacks(&["eval", "problems.jsonl", "--k", "1,8", "--json"], "complete --json");
-    lacks(&["eval", "--help"], "eval");
     lacks(&["models", "pull", "qwen2-0.5b"], "hf download Qwen/Qwen2-0.5B");
     lacks(&["models", "remove", "qwen2-0.5b"], "models path");
     lacks(&["complete", "x", "--test-command", "make test"], "--tests FILE");

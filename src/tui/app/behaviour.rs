@@ -82,15 +82,15 @@ fn events_about_candidates_that_do_not_exist_change_nothing() {
 }
 
 #[test]
-fn two_trials_at_once_in_order_of_finish() {
+fn two_trials_at_once_and_of_those_that_wait_the_most_promising_first() {
     let mut session = Session::tested(4);
     session.key("g");
     assert_eq!(session.finish(2, &body(2)), [test_of(1, 2)]);
     assert_eq!(session.finish(0, &body(0)), [test_of(1, 0)]);
     assert_eq!(session.finish(3, &body(3)), []);
     assert_eq!(session.finish(1, &body(1)), []);
-    assert_eq!(session.verdict(0, Status::Failed, "no"), [test_of(1, 3)]);
-    assert_eq!(session.verdict(2, Status::Failed, "no"), [test_of(1, 1)]);
+    assert_eq!(session.verdict(0, Status::Failed, "no"), [test_of(1, 1)], "more probable than 3");
+    assert_eq!(session.verdict(2, Status::Failed, "no"), [test_of(1, 3)]);
 }
 
 #[test]
@@ -362,6 +362,22 @@ fn stopping_one_and_all() {
     assert_eq!(session.key("x"), [Effect::Cancel { run: 1, candidate: 1 }]);
     assert_eq!(session.key("X"), [Effect::CancelAll { run: 1 }]);
     assert!(session.run().stopping);
+}
+
+#[test]
+fn the_first_pass_stops_the_writing_where_that_is_wished() {
+    for wished in [false, true] {
+        let mut session = Session::tested(4);
+        session.state.stop_on_pass = wished;
+        session.key("g");
+        (0..3).for_each(|index| drop(session.finish(index, &body(index))));
+        let effects = session.verdict(0, Status::Passed, "");
+        assert_eq!(effects.contains(&Effect::CancelAll { run: 1 }), wished);
+        assert!(effects.contains(&Effect::Test { run: 1, candidate: 2, text: body(2) }), "what has ended is tested");
+        assert_eq!(session.run().stopping, wished);
+        let effects = session.verdict(1, Status::Passed, "");
+        assert!(!effects.contains(&Effect::CancelAll { run: 1 }), "once is enough");
+    }
 }
 
 #[test]

@@ -193,7 +193,11 @@ impl Run {
         if running >= TRIALS_AT_ONCE || (self.stopping_tests && running > 0) {
             return None;
         }
-        let next = self.queue.pop_front()?;
+        // The most promising first; of equal ones, the lower index.
+        let promise = |c: usize| self.candidates.get(c).and_then(|c| c.mean_logprob).unwrap_or(f32::NEG_INFINITY);
+        let order = |a: usize, b: usize| promise(a).total_cmp(&promise(b)).then(b.cmp(&a));
+        let at = (0..self.queue.len()).max_by(|&a, &b| order(self.queue[a], self.queue[b]))?;
+        let next = self.queue.remove(at)?;
         self.stopping_tests = false;
         self.candidates.get_mut(next)?.testing = Testing::Running;
         Some(next)

@@ -79,6 +79,8 @@ pub struct State {
     pub protection: Protection,
     /// What the user says about tests without isolation.
     pub consent: Consent,
+    /// The first pass ends what is still being written.
+    pub stop_on_pass: bool,
     /// The prompt being edited.
     pub draft: Draft,
     /// First line of the prompt in view on the start screen.
@@ -131,6 +133,7 @@ impl State {
             loading: Loading::Opening,
             protection: Protection::default(),
             consent: if consent { Consent::Given } else { Consent::Unknown },
+            stop_on_pass: false,
             draft,
             prompt_top: 0,
             focus,

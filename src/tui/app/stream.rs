@@ -132,10 +132,17 @@ pub fn tested(state: &mut State, id: u64, index: usize, result: Result<Verdict, 
             run.focus = index;
         }
     }
+    // Trials go on: what has ended by itself keeps its verdict, and may be the better one.
+    let enough = state.stop_on_pass && run.first_pass == Some(index) && run.is_live() && !run.stopping;
+    run.stopping |= enough;
     if let Some(why) = fault {
         state.fail(why);
     }
-    start_trials(state)
+    let mut effects = start_trials(state);
+    if enough {
+        effects.insert(0, Effect::CancelAll { run: id });
+    }
+    effects
 }
 
 /// Without tests the best ranked candidate gets the focus.

@@ -1,0 +1,442 @@
+//! `bass-tui eval`: scores whole problem sets.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::args::{GenerateArgs, ModelArgs, TrialArgs, duration, list};
+use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
+use super::output::{print, print_json, say};
+use super::progress::Line;
+use super::session::{Session, consent, on_signal};
+use crate::engine::{DraftLength, GenerateOptions};
+use crate::eval::{
+    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Progress, Report,
+    ResultsFile, RunError, Setting, Speed, Unready,
+};
+use crate::job::TrialPool;
+use crate::sampling::Accept;
+use crate::source::{LocalSource, Source, SourceInfo};
+use crate::trial::{Limits, Runner};
+use crate::untrusted::clean_line;
+
+/// Between two lines of progress where nothing can be drawn over.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// Arguments of `eval`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Problem files are JSON lines, packed with gzip or not, or a JSON array. What they are is told by their keys: HumanEval and \
+what has its form (HumanEval+, mxeval), MBPP full and sanitized, HumanEval-X, MultiPL-E. The candidates of many problems are \
+written together; with --time-budget it is one problem at a time.
+
+Pass@First is the share of problems whose most probable candidate (of those that came to an end of their own) passes, \
+Pass@All the share with any candidate that passes, pass@k the expected share solved by k candidates drawn from the n, \
+without bias. Problems that were not reached count as failed.
+
+EXAMPLES
+  bass-tui eval HumanEval.jsonl.gz -n 8 --k 1,8
+  bass-tui eval HumanEval.jsonl.gz --results run1.jsonl    after Ctrl-C the same command goes on
+  bass-tui eval HumanEval.jsonl.gz --solutions canonical   is everything right with the tests and this machine?
+  bass-tui eval mbpp.jsonl --solutions samples.jsonl --k 1,10 --json
+  bass-tui eval HumanEval.jsonl.gz --only 0,17,HumanEval/30 --time-budget 5s
+
+EXIT CODES
+  0 done, a candidate passed       1 done, nothing passed   2 wrong usage or bad input
+  3 the engine or sandbox failed   130 interrupted")]
+pub struct Args {
+    /// Files with problems
+    #[arg(value_name = "PROBLEMS", required = true)]
+    problems: Vec<PathBuf>,
+    #[command(flatten)]
+    models: ModelArgs,
+    #[command(flatten)]
+    generate: GenerateArgs,
+    #[command(flatten)]
+    trial: TrialArgs,
+    /// The k of pass@k
+    #[arg(long, value_name = "K,K", default_value = "1", help_heading = "Evaluation", allow_negative_numbers = true)]
+    k: String,
+    /// Score given solutions, with no model: canonical for those that came with the problems, or a file of samples, with `task_id` and
+    /// `completion` (what follows the prompt) or `solution` (a whole program)
+    #[arg(long, value_name = "canonical|FILE", help_heading = "Evaluation")]
+    solutions: Option<String>,
+    /// Keep results in this file, problem by problem; if it is there, go on with it
+    #[arg(long, value_name = "FILE", help_heading = "Evaluation")]
+    results: Option<PathBuf>,
+    /// The first N problems only
+    #[arg(long, value_name = "N", help_heading = "Evaluation", allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// These problems only, by id; the number after the slash will do
+    #[arg(long, value_name = "ID,ID", help_heading = "Evaluation")]
+    only: Option<String>,
+    /// Time for the whole run: problems not done by then count as failed [default: no limit]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Evaluation")]
+    deadline: Option<Duration>,
+    /// Print one JSON object
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let session = Session::open()?;
+    let options = args.generate.options(&session.config)?;
+    let ks = args.ks()?;
+    let (problems, given) = args.problems()?;
+    args.check_k(&ks, &problems, given.as_deref(), options.n)?;
+    let limits = session.limits(args.trial.timeout);
+    let (send, receive) = channel();
+    let listening = Arc::new(AtomicBool::new(false));
+    on_interrupt(&send, &listening);
+
+    let runner = Arc::new(consent(Runner::probe(), None, args.trial.unprotected)?);
+    let asked: Vec<&Problem> = problems.iter().collect();
+    let setting = eval::preflight(&runner, &asked, limits).map_err(|unready| match unready {
+        Unready::Missing(why) => Failure::input(why),
+        Unready::Sandbox(error) => Failure::internal(error),
+    })?;
+    let source = if given.is_some() { None } else { Some(session.source(&args.models)?) };
+    let header = args.header(source.as_ref().map(LocalSource::info).as_ref(), &options, limits, &setting, &runner);
+    let workers = if source.is_some() { TrialPool::default_workers() } else { TrialPool::all_workers() };
+    let pool = TrialPool::new(&runner, workers).map_err(Failure::internal)?;
+    let mut plan = Plan {
+        todo: (0..problems.len()).collect(),
+        problems: &problems,
+        candidates: match (&source, given) {
+            (Some(source), None) => Candidates::Model {
+                source,
+                options,
+                stops: args.generate.stop.clone(),
+                default_stops: !args.generate.no_default_stops,
+            },
+            (_, given) => Candidates::Given(given.unwrap_or_default()),
+        },
+        limits,
+        deadline: args.deadline.and_then(|time| Instant::now().checked_add(time)),
+    };
+
+    let (mut file, before) = match &args.results {
+        Some(path) => {
+            let (file, results) = ResultsFile::open(path, &header).map_err(Failure::input)?;
+            (Some(file), take_up(&mut plan, results, path)?)
+        }
+        None => (None, BTreeMap::new()),
+    };
+    listening.store(true, Ordering::Relaxed);
+    let mut log = Log::new(args.json, problems.len(), &before);
+    let resumed = before.len();
+    let mut results = before;
+    let outcome = eval::run(&plan, &pool, &send, &receive, &mut |news| {
+        if let News::Done(result) = &news {
+            if let Some(file) = &mut file {
+                file.append(result)?;
+            }
+            results.insert(result.task_id.clone(), (*result).clone());
+        }
+        log.news(&news);
+        Ok(())
+    });
+    let speed = log.close();
+    let done = results.len();
+    let ended = outcome.map_err(|error| {
+        let (RunError::Failed(why) | RunError::Listener(why)) = error;
+        Failure::internal(format!("{why}; {}", args.how_to_go_on(done, problems.len())))
+    })?;
+
+    let ids: Vec<String> = problems.iter().map(|p| p.id.clone()).collect();
+    let results: Vec<ProblemResult> = ids.iter().filter_map(|id| results.remove(id)).collect();
+    let report = Report {
+        header: &header,
+        ids: &ids,
+        results: &results,
+        ks: &ks,
+        ended,
+        speed,
+        resumed,
+        protection: runner.protection(),
+    };
+    if args.json {
+        print_json(&report.json().map_err(Failure::internal)?)?;
+    } else {
+        print(&format!("{}\n{}", report.problems(), report.summary().map_err(Failure::internal)?))?;
+    }
+    match ended {
+        Ended::Interrupted => {
+            say(&format!("bass-tui: interrupted: {}\n", args.how_to_go_on(done, ids.len())));
+            Ok(INTERRUPTED)
+        }
+        Ended::Deadline => {
+            say(&format!("bass-tui: the time of --deadline is over: {}\n", args.how_to_go_on(done, ids.len())));
+            Ok(code(&results))
+        }
+        Ended::Done => Ok(code(&results)),
+    }
+}
+
+/// Done; the question is whether anything passed.
+fn code(results: &[ProblemResult]) -> u8 {
+    if results.iter().any(|r| r.pass_at_all) { 0 } else { NOTHING_PASSED }
+}
+
+impl Args {
+    fn ks(&self) -> Result<Vec<usize>, Failure> {
+        let mut ks = list("--k", &self.k, "numbers from 1 such as 1,8", |k| k.parse().ok().filter(|k| *k > 0))?;
+        ks.sort_unstable();
+        ks.dedup();
+        Ok(ks)
+    }
+
+    /// The problems of the run, and what is given for each of them.
+    fn problems(&self) -> Result<(Vec<Problem>, Option<Vec<Vec<Answer>>>), Failure> {
+        let problems = eval::load(&self.problems).map_err(Failure::input)?;
+        let mut selected = vec![self.only.is_none(); problems.len()];
+        if let Some(only) = &self.only {
+            for id in list("--only", only, "ids of problems", |id| (!id.is_empty()).then(|| id.to_owned()))? {
+                let index = eval::find(&problems, &id).ok_or_else(|| {
+                    let some: Vec<&str> = problems.iter().take(3).map(|p| p.id.as_str()).collect();
+                    Failure::input(format!("--only: there is no one problem {id}; the ids are {}, …", some.join(", ")))
+                })?;
+                selected[index] = true;
+            }
+        }
+        if let Some(limit) = self.limit {
+            if limit == 0 {
+                return Err(Failure::input("--limit is 0, expected at least 1 problem"));
+            }
+            let mut left = limit;
+            for s in selected.iter_mut().filter(|s| **s) {
+                *s = left > 0;
+                left = left.saturating_sub(1);
+            }
+        }
+        let keep = |i: &usize| selected.get(*i).copied().unwrap_or(false);
+        let kept = |problems: &[Problem]| -> Vec<Problem> {
+            problems.iter().enumerate().filter(|(i, _)| keep(i)).map(|(_, p)| p.clone()).collect()
+        };
+        match self.solutions.as_deref() {
+            None => Ok((kept(&problems), None)),
+            Some("canonical") => {
+                let problems = kept(&problems);
+                let answers = eval::canonical(&problems).map_err(Failure::input)?;
+                Ok((problems, Some(answers)))
+            }
+            Some(file) => {
+                let answers = eval::read(Path::new(file), &problems, &selected).map_err(Failure::input)?;
+                let answers = answers.into_iter().enumerate().filter(|(i, _)| keep(i)).map(|(_, a)| a).collect();
+                Ok((kept(&problems), Some(answers)))
+            }
+        }
+    }
+
+    /// pass@k needs k samples of every problem.
+    fn check_k(
+        &self,
+        ks: &[usize],
+        problems: &[Problem],
+        given: Option<&[Vec<Answer>]>,
+        n: usize,
+    ) -> Result<(), Failure> {
+        let most = ks.iter().copied().max().unwrap_or_default();
+        let count = |i: usize| given.map_or(n, |answers| answers.get(i).map_or(0, Vec::len));
+        match problems.iter().enumerate().find(|(i, _)| count(*i) < most) {
+            None => Ok(()),
+            Some((i, problem)) => Err(Failure::input(format!(
+                "--k {} asks for pass@{most}, but {} has {} sample{}, and {most} cannot be drawn from that: {}",
+                self.k,
+                problem.id,
+                count(i),
+                if count(i) == 1 { "" } else { "s" },
+                if given.is_some() { "lower --k, or give more samples" } else { "lower --k, or raise -n" }
+            ))),
+        }
+    }
+
+    /// What the results depend on, and what else is good to know.
+    fn header(
+        &self,
+        model: Option<&SourceInfo>,
+        options: &GenerateOptions,
+        limits: Limits,
+        setting: &Setting,
+        runner: &Runner,
+    ) -> Header {
+        let mut settings: BTreeMap<String, Value> = BTreeMap::new();
+        let mut about: BTreeMap<String, Value> = BTreeMap::new();
+        let seconds = |time: Duration| json!(time.as_secs_f64());
+        settings.insert("bass-tui".into(), env!("CARGO_PKG_VERSION").into());
+        settings.insert("timeout".into(), seconds(limits.wall));
+        settings.insert("sandbox".into(), runner.protection().tier.clone().into());
+        settings.extend(setting.iter().map(|(name, version)| (name.clone(), version.clone().into())));
+        let Some(model) = model else {
+            let kind = if self.solutions.as_deref() == Some("canonical") { "canonical" } else { "samples" };
+            settings.insert("solutions".into(), kind.into());
+            return Header { form: Header::FORM, settings, about };
+        };
+        let sampling = &options.sampling;
+        let number = |x: f32| json!(x.to_string().parse::<f64>().unwrap_or(f64::from(x)));
+        let accept = match options.accept {
+            Accept::Coupled => "coupled",
+            Accept::Rejection => "rejection",
+        };
+        for (name, value) in [
+            ("model", json!(model.model)),
+            ("dtype", json!(model.dtype)),
+            ("n", json!(options.n)),
+            ("seed", json!(options.seed)),
+            ("temperature", number(sampling.temperature)),
+            ("top-p", sampling.top_p.map_or(Value::Null, number)),
+            ("top-k", json!(sampling.top_k)),
+            ("min-p", sampling.min_p.map_or(Value::Null, number)),
+            ("repetition-penalty", sampling.repetition_penalty.map_or(Value::Null, number)),
+            ("max-tokens", json!(options.max_tokens)),
+            ("accept", json!(accept)),
+            ("time-budget", options.time_budget.map_or(Value::Null, seconds)),
+        ] {
+            settings.insert(name.to_owned(), value);
+        }
+        if !self.generate.stop.is_empty() {
+            settings.insert("stop".into(), json!(self.generate.stop));
+        }
+        if self.generate.no_default_stops {
+            settings.insert("no-default-stops".into(), true.into());
+        }
+        let length = match options.draft_length {
+            DraftLength::Auto => "auto".to_owned(),
+            DraftLength::Bass => "bass".to_owned(),
+            DraftLength::Table => "table".to_owned(),
+            DraftLength::Fixed(k) => k.to_string(),
+        };
+        // With the coupled rule drafts cost or save time and change nothing else.
+        let drafts_show = options.accept != Accept::Coupled || options.time_budget.is_some();
+        let drafts = if drafts_show { &mut settings } else { &mut about };
+        drafts.insert("draft".into(), json!(model.draft));
+        drafts.insert("draft-length".into(), json!(length));
+        about.insert("device".into(), json!(format!("{} ({})", model.device, model.kernel)));
+        about.insert("threads".into(), json!(model.threads));
+        Header { form: Header::FORM, settings, about }
+    }
+
+    fn how_to_go_on(&self, done: usize, of: usize) -> String {
+        match &self.results {
+            Some(path) => format!(
+                "{done} of {of} problems are done and kept in {}; the same command goes on with the rest",
+                clean_line(&path.display().to_string(), 200)
+            ),
+            None => format!("{done} of {of} problems were done; with --results FILE a run can be gone on with"),
+        }
+    }
+}
+
+/// Takes over what a results file holds of this run; the rest stays to be done.
+fn take_up(
+    plan: &mut Plan,
+    results: Vec<ProblemResult>,
+    path: &Path,
+) -> Result<BTreeMap<String, ProblemResult>, Failure> {
+    let mut kept = BTreeMap::new();
+    // Rows of problems that are not in this run may stand there: another --only or --limit.
+    let mut found: BTreeMap<String, ProblemResult> = results.into_iter().map(|r| (r.task_id.clone(), r)).collect();
+    let mut todo = Vec::new();
+    for &index in &plan.todo {
+        let Some(result) = found.remove(&plan.problems[index].id) else {
+            todo.push(index);
+            continue;
+        };
+        if result.digest != plan.digest(index) {
+            return Err(Failure::input(format!(
+                "{} holds a result of {}, but the problem (or what is given for it) has changed since; give another name to begin \
+                 anew",
+                path.display(),
+                result.task_id
+            )));
+        }
+        kept.insert(result.task_id.clone(), result);
+    }
+    plan.todo = todo;
+    Ok(kept)
+}
+
+/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they end the program.
+fn on_interrupt(send: &Sender<Message>, listening: &Arc<AtomicBool>) {
+    let (send, listening) = (send.clone(), Arc::clone(listening));
+    on_signal(move || {
+        if !listening.swap(false, Ordering::Relaxed) || send.send(Message::Interrupt).is_err() {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
+}
+
+/// What the user sees while it runs: a line that is drawn over, or one now and then.
+struct Log {
+    line: Option<Line>,
+    /// When a line was last written, where none can be drawn over.
+    written: Option<Instant>,
+    progress: Progress,
+    began: Instant,
+    first: Option<Instant>,
+    last: Instant,
+}
+
+impl Log {
+    fn new(quiet: bool, problems: usize, before: &BTreeMap<String, ProblemResult>) -> Self {
+        let now = Instant::now();
+        let drawn = Line::is_seen();
+        let progress = Progress {
+            problems,
+            before: before.len(),
+            solved: before.values().filter(|r| r.pass_at_all).count(),
+            ..Progress::default()
+        };
+        Self {
+            line: drawn.then(|| Line::new(quiet)),
+            written: (!drawn && !quiet).then_some(now),
+            progress,
+            began: now,
+            first: None,
+            last: now,
+        }
+    }
+
+    fn news(&mut self, news: &News) {
+        let now = Instant::now();
+        match news {
+            News::Tokens(tokens) => {
+                self.progress.tokens += tokens;
+                self.first.get_or_insert(self.began);
+                self.last = now;
+            }
+            News::Done(result) => {
+                self.progress.done += 1;
+                self.progress.solved += usize::from(result.pass_at_all);
+            }
+            News::Tested | News::Waiting => {}
+        }
+        if let Some(line) = &mut self.line
+            && line.due().is_some()
+        {
+            let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+            line.draw(&clean_line(&self.progress.line(now - self.began), columns.saturating_sub(1)));
+        }
+        if let Some(written) = self.written.filter(|&written| now - written >= EVERY) {
+            let _ = written;
+            self.written = Some(now);
+            say(&(self.progress.line(now - self.began) + "\n"));
+        }
+    }
+
+    /// Takes the line away; what the run took.
+    fn close(&mut self) -> Speed {
+        self.line = None;
+        Speed {
+            tokens: self.progress.tokens,
+            writing: self.first.map_or(0.0, |first| (self.last - first).as_secs_f64()),
+            wall: self.began.elapsed().as_secs_f64(),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Scores whole problem sets: problem files read and checked, candidates of many problems written together, each tested the moment it
+//! ends, and the figures that follow.
+//!
+//! Knows no terminal: what happens is told to whoever listens.
+
+mod figures;
+mod format;
+mod preflight;
+mod problem;
+mod progress;
+mod read;
+mod report;
+mod result;
+mod results_file;
+mod run;
+mod samples;
+mod seed;
+
+pub use figures::{Figures, figures};
+pub use format::load;
+pub use preflight::{Setting, Unready, preflight};
+pub use problem::{Answer, Origin, Problem};
+pub use progress::Progress;
+pub use report::{Report, Speed};
+pub use result::{CandidateResult, ProblemResult};
+pub use results_file::{Header, ResultsFile};
+pub use run::{Candidates, Ended, Message, News, Plan, RunError, run};
+pub use samples::{canonical, find, read};

@@ -1,0 +1,201 @@
+//! One problem of a problem file: what the model gets, and how an answer is judged.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::code::{self, Place, Target};
+use crate::engine::StopRules;
+use crate::language::Language;
+use crate::trial::{Limits, Tests, Trial};
+
+/// Where in a file a row stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file.
+    pub file: PathBuf,
+    /// 1-based line; of a JSON array, the line on which the row begins.
+    pub line: usize,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}", self.file.display(), self.line)
+    }
+}
+
+/// A problem, whatever format it came in.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Its `task_id` (or `name`); unique in a run.
+    pub id: String,
+    /// Language of the code.
+    pub language: Language,
+    /// What the model gets, to the byte: nothing is stripped.
+    pub prompt: String,
+    /// What stands before the prompt in a program, and the model does not see.
+    pub preamble: String,
+    /// What has to follow a completion, because its stop string took it away: the closing brace.
+    pub closing: String,
+    /// The function under test; always there in Python.
+    pub entry_point: Option<String>,
+    /// The tests.
+    pub tests: String,
+    /// The solution that came with the problem.
+    pub reference: Option<Answer>,
+    /// Texts that end a candidate, where the row names them.
+    pub stop: Option<Vec<String>>,
+    /// Where it stands.
+    pub origin: Origin,
+    /// What else the row says.
+    pub extra: Map<String, Value>,
+}
+
+/// Something to judge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// What follows the prompt.
+    Completion(String),
+    /// A whole program.
+    Program(String),
+}
+
+impl Answer {
+    /// Its text.
+    pub fn text(&self) -> &str {
+        match self {
+            Answer::Completion(text) | Answer::Program(text) => text,
+        }
+    }
+}
+
+impl Problem {
+    /// The program with an answer in it.
+    pub fn program(&self, answer: &Answer) -> String {
+        match answer {
+            Answer::Completion(text) => format!("{}{}{text}\n{}", self.preamble, self.prompt, self.closing),
+            Answer::Program(text) => format!("{text}\n"),
+        }
+    }
+
+    /// The trial of an answer.
+    pub fn trial(&self, answer: &Answer, limits: Limits) -> Trial {
+        let ending = self.language.extensions().first().copied().unwrap_or("txt");
+        Trial {
+            language: self.language,
+            program: self.program(answer),
+            module: None,
+            entry_point: self.entry_point.clone(),
+            tests: Tests::Source { name: format!("tests.{ending}"), text: self.tests.clone() },
+            // Tests may lean on functions that the prompt brings along.
+            stub: Some(format!("{}{}{}", self.preamble, self.prompt, self.closing)),
+            limits,
+        }
+    }
+
+    /// When a candidate ends: at `strings`, and unless `defaults` is false at what the row names, else at the end of the function.
+    pub fn stop_rules(&self, strings: &[String], defaults: bool) -> StopRules {
+        let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
+        if !defaults {
+            return rules;
+        }
+        if let Some(stop) = &self.stop {
+            rules.strings.extend_from_slice(stop);
+        } else if Language::ALL.contains(&self.language) {
+            let (language, indent) = (self.language, self.indent());
+            rules.text = Some(Arc::new(move |text: &str| code::function_end(language, indent, text)));
+        } else {
+            rules.strings.extend(usual_stops(self.language).iter().map(|&s| s.to_owned()));
+        }
+        rules
+    }
+
+    /// Columns of indentation of the function that is completed.
+    fn indent(&self) -> usize {
+        let place = self.entry_point.clone().map_or(Place::Any, Place::Function);
+        Target::in_text(&self.prompt, self.language, &place).map_or(0, |target| target.indent)
+    }
+
+    /// Equal for two answers that differ only in white space, blank lines and comments.
+    pub fn duplicate_key(&self, answer: &Answer) -> String {
+        let text = answer.text();
+        let key =
+            if Language::ALL.contains(&self.language) { code::normalise(self.language, text) } else { text.into() };
+        match answer {
+            Answer::Completion(_) => key,
+            // A program and a completion are never compared by their texts.
+            Answer::Program(_) => format!("\0{key}"),
+        }
+    }
+
+    /// A number that changes when what a candidate is written from or judged by changes.
+    pub fn digest(&self) -> String {
+        let parts = [&self.prompt, &self.preamble, &self.closing, &self.tests, self.language.name()];
+        let mut all = parts.map(|part| format!("{}:{part}", part.len())).concat();
+        all += &format!("{:?} {:?}", self.entry_point, self.stop);
+        format!("{:016x}", super::seed::hash(all.as_bytes()))
+    }
+}
+
+/// Texts that end a function in a language whose functions cannot be followed yet.
+fn usual_stops(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Python => &["\nclass", "\ndef", "\n#", "\nif", "\nprint"],
+        Language::JavaScript => &["\nfunction ", "\n/*", "\n//", "\nconsole.log"],
+        Language::TypeScript => &["\nfunction ", "\n/*", "\n//", "\nclass"],
+        Language::Rust => &["\nfn ", "\n#[", "\n//", "\nmod "],
+        Language::Go => &["\nfunc ", "\ntype ", "\n// "],
+    }
+}
+
+/// A problem for tests.
+#[cfg(test)]
+pub(super) fn sample() -> Problem {
+    Problem {
+        id: "Sample/0".to_owned(),
+        language: Language::Python,
+        prompt: "def double(x):\n    \"\"\"Twice x.\"\"\"\n".to_owned(),
+        preamble: String::new(),
+        closing: String::new(),
+        entry_point: Some("double".to_owned()),
+        tests: "def check(candidate):\n    assert candidate(2) == 4\n".to_owned(),
+        reference: Some(Answer::Completion("    return 2 * x\n".to_owned())),
+        stop: None,
+        origin: Origin { file: "sample.jsonl".into(), line: 1 },
+        extra: Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_ends_with_its_function_or_where_the_row_says() {
+        let mut problem = sample();
+        let rules = problem.stop_rules(&["END".to_owned()], true);
+        assert_eq!(rules.strings, ["END"]);
+        assert_eq!(rules.text.unwrap()("    return 2 * x\n\nprint(1)\n"), Some(17));
+        problem.stop = Some(vec!["\n}".to_owned()]);
+        let rules = problem.stop_rules(&[], true);
+        assert!(rules.strings == ["\n}"] && rules.text.is_none());
+        assert!(problem.stop_rules(&[], false).strings.is_empty());
+    }
+
+    #[test]
+    fn the_digest_follows_prompt_and_tests() {
+        let (one, mut other) = (sample(), sample());
+        assert_eq!(one.digest(), other.digest());
+        other.tests.push('\n');
+        assert_ne!(one.digest(), other.digest());
+    }
+
+    #[test]
+    fn a_program_stands_alone() {
+        let problem = Problem { closing: "}".to_owned(), preamble: "package p\n".to_owned(), ..sample() };
+        assert!(problem.program(&Answer::Completion("  body".to_owned())).ends_with("  body\n}"));
+        assert_eq!(problem.program(&Answer::Program("all of it".to_owned())), "all of it\n");
+    }
+}

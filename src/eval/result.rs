@@ -1,0 +1,171 @@
+//! What came of a problem: one row of a results file, one item of the report. Nothing in it depends on the clock, so that a run that was
+//! interrupted and resumed gives the same rows as one that was not.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::figures;
+use crate::source::FinishReason;
+use crate::trial::Status;
+
+/// A problem and its candidates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProblemResult {
+    /// Its id.
+    pub task_id: String,
+    /// [`super::Problem::digest`], and that of the answers, where they were given.
+    pub digest: String,
+    /// Candidates.
+    pub n: usize,
+    /// How many of them passed.
+    pub passed: usize,
+    /// Whether the most probable one did.
+    pub pass_at_first: bool,
+    /// Whether any did.
+    pub pass_at_all: bool,
+    /// The most probable one.
+    pub first: Option<usize>,
+    /// Why there are no candidates, where the model could not be asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// The candidates by index.
+    pub candidates: Vec<CandidateResult>,
+}
+
+/// A candidate and its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CandidateResult {
+    /// Its index.
+    pub index: usize,
+    /// What follows the prompt; of a given whole program, all of it.
+    pub text: String,
+    /// Tokens of it; 0 for given text.
+    pub tokens: usize,
+    /// Mean log-probability of the tokens; `None` for given text.
+    pub mean_logprob: Option<f32>,
+    /// Why it ended; `None` for given text.
+    #[serde(deserialize_with = "finish")]
+    pub finish: Option<FinishReason>,
+    /// The lowest index of an equal candidate, if that is another one.
+    pub duplicate_of: Option<usize>,
+    /// What the tests said.
+    #[serde(deserialize_with = "status")]
+    pub status: Status,
+    /// More of it.
+    pub message: String,
+}
+
+impl ProblemResult {
+    /// The result of a problem all of whose candidates have ended and been tested.
+    pub fn new(task_id: String, digest: String, candidates: Vec<CandidateResult>) -> Self {
+        let passed = candidates.iter().filter(|c| figures::has_passed(c)).count();
+        let first = figures::first(&candidates);
+        Self {
+            task_id,
+            digest,
+            n: candidates.len(),
+            passed,
+            pass_at_first: first.and_then(|c| candidates.get(c)).is_some_and(figures::has_passed),
+            pass_at_all: passed > 0,
+            first,
+            refused: None,
+            candidates,
+        }
+    }
+
+    /// What the first candidate in the order of ranks (of given ones: in theirs) that failed has to say.
+    pub fn first_failure(&self) -> Option<&CandidateResult> {
+        let failed = self.candidates.iter().filter(|c| !figures::has_passed(c));
+        let logprob = |c: &CandidateResult| c.mean_logprob.unwrap_or(f32::NEG_INFINITY);
+        failed.reduce(|best, c| if logprob(c) > logprob(best) { c } else { best })
+    }
+
+    /// Whether the counts follow from the candidates: a row that was changed by hand does not count.
+    pub fn is_consistent(&self) -> bool {
+        let indices = self.candidates.iter().enumerate().all(|(i, c)| c.index == i);
+        let again = Self {
+            refused: self.refused.clone(),
+            ..Self::new(self.task_id.clone(), self.digest.clone(), self.candidates.clone())
+        };
+        indices && again == *self
+    }
+}
+
+fn status<'de, D: Deserializer<'de>>(from: D) -> Result<Status, D::Error> {
+    const ALL: [Status; 7] = [
+        Status::Passed,
+        Status::Failed,
+        Status::Error,
+        Status::Timeout,
+        Status::Killed,
+        Status::Tampered,
+        Status::NotRun,
+    ];
+    by_name(&String::deserialize(from)?, &ALL).ok_or_else(|| serde::de::Error::custom("this is no status of a trial"))
+}
+
+fn finish<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FinishReason>, D::Error> {
+    const ALL: [FinishReason; 4] =
+        [FinishReason::Stop, FinishReason::Length, FinishReason::Budget, FinishReason::Cancelled];
+    let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
+    let reason = by_name(&name, &ALL).ok_or_else(|| serde::de::Error::custom("this is no end of a candidate"))?;
+    Ok(Some(reason))
+}
+
+/// The value that is written as `name`.
+fn by_name<T: Serialize + Copy>(name: &str, all: &[T]) -> Option<T> {
+    all.iter().copied().find(|value| word(value) == name)
+}
+
+/// What a value that is written as a word is written as.
+pub(super) fn word(value: &impl Serialize) -> String {
+    serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::eval) fn candidate(
+        index: usize,
+        finish: Option<FinishReason>,
+        logprob: f32,
+        status: Status,
+    ) -> CandidateResult {
+        CandidateResult {
+            index,
+            text: format!("text {index}"),
+            tokens: 3,
+            mean_logprob: (!logprob.is_nan()).then_some(logprob),
+            finish,
+            duplicate_of: None,
+            status,
+            message: "said".to_owned(),
+        }
+    }
+
+    pub(in crate::eval) fn problem(id: &str, candidates: Vec<CandidateResult>) -> ProblemResult {
+        ProblemResult::new(id.to_owned(), "d".to_owned(), candidates)
+    }
+
+    #[test]
+    fn a_row_survives_being_written_and_read() {
+        let row = problem(
+            "Set/0",
+            vec![
+                candidate(0, Some(FinishReason::Length), -0.123_456_79, Status::NotRun),
+                candidate(1, None, f32::NAN, Status::Tampered),
+            ],
+        );
+        let text = serde_json::to_string(&row).unwrap();
+        assert_eq!(serde_json::from_str::<ProblemResult>(&text).unwrap(), row);
+        assert!(serde_json::from_str::<ProblemResult>(&text.replace("tampered", "great")).is_err());
+    }
+
+    #[test]
+    fn a_row_that_was_changed_is_noticed() {
+        let mut row = problem("Set/0", vec![candidate(0, Some(FinishReason::Stop), -0.1, Status::Failed)]);
+        assert!(row.is_consistent());
+        row.pass_at_all = true;
+        assert!(!row.is_consistent());
+    }
+}
