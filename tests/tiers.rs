@@ -41,6 +41,7 @@ fn trial(program: &str, seconds: u64) -> Trial {
         module: None,
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: "test_f.py".to_owned(), text: "assert f(1) == 2\n".to_owned() },
+        stub: None,
         limits,
     }
 }
