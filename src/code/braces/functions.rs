@@ -9,6 +9,9 @@ use crate::code::rules::Function;
 /// Longest comments above a function, in bytes, that are shown as its description.
 const MAX_COMMENT: usize = 3000;
 
+/// Deepest nesting that is told: what is around a function beyond that is left out of its name and its prompt.
+const MAX_NESTING: usize = 50;
+
 /// All functions of `text`, in the order they stand in.
 pub(super) fn functions(table: &Table, text: &str) -> Vec<Function> {
     let tokens = tokens(table, text);
@@ -38,7 +41,7 @@ impl File<'_> {
         let mut name = this.name.clone();
         let mut parents: Vec<Range<usize>> = Vec::new();
         let mut around = this.parent.and_then(|i| definitions.get(i));
-        while let Some(parent) = around {
+        while let Some(parent) = around.filter(|_| parents.len() < MAX_NESTING) {
             name = format!("{}.{name}", parent.name);
             parents.insert(0, parent.head..(parent.block.start + 1).min(self.text.len()));
             around = parent.parent.and_then(|i| definitions.get(i));

@@ -278,6 +278,8 @@ impl Scan<'_> {
 
 /// Whether `<` in these tokens is not closed.
 fn in_angles(text: &str, tokens: &[Token]) -> bool {
+    // Types with more parameters than fit into this are not worth the time that long lists would take.
+    let tokens = &tokens[tokens.len().saturating_sub(64)..];
     let head = Head { text, tokens, in_scope: false };
     (0..tokens.len()).any(|i| head.at(i) == "<" && head.after_angles(i) == i)
 }
