@@ -133,6 +133,7 @@ function* gen() {}
 var self = this, late = function () {};
 export default () => {};
 if (x) { foo(); }
+module.exports = class Named { m() {} };
 ";
 
 const GO: &str = r#"// Package p.
@@ -169,7 +170,10 @@ func main() {
 }
 "#;
 
-const LISTS: &[(Language, &str, &[(&str, usize, bool)])] = &[
+/// Name, line, and whether there is a body.
+type Listed = (&'static str, usize, bool);
+
+const LISTS: &[(Language, &str, &[Listed])] = &[
     (
         Rust,
         RUST,
@@ -219,6 +223,7 @@ const LISTS: &[(Language, &str, &[(&str, usize, bool)])] = &[
             ("gen", 14, false),
             ("late", 15, false),
             ("default", 16, false),
+            ("Named.m", 18, false),
         ],
     ),
     (

@@ -314,6 +314,13 @@ fn names_and_lines() {
     );
     assert!(Target::in_text(text, Python, &Place::Line(0)).is_err());
     assert!(Target::in_text(text, Python, &Place::Line(99)).is_err());
+    let property = "class A:\n    @property\n    def x(self):\n        return 1\n    @x.setter\n    def x(self, v):\n        self.y = v\n";
+    insta::assert_snapshot!(
+        error(property, &Place::Function("A.x".to_owned())),
+        @"the text has 2 functions `A.x`, on lines 3, 6; say which one by its line: the text:6"
+    );
+    assert_eq!(find(property, &Place::Line(5)).line, 6);
+    assert_eq!(find("x = 1\n# Doc.\ndef f():\n    pass\n", &Place::Line(2)).name, "f", "its comment is part of it");
     // Of two with one name, the one without a body is meant.
     assert_eq!(named("def f():\n    return 1\ndef f():\n    pass\n", "f").line, 3);
     assert_eq!(

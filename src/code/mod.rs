@@ -1,7 +1,8 @@
 //! Code as text: the function under the cursor, its prompt, splicing a candidate into a file.
 //!
 //! Knows neither engine nor screen. What differs between languages is a row of the table in `rules.rs`; the rest of the room works on
-//! text and bytes only.
+//! text and bytes only. Python is read by its indentation (`python/`); the languages whose blocks stand in braces share `braces/`, and
+//! each has a folder with the data that is its own.
 
 mod apply;
 mod braces;

@@ -27,10 +27,11 @@ pub struct Target {
     pub name: String,
     /// Its last name: what tests call.
     pub entry_point: String,
-    /// Bytes of `text` from the first decorator or `def` to the end of the body.
+    /// Bytes of `text` from the first decorator or `def` to the end of the body. Where blocks stand in braces: from the comments and
+    /// attributes above to after the closing brace.
     pub function: Range<usize>,
     /// Bytes of `text` that a candidate replaces: from the start of the line after signature and docstring to the end of the body (from
-    /// the colon, for a body on the line of the `def`). May be empty.
+    /// the colon, for a body on the line of the `def`). Where blocks stand in braces: their inside. May be empty.
     pub body: Range<usize>,
     /// Columns of indentation of the `def` line.
     pub indent: usize,

@@ -146,9 +146,10 @@ fn item<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<Item<'t>> 
     let keyword = (0..tokens.len()).find(|&i| !skipped.contains(&at(i)))?;
     let is_import = |word: &str| table.context.imports.contains(&word);
     let import = is_import(at(keyword)) || at(keyword) == "const" && tokens.iter().any(|t| is_import(t.text(text)));
-    let words = match import {
-        true => imported(text, tokens),
-        false => tokens.iter().filter(|t| t.kind == Kind::Word).map(|t| t.text(text)).collect(),
+    let words = if import {
+        imported(text, tokens)
+    } else {
+        tokens.iter().filter(|t| t.kind == Kind::Word).map(|t| t.text(text)).collect()
     };
     let name = table.context.constants.contains(&at(keyword)).then(|| {
         let mut name = keyword + 1;

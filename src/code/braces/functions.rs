@@ -9,6 +9,9 @@ use crate::code::rules::Function;
 /// Longest comments above a function, in bytes, that are shown as its description.
 const MAX_COMMENT: usize = 3000;
 
+/// Deepest nesting that is told: what is around a function beyond that is left out of its name and its prompt.
+const MAX_NESTING: usize = 50;
+
 /// All functions of `text`, in the order they stand in.
 pub(super) fn functions(table: &Table, text: &str) -> Vec<Function> {
     let tokens = tokens(table, text);
@@ -38,7 +41,7 @@ impl File<'_> {
         let mut name = this.name.clone();
         let mut parents: Vec<Range<usize>> = Vec::new();
         let mut around = this.parent.and_then(|i| definitions.get(i));
-        while let Some(parent) = around {
+        while let Some(parent) = around.filter(|_| parents.len() < MAX_NESTING) {
             name = format!("{}.{name}", parent.name);
             parents.insert(0, parent.head..(parent.block.start + 1).min(self.text.len()));
             around = parent.parent.and_then(|i| definitions.get(i));
@@ -143,7 +146,10 @@ impl File<'_> {
         let finished = !is_placeholder(text, self.table.placeholders, &code);
         let first_line = inside.iter().find(|t| t.kind != Kind::Comment).filter(|t| t.kind == Kind::Newline);
         let mut start = first_line.map_or(open, |newline| newline.end);
-        if !finished && let Some(after) = after_comments(text, inside, first_line.is_some()) {
+        if !finished
+            && first_line.is_some()
+            && let Some(after) = after_comments(inside)
+        {
             start = after;
         }
         let on_own_line = text[..start].ends_with('\n');
@@ -237,21 +243,21 @@ fn says_so(message: &str) -> bool {
     ["not implemented", "not yet implemented", "unimplemented", "todo"].iter().any(|words| message.contains(words))
 }
 
-/// After the last of the comments that a body begins with, each on lines of its own: in an unfinished function they tell what to write.
-fn after_comments(text: &str, inside: &[Token], own_lines: bool) -> Option<usize> {
+/// After the last of the comments that a block begins with, each on lines of its own: in an unfinished function they tell what to write.
+fn after_comments(inside: &[Token]) -> Option<usize> {
     let mut after = None;
+    // What stands on the line of the brace is no part of the body.
+    let mut own_line = false;
     let mut comment = false;
-    let mut lines = usize::from(!own_lines);
     for token in inside {
         match token.kind {
             Kind::Newline => {
-                lines += 1;
+                own_line = true;
                 if std::mem::take(&mut comment) {
                     after = Some(token.end);
                 }
             }
-            // A comment on the line of the brace is no part of the body.
-            Kind::Comment => comment = lines > 0 && own_lines && !text[token.start..token.end].is_empty(),
+            Kind::Comment => comment = own_line,
             _ => break,
         }
     }

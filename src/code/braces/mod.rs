@@ -118,7 +118,7 @@ pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) 
 
 /// Start of the line that byte `at` is in.
 fn line_start(text: &str, at: usize) -> usize {
-    text.as_bytes()[..at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1)
+    text[..at].rfind('\n').map_or(0, |p| p + 1)
 }
 
 /// The white space that the line of byte `at` begins with.

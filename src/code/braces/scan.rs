@@ -85,15 +85,27 @@ struct Frame {
 
 struct Scan<'a> {
     text: &'a str,
+    /// Whether a line further to the left ends what was left open above.
+    by_indentation: bool,
+    /// Whether there was a bracket without its other half.
+    unbalanced: bool,
     frames: Vec<Frame>,
     found: Vec<Definition>,
     /// Columns of the heads that begin their line.
     columns: Vec<Option<usize>>,
 }
 
-/// All definitions of `text`, in the order they stand in.
+/// All definitions of `text`, in the order they stand in. Where all brackets have their other half they alone count; where one is
+/// missing, indentation says where what was left open ends.
 pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<Definition> {
-    let mut scan = Scan { text, frames: Vec::new(), found: Vec::new(), columns: Vec::new() };
+    let by_brackets = scan(table, text, tokens, false);
+    let scan = if by_brackets.unbalanced { scan(table, text, tokens, true) } else { by_brackets };
+    scan.found
+}
+
+fn scan<'a>(table: &Table, text: &'a str, tokens: &[Token], by_indentation: bool) -> Scan<'a> {
+    let mut scan =
+        Scan { text, by_indentation, unbalanced: false, frames: Vec::new(), found: Vec::new(), columns: Vec::new() };
     scan.frames.push(Frame { bracket: 0, definition: None, inline: false, head: Vec::new() });
     let mut line_ended = false;
     let mut last: Option<Token> = None;
@@ -112,9 +124,9 @@ pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<De
             }
         }
     }
-    let end = text.len();
-    scan.close_from(1, end);
-    scan.found
+    scan.unbalanced |= scan.frames.len() > 1;
+    scan.close_from(1, text.len());
+    scan
 }
 
 impl Scan<'_> {
@@ -122,7 +134,7 @@ impl Scan<'_> {
     fn begin(&mut self, table: &Table, token: Token, first: bool, last: Option<Token>) {
         let word = token.text(self.text);
         let at_border = line_start(self.text, token.start) == token.start;
-        if at_border && self.frames.len() > 1 && table.heads.restarts.contains(&word) {
+        if self.by_indentation && at_border && self.frames.len() > 1 && table.heads.restarts.contains(&word) {
             self.close_from(1, token.start);
         }
         let Some(top) = self.frames.last_mut().filter(|f| matches!(f.bracket, 0 | b'{')) else { return };
@@ -217,7 +229,7 @@ impl Scan<'_> {
 
     /// The first frame of a definition that cannot hold a head at byte `at`, because it stands no further to the left.
     fn left_open(&self, at: usize) -> Option<usize> {
-        let (column, line) = (self.column(at)?, line_start(self.text, at));
+        let (column, line) = (self.column(at).filter(|_| self.by_indentation)?, line_start(self.text, at));
         self.frames.iter().position(|frame| {
             frame.definition.is_some_and(|d| self.columns[d].is_some_and(|c| column <= c) && self.found[d].head < line)
         })
@@ -229,7 +241,11 @@ impl Scan<'_> {
             b']' => b'[',
             _ => b'{',
         };
-        let Some(index) = self.frames.iter().rposition(|f| f.bracket == opens) else { return };
+        let Some(index) = self.frames.iter().rposition(|f| f.bracket == opens) else {
+            self.unbalanced |= opens == b'{';
+            return;
+        };
+        self.unbalanced |= opens == b'{' && index + 1 < self.frames.len();
         // A round bracket does not close a brace.
         if opens != b'{' && self.frames[index..].iter().any(|f| f.bracket == b'{') {
             return;
@@ -262,6 +278,8 @@ impl Scan<'_> {
 
 /// Whether `<` in these tokens is not closed.
 fn in_angles(text: &str, tokens: &[Token]) -> bool {
+    // Types with more parameters than fit into this are not worth the time that long lists would take.
+    let tokens = &tokens[tokens.len().saturating_sub(64)..];
     let head = Head { text, tokens, in_scope: false };
     (0..tokens.len()).any(|i| head.at(i) == "<" && head.after_angles(i) == i)
 }

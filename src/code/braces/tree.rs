@@ -9,13 +9,15 @@ pub(in crate::code) struct Grammar {
     /// The grammar and its variants; the first that can read a text is taken.
     pub languages: &'static [fn() -> tree_sitter::Language],
     /// Nodes that give a name to a function or scope.
-    pub names: &'static [Name],
+    pub names: &'static [Binding],
     /// Nodes that are functions; their field `body` is the block.
     pub functions: &'static [&'static str],
     /// Nodes that functions stand in: classes, modules; their field `body`, or they themselves, are the block.
     pub scopes: &'static [&'static str],
     /// Nodes around a definition that belong to its head.
     pub statements: &'static [&'static str],
+    /// Names that stand for the whole file: what is bound to them goes by its own name, if it has one.
+    pub nameless: &'static [&'static str],
     /// Field with the type that a function belongs to though it stands outside of it.
     pub receiver: &'static str,
     /// The name as it is used, of the name as it is written.
@@ -23,7 +25,7 @@ pub(in crate::code) struct Grammar {
 }
 
 /// A node that gives a name to a function or scope.
-pub(in crate::code) struct Name {
+pub(in crate::code) struct Binding {
     /// The node.
     pub kind: &'static str,
     /// Field with the name.
@@ -32,7 +34,7 @@ pub(in crate::code) struct Name {
     pub value: &'static str,
 }
 
-impl Name {
+impl Binding {
     /// A node with a name of its own.
     pub const fn own(kind: &'static str) -> Self {
         Self { kind, name: "name", value: "" }
@@ -87,8 +89,11 @@ fn definition(grammar: &Grammar, text: &str, node: Node) -> Option<Definition> {
         None if scope => value,
         None => return None,
     };
-    let written = node.child_by_field_name(name.name);
-    let mut own = written.map_or_else(|| "default".to_owned(), |n| (grammar.clean)(&text[n.byte_range()]));
+    let bound = node.child_by_field_name(name.name);
+    let clean = |n: Node| (grammar.clean)(&text[n.byte_range()]);
+    let nameless = bound.is_none_or(|n| grammar.nameless.contains(&clean(n).as_str()));
+    let written = value.child_by_field_name("name").filter(|_| nameless).or(bound);
+    let mut own = written.map_or_else(|| "default".to_owned(), clean);
     if let Some(receiver) = node.child_by_field_name(grammar.receiver) {
         own = format!("{}.{own}", (grammar.clean)(&text[receiver.byte_range()]));
     }

@@ -22,9 +22,13 @@ fn read(head: &Head) -> Option<Found> {
     }
     // `f := func(...) {`, `var f = func(...) {`
     let from = usize::from(head.at(0) == "var");
-    let bound = keyword > from && head.at(keyword - 1) == "=" && head.is_word(from);
-    let single = matches!(head.at(from + 1), ":" | "=") || from == 1;
-    if bound && single { found(head.at(from).to_owned(), 0, from) } else { None }
+    let mut name = from;
+    while head.at(name + 1) == "." && head.is_word(name + 2) {
+        name += 2;
+    }
+    let bound = keyword > name && head.at(keyword - 1) == "=" && head.is_word(name);
+    let single = matches!(head.at(name + 1), ":" | "=") || from == 1;
+    if bound && single { found(head.at(name).to_owned(), 0, name) } else { None }
 }
 
 /// The type of a receiver such as `(s *Stack[T])`; of anything else, the name as it is.

@@ -4,7 +4,7 @@ mod heads;
 
 use super::braces::context::Context;
 use super::braces::lex::{Lexicon, Quote};
-use super::braces::tree::{Grammar, Name};
+use super::braces::tree::{Binding, Grammar};
 use super::braces::{self, Placeholder, Table};
 use super::rules::Rules;
 
@@ -22,15 +22,16 @@ pub(super) static TABLE: Table = Table {
     grammar: Grammar {
         languages: &[|| tree_sitter_go::LANGUAGE.into()],
         names: &[
-            Name::own("function_declaration"),
-            Name::own("method_declaration"),
-            Name::bound("short_var_declaration", "left", "right"),
-            Name::bound("var_spec", "name", "value"),
-            Name::bound("assignment_statement", "left", "right"),
+            Binding::own("function_declaration"),
+            Binding::own("method_declaration"),
+            Binding::bound("short_var_declaration", "left", "right"),
+            Binding::bound("var_spec", "name", "value"),
+            Binding::bound("assignment_statement", "left", "right"),
         ],
         functions: &["function_declaration", "method_declaration", "func_literal"],
         scopes: &[],
         statements: &["var_declaration"],
+        nameless: &[],
         receiver: "receiver",
         clean: heads::receiver,
     },

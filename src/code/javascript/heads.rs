@@ -19,7 +19,7 @@ pub(super) const HEADS: Heads = Heads {
         "abstract",
         "declare",
     ],
-    goes_on: &["extends", "implements", "instanceof", "in", "of", "as", "satisfies", "function"],
+    goes_on: &["extends", "implements", "instanceof", "in", "of", "as", "satisfies"],
     arrows: true,
     read,
 };
@@ -58,7 +58,8 @@ fn read(head: &Head) -> Option<Found> {
     }
     if let Some(keyword) = head.last("function") {
         let name = head.skip(keyword + 1, &["*"]);
-        if let Some(found) = bound(head, keyword, false) {
+        let own = |f: &Found| f.name == "exports" && head.is_word(name);
+        if let Some(found) = bound(head, keyword, false).filter(|f| !own(f)) {
             return Some(found);
         }
         if head.is_word(name) {
@@ -98,7 +99,7 @@ fn first(head: &Head, keyword: usize) -> usize {
 fn bound(head: &Head, value: usize, scope: bool) -> Option<Found> {
     let from = head.skip(0, MODIFIERS);
     let mut name = head.skip(from, &["#"]);
-    let start = name;
+    let start = from;
     if !(head.is_word(name) || matches!(head.at(name).chars().next(), Some('"' | '\''))) {
         return None;
     }
@@ -108,7 +109,7 @@ fn bound(head: &Head, value: usize, scope: bool) -> Option<Found> {
     let mark = head.skip(name + 1, &["?", "!"]);
     let optional = mark > name + 1;
     let binds = match head.at(mark) {
-        "=" => !optional && !matches!(head.at(mark + 1), "=" | ">") || mark + 1 == value && !optional,
+        "=" => !optional && (mark + 1 == value || !matches!(head.at(mark + 1), "=" | ">")),
         ":" => true,
         _ => false,
     };
@@ -142,10 +143,8 @@ fn method(head: &Head) -> Option<Found> {
         name += 1;
     }
     let start = name;
-    match head.at(name) {
-        "#" => name += 1,
-        "[" => name += 1,
-        _ => {}
+    if matches!(head.at(name), "#" | "[") {
+        name += 1;
     }
     let open = head.after_angles(head.skip(name + 1, &["?"]));
     let named = head.is_word(name) || head.at(name) == "]" || head.at(name).starts_with(['"', '\'']);

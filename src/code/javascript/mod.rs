@@ -5,7 +5,7 @@ mod heads;
 use super::braces::context::Context;
 use super::braces::lex::{Lexicon, Quote};
 use super::braces::scan::Heads;
-use super::braces::tree::{Grammar, Name};
+use super::braces::tree::{Binding, Grammar};
 use super::braces::{self, Placeholder, Table};
 use super::rules::Rules;
 
@@ -19,20 +19,20 @@ pub(super) static LEXICON: Lexicon = Lexicon {
 };
 
 /// Nodes with names; TypeScript has them too.
-pub(super) static NAMES: &[Name] = &[
-    Name::own("function_declaration"),
-    Name::own("generator_function_declaration"),
-    Name::own("method_definition"),
-    Name::own("class_declaration"),
-    Name::bound("variable_declarator", "name", "value"),
-    Name::bound("pair", "key", "value"),
-    Name::bound("field_definition", "property", "value"),
-    Name::bound("assignment_expression", "left", "right"),
-    Name::bound("export_statement", "", "value"),
-    Name::own("abstract_class_declaration"),
-    Name::own("internal_module"),
-    Name::own("module"),
-    Name::bound("public_field_definition", "name", "value"),
+pub(super) static NAMES: &[Binding] = &[
+    Binding::own("function_declaration"),
+    Binding::own("generator_function_declaration"),
+    Binding::own("method_definition"),
+    Binding::own("class_declaration"),
+    Binding::bound("variable_declarator", "name", "value"),
+    Binding::bound("pair", "key", "value"),
+    Binding::bound("field_definition", "property", "value"),
+    Binding::bound("assignment_expression", "left", "right"),
+    Binding::bound("export_statement", "", "value"),
+    Binding::own("abstract_class_declaration"),
+    Binding::own("internal_module"),
+    Binding::own("module"),
+    Binding::bound("public_field_definition", "name", "value"),
 ];
 
 /// Functions; TypeScript has them too.
@@ -83,6 +83,7 @@ pub(super) static TABLE: Table = Table {
         functions: FUNCTIONS,
         scopes: SCOPES,
         statements: STATEMENTS,
+        nameless: &["exports"],
         receiver: "",
         clean,
     },

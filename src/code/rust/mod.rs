@@ -4,7 +4,7 @@ mod heads;
 
 use super::braces::context::Context;
 use super::braces::lex::{Lexicon, Quote};
-use super::braces::tree::{Grammar, Name};
+use super::braces::tree::{Binding, Grammar};
 use super::braces::{self, Placeholder, Table};
 use super::rules::Rules;
 
@@ -22,14 +22,15 @@ pub(super) static TABLE: Table = Table {
     grammar: Grammar {
         languages: &[|| tree_sitter_rust::LANGUAGE.into()],
         names: &[
-            Name::own("function_item"),
-            Name::own("trait_item"),
-            Name::own("mod_item"),
-            Name { kind: "impl_item", name: "type", value: "" },
+            Binding::own("function_item"),
+            Binding::own("trait_item"),
+            Binding::own("mod_item"),
+            Binding { kind: "impl_item", name: "type", value: "" },
         ],
         functions: &["function_item"],
         scopes: &["impl_item", "trait_item", "mod_item"],
         statements: &[],
+        nameless: &[],
         receiver: "",
         clean: heads::type_name,
     },

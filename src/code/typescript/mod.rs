@@ -18,6 +18,7 @@ pub(super) static TABLE: Table = Table {
         functions: javascript::FUNCTIONS,
         scopes: javascript::SCOPES,
         statements: javascript::STATEMENTS,
+        nameless: &["exports"],
         receiver: "",
         clean: javascript::clean,
     },
