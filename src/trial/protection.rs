@@ -47,11 +47,21 @@ pub struct Proof {
     pub counts_processes: bool,
 }
 
+impl Layer {
+    /// Nothing rests on control groups yet; what there is, is only told.
+    #[cfg(target_os = "linux")]
+    pub(super) fn control_groups(found: Result<String, String>) -> Self {
+        let how = found.map_or_else(|why| format!("not used: {why}"), |place| format!("not used yet: they {place}"));
+        Self { name: "control groups", holds: false, how }
+    }
+}
+
 impl Protection {
     /// Whether files and network are out of the code's reach. Without that the user has to be asked first.
     pub fn is_isolated(&self) -> bool {
         let closed = self.landlock_abi > 0 || self.tier == Tier::Full.name();
-        closed && self.seccomp && self.no_new_privs
+        let has_profile = cfg!(target_os = "macos") && self.tier == Tier::KernelRules.name();
+        (closed && self.seccomp && self.no_new_privs) || has_profile
     }
 
     /// What a proof stands for. `missing` are the better tiers that are not there, with the reasons.
@@ -97,6 +107,25 @@ impl Protection {
             summary: format!("sandbox: {} ({apart}); {watched} by watching", tier.name()),
             layers,
             missing,
+        }
+    }
+
+    /// What a profile of macOS stands for.
+    #[cfg(target_os = "macos")]
+    pub(super) fn profile() -> Self {
+        let layer = |name, how: &str| Layer { name, holds: true, how: how.to_owned() };
+        Self {
+            tier: Tier::KernelRules.name().to_owned(),
+            limits: true,
+            summary: "sandbox: kernel rules (files, network, signals); memory and process limits by watching"
+                .to_owned(),
+            layers: vec![
+                layer("files", "a deny-default profile"),
+                layer("network", "denied by the profile"),
+                layer("processes", "kept in one group that ends as a whole"),
+                layer("memory", "limited for each process by the kernel, for all together not at all"),
+            ],
+            ..Self::default()
         }
     }
 

@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "linux")]
 mod attack;
+#[cfg(target_os = "linux")]
+mod cgroup;
 #[cfg(unix)]
 mod child;
 #[cfg(target_os = "linux")]
@@ -31,6 +33,9 @@ mod report;
 mod root;
 #[cfg(unix)]
 mod scratch;
+#[cfg(any(test, target_os = "macos"))]
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "elsewhere only its text is tested"))]
+mod seatbelt;
 #[cfg(target_os = "linux")]
 mod seccomp;
 #[cfg(unix)]
@@ -49,9 +54,9 @@ use std::time::Duration;
 pub use tier::Tier;
 
 use super::Limits;
-#[cfg(target_os = "linux")]
-use super::protection::Proof;
 use super::protection::Protection;
+#[cfg(target_os = "linux")]
+use super::protection::{Layer, Proof};
 
 /// What to run. The numbers of the request pipe, of the record pipe and of `lines` are appended to the arguments of a program that
 /// announces itself; others get their arguments as they are.
@@ -153,6 +158,8 @@ pub struct Sandbox {
     /// Whether the kernel applies the limit of processes to this user.
     #[cfg(target_os = "linux")]
     counts_processes: bool,
+    #[cfg(target_os = "macos")]
+    has_profile: bool,
 }
 
 impl Sandbox {
@@ -168,7 +175,8 @@ impl Sandbox {
             match proved {
                 Ok((counts_processes, means)) => {
                     let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes };
-                    let protection = Protection::proved(proof, sentences(&missing));
+                    let mut protection = Protection::proved(proof, sentences(&missing));
+                    protection.layers.push(Layer::control_groups(cgroup::probe()));
                     return Self { protection, means: Some(means), counts_processes };
                 }
                 Err(reason) => missing.push((tier, reason)),
@@ -179,10 +187,23 @@ impl Sandbox {
         Self { protection, ..Self::unprotected("") }
     }
 
+    /// Finds out by a real run whether the system keeps to a profile. There are no namespaces.
+    #[cfg(target_os = "macos")]
+    pub fn probe(best: Tier) -> Self {
+        if best > Tier::KernelRules {
+            return Self::unprotected("it was switched off");
+        }
+        let sandbox = Self { has_profile: true, protection: Protection::profile() };
+        match seatbelt::prove(&sandbox) {
+            Ok(()) => sandbox,
+            Err(reason) => Self::unprotected(&reason),
+        }
+    }
+
     /// Finds out what protects here: nothing but limits, on this system.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     pub fn probe(_best: Tier) -> Self {
-        Self::unprotected("only Linux has a sandbox so far")
+        Self::unprotected("only Linux and macOS have a sandbox so far")
     }
 
     /// Limits only, and the reason why.
@@ -194,7 +215,15 @@ impl Sandbox {
             // SAFETY: geteuid takes nothing and cannot fail.
             #[cfg(target_os = "linux")]
             counts_processes: unsafe { libc::geteuid() } != 0,
+            #[cfg(target_os = "macos")]
+            has_profile: false,
         }
+    }
+
+    /// Removes the folders of trials that ended with their program.
+    pub fn sweep() {
+        #[cfg(unix)]
+        scratch::sweep();
     }
 
     /// What protects.
@@ -212,8 +241,12 @@ impl Sandbox {
     #[cfg(unix)]
     pub fn run(&self, mut job: Job, cancel: &AtomicBool) -> Result<Run, String> {
         let lines = std::mem::take(&mut job.lines);
-        let job = &job;
         let scratch = scratch::Scratch::new().map_err(|e| format!("a temporary folder could not be made: {e}"))?;
+        #[cfg(target_os = "macos")]
+        if self.has_profile {
+            seatbelt::wrap(&mut job, scratch.path());
+        }
+        let job = &job;
         scratch.lay(&job.files).map_err(|e| format!("a file of the trial could not be written: {e}"))?;
         #[cfg(target_os = "linux")]
         let (namespaces, rules) = match &self.means {
@@ -252,6 +285,10 @@ impl Sandbox {
         })
     }
 }
+
+/// Who the program of a trial becomes when this program runs as root, and its group: a number that systems give to nobody.
+#[cfg(unix)]
+const OTHER_USER: u32 = 65533;
 
 /// What is said about tiers that are not there.
 #[cfg(target_os = "linux")]
