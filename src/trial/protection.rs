@@ -45,6 +45,8 @@ pub struct Proof {
     pub landlock_abi: u32,
     /// The kernel counts the processes of a trial.
     pub counts_processes: bool,
+    /// The program runs as another user than this one, who is root.
+    pub is_other_user: bool,
 }
 
 impl Layer {
@@ -66,7 +68,7 @@ impl Protection {
 
     /// What a proof stands for. `missing` are the better tiers that are not there, with the reasons.
     pub(super) fn proved(proof: Proof, missing: Vec<String>) -> Self {
-        let Proof { tier, landlock_abi, counts_processes } = proof;
+        let Proof { tier, landlock_abi, counts_processes, is_other_user } = proof;
         let has = tier.has_namespaces();
         let apart = if has { "files, network, processes" } else { "files, network, signals" };
         let watched = if counts_processes { "memory limit" } else { "memory and process limits" };
@@ -91,10 +93,15 @@ impl Protection {
             layer("memory", "limited for each process by the kernel, for all together by watching".to_owned()),
             layer(
                 "process count",
-                if counts_processes {
-                    "limited by the kernel and by watching".to_owned()
-                } else {
-                    "limited by watching only: the kernel does not count for this user".to_owned()
+                match (counts_processes, is_other_user) {
+                    (true, false) => "limited by the kernel and by watching".to_owned(),
+                    (true, true) => {
+                        "limited by the kernel and by watching; by watching only where a trial has folders of root's"
+                            .to_owned()
+                    }
+                    (false, _) => {
+                        "limited by watching only: the kernel does not count the processes of root".to_owned()
+                    }
                 },
             ),
         ];
@@ -153,7 +160,8 @@ mod tests {
     use super::*;
 
     fn proved(tier: Tier, landlock_abi: u32, counts_processes: bool) -> Protection {
-        Protection::proved(Proof { tier, landlock_abi, counts_processes }, Vec::new())
+        let is_other_user = false;
+        Protection::proved(Proof { tier, landlock_abi, counts_processes, is_other_user }, Vec::new())
     }
 
     #[test]
