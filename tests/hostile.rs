@@ -210,10 +210,12 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
     let default = "import math\n\nassert f(3) == 6\nassert f(4) == 8\n";
     let tests = header(&source, "tests").map_or_else(|| default.to_owned(), |line| format!("import math\n{line}\n"));
     let begun = Instant::now();
-    let verdict = run(runner, &surroundings.fill(&source), &tests, 2);
+    let expected = header(&source, "expect").unwrap_or_default();
+    // A busy machine must not turn another end into this one.
+    let seconds = if expected.contains("timeout") { 2 } else { 60 };
+    let verdict = run(runner, &surroundings.fill(&source), &tests, seconds);
     let mut complaints = Vec::new();
     let status = serde_json::to_value(verdict.status).unwrap();
-    let expected = header(&source, "expect").unwrap_or_default();
     let says = header(&source, "says").unwrap_or_default();
     if !expected.split(' ').any(|word| status == word) || !verdict.message.contains(says) {
         complaints.push(format!("{name}: expected {expected} ({says}), found {status}: {}", verdict.message));
@@ -225,7 +227,7 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
     if std::env::var_os("TRIAL_TIMES").is_some() {
         eprintln!("{:6} ms {name}: {status} {}", begun.elapsed().as_millis(), verdict.message);
     }
-    let good = run(runner, DOUBLE, "assert f(1) == 2\n", 20);
+    let good = run(runner, DOUBLE, "assert f(1) == 2\n", 60);
     if good.status != Status::Passed {
         complaints.push(format!("after {name} a good program got {:?}: {}", good.status, good.message));
     }

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::output::print;
 use super::session::Session;
 use crate::source::{Source, SourceInfo};
-use crate::trial::{Protection, Runner};
+use crate::trial::{Layer, Protection, Runner};
 use crate::untrusted::clean;
 
 /// Arguments of `doctor`.
@@ -101,7 +101,6 @@ fn engine(info: SourceInfo) -> Engine {
 
 impl Findings {
     fn text(&self) -> String {
-        let either = |b: bool, yes: &'static str, no: &'static str| if b { yes } else { no };
         let engine = match &self.engine {
             Some(e) => format!(
                 "{} with draft {}\ndevice        {} {}, {} kernels, {} threads, context {}",
@@ -110,15 +109,14 @@ impl Findings {
             None => format!("CANNOT BE USED: {}", self.problem.as_deref().unwrap_or_default()),
         };
         let p = &self.protection;
-        let landlock = if p.landlock_abi > 0 { format!("ABI {}", p.landlock_abi) } else { "no".to_owned() };
+        let layer = |l: &Layer| format!("  {:<13} {}{}\n", l.name, if l.holds { "" } else { "- " }, l.how);
+        let layers: String = p.layers.iter().map(layer).collect();
+        let missing: String = p.missing.iter().map(|line| format!("  {:<13} {line}\n", "not there")).collect();
         let size = self.terminal.size.map_or("unknown".to_owned(), |(w, h)| format!("{w}x{h}"));
         format!(
-            "bass-tui {}\nmodel         {engine}\nsandbox       {}\n  files       Landlock {landlock}\n  network     {}\n  rights      {}\n  limits      {}\npython        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
+            "bass-tui {}\nmodel         {engine}\nsandbox       {}\n{layers}{missing}python        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
             self.version,
             p.summary.strip_prefix("sandbox: ").unwrap_or(&p.summary),
-            either(p.seccomp, "closed, system calls filtered", "open, system calls not filtered"),
-            either(p.no_new_privs, "cannot be gained", "can be gained"),
-            either(p.limits, "time, memory, files, processes", "none"),
             self.python.as_ref().unwrap_or_else(|why| why),
             self.config_dir,
             self.state_dir,

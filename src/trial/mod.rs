@@ -222,6 +222,7 @@ impl Runner {
         // Asking a shim takes a quarter of a second, which nobody has to wait for. Without a thread the first trial asks.
         let _ = std::thread::Builder::new().name("find python".to_owned()).spawn(move || {
             python.get_or_init(runner::python::prepare);
+            Sandbox::sweep();
         });
         runner
     }

@@ -45,18 +45,30 @@ pub struct Proof {
     pub landlock_abi: u32,
     /// The kernel counts the processes of a trial.
     pub counts_processes: bool,
+    /// The program runs as another user than this one, who is root.
+    pub is_other_user: bool,
+}
+
+impl Layer {
+    /// Nothing rests on control groups yet; what there is, is only told.
+    #[cfg(target_os = "linux")]
+    pub(super) fn control_groups(found: Result<String, String>) -> Self {
+        let how = found.map_or_else(|why| format!("not used: {why}"), |place| format!("not used yet: they {place}"));
+        Self { name: "control groups", holds: false, how }
+    }
 }
 
 impl Protection {
     /// Whether files and network are out of the code's reach. Without that the user has to be asked first.
     pub fn is_isolated(&self) -> bool {
         let closed = self.landlock_abi > 0 || self.tier == Tier::Full.name();
-        closed && self.seccomp && self.no_new_privs
+        let has_profile = cfg!(target_os = "macos") && self.tier == Tier::KernelRules.name();
+        (closed && self.seccomp && self.no_new_privs) || has_profile
     }
 
     /// What a proof stands for. `missing` are the better tiers that are not there, with the reasons.
     pub(super) fn proved(proof: Proof, missing: Vec<String>) -> Self {
-        let Proof { tier, landlock_abi, counts_processes } = proof;
+        let Proof { tier, landlock_abi, counts_processes, is_other_user } = proof;
         let has = tier.has_namespaces();
         let apart = if has { "files, network, processes" } else { "files, network, signals" };
         let watched = if counts_processes { "memory limit" } else { "memory and process limits" };
@@ -81,10 +93,15 @@ impl Protection {
             layer("memory", "limited for each process by the kernel, for all together by watching".to_owned()),
             layer(
                 "process count",
-                if counts_processes {
-                    "limited by the kernel and by watching".to_owned()
-                } else {
-                    "limited by watching only: the kernel does not count for this user".to_owned()
+                match (counts_processes, is_other_user) {
+                    (true, false) => "limited by the kernel and by watching".to_owned(),
+                    (true, true) => {
+                        "limited by the kernel and by watching; by watching only where a trial has folders of root's"
+                            .to_owned()
+                    }
+                    (false, _) => {
+                        "limited by watching only: the kernel does not count the processes of root".to_owned()
+                    }
                 },
             ),
         ];
@@ -97,6 +114,25 @@ impl Protection {
             summary: format!("sandbox: {} ({apart}); {watched} by watching", tier.name()),
             layers,
             missing,
+        }
+    }
+
+    /// What a profile of macOS stands for.
+    #[cfg(target_os = "macos")]
+    pub(super) fn profile() -> Self {
+        let layer = |name, how: &str| Layer { name, holds: true, how: how.to_owned() };
+        Self {
+            tier: Tier::KernelRules.name().to_owned(),
+            limits: true,
+            summary: "sandbox: kernel rules (files, network, signals); memory and process limits by watching"
+                .to_owned(),
+            layers: vec![
+                layer("files", "a deny-default profile"),
+                layer("network", "denied by the profile"),
+                layer("processes", "kept in one group that ends as a whole"),
+                layer("memory", "limited for each process by the kernel, for all together not at all"),
+            ],
+            ..Self::default()
         }
     }
 
@@ -124,7 +160,8 @@ mod tests {
     use super::*;
 
     fn proved(tier: Tier, landlock_abi: u32, counts_processes: bool) -> Protection {
-        Protection::proved(Proof { tier, landlock_abi, counts_processes }, Vec::new())
+        let is_other_user = false;
+        Protection::proved(Proof { tier, landlock_abi, counts_processes, is_other_user }, Vec::new())
     }
 
     #[test]

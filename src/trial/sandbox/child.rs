@@ -3,6 +3,8 @@
 //! Between the fork of a program with many threads and the exec only async-signal-safe calls are allowed: no allocation, no locks. All
 //! that needs either is prepared in [`Plan`] by the parent.
 
+#[cfg(target_os = "linux")]
+use std::ffi::CStr;
 use std::ffi::{CString, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -216,14 +218,25 @@ fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
         }
         // The user's own work comes first. It is no fault where the limits of the system say otherwise.
         libc::setpriority(libc::PRIO_PROCESS, 0, 10);
-        // When memory runs out on the whole machine, this process is the first to go. Raising is always allowed.
-        let fd = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+    }
+    // Some systems give every session the same share, however nice it is, unless the session is made nice, too.
+    tell(c"/proc/self/autogroup", c"10");
+    // When memory runs out on the whole machine, this process is the first to go. Raising is always allowed.
+    tell(c"/proc/self/oom_score_adj", c"1000");
+    Ok(())
+}
+
+/// Writes a word to a file of the kernel; it is no fault if that fails.
+#[cfg(target_os = "linux")]
+fn tell(path: &CStr, word: &CStr) {
+    // SAFETY: live strings; the length is that of the word.
+    unsafe {
+        let fd = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
         if fd >= 0 {
-            libc::write(fd, c"1000".as_ptr().cast(), 4);
+            libc::write(fd, word.as_ptr().cast(), word.count_bytes());
             libc::close(fd);
         }
     }
-    Ok(())
 }
 
 /// Goes on as the second process, in new namespaces if there are any. The first one never returns from here.

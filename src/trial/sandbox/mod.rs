@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "linux")]
 mod attack;
+#[cfg(target_os = "linux")]
+mod cgroup;
 #[cfg(unix)]
 mod child;
 #[cfg(target_os = "linux")]
@@ -31,6 +33,9 @@ mod report;
 mod root;
 #[cfg(unix)]
 pub(in crate::trial) mod scratch;
+#[cfg(any(test, target_os = "macos"))]
+#[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "elsewhere only its text is tested"))]
+mod seatbelt;
 #[cfg(target_os = "linux")]
 mod seccomp;
 #[cfg(unix)]
@@ -49,9 +54,9 @@ use std::time::Duration;
 pub use tier::Tier;
 
 use super::Limits;
-#[cfg(target_os = "linux")]
-use super::protection::Proof;
 use super::protection::Protection;
+#[cfg(target_os = "linux")]
+use super::protection::{Layer, Proof};
 
 /// What to run. The numbers of the request pipe, of the record pipe and of `lines` are appended to the arguments of a program that
 /// announces itself; others get their arguments as they are.
@@ -153,6 +158,8 @@ pub struct Sandbox {
     /// Whether the kernel applies the limit of processes to this user.
     #[cfg(target_os = "linux")]
     counts_processes: bool,
+    #[cfg(target_os = "macos")]
+    has_profile: bool,
 }
 
 impl Sandbox {
@@ -167,8 +174,9 @@ impl Sandbox {
             missing.retain(|(other, _)| *other != tier);
             match proved {
                 Ok((counts_processes, means)) => {
-                    let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes };
-                    let protection = Protection::proved(proof, sentences(&missing));
+                    let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes, is_other_user };
+                    let mut protection = Protection::proved(proof, sentences(&missing));
+                    protection.layers.push(Layer::control_groups(cgroup::probe()));
                     return Self { protection, means: Some(means), counts_processes };
                 }
                 Err(reason) => missing.push((tier, reason)),
@@ -179,10 +187,23 @@ impl Sandbox {
         Self { protection, ..Self::unprotected("") }
     }
 
+    /// Finds out by a real run whether the system keeps to a profile. There are no namespaces.
+    #[cfg(target_os = "macos")]
+    pub fn probe(best: Tier) -> Self {
+        if best > Tier::KernelRules {
+            return Self::unprotected("it was switched off");
+        }
+        let sandbox = Self { has_profile: true, protection: Protection::profile() };
+        match seatbelt::prove(&sandbox) {
+            Ok(()) => sandbox,
+            Err(reason) => Self::unprotected(&reason),
+        }
+    }
+
     /// Finds out what protects here: nothing but limits, on this system.
-    #[cfg(not(target_os = "linux"))]
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     pub fn probe(_best: Tier) -> Self {
-        Self::unprotected("only Linux has a sandbox so far")
+        Self::unprotected("only Linux and macOS have a sandbox so far")
     }
 
     /// Limits only, and the reason why.
@@ -194,7 +215,15 @@ impl Sandbox {
             // SAFETY: geteuid takes nothing and cannot fail.
             #[cfg(target_os = "linux")]
             counts_processes: unsafe { libc::geteuid() } != 0,
+            #[cfg(target_os = "macos")]
+            has_profile: false,
         }
+    }
+
+    /// Removes the folders of trials that ended with their program.
+    pub fn sweep() {
+        #[cfg(unix)]
+        scratch::sweep();
     }
 
     /// What protects.
@@ -211,9 +240,16 @@ impl Sandbox {
     /// Runs a job in a folder of its own.
     #[cfg(unix)]
     pub fn run(&self, mut job: Job, cancel: &AtomicBool) -> Result<Run, String> {
+        if !job.program.is_absolute() {
+            return Err(format!("the program {} is not given with its whole path", job.program.display()));
+        }
         let lines = std::mem::take(&mut job.lines);
-        let job = &job;
         let scratch = scratch::Scratch::new().map_err(|e| format!("a temporary folder could not be made: {e}"))?;
+        #[cfg(target_os = "macos")]
+        if self.has_profile {
+            seatbelt::wrap(&mut job, scratch.path());
+        }
+        let job = &job;
         scratch.lay(&job.files).map_err(|e| format!("a file of the trial could not be written: {e}"))?;
         #[cfg(target_os = "linux")]
         let (namespaces, rules) = match &self.means {
@@ -253,6 +289,10 @@ impl Sandbox {
     }
 }
 
+/// Who the program of a trial becomes when this program runs as root, and its group: a number that systems give to nobody.
+#[cfg(unix)]
+const OTHER_USER: u32 = 65533;
+
 /// What is said about tiers that are not there.
 #[cfg(target_os = "linux")]
 fn sentences(missing: &[(Tier, String)]) -> Vec<String> {
@@ -264,4 +304,116 @@ fn sentences(missing: &[(Tier, String)]) -> Vec<String> {
 fn check(result: i32) -> std::io::Result<()> {
     // `last_os_error` only reads errno and allocates nothing.
     if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// The tiers of this machine; a line for each that is missing.
+    fn sandboxes() -> Vec<Sandbox> {
+        let all = [Tier::Full, Tier::Namespaces, Tier::KernelRules].map(|tier| (tier, Sandbox::probe(tier)));
+        let there = |(tier, sandbox): (Tier, Sandbox)| {
+            let protection = sandbox.protection();
+            if protection.tier == tier.name() {
+                return Some(sandbox);
+            }
+            eprintln!("skipped: tier {}", protection.missing.join("; "));
+            None
+        };
+        all.into_iter().filter_map(there).collect()
+    }
+
+    fn shell(script: &str) -> Job<'static> {
+        let arguments = ["-c", script].map(OsString::from).to_vec();
+        Job { announces: false, ..Job::driver(Path::new("/bin/sh"), arguments, Vec::new(), Limits::default()) }
+    }
+
+    fn run(sandbox: &Sandbox, job: Job) -> Run {
+        sandbox.run(job, &AtomicBool::new(false)).unwrap()
+    }
+
+    #[test]
+    fn a_job_finds_its_files_folders_and_variables_in_every_tier() {
+        let (copy, library) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(library.path().join("data"), "of the library\n").unwrap();
+        let (writable, readable) = ([copy.path().to_path_buf()], [library.path().to_path_buf(), "/not/there".into()]);
+        for sandbox in sandboxes() {
+            let script =
+                "/bin/cat $HOME/in/laid $LIBRARY/data && echo made > made && (: > $LIBRARY/data) 2>/dev/null || pwd";
+            let job = Job {
+                writable: &writable,
+                readable: &readable,
+                folder: Some(copy.path()),
+                files: vec![("in/laid".into(), b"laid\n".to_vec())],
+                environment: vec![("LIBRARY".into(), library.path().into())],
+                ..shell(script)
+            };
+            let tier = sandbox.protection().tier.clone();
+            let run = run(&sandbox, job);
+            assert_eq!(run.output, format!("laid\nof the library\n{}\n", copy.path().display()), "{tier}");
+            assert_eq!(fs::read_to_string(copy.path().join("made")).unwrap(), "made\n");
+            fs::remove_file(copy.path().join("made")).unwrap();
+            assert_eq!(fs::read_to_string(library.path().join("data")).unwrap(), "of the library\n");
+        }
+    }
+
+    #[test]
+    fn what_is_laid_can_be_read_and_changed_whoever_the_program_is() {
+        for sandbox in sandboxes() {
+            let files = vec![("in/laid".into(), b"laid\n".to_vec())];
+            let run = run(
+                &sandbox,
+                Job { files, ..shell("/bin/cat in/laid && echo more >> in/laid && : > in/new && echo yes") },
+            );
+            assert_eq!(run.output, "laid\nyes\n", "{}", sandbox.protection().tier);
+        }
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_started_is_told_with_its_stage() {
+        for sandbox in sandboxes() {
+            let missing = Job { program: Path::new("/usr/bin/no-such-program"), ..shell("") };
+            let error = sandbox.run(missing, &AtomicBool::new(false)).unwrap_err();
+            assert!(error.contains("no-such-program") && error.contains("No such file"), "{error}");
+            let folder = Job { program: Path::new("/usr/lib"), ..shell("") };
+            let error = sandbox.run(folder, &AtomicBool::new(false)).unwrap_err();
+            assert!(error.starts_with("starting the program"), "{error}");
+            let relative = Job { program: Path::new("sh"), ..shell("") };
+            assert!(sandbox.run(relative, &AtomicBool::new(false)).unwrap_err().contains("whole path"));
+        }
+    }
+
+    /// Two programs in sandboxes of their own, joined by a pipe that nobody else holds: its end is seen when the writer has ended.
+    #[test]
+    fn lines_join_two_programs_in_every_tier() {
+        for sandbox in sandboxes() {
+            let (reader, writer) = std::io::pipe().unwrap();
+            let (from, to) = (OwnedFd::from(reader), OwnedFd::from(writer));
+            let number = std::os::fd::AsRawFd::as_raw_fd;
+            let python = super::super::interpreter::find_python();
+            let Ok(python) = python else {
+                eprintln!("skipped: no Python");
+                return;
+            };
+            let job = |code: String, line: OwnedFd| Job {
+                arguments: vec!["-I".into(), "-S".into(), "-c".into(), code.into()],
+                program: &python.program,
+                readable: &python.readable,
+                lines: vec![line],
+                ..shell("")
+            };
+            let send = job(format!("import os; os.write({}, b'hello'); os._exit(0)", number(&to)), to);
+            let receive = job(format!("import os; print(open({}).read(), flush=True)", number(&from)), from);
+            let received = std::thread::scope(|scope| {
+                let sending = scope.spawn(|| run(&sandbox, send));
+                let received = run(&sandbox, receive);
+                assert_eq!(sending.join().unwrap().ended, Ended::Exited(0));
+                received
+            });
+            assert_eq!((received.output.as_str(), received.ended), ("hello\n", Ended::Exited(0)));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::layout::Step;
-use super::{check, root};
+use super::{OTHER_USER as OTHER, check, root};
 
 /// Namespaces to make, and what to do in them.
 #[derive(Debug)]
@@ -44,9 +44,6 @@ pub enum User {
         opener: PipeWriter,
     },
 }
-
-/// The number of the other user and its group: one that systems give to nobody.
-const OTHER: u32 = 65533;
 
 impl User {
     /// The user keeps the number that he has.

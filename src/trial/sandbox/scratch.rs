@@ -1,11 +1,12 @@
 //! The private folder of a trial: made empty, watched, and removed whatever the code did to it.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::lchown;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 /// More entries than this is a flood, not a test.
 const MOST_ENTRIES: usize = 20_000;
@@ -14,18 +15,50 @@ const MOST_ENTRIES: usize = 20_000;
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
+    /// Locked as long as somebody uses the folder; the system unlocks it when the program is killed.
+    _lock: Option<File>,
+}
+
+/// How the names of all these folders begin.
+const PREFIX: &str = "bass-tui-trial-";
+
+/// Removes folders that a program left behind because it was killed.
+pub fn sweep() {
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
+            // Removed when dropped.
+            drop(Scratch::abandoned(entry.path()));
+        }
+    }
 }
 
 impl Scratch {
     /// Makes the folder, readable by its owner only.
     pub fn new() -> io::Result<Self> {
         // Our number in the name tells whose folder it is when the program itself was killed.
-        let prefix = format!("bass-tui-trial-{}-", std::process::id());
+        let prefix = format!("{PREFIX}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&prefix).tempdir()?;
         // Removing is our own business: the usual way stops at folders without permissions and at very deep ones.
         let path = folder.keep();
         // Rules are given for the true path.
-        Ok(Self { path: fs::canonicalize(&path).unwrap_or(path) })
+        let path = fs::canonicalize(&path).unwrap_or(path);
+        let lock = lock(&path);
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// A folder that nobody uses any more, as far as that is certain.
+    fn abandoned(path: PathBuf) -> Option<Self> {
+        let meta = fs::symlink_metadata(&path).ok()?;
+        // SAFETY: geteuid takes nothing and cannot fail.
+        let user = unsafe { libc::geteuid() };
+        let is_ours = meta.uid() == user || (user == 0 && meta.uid() == super::OTHER_USER);
+        // One that is younger may not have been locked yet.
+        let is_old = meta.modified().ok()?.elapsed().is_ok_and(|age| age > Duration::from_secs(60));
+        if !meta.is_dir() || !is_ours || !is_old {
+            return None;
+        }
+        let lock = lock(&path)?;
+        Some(Self { path, _lock: Some(lock) })
     }
 
     /// Where it is.
@@ -140,6 +173,14 @@ impl Drop for Scratch {
     }
 }
 
+/// Locks a folder; `None` if somebody else has.
+fn lock(folder: &Path) -> Option<File> {
+    let options = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    let file = File::options().read(true).custom_flags(options).open(folder).ok()?;
+    file.try_lock().ok()?;
+    Some(file)
+}
+
 /// Gives the owner all rights on a folder. No process of the trial lives any more, so it cannot be swapped for a link meanwhile.
 fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))
@@ -157,6 +198,24 @@ mod tests {
         for path in ["../out", "/tmp/out", "a/../../out"] {
             assert!(scratch.lay(&[(path.into(), Vec::new())]).is_err(), "{path}");
         }
+    }
+
+    #[test]
+    fn only_old_folders_that_nobody_uses_are_abandoned() {
+        let age = |path: &Path| {
+            let long_ago = std::time::SystemTime::now() - Duration::from_secs(3600);
+            File::open(path).unwrap().set_modified(long_ago).unwrap();
+        };
+        let used = Scratch::new().unwrap();
+        age(used.path());
+        assert!(Scratch::abandoned(used.path().to_path_buf()).is_none());
+        let left = tempfile::Builder::new().prefix("left").tempdir().unwrap().keep();
+        assert!(Scratch::abandoned(left.clone()).is_none(), "it is new");
+        age(&left);
+        std::os::unix::fs::symlink(&left, used.path().join("link")).unwrap();
+        assert!(Scratch::abandoned(used.path().join("link")).is_none());
+        drop(Scratch::abandoned(left.clone()).unwrap());
+        assert!(!left.exists());
     }
 
     #[test]

@@ -83,9 +83,6 @@ pub fn run(
 
 /// The program of a job, with an environment built from nothing.
 fn program(job: &Job, scratch: &Scratch, keep: &[OwnedFd]) -> Result<Program, String> {
-    if !job.program.is_absolute() {
-        return Err(format!("the program {} is not given with its whole path", job.program.display()));
-    }
     let numbers = if job.announces { keep } else { &[] };
     let numbers = numbers.iter().map(|fd| fd.as_raw_fd().to_string().into());
     let arguments = job.arguments.iter().cloned().chain(numbers).collect();
