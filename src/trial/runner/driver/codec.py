@@ -25,6 +25,7 @@ STANDARD = {
                           lambda c, p: c(*p)),
     "datetime.timezone": (lambda v: [v.utcoffset(None)], lambda c, p: c(p[0])),
     "datetime.timedelta": (lambda v: [v.days, v.seconds, v.microseconds], lambda c, p: c(*p)),
+    "zoneinfo.ZoneInfo": (lambda v: v.key, lambda c, p: c(p)),
     "uuid.UUID": (lambda v: str(v), lambda c, p: c(p)),
 }
 MUTABLE = ("collections.deque", "collections.OrderedDict", "collections.Counter", "collections.defaultdict")
@@ -125,7 +126,8 @@ class Codec:
         if isinstance(value, type) and CLASSES_BY_NAME.get(class_name(value)) is value:
             return ["g", class_name(value)]
         name = standard_name(kind)
-        if name is not None and standard_name(type(getattr(value, "tzinfo", None))) in (None, "datetime.timezone"):
+        zone = None if name is None else getattr(value, "tzinfo", None)
+        if name is not None and (zone is None or standard_name(type(zone)) is not None):
             if name not in MUTABLE:
                 return ["X", name, self.encode(STANDARD[name][0](value), depth + 1)]
             known = self.numbers.get(id(value))

@@ -74,6 +74,20 @@ def own_module(key, standin):
     return standin
 
 
+def seed_both(line):
+    """Gives the tests' random numbers a fixed start, and the code's the same one whenever the tests choose another."""
+    random = modules.get("random")
+    if random is not None:
+        seed = random.seed
+        seed(0)
+
+        def seed_too(*args, **named):
+            seed(*args, **named)
+            line.ask("seed", args, named)
+
+        random.seed = seed_too
+
+
 def words(text):
     """Every word of a text."""
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
@@ -115,10 +129,9 @@ def trial(line, fair, request, started):
         reason = why_shared(suite.tree, module, suite.missing)
     if reason is not None:
         raise End("shared", reason)
-    if "random" in modules:
-        modules["random"].seed(0)
     wait_for_worker(line)
     started()
+    seed_both(line)
     candidate = load(line, program)
     modules["candidate"] = candidate
     space = namespace(line, candidate, entry, words(text) | {entry}, stub)

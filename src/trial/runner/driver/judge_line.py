@@ -117,7 +117,8 @@ class Line(Peer):
         if class_name(kind) in VIEWS or class_name(kind) in ("dict_values", "odict_values"):
             return ["j", self.offer(value), class_name(kind), ["__iter__", "__len__", "__contains__"]]
         unit = modules.get("unittest")
-        if module == HOME and not (unit is not None and issubclass(kind, unit.TestCase)):
+        is_case = unit is not None and issubclass(kind, unit.TestCase)
+        if module == HOME and not is_case and not any(base in PLAIN_CLASSES[:-2] for base in class_mro(kind)):
             known = [c for c in class_mro(kind) if c is not object]
             dunders = [name for name in OFFERED if any(name in class_dict(c) for c in known)]
             return ["j", self.offer(value), class_name(kind), dunders]
@@ -218,6 +219,8 @@ class Line(Peer):
             for dunder in ("__str__", "__repr__"):
                 if dunder in dunders:
                     space[dunder] = SPECIAL[dunder]
+        if name == "generator":
+            space.update((n, Replaced(n)) for n in ("send", "throw", "close"))
         if error is not None:
             space["__str__"] = lambda e: vars(e).get("@text", "")
         parents = tuple(self.standin_class(natural(n)) for n in bases) or (StandIn,)

@@ -72,8 +72,8 @@ class Worker(Peer):
         self.questions = {
             "load": self.load, "call": lambda f, args, named: f(*args, **named), "get": getattr, "set": setattr, "del": delattr,
             "do": lambda name, value, *more: OPERATIONS[name](value, *more), "describe": self.describe, "wait": self.wait,
-            "await": lambda f, args, named: self.wait(f(*args, **named)), "show": lambda v: guarded_text(repr, v), "tie": self.tie,
-            "dir": dir, "async": self.do_async, "kind": lambda v: isinstance(v, types.CoroutineType),
+            "await": lambda f, args, named: self.wait(f(*args, **named)), "tie": self.tie,
+            "dir": dir, "async": self.do_async, "seed": lambda args, named: __import__("random").seed(*args, **named),
         }
 
     def fault(self, fault):
