@@ -6,6 +6,7 @@ LARGEST, LARGEST_SENT = 8 << 20, 64 << 20
 DEEPEST = 100
 MOST_PARTS = 1 << 20
 MOST_NESTED = 30
+SHALLOW = 20
 LARGE = 1 << 62
 FLOATS = frozenset((float, bool, type(None)))
 SCALAR_KINDS = frozenset((float, bool, int, str, type(None)))
@@ -32,6 +33,7 @@ MUTABLE = ("collections.deque", "collections.OrderedDict", "collections.Counter"
 PLAIN_CLASSES = (int, float, complex, bool, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, type(None), object, type)
 CLASSES_BY_NAME = {c.__name__: c for c in PLAIN_CLASSES}
 CLASSES_BY_NAME.update((n, c) for n, c in vars(builtins).items() if isinstance(c, type) and issubclass(c, BaseException))
+own_dict = object.__getattribute__
 CONSTANTS = {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}
 
 
@@ -86,7 +88,7 @@ class Codec:
 
     def __init__(self, side):
         self.side, self.parts = side, 0
-        self.numbered, self.numbers = [], {}
+        self.numbered, self.numbers, self.waiting = [], {}, []
 
     # To the other side.
 
@@ -110,6 +112,17 @@ class Codec:
             tag = {list: "l", set: "s", dict: "d", bytearray: "B"}[kind]
             made = [tag, self.number(value)]
             made.extend(self.contents(value, depth))
+            return made
+        if kind in self.side.own_names:
+            known = self.numbers.get(id(value))
+            if known is not None:
+                return ["=", known]
+            made = ["o", self.number(value), self.side.own_names[kind]]
+            # A chain of many objects must not become a deep message: what stands deeper is told afterwards.
+            if depth > SHALLOW:
+                self.waiting.append(value)
+                return made
+            made.append(self.contents(value, depth))
             return made
         if kind is bytes:
             return ["b", value.hex()]
@@ -149,7 +162,15 @@ class Codec:
         kind = type(value)
         if kind is bytearray:
             return [value.hex()]
-        return self.each(flat(value) if issubclass(kind, dict) else list(value), depth)
+        return self.each(inside(value), depth)
+
+    def told_later(self):
+        """[number, parts...] of each object that was only named so far."""
+        told = []
+        while self.waiting:
+            value = self.waiting.pop(0)
+            told.append([self.numbers[id(value)]] + self.contents(value))
+        return told
 
     def number(self, container):
         self.numbers[id(container)] = len(self.numbered)
@@ -195,6 +216,15 @@ class Codec:
             made = bytearray.fromhex(text(item[2]))
             self.expect_number(item[1], made)
             return made
+        if tag == "o":
+            cls = self.side.own_classes[item[2]]
+            made = object.__new__(cls)
+            self.expect_number(item[1], made)
+            if len(item) > 3:
+                self.fill(made, self.all(item[3], 0, depth))
+            return made
+        if tag == "O":
+            return self.side.own_classes[item[1]]
         if tag == "F":
             return frozenset(self.all(item, 1, depth))
         if tag == "c":
@@ -234,9 +264,25 @@ class Codec:
             raise Broken
         self.number(container)
 
+    def fill(self, made, parts):
+        """Puts the attributes of an object of the user's own class in place."""
+        attributes = dict(pairs(parts))
+        for name in attributes:
+            if type(name) is not str or (self.side.is_strict and callable(getattr(type(made), name, None))):
+                raise Broken
+        own_dict(made, "__dict__").clear()
+        own_dict(made, "__dict__").update(attributes)
+
+    def fill_later(self, told):
+        for entry in told:
+            made = self.numbered[natural(entry[0])]
+            if type(made) not in self.side.own_names:
+                raise Broken
+            self.fill(made, self.all(entry, 1, 0))
+
     def snapshots(self, count):
         """What the first `count` containers hold now, to see later whether they changed."""
-        return [(c, bytes(c) if type(c) is bytearray else flat(c) if isinstance(c, dict) else list(c)) for c in self.numbered[:count]]
+        return [(c, bytes(c) if type(c) is bytearray else inside(c)) for c in self.numbered[:count]]
 
     def changes(self, snapshots):
         """[number, parts...] of each container that changed since."""
@@ -245,7 +291,7 @@ class Codec:
             if type(container) is bytearray:
                 same = bytes(container) == before
             else:
-                now = flat(container) if isinstance(container, dict) else list(container)
+                now = inside(container)
                 same = len(now) == len(before) and all(map(operator.is_, now, before))
             if not same:
                 found.append([number] + self.contents(container))
@@ -260,8 +306,19 @@ class Codec:
             container = self.numbered[number]
             if type(container) is bytearray:
                 container[:] = bytes.fromhex(text(change[1]))
+            elif type(container) in self.side.own_names:
+                self.fill(container, self.all(change, 1, 0))
             else:
                 refill(container, self.all(change, 1, 0))
+
+
+def inside(container):
+    """What a container or an object holds, in one list."""
+    if isinstance(container, dict):
+        return flat(container)
+    if isinstance(container, (list, set)) or hasattr(type(container), "__iter__") and standard_name(type(container)):
+        return list(container)
+    return flat(own_dict(container, "__dict__"))
 
 
 def refill(container, parts):

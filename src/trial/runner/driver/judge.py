@@ -54,12 +54,27 @@ def namespace(line, candidate, entry, mentioned, stub):
                 line.tied[natural(number)] = value
         space[key] = value
     if entry is not None:
-        helpers = own_helpers(stub, entry, space.get(entry.partition(".")[0]))
-        helpers = {name: helper for name, helper in helpers.items() if name in mentioned and not hasattr(builtins, name)}
+        own = own_things(stub, entry, space.get(entry.partition(".")[0]))
+        share_classes(line, own)
+        helpers = {name: helper for name, helper in own.items() if name in mentioned and not hasattr(builtins, name)}
         space.update(helpers)
         vars(candidate).update(helpers)
     space["__builtins__"] = builtins
     return space
+
+
+def share_classes(line, own):
+    """Lets objects of the user's own classes travel by value; classes that the program has no equal of stay with the worker."""
+    classes = [name for name, thing in own.items() if isinstance(thing, type)]
+    if not classes:
+        return
+    known = line.ask("own", classes)
+    for name in classes:
+        if type(known) is list and name in known:
+            line.own_classes[name] = own[name]
+            line.own_names[own[name]] = name
+        else:
+            del own[name]
 
 
 def own_module(key, standin):

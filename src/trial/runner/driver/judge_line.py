@@ -42,6 +42,7 @@ class Line(Peer):
         self.fair, self.known, self.tied, self.offered, self.offers = fair, {}, {}, [], {}
         self.candidate = None
         fair.line = self
+        self.is_strict = True
         self.sends = LARGEST_SENT
         self.questions = {"call": self.call_offered, "get": self.get_offered, "set": self.set_offered, "do": self.do_offered}
 
@@ -103,6 +104,8 @@ class Line(Peer):
             return ["e", self.offer(value), class_name(kind), class_name(base), guarded_text(str, value), args]
         module = class_module(kind)
         if isinstance(value, type):
+            if value in self.own_names:
+                return ["O", self.own_names[value]]
             home = class_module(value)
             if type(home) is str and home != HOME and getattr(modules.get(home), class_name(value), None) is value:
                 return ["y", home, class_name(value)]

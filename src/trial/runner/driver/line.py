@@ -48,6 +48,8 @@ class Peer:
     def __init__(self, reading, writing):
         self.reading, self.writing, self.nested, self.broken = reading, writing, 0, None
         self.sends = self.takes = LARGEST
+        # The user's own classes, which both sides have: their objects travel by value.
+        self.own_classes, self.own_names, self.is_strict = {}, {}, False
         for fd in (reading, writing):
             os.set_inheritable(fd, False)
         self.to_json, self.from_json = json_codec()
@@ -100,7 +102,8 @@ class Peer:
             raise RecursionError("calls back and forth are nested too deeply")
         codec = Codec(self)
         try:
-            request = ["?", question] + [codec.encode(part) for part in parts]
+            request = ["?", question, [codec.encode(part) for part in parts]]
+            request.append(codec.told_later())
         except Uncarryable as error:
             self.unfit(error)
         count = len(codec.numbered)
@@ -125,12 +128,13 @@ class Peer:
                 self.broken = self.cut()
 
     def conclude(self, codec, count, answer):
-        """Reads an answer: ["!", raised, value, changes, more]."""
+        """Reads an answer: ["!", raised, value, changes, more, told later]."""
         try:
-            _mark, raised, value, changes, more = answer
+            _mark, raised, value, changes, more, later = answer
             value = codec.decode(value)
             codec.apply(changes, count)
             self.take_more(codec, more)
+            codec.fill_later(later)
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, ArithmeticError, MemoryError, ImportError,
                 RecursionError):
             raise Broken from None
@@ -146,7 +150,8 @@ class Peer:
         try:
             if message[0] != "?":
                 raise Broken
-            question, parts = text(message[1]), [codec.decode(part) for part in message[2:]]
+            question, parts = text(message[1]), [codec.decode(part) for part in message[2]]
+            codec.fill_later(message[3])
             action = self.questions[question]
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, ArithmeticError, ImportError, RecursionError):
             raise Broken from None
@@ -160,7 +165,8 @@ class Peer:
         except BaseException as error:
             raised, value = True, error
         try:
-            self.send(["!", raised, codec.encode(value), codec.changes(snapshots), self.more(codec)])
+            answer = ["!", raised, codec.encode(value), codec.changes(snapshots), self.more(codec)]
+            self.send(answer + [codec.told_later()])
         except Uncarryable as error:
             self.unfit(error)
         except TooLarge as error:
@@ -171,4 +177,4 @@ class Peer:
     def too_large(self, error):
         codec = Codec(self)
         failure = ValueError("the result cannot be carried: it is %s" % error)
-        self.send(["!", True, codec.encode(failure), [], self.more(codec)])
+        self.send(["!", True, codec.encode(failure), [], self.more(codec), codec.told_later()])
