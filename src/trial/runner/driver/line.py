@@ -168,13 +168,13 @@ class Peer:
             answer = ["!", raised, codec.encode(value), codec.changes(snapshots), self.more(codec)]
             self.send(answer + [codec.told_later()])
         except Uncarryable as error:
-            self.unfit(error)
+            # Never a reason for one process: the other side chose to ask for it.
+            self.decline(TypeError("%s cannot be carried" % error))
         except TooLarge as error:
-            self.too_large(error)
+            self.decline(ValueError("the result cannot be carried: it is %s" % error))
         except RecursionError:
-            self.too_large(TooLarge("nested too deeply"))
+            self.decline(ValueError("the result cannot be carried: it is nested too deeply"))
 
-    def too_large(self, error):
+    def decline(self, failure):
         codec = Codec(self)
-        failure = ValueError("the result cannot be carried: it is %s" % error)
         self.send(["!", True, codec.encode(failure), [], self.more(codec), codec.told_later()])
