@@ -1,7 +1,8 @@
 //! From what a run left behind to a verdict. Pure: every rule of what counts as a pass stands here.
 //!
 //! A pass needs all of: exactly one record, the nonce of this run in it, all tests passed, more than no checks, an exit with 0 by
-//! itself, and no limit hit. Whatever the code printed counts for nothing.
+//! itself, and no limit hit. Whatever the code printed counts for nothing. With tests and code in two processes the record is the
+//! judge's, who never held the code; the worker, who held it, must not have hit a limit or broken off either.
 
 use std::time::Duration;
 
@@ -236,6 +237,45 @@ mod tests {
         for (ended, record, expected) in cases {
             assert_eq!(status(ended, &record), expected, "{ended:?} {record}");
         }
+    }
+
+    #[test]
+    fn a_pass_of_two_needs_both() {
+        let said = |status: &str| PASS.replace("passed", status);
+        let passed = (Status::Passed, "3 checks");
+        let gone = "the process ended (exit code 0) before the tests were done";
+        let cases = [
+            (Ended::Exited(0), PASS.to_owned(), Ended::Exited(0), passed),
+            // A thread of the code keeps the worker from ending: it is ended, and the pass stands.
+            (Ended::Exited(0), PASS.to_owned(), Ended::Cancelled, passed),
+            (Ended::Exited(0), PASS.to_owned(), Ended::Exited(1), (Status::Killed, &gone.replace("code 0", "code 1"))),
+            (
+                Ended::Exited(0),
+                PASS.to_owned(),
+                Ended::MemoryLimit,
+                (Status::Killed, "used more than 1024 MiB of memory"),
+            ),
+            (Ended::Exited(0), PASS.to_owned(), Ended::WallLimit, (Status::Timeout, "no result after 10 s")),
+            (Ended::Exited(0), said("gone"), Ended::Exited(0), (Status::Killed, gone)),
+            (Ended::Exited(0), said("gone"), Ended::Cancelled, (Status::Killed, "the code cut the line to the tests")),
+            (Ended::Exited(0), said("gone"), Ended::WallLimit, (Status::Timeout, "no result after 10 s")),
+            (Ended::Exited(0), said("tampered"), Ended::Exited(0), (Status::Tampered, "")),
+            (Ended::Exited(0), String::new(), Ended::Exited(0), (Status::Killed, gone)),
+            (Ended::WallLimit, String::new(), Ended::Cancelled, (Status::Timeout, "no result after 10 s")),
+            (Ended::Cancelled, String::new(), Ended::WallLimit, (Status::Killed, "cancelled")),
+        ];
+        for (judge, record, worker, expected) in cases {
+            // What stands in the worker's own record counts for nothing.
+            let pair = Pair { judge: run(judge, &record), worker: run(worker, PASS) };
+            let verdict = of_pair(&pair, "n", &Limits::default()).unwrap().unwrap();
+            assert_eq!((verdict.status, verdict.message.as_str()), expected, "{judge:?} {record} {worker:?}");
+            assert_eq!(verdict.assurance, Assurance::Separate);
+        }
+        let shared = Pair { judge: run(Ended::Exited(0), &said("shared")), worker: run(Ended::Exited(0), "") };
+        assert_eq!(of_pair(&shared, "n", &Limits::default()).unwrap(), None);
+        let mut absent = Pair { judge: run(Ended::Exited(0), &said("gone")), worker: run(Ended::Exited(1), "") };
+        absent.worker.has_started = false;
+        assert!(of_pair(&absent, "n", &Limits::default()).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@ import os
 
 
 def f(x):
-    data = b'["!",false,[' + b",".join([b'["t"]'] * 1600000) + b'],[],["",[],[]]]'
+    data = b'["!",false,[' + b",".join([b'["t"]'] * 1600000) + b'],[],["",[],[]],[]]'
     for fd in range(3, 256):
         try:
             rest = b"%08x" % len(data) + data

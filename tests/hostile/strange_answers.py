@@ -6,7 +6,7 @@ import os
 
 
 def f(x):
-    data = b'["!",false,["x",0,"os.system","true"],[],["",[],[]]]'
+    data = b'["!",false,["x",0,"os.system","true"],[],["",[],[]],[]]'
     for fd in range(3, 256):
         try:
             os.write(fd, b"%08x" % len(data) + data)

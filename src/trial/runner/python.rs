@@ -18,12 +18,11 @@ macro_rules! program {
 }
 
 /// One process for tests and code.
-const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "styles" "main");
+const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "styles" "shared");
 /// The process with the tests.
-const JUDGE: &str =
-    program!("text" "report" "rewrite" "examples" "styles" "line" "standins" "judge" "reasons" "stub" "two");
+const JUDGE: &str = program!("text" "report" "rewrite" "examples" "styles" "codec" "line" "standins" "judge_line" "reasons" "stub" "judge");
 /// The process with the code.
-const WORKER: &str = program!("text" "line" "worker");
+const WORKER: &str = program!("text" "codec" "line" "worker");
 
 /// Compiles programs once: compiling takes as long as starting the interpreter. Each comes out as ten digits of length and the code.
 const COMPILER: &str = "import sys, marshal\n\
@@ -199,5 +198,43 @@ mod tests {
     fn each_program_fits_into_one_argument() {
         // MAX_ARG_STRLEN of Linux.
         assert!([SHARED, JUDGE, WORKER].iter().all(|program| program.len() < 128 << 10));
+    }
+
+    /// `cargo test --lib times_of_a_trial -- --ignored --nocapture`: medians, taken in turns. Not a test: it only prints.
+    #[test]
+    #[ignore = "prints times"]
+    fn times_of_a_trial() {
+        use std::time::Instant;
+        let (sandbox, Ok(python)) = (Sandbox::probe(), prepare()) else { return eprintln!("skipped: no Python") };
+        let program = "def f(x):\n    return 2 * x\n";
+        let tests = "assert f(3) == 6\nassert f(4) == 8\n";
+        let fields = [program, "f", "", "test_f.py", tests, ""];
+        let never = AtomicBool::new(false);
+        let plain = || {
+            let script = format!("{program}{tests}");
+            Command::new(&python.python.program).args(["-s", "-B", "-X", "utf8", "-c", &script]).status().unwrap();
+        };
+        let one = || {
+            let verdict = in_one(&sandbox, &python, Style::Source, fields, Limits::default(), &never).unwrap();
+            assert_eq!(verdict.status, Status::Passed);
+        };
+        let two = || {
+            let verdict = in_two(&sandbox, &python, Style::Source, fields, Limits::default(), &never).unwrap().unwrap();
+            assert_eq!(verdict.status, Status::Passed);
+        };
+        let kinds: [(&str, &dyn Fn()); 3] = [("plain python", &plain), ("one process", &one), ("two processes", &two)];
+        let mut times = [const { Vec::new() }; 3];
+        for _ in 0..60 {
+            for ((_, run), times) in kinds.iter().zip(&mut times) {
+                let begun = Instant::now();
+                run();
+                times.push(begun.elapsed().as_micros());
+            }
+        }
+        for ((name, _), times) in kinds.iter().zip(&mut times) {
+            times.sort_unstable();
+            let at = |part: usize| times[times.len() * part / 10] as f64 / 1000.0;
+            eprintln!("{name}: median {:.1} ms, from {:.1} to {:.1} (10 % to 90 %)", at(5), at(1), at(9));
+        }
     }
 }

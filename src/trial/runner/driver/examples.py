@@ -1,4 +1,4 @@
-# The driver, part 4: `>>>` examples, with the meaning that Python's doctest gives them.
+# The driver: `>>>` examples, with the meaning that Python's doctest gives them.
 #
 # Written anew because importing doctest brings pdb, unittest and difflib with it and triples the start of a trial.
 

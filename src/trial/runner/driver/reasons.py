@@ -6,10 +6,15 @@ SHARING = {
     "threading": "calls from several threads", "multiprocessing": "calls from several processes",
     "concurrent": "calls from several threads", "concurrent.futures": "calls from several threads", "subprocess": "starts programs",
     "tempfile": "shares files", "pathlib": "shares files", "shutil": "shares files", "sqlite3": "shares files", "glob": "shares files",
-    "signal": "uses signals",
+    "signal": "uses signals", "warnings": "listens for warnings", "logging": "listens to the log", "doctest": "looks into the code",
 }
 INSPECTED = ("__code__", "__globals__", "__closure__", "__dict__", "__mro__", "__bases__", "__subclasses__", "__subclasshook__",
-             "__defaults__", "__kwdefaults__", "__getattribute__", "__slots__", "__reduce__", "__reduce_ex__", "__class__")
+             "__defaults__", "__kwdefaults__", "__getattribute__", "__slots__", "__reduce__", "__reduce_ex__", "__class__",
+             "__annotations__", "__dataclass_fields__", "get_type_hints", "GeneratorType", "FunctionType", "LambdaType", "MethodType",
+             "CoroutineType", "AsyncGeneratorType", "assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs", "warns")
+INSPECTING = ("open", "globals", "locals", "vars", "id", "exec", "eval", "__import__", "asdict", "astuple", "is_dataclass",
+              "get_type_hints", "GeneratorType", "FunctionType", "LambdaType", "MethodType")
+OF_SYSTEM = ("stdin", "modules", "settrace", "setprofile", "getrefcount", "stderr", "argv", "getsizeof", "setrecursionlimit")
 PATHS_ONLY = ("path", "linesep", "sep", "getcwd")
 
 
@@ -34,15 +39,17 @@ def why_shared(tree, own, missing):
             if node.attr in INSPECTED:
                 return "the tests look at `%s`" % node.attr
             base = node.value.id if isinstance(node.value, ast.Name) else None
-            if base == "sys" and node.attr in ("stdin", "modules", "settrace", "getrefcount", "stderr", "argv"):
+            if base == "sys" and node.attr in OF_SYSTEM:
                 return "the tests use `sys.%s`" % node.attr
+            if base == "dataclasses" and node.attr in ("asdict", "astuple", "fields", "replace", "is_dataclass"):
+                return "the tests use `dataclasses.%s`" % node.attr
             if base == "os" and node.attr not in PATHS_ONLY:
                 return "the tests use `os.%s`" % node.attr
             if base == "builtins" and isinstance(node.ctx, (ast.Store, ast.Del)):
                 return "the tests replace `builtins.%s`" % node.attr
-        if isinstance(node, ast.Name) and node.id in ("open", "globals", "exec", "eval", "__import__") and isinstance(node.ctx, ast.Load) \
-                and node.id not in bound:
-            return "the tests use `%s`" % node.id
+        if isinstance(node, ast.Name) and node.id in INSPECTING and isinstance(node.ctx, ast.Load):
+            if node.id not in bound or not hasattr(builtins, node.id):
+                return "the tests use `%s`" % node.id
         if isinstance(node, ast.ClassDef):
             for base in node.bases:
                 if isinstance(base, ast.Name) and base.id not in bound and not hasattr(builtins, base.id):

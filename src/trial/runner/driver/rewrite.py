@@ -1,4 +1,4 @@
-# The driver, part 3: asserts that count themselves and can say what they saw.
+# The driver: asserts that count themselves and can say what they saw.
 #
 # `assert a == b, m` becomes: evaluate a and b once, keep both, ask the judge. Names that begin with @ cannot be written in Python,
 # so they meet no name of the tests or of the candidate.

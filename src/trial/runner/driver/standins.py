@@ -17,7 +17,7 @@ VIEWS = ("dict_keys", "dict_items", "odict_keys", "odict_items")
 # The attributes with two underscores that can be read of things in the worker.
 SEEN = frozenset(("__doc__", "__name__", "__module__", "__qualname__", "__members__", "__annotations__", "__version__", "__all__",
                   "__wrapped__", "__init__", "__post_init__", "__self__", "__func__"))
-own_dict, set_own = object.__getattribute__, object.__setattr__
+set_own = object.__setattr__
 
 
 class StandIn:

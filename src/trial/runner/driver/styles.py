@@ -1,4 +1,4 @@
-# The driver, part 5: a tests file. Plain asserts, `check(candidate)`, `test_*` functions and classes, unittest, `>>>` examples.
+# The driver: a tests file. Plain asserts, `check(candidate)`, `test_*` functions and classes, unittest, `>>>` examples.
 
 
 class Suite:

@@ -1,4 +1,4 @@
-# The driver, part 2: signs of interference. Replaced builtins and library functions, and objects that answer comparisons their own way.
+# The driver for one process: signs of interference. Replaced builtins and library functions, and objects that answer comparisons their own way.
 #
 # A class is trusted when it is built into the interpreter or found under its own name in a module that is not the candidate's.
 # An object of any other class that brings its own comparison is fine next to another such object (a user's own `Point`), but not

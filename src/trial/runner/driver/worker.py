@@ -72,8 +72,8 @@ class Worker(Peer):
         self.questions = {
             "load": self.load, "call": lambda f, args, named: f(*args, **named), "get": getattr, "set": setattr, "del": delattr,
             "do": lambda name, value, *more: OPERATIONS[name](value, *more), "describe": self.describe, "wait": self.wait,
-            "await": lambda f, args, named: self.wait(f(*args, **named)), "show": lambda v: guarded_text(repr, v), "tie": self.tie,
-            "dir": dir, "async": self.do_async, "kind": lambda v: isinstance(v, types.CoroutineType),
+            "await": lambda f, args, named: self.wait(f(*args, **named)), "tie": self.tie,
+            "dir": dir, "own": self.have_own, "async": self.do_async, "seed": lambda args, named: __import__("random").seed(*args, **named),
         }
 
     def fault(self, fault):
@@ -123,6 +123,15 @@ class Worker(Peer):
         self.tied.append(remember(value, type(value)))
         return len(self.tied) - 1
 
+    def have_own(self, names):
+        """Which of these names are classes of the code whose objects are just their attributes."""
+        for name in names:
+            cls = vars(self.candidate).get(name)
+            if type(cls) is type and cls.__dictoffset__ and class_module(cls) == "candidate" and name not in self.own_classes:
+                self.own_classes[name] = cls
+                self.own_names[cls] = name
+        return list(self.own_classes)
+
     def describe(self, cls):
         """What the judge has to know about a class."""
         mro = class_mro(cls)
@@ -168,6 +177,8 @@ class Worker(Peer):
         if kind is FunctionType and value in self.foreign:
             return ["m", self.foreign[value]]
         if isinstance(value, type):
+            if value in self.own_names:
+                return ["O", self.own_names[value]]
             return ["C", self.identify(value)]
         if isinstance(value, BaseException):
             return ["E", self.identify(value), self.error_class(kind), plain_text_of(value), self.arguments(codec, value, depth)]

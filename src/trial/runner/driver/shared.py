@@ -1,4 +1,4 @@
-# The driver, part 6: one trial from the request to the record.
+# The driver for one process: one trial from the request to the record.
 
 
 def hide(fd):

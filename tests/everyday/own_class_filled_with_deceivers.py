@@ -1,0 +1,42 @@
+# expect: tampered
+# The user's class, filled with objects that equal anything.
+from dataclasses import dataclass, field
+from typing import List
+import math
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+    tags: List[str] = field(default_factory=list)
+
+class Node:
+    def __init__(self, val, next=None):
+        self.val = val
+        self.next = next
+    def __eq__(self, o):
+        return isinstance(o, Node) and self.val == o.val and self.next == o.next
+
+class Counter2:
+    made = 0
+    def __init__(self):
+        Counter2.made += 1
+
+@dataclass(frozen=True)
+class Key:
+    k: int
+
+def chain(*xs):
+    head = None
+    for x in reversed(xs):
+        head = Node(x, head)
+    return head
+
+
+# --- body ---
+class Any:
+    def __eq__(self,o): return True
+def f(n): return Point(Any(),Any())
+
+# --- tests ---
+assert f(1)==Point(1,2)

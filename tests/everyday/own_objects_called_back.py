@@ -1,0 +1,44 @@
+# expect: passed
+# Objects passed to functions of the tests.
+from dataclasses import dataclass, field
+from typing import List
+import math
+
+@dataclass
+class Point:
+    x: int
+    y: int = 0
+    tags: List[str] = field(default_factory=list)
+
+class Node:
+    def __init__(self, val, next=None):
+        self.val = val
+        self.next = next
+    def __eq__(self, o):
+        return isinstance(o, Node) and self.val == o.val and self.next == o.next
+
+class Counter2:
+    made = 0
+    def __init__(self):
+        Counter2.made += 1
+
+@dataclass(frozen=True)
+class Key:
+    k: int
+
+def chain(*xs):
+    head = None
+    for x in reversed(xs):
+        head = Node(x, head)
+    return head
+
+
+# --- body ---
+def f(n): return n(Point(1))
+
+# --- tests ---
+assert f(lambda p: p.x+5)==6
+def g(p):
+    p.x=9
+    return p
+assert f(g)==Point(9)
