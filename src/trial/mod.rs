@@ -301,7 +301,10 @@ impl Runner {
             Language::JavaScript | Language::TypeScript => {
                 runner::javascript::run(self.sandbox()?, self.tools.get(Kind::Node)?, trial, cancel)
             }
-            other => Err(TrialError::Interpreter(format!("tests in {} cannot be run yet", other.name()))),
+            Language::Rust => runner::rust::run(self.sandbox()?, self.tools.get(Kind::Rustc)?, trial, cancel),
+            other @ Language::Go => {
+                Err(TrialError::Interpreter(format!("tests in {} cannot be run yet", other.name())))
+            }
         }
     }
 

@@ -5,6 +5,9 @@ pub mod javascript;
 mod names;
 pub mod project;
 pub mod python;
+mod record;
+pub mod rust;
+mod tests_in_text;
 
 use std::fs::File;
 use std::io::Read;
