@@ -290,6 +290,10 @@ impl Runner {
                 Language::Python => {
                     runner::project::python(sandbox, &self.python()?.python, projects, project, trial, cancel)
                 }
+                Language::Rust => projects.in_workshop(project, |base, workshop| {
+                    let rustc = self.tools.get(Kind::Rustc)?;
+                    runner::cargo::run(sandbox, rustc, (base, workshop), project, trial, cancel)
+                }),
                 other => Err(TrialError::Interpreter(format!(
                     "tests of a project in {} cannot be run by name yet: give the tests as --test-command",
                     other.name()

@@ -1,5 +1,6 @@
 //! How each language's tests are run. One file per language.
 
+pub mod cargo;
 pub mod command;
 pub mod javascript;
 mod names;

@@ -19,7 +19,8 @@ use super::record::{Channel, VARIABLE};
 use super::tests_in_text::{TestFunction, guarded};
 use crate::untrusted::{clean, clean_line};
 
-const GUARD: &str = include_str!("rust/guard.rs.txt");
+/// What reports the end of a test from within.
+pub(super) const GUARD: &str = include_str!("rust/guard.rs.txt");
 
 /// What the tests see without asking: by name, because names imported by `*` would give way to the candidate's.
 const MACROS: &str = "assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, panic, vec, format, matches, print, \
@@ -67,14 +68,27 @@ pub fn run(sandbox: &Sandbox, rustc: &Tool, trial: &Trial, cancel: &AtomicBool) 
     };
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     let told = channel.read(&nonce);
-    let (status, message) = match judge(&run, told.as_deref(), &tests) {
-        Some(decided) => decided,
-        None => {
-            let verdict = verdict::of(&run, &nonce, &trial.limits)?;
-            (verdict.status, verdict.message)
-        }
+    judge_run(&run, told.as_deref(), &tests, &nonce, &trial.limits, &format!("{secret}::"))
+}
+
+/// The verdict of a run of guarded tests. `hidden` is what the reader need not see of their names.
+pub(super) fn judge_run(
+    run: &Run,
+    told: Option<&[String]>,
+    tests: &[TestFunction],
+    nonce: &str,
+    limits: &Limits,
+    hidden: &str,
+) -> Result<Verdict, TrialError> {
+    let run = Run {
+        output: if hidden.is_empty() { run.output.clone() } else { run.output.replace(hidden, "") },
+        ..run.clone()
     };
-    Ok(verdict_of(status, &message, &run))
+    if let Some((status, message)) = judge(&run, told, tests) {
+        return Ok(verdict_of(status, &message, &run));
+    }
+    let verdict = verdict::of(&run, nonce, limits)?;
+    Ok(verdict_of(verdict.status, &verdict.message, &run))
 }
 
 fn verdict_of(status: Status, message: &str, run: &Run) -> Verdict {
