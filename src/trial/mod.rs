@@ -230,6 +230,7 @@ pub struct Runner {
     python: Arc<OnceLock<Result<Prepared, Fault>>>,
     tools: Arc<Tools>,
     projects: Arc<Projects>,
+    go_cache: Arc<runner::go::Cache>,
     runs_unprotected: bool,
 }
 
@@ -256,6 +257,7 @@ impl Runner {
             python: Arc::default(),
             tools: Arc::default(),
             projects: Arc::default(),
+            go_cache: Arc::default(),
             runs_unprotected: false,
         }
     }
@@ -306,9 +308,7 @@ impl Runner {
                 runner::javascript::run(self.sandbox()?, self.tools.get(Kind::Node)?, trial, cancel)
             }
             Language::Rust => runner::rust::run(self.sandbox()?, self.tools.get(Kind::Rustc)?, trial, cancel),
-            other @ Language::Go => {
-                Err(TrialError::Interpreter(format!("tests in {} cannot be run yet", other.name())))
-            }
+            Language::Go => runner::go::run(self.sandbox()?, self.tools.get(Kind::Go)?, &self.go_cache, trial, cancel),
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub mod cargo;
 pub mod command;
+pub mod go;
 pub mod javascript;
 mod names;
 pub mod project;
