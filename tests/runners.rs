@@ -349,3 +349,85 @@ fn hostile_javascript_gets_its_verdict_and_does_no_harm() {
     let good = trial(Language::JavaScript, DOUBLE, "t.js", default, limits(20));
     try_hostile("javascript", 30, make, &good);
 }
+
+#[test]
+fn hostile_rust_gets_its_verdict_and_does_no_harm() {
+    if runner(Language::Rust).is_none() {
+        return;
+    }
+    let tests = "#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n    assert!(f(4) == 8);\n}\n";
+    let make = |program: &str| {
+        let limits = Limits { wall: Duration::from_secs(3), ..limits(3) };
+        trial(Language::Rust, program, "t.rs", tests, limits)
+    };
+    let good = trial(Language::Rust, "fn f(x: i64) -> i64 {\n    2 * x\n}\n", "t.rs", tests, limits(20));
+    try_hostile("rust", 14, make, &good);
+}
+
+#[test]
+fn rust_styles_of_tests_are_found() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let judge = |program: &str, tests: &str| {
+        let verdict = run(runner, &trial(Language::Rust, program, "t.rs", tests, limits(20)));
+        (verdict.status, verdict.message)
+    };
+    let double = "fn f(x: i64) -> i64 {\n    2 * x\n}\n";
+    let passed = |text: &str| (Status::Passed, text.to_owned());
+    assert_eq!(judge(double, "assert_eq!(f(2), 4);\n"), passed("1 test"));
+    assert_eq!(
+        judge(double, "}\n\nfn main() {\n    let candidate = f;\n    assert_eq!(candidate(2), 4);\n}\n"),
+        passed("1 test")
+    );
+    let module = "#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn doubles() {\n        assert_eq!(f(2), 5, \"why\");\n    }\n    \
+        #[test]\n    #[should_panic]\n    fn overflows() {\n        f(i64::MAX);\n    }\n}\n";
+    let failed = "assertion `left == right` failed: why, left: 4, right: 5 (t.rs:7)";
+    assert_eq!(judge(double, module), (Status::Failed, failed.to_owned()));
+    assert_eq!(judge(double, &module.replace('5', "4")), passed("2 tests"));
+    assert_eq!(
+        judge("fn f(x: i64) -> i64 {\n    \"no\"\n}\n", module).1.split(':').take(2).collect::<Vec<_>>(),
+        ["doubling.rs", "2"]
+    );
+    assert_eq!(judge(double, "fn helper() {}\n#[ignore] #[test] fn a() {}\n").0, Status::NotRun);
+}
+
+#[test]
+fn hostile_go_gets_its_verdict_and_does_no_harm() {
+    if runner(Language::Go).is_none() {
+        return;
+    }
+    let tests = "package main\n\nimport \"testing\"\n\nfunc TestDoubles(t *testing.T) {\n\tif f(3) != 6 {\n\t\tt.Fatal(\"wrong\")\n\t}\n}\n";
+    let make = |program: &str| trial(Language::Go, program, "f_test.go", tests, limits(3));
+    let good =
+        trial(Language::Go, "package main\n\nfunc f(x int) int {\n\treturn 2 * x\n}\n", "f_test.go", tests, limits(20));
+    try_hostile("go", 6, make, &good);
+}
+
+#[test]
+fn hostile_shell_scripts_get_the_verdict_of_their_command_and_do_no_harm() {
+    if runner(Language::Python).is_none() {
+        return;
+    }
+    let make = |program: &str, seconds| {
+        let command = "sh -c '. ./{file}; test \"$(f 3)\" = 6'";
+        let tests = Tests::of_command(command, Language::Python, Some(Path::new("f.sh")), None).unwrap();
+        Trial { tests, ..trial(Language::Python, program, "", "", limits(seconds)) }
+    };
+    let good = make("f() { echo 6; }\n", 20);
+    try_hostile("shell", 10, |program| make(program, 3), &good);
+}
+
+#[test]
+fn a_command_is_told_file_folder_function_and_line() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let command = "sh -c 'test \"$*\" = \"f.txt . f 7\" && cat f.txt' - {file} {dir} {function} {line}";
+    let tests = Tests::of_command(command, Language::Python, Some(Path::new("f.txt")), Some(7)).unwrap();
+    let verdict = run(runner, &Trial { tests, ..trial(Language::Python, "the text", "", "", limits(20)) });
+    assert_eq!(
+        (verdict.status, verdict.output.as_str(), verdict.assurance),
+        (Status::Passed, "the text", Assurance::Shared)
+    );
+    let tests = Tests::of_command("no-such-program-anywhere", Language::Python, None, None).unwrap();
+    let trial = Trial { tests, ..trial(Language::Python, "", "", "", limits(20)) };
+    let error = runner.run(&trial, &Arc::default()).unwrap_err().to_string();
+    assert!(error.contains("no-such-program-anywhere") && error.contains("PATH"), "{error}");
+}

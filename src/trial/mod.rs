@@ -206,6 +206,7 @@ pub struct Runner {
     python: Arc<OnceLock<Result<Prepared, Fault>>>,
     tools: Arc<Tools>,
     projects: Arc<Projects>,
+    go_cache: Arc<runner::go::Cache>,
     runs_unprotected: bool,
 }
 
@@ -238,6 +239,7 @@ impl Runner {
             python: Arc::default(),
             tools: Arc::default(),
             projects: Arc::default(),
+            go_cache: Arc::default(),
             runs_unprotected: false,
         }
     }
@@ -272,6 +274,10 @@ impl Runner {
                 Language::Python => {
                     runner::project::python(sandbox, &self.python()?.python, projects, project, trial, cancel)
                 }
+                Language::Rust => projects.in_workshop(project, |base, workshop| {
+                    let rustc = self.tools.get(Kind::Rustc)?;
+                    runner::cargo::run(sandbox, rustc, (base, workshop), project, trial, cancel)
+                }),
                 other => Err(TrialError::Interpreter(format!(
                     "tests of a project in {} cannot be run by name yet: give the tests as --test-command",
                     other.name()
@@ -283,7 +289,8 @@ impl Runner {
             Language::JavaScript | Language::TypeScript => {
                 runner::javascript::run(self.sandbox()?, self.tools.get(Kind::Node)?, trial, cancel)
             }
-            other => Err(TrialError::Interpreter(format!("tests in {} cannot be run yet", other.name()))),
+            Language::Rust => runner::rust::run(self.sandbox()?, self.tools.get(Kind::Rustc)?, trial, cancel),
+            Language::Go => runner::go::run(self.sandbox()?, self.tools.get(Kind::Go)?, &self.go_cache, trial, cancel),
         }
     }
 

@@ -41,8 +41,8 @@ struct Row {
     language: &'static str,
     /// Its names in PATH.
     names: &'static [&'static str],
-    /// What it is asked: to print its version, then where it lies, one per line.
-    question: &'static [&'static str],
+    /// What it is asked: to print its version, then where it lies, one per line; by one call or two.
+    questions: &'static [&'static [&'static str]],
     /// The oldest version that will do.
     oldest: (u32, u32),
     /// From the place it told: the program and the folders to read.
@@ -54,7 +54,7 @@ const ROWS: &[Row] = &[
         kind: Kind::Node,
         language: "JavaScript",
         names: &["node", "nodejs"],
-        question: &["-p", "process.versions.node + '\\n' + process.execPath"],
+        questions: &[&["-p", "process.versions.node + '\\n' + process.execPath"]],
         oldest: (18, 0),
         place: |program| {
             let library = program.parent().and_then(Path::parent).map(|prefix| prefix.join("lib"));
@@ -65,7 +65,7 @@ const ROWS: &[Row] = &[
         kind: Kind::Rustc,
         language: "Rust",
         names: &["rustc"],
-        question: &["--version", "--print", "sysroot"],
+        questions: &[&["--version"], &["--print", "sysroot"]],
         oldest: (1, 56),
         place: |sysroot| (sysroot.join("bin/rustc"), vec![sysroot.to_path_buf()]),
     },
@@ -73,7 +73,7 @@ const ROWS: &[Row] = &[
         kind: Kind::Go,
         language: "Go",
         names: &["go"],
-        question: &["env", "GOVERSION", "GOROOT"],
+        questions: &[&["env", "GOVERSION", "GOROOT"]],
         oldest: (1, 18),
         place: |root| (root.join("bin/go"), vec![root.to_path_buf()]),
     },
@@ -120,10 +120,17 @@ fn find(row: &Row) -> Result<Tool, Fault> {
 
 /// What the program says about itself. Asked in the root folder, so that no project's settings choose the version.
 fn ask(row: &Row, program: &Path) -> Option<String> {
-    let mut command = Command::new(program);
-    command.args(row.question).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.env_remove("NODE_OPTIONS").env_remove("GOFLAGS").output().ok()?;
-    output.status.success().then(|| String::from_utf8(output.stdout).ok())?
+    let mut answer = String::new();
+    for question in row.questions {
+        let mut command = Command::new(program);
+        command.args(*question).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
+        let output = command.env_remove("NODE_OPTIONS").env_remove("GOFLAGS").output().ok()?;
+        if !output.status.success() {
+            return None;
+        }
+        answer += &String::from_utf8(output.stdout).ok()?;
+    }
+    Some(answer)
 }
 
 fn understand(row: &Row, answer: &str, home: Option<&Path>) -> Result<Tool, String> {

@@ -1,11 +1,16 @@
 //! How each language's tests are run. One file per language.
 
+pub mod cargo;
 pub mod command;
+pub mod go;
 pub mod javascript;
 pub mod pair;
 mod names;
 pub mod project;
 pub mod python;
+mod record;
+pub mod rust;
+mod tests_in_text;
 
 use std::fs::File;
 use std::io::Read;

@@ -12,6 +12,7 @@ use super::super::interpreter::{Python, python_at};
 use super::super::project::{Base, Copy, Project};
 use super::super::sandbox::{Job, Run, Sandbox};
 use super::super::{Assurance, Limits, Status, Trial, TrialError, Verdict};
+use super::cargo::Workshop;
 use super::names::{Baseline, read};
 use super::nonce;
 
@@ -21,6 +22,7 @@ const PYTHON: &str = include_str!("project/python.py");
 #[derive(Debug, Default)]
 pub struct Projects {
     bases: Mutex<HashMap<PathBuf, Arc<Base>>>,
+    workshops: Mutex<HashMap<PathBuf, (Arc<Base>, Workshop)>>,
     baselines: Mutex<Vec<(Project, Arc<Base>, Arc<Baseline>)>>,
 }
 
@@ -34,6 +36,21 @@ impl Projects {
         let base = Arc::new(Base::new(&project.root).map_err(TrialError::Sandbox)?);
         bases.insert(project.root.clone(), Arc::clone(&base));
         Ok(base)
+    }
+
+    /// Calls `work` with the place where this project is built; one at a time.
+    pub fn in_workshop<T>(
+        &self,
+        project: &Project,
+        work: impl FnOnce(&Base, &Workshop) -> Result<T, TrialError>,
+    ) -> Result<T, TrialError> {
+        let base = self.base(project)?;
+        let mut workshops = self.workshops.lock().unwrap_or_else(PoisonError::into_inner);
+        if !workshops.get(&project.root).is_some_and(|(known, _)| Arc::ptr_eq(known, &base)) {
+            workshops.insert(project.root.clone(), (Arc::clone(&base), Workshop::new(&base, project)?));
+        }
+        let (base, workshop) = &workshops[&project.root];
+        work(base, workshop)
     }
 
     /// What the tests do on the unchanged project: found out once, by two runs.

@@ -1,0 +1,286 @@
+//! Rust in a single file: compiled with the tests as a module, then run.
+//!
+//! Code and tests are one program, so the verdict does not rest on what it prints or how it ends alone: each test holds a guard of
+//! ours that reports its end through a private pipe. The module of tests comes first and names its macros, so that the candidate can
+//! neither replace them nor guess the module's name.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::super::sandbox::scratch::Scratch;
+use super::super::sandbox::{Ended, Job, Run, Sandbox};
+use super::super::toolchain::Tool;
+use super::super::{Assurance, Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
+use super::nonce;
+use super::record::{Channel, VARIABLE};
+use super::tests_in_text::{TestFunction, guarded};
+use crate::untrusted::{clean, clean_line};
+
+/// What reports the end of a test from within.
+pub(super) const GUARD: &str = include_str!("rust/guard.rs.txt");
+
+/// What the tests see without asking: by name, because names imported by `*` would give way to the candidate's.
+const MACROS: &str = "assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, panic, vec, format, matches, print, \
+    println, eprintln, write, writeln, unreachable, todo, unimplemented, concat, stringify, line, file, include_str, env";
+
+/// How long compiling may take.
+const COMPILE_TIME: Duration = Duration::from_secs(60);
+
+/// Runs a trial.
+pub fn run(sandbox: &Sandbox, rustc: &Tool, trial: &Trial, cancel: &AtomicBool) -> Result<Verdict, TrialError> {
+    let Tests::Source { name, text } = &trial.tests else {
+        return Ok(Verdict::not_run("examples in Rust's documentation are not run: give the tests as a file"));
+    };
+    let failed = |e: std::io::Error| TrialError::Sandbox(format!("the program could not be laid out: {e}"));
+    let folder = Scratch::new().map_err(failed)?;
+    let nonce = nonce()?;
+    // Of the nonce the program learns only when it runs; this is another number.
+    let secret = format!("tests_{}", super::nonce()?);
+    let (text, tests) = module_of(&trial.program, text, &secret);
+    let wanted: Vec<&TestFunction> = tests.iter().filter(|test| !test.ignored).collect();
+    if wanted.is_empty() {
+        return Ok(Verdict::not_run(&format!("no tests found in {name}")));
+    }
+    let stem = trial.module.as_deref().filter(|stem| is_identifier(stem)).unwrap_or("candidate");
+    let (main, other) = (format!("{stem}.rs"), format!("{}.rs", tests_stem(name, stem)));
+    let place = folder.path();
+    fs::write(place.join(&main), root_of(&trial.program, &secret, &other, stem)).map_err(failed)?;
+    fs::write(place.join(&other), text).map_err(failed)?;
+    fs::write(place.join("guard.rs"), GUARD.replace("@VARIABLE@", VARIABLE)).map_err(failed)?;
+
+    let binary = place.join("program");
+    let compiled = compile(sandbox, rustc, place, &main, &binary, trial.limits, cancel)?;
+    if compiled.ended != Ended::Exited(0) || !make_executable(&binary) {
+        return not_compiled(&compiled, &trial.limits);
+    }
+    let (channel, lines, variable) = Channel::open(&nonce)?;
+    let arguments = ["--test-threads=1"].map(OsString::from).to_vec();
+    let readable = [place.to_path_buf()];
+    let job = Job {
+        readable: &readable,
+        environment: vec![variable],
+        lines,
+        announces: false,
+        ..Job::driver(&binary, arguments, Vec::new(), trial.limits)
+    };
+    let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
+    let told = channel.read(&nonce);
+    judge_run(&run, told.as_deref(), &tests, &nonce, &trial.limits, &format!("{secret}::"))
+}
+
+/// The verdict of a run of guarded tests. `hidden` is what the reader need not see of their names.
+pub(super) fn judge_run(
+    run: &Run,
+    told: Option<&[String]>,
+    tests: &[TestFunction],
+    nonce: &str,
+    limits: &Limits,
+    hidden: &str,
+) -> Result<Verdict, TrialError> {
+    let run = Run {
+        output: if hidden.is_empty() { run.output.clone() } else { run.output.replace(hidden, "") },
+        ..run.clone()
+    };
+    if let Some((status, message)) = judge(&run, told, tests) {
+        return Ok(verdict_of(status, &message, &run));
+    }
+    let verdict = verdict::of(&run, nonce, limits)?;
+    Ok(verdict_of(verdict.status, &verdict.message, &run))
+}
+
+fn verdict_of(status: Status, message: &str, run: &Run) -> Verdict {
+    Verdict {
+        status,
+        message: clean_line(message, 400),
+        duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
+        output: clean(&run.output),
+        assurance: Assurance::Shared,
+    }
+}
+
+/// The verdict of a run that ended by itself. `None` where the rules for limits and signals say all.
+fn judge(run: &Run, told: Option<&[String]>, tests: &[TestFunction]) -> Option<(Status, String)> {
+    let Ended::Exited(code) = run.ended else { return None };
+    if code == 101 {
+        return Some((Status::Failed, panic_message(&run.output)));
+    }
+    if code != 0 {
+        return None;
+    }
+    let Some(told) = told else {
+        return Some((Status::Tampered, "the code wrote to the report of the tests".to_owned()));
+    };
+    for (i, test) in tests.iter().enumerate().filter(|(_, test)| !test.ignored) {
+        let ends = told.iter().filter(|line| line.split(' ').next() == Some(&i.to_string())).count();
+        let expected = format!("{i} {}", test.panics);
+        match ends {
+            0 => {
+                return Some((
+                    Status::Killed,
+                    format!("the process ended with exit code 0 before {} was done", test.name),
+                ));
+            }
+            1 if told.contains(&expected) => {}
+            _ => return Some((Status::Tampered, format!("the report of {} makes no sense", test.name))),
+        }
+    }
+    let count = tests.iter().filter(|test| !test.ignored).count();
+    Some((Status::Passed, format!("{count} {}", if count == 1 { "test" } else { "tests" })))
+}
+
+/// What the first panic said, on one line.
+fn panic_message(output: &str) -> String {
+    let mut lines = output.lines().skip_while(|line| !line.contains("panicked at "));
+    let Some(head) = lines.next() else { return "a test failed".to_owned() };
+    let place = head.split("panicked at ").nth(1).unwrap_or_default().trim_end_matches(':');
+    let mut place = place.rsplitn(2, ':');
+    let place = place.nth(1).or(place.next()).unwrap_or_default();
+    let said: Vec<&str> = lines
+        .take_while(|line| {
+            !line.trim().is_empty() && !line.starts_with("note:") && !line.starts_with("stack backtrace")
+        })
+        .map(str::trim)
+        .take(6)
+        .collect();
+    format!("{} ({place})", said.join(", "))
+}
+
+#[allow(clippy::too_many_arguments, reason = "each is one thing the compiler is told")]
+fn compile(
+    sandbox: &Sandbox,
+    rustc: &Tool,
+    place: &Path,
+    main: &str,
+    binary: &Path,
+    limits: Limits,
+    cancel: &AtomicBool,
+) -> Result<Run, TrialError> {
+    let mut arguments: Vec<OsString> =
+        ["--test", "--edition=2021", "--error-format=short", "-Awarnings", "-Cdebuginfo=0", "--crate-name=candidate"]
+            .map(OsString::from)
+            .to_vec();
+    arguments.extend(["-o".into(), binary.into(), main.into()]);
+    let path = rustc.program.parent().map(|folder| format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display()));
+    let writable = [place.to_path_buf()];
+    let job = Job {
+        readable: &rustc.readable,
+        writable: &writable,
+        folder: Some(place),
+        environment: path.map(|path| ("PATH".into(), path.into())).into_iter().collect(),
+        announces: false,
+        ..Job::driver(&rustc.program, arguments, Vec::new(), compile_limits(limits))
+    };
+    sandbox.run(job, cancel).map_err(TrialError::Sandbox)
+}
+
+/// Compilers need more than what they compile.
+pub(super) fn compile_limits(limits: Limits) -> Limits {
+    Limits {
+        wall: limits.wall.max(COMPILE_TIME),
+        memory: limits.memory.max(3 << 30),
+        file: limits.file.max(512 << 20),
+        processes: limits.processes.max(128),
+        ..limits
+    }
+}
+
+/// The verdict of a program that did not come to be.
+pub(super) fn not_compiled(run: &Run, limits: &Limits) -> Result<Verdict, TrialError> {
+    if !matches!(run.ended, Ended::Exited(_)) {
+        let verdict = verdict::of(run, "", &compile_limits(*limits))?;
+        return Ok(verdict_of(verdict.status, &format!("compiling: {}", verdict.message), run));
+    }
+    let mut lines = run.output.lines();
+    let error =
+        lines.clone().find(|line| line.contains("error")).or_else(|| lines.find(|line| !line.trim().is_empty()));
+    Ok(verdict_of(Status::Error, error.unwrap_or("the program does not compile"), run))
+}
+
+/// Lets a program be started: linkers may not do it, as no trial may change modes. Not through a link.
+pub(super) fn make_executable(binary: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    let is_file = fs::symlink_metadata(binary).is_ok_and(|meta| meta.is_file());
+    is_file && fs::set_permissions(binary, fs::Permissions::from_mode(0o700)).is_ok()
+}
+
+/// The candidate's file, with our modules declared on a line that is there anyway, so that line numbers stay true.
+fn root_of(program: &str, secret: &str, tests: &str, stem: &str) -> String {
+    let mut at = 0;
+    for line in program.split_inclusive('\n') {
+        let text = line.trim_start();
+        if !(text.is_empty() || text.starts_with("#!") || text.starts_with("//")) {
+            break;
+        }
+        // A comment that documents what follows belongs to it.
+        if text.starts_with("///")
+            || text.starts_with("//!") && at > 0 && !program[..at].trim_start().starts_with("//!")
+        {
+            break;
+        }
+        at += line.len();
+    }
+    let (head, rest) = program.split_at(at);
+    format!(
+        "{head}#[path = {tests:?}] mod {secret}; #[path = \"guard.rs\"] mod {secret}_guard; #[allow(unused)] extern crate self as {stem}; {rest}"
+    )
+}
+
+/// The tests as a module, guarded, and what tests there are.
+fn module_of(program: &str, text: &str, secret: &str) -> (String, Vec<TestFunction>) {
+    let mut text = text.to_owned();
+    // Tests for programs that lack their last brace bring it along; here the program is whole.
+    if text.trim_start().starts_with('}') && depth(program) == 0 {
+        text = text.replacen('}', "", 1);
+    }
+    let is_main = text.contains("fn main(");
+    if !is_main && !text.contains("#[test]") {
+        text = format!("fn main() {{ {text}\n}}");
+    }
+    if text.contains("fn main(") && !text.contains("#[test]") {
+        text += "\n#[test] fn all_checks() { main(); }\n";
+    }
+    let (guarded, tests) =
+        guarded(&text, &["#[test]"], |i| format!(" let _guard = crate::{secret}_guard::begin({i});"));
+    (format!("#![allow(warnings)] use super::*; use ::std::{{{MACROS}}}; {guarded}"), tests)
+}
+
+/// How many braces are open at the end; strings and comments are looked into, too, which is good enough to tell 0 from 1.
+fn depth(text: &str) -> i64 {
+    text.bytes().map(|byte| i64::from(byte == b'{') - i64::from(byte == b'}')).sum()
+}
+
+fn tests_stem(name: &str, stem: &str) -> String {
+    let own = Path::new(name).file_stem().and_then(|own| own.to_str()).unwrap_or("tests");
+    let is_free = is_identifier(own) && own != stem && own != "guard";
+    if is_free { own.to_owned() } else { format!("tests_of_{stem}") }
+}
+
+fn is_identifier(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !["self", "crate", "super", "std", "core", "alloc", "test", "mod", "fn", "use"].contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_declared_where_no_line_moves() {
+        let root = root_of("#![allow(unused)]\n// About.\n\nfn f() {}\n", "s", "t.rs", "a");
+        assert_eq!(root.lines().count(), 4);
+        assert!(root.starts_with("#![allow(unused)]\n// About.\n\n#[path = \"t.rs\"] mod s; "), "{root}");
+        let root = root_of("/// Doubles.\nfn f() {}\n", "s", "t.rs", "a");
+        assert!(root.starts_with("#[path") && root.contains("; /// Doubles.\nfn f"), "{root}");
+    }
+
+    #[test]
+    fn a_panic_is_told_on_one_line() {
+        let output = "\nrunning 1 test\n\nthread 'x' panicked at t.rs:3:5:\nassertion `left == right` failed: why\n  left: 4\n right: 5\nnote: run\n";
+        assert_eq!(panic_message(output), "assertion `left == right` failed: why, left: 4, right: 5 (t.rs:3)");
+        assert_eq!(panic_message(""), "a test failed");
+    }
+}

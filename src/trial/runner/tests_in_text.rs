@@ -1,0 +1,130 @@
+//! Finds test functions in the text of a tests file, and puts a line of ours at the beginning of each. For languages whose tests are
+//! compiled together with the code they test. Pure.
+
+/// A test function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestFunction {
+    /// Its name.
+    pub name: String,
+    /// It is expected to panic.
+    pub panics: bool,
+    /// It is not run.
+    pub ignored: bool,
+}
+
+/// The text with `line(i)` after the opening brace of the i-th function that one of `marks` precedes, and those functions.
+pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (String, Vec<TestFunction>) {
+    let code = blank(text);
+    let (mut out, mut tests, mut done) = (String::new(), Vec::new(), 0);
+    while let Some((at, mark)) = marks.iter().filter_map(|m| Some((done + code[done..].find(m)?, *m))).min() {
+        let Some(head) = code[at..].find("fn ").map(|offset| at + offset) else { break };
+        let Some(brace) = body(&code, head) else { break };
+        // From the end of what stands before the attributes: they may come in any order.
+        let before = code[..at].rfind(['}', ';', '{']).map_or(0, |end| end + 1);
+        let attributes = &code[before..head];
+        let name: String =
+            code[head + 3..].trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        out.push_str(&text[done..=brace]);
+        out.push_str(&line(tests.len()));
+        tests.push(TestFunction {
+            name,
+            panics: attributes.contains("should_panic"),
+            ignored: attributes.contains("#[ignore"),
+        });
+        done = (brace + 1).max(at + mark.len());
+    }
+    (out + &text[done..], tests)
+}
+
+/// The brace that opens the body of the function whose head begins at `from`.
+pub fn body(code: &str, from: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (offset, byte) in code[from..].bytes().enumerate() {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'{' if depth == 0 => return Some(from + offset),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The text with comments and the insides of strings blanked, byte for byte.
+pub fn blank(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = bytes.to_vec();
+    let mut i = 0;
+    while i < bytes.len() {
+        let end = match (bytes[i], bytes.get(i + 1)) {
+            (b'/', Some(b'/')) => text[i..].find('\n').map_or(bytes.len(), |n| i + n),
+            (b'/', Some(b'*')) => text[i..].find("*/").map_or(bytes.len(), |n| i + n + 2),
+            (b'"', _) => quoted(bytes, i),
+            (b'\'', Some(b'\\')) => {
+                bytes[i + 2..].iter().skip(1).position(|b| *b == b'\'').map_or(i + 1, |n| i + n + 4)
+            }
+            (b'\'', Some(_)) if bytes.get(i + 2) == Some(&b'\'') => i + 3,
+            (b'`', _) => bytes[i + 1..].iter().position(|b| *b == b'`').map_or(bytes.len(), |n| i + n + 2),
+            _ => {
+                i += 1;
+                continue;
+            }
+        };
+        let end = end.min(bytes.len());
+        for byte in &mut out[i..end] {
+            if *byte != b'\n' {
+                *byte = b' ';
+            }
+        }
+        i = end.max(i + 1);
+    }
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// The end of the string that begins at `from`. A raw string ends at its quote and hashes.
+fn quoted(bytes: &[u8], from: usize) -> usize {
+    let hashes = bytes[..from].iter().rev().take_while(|b| **b == b'#').count();
+    let is_raw = from > hashes && bytes[from - hashes - 1] == b'r';
+    let mut i = from + 1;
+    while i < bytes.len() {
+        match bytes[i] {
+            b'"' if !is_raw => return i + 1,
+            b'"' if bytes[i + 1..].iter().take(hashes).filter(|b| **b == b'#').count() == hashes => {
+                return i + 1 + hashes;
+            }
+            b'\\' if !is_raw => i += 2,
+            _ => i += 1,
+        }
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_functions_are_found_whatever_stands_around_them() {
+        let text = "// #[test] fn no() {}\nmod a {\n    #[test]\n    #[should_panic(expected = \"{\")]\n    fn one() { f(\"}\") }\n    /// About {.\n    \
+            #[ignore] #[test] fn two() -> Result<(), [u8; 2]> {\n    }\n    fn helper() {}\n}\n#[test] fn é() {}\n";
+        let (out, tests) = guarded(text, &["#[test]"], |i| format!("<{i}>"));
+        let found: Vec<_> = tests.iter().map(|t| (t.name.as_str(), t.panics, t.ignored)).collect();
+        assert_eq!(found, [("one", true, false), ("two", false, true), ("é", false, false)]);
+        assert!(
+            out.contains("fn one() {<0> f(") && out.contains("2]> {<1>\n") && out.contains("fn é() {<2>}"),
+            "{out}"
+        );
+        assert_eq!(out.replace("<0>", "").replace("<1>", "").replace("<2>", ""), text);
+    }
+
+    #[test]
+    fn strings_and_comments_are_blanked() {
+        assert_eq!(
+            blank("a \"b\\\"c\" d // e\n'{' 'x r#\"\"{\"# f /* { */ g"),
+            "a         d     \n    'x r#      f           g".replace("r#      f", "r#      f")
+        );
+        for odd in ["\"", "'", "'\\", "r#\"", "/*", "`", "é\"é", "'é'"] {
+            assert_eq!(blank(odd).len(), odd.len(), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+// expect: timeout
+// An endless loop.
+package main
+
+func f(x int) int {
+	for {
+	}
+}

@@ -1,0 +1,4 @@
+// expect: error
+// says: .rs:3
+// Not a program.
+fn f(x: i64 -> {

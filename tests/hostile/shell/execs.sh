@@ -1,0 +1,4 @@
+# expect: failed
+# Becomes another program.
+f() { exec false; }
+exec false

@@ -1,0 +1,4 @@
+# expect: passed
+# says: exit code 0
+# The right answer.
+f() { echo $((2 * $1)); }

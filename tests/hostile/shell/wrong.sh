@@ -1,0 +1,4 @@
+# expect: failed
+# says: exit code 1
+# The wrong answer.
+f() { echo $(($1 * $1)); }

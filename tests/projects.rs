@@ -1,0 +1,187 @@
+//! Tests of a project, run in copies of it with a candidate inside: by name, held against the unchanged project, and without a trace in
+//! the user's own files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
+
+static RUNNER: LazyLock<Runner> = LazyLock::new(Runner::probe);
+
+fn runner(language: Language) -> Option<&'static Runner> {
+    if !RUNNER.protection().is_isolated() {
+        eprintln!("skipped: {}", RUNNER.protection().summary);
+        return None;
+    }
+    if let Err(error) = RUNNER.check_language(language) {
+        eprintln!("skipped: {}: {error}", language.name());
+        return None;
+    }
+    Some(&RUNNER)
+}
+
+/// A project, and what it held before anything ran.
+struct Place {
+    folder: tempfile::TempDir,
+    before: BTreeMap<PathBuf, Vec<u8>>,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let before = contents(folder.path());
+        Self { folder, before }
+    }
+
+    fn tests(&self, language: Language, file: &str, tests: &str) -> Tests {
+        let path = |name: &str| self.folder.path().join(name);
+        let (program, text) = (fs::read_to_string(path(file)).unwrap(), fs::read_to_string(path(tests)).unwrap());
+        Tests::of_file(language, Some((&path(file), &program)), &path(tests), text)
+    }
+
+    fn judge(&self, runner: &Runner, language: Language, program: &str, tests: Tests) -> Verdict {
+        let limits = Limits { wall: Duration::from_secs(30), ..Limits::default() };
+        let entry_point = Some("f".to_owned());
+        let trial = Trial { language, program: program.to_owned(), module: None, entry_point, tests, limits };
+        let verdict = runner.run(&trial, &Arc::default()).unwrap();
+        assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
+        assert_eq!(verdict.assurance, Assurance::Shared);
+        verdict
+    }
+}
+
+/// All files below a folder, with what is in them.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                all.insert(path.clone(), fs::read(path).unwrap());
+            }
+        }
+    }
+    all
+}
+
+const HELPER: (&str, &str) = ("pkg/helper.py", "def twice(x):\n    return 2 * x\n");
+const STUB: &str = "from .helper import twice\n\n\ndef f(x):\n    raise NotImplementedError\n";
+const RIGHT: &str = "from .helper import twice\n\n\ndef f(x):\n    return twice(x)\n";
+const UNITTEST: &str = "import unittest\n\nfrom pkg.doubling import f\nfrom pkg.helper import twice\n\n\nclass Doubling(unittest.TestCase):\n    \
+    def test_f(self):\n        self.assertEqual(f(3), 6)\n\n    def test_twice(self):\n        self.assertEqual(twice(1), 2)\n\n\n\
+    def test_alone():\n    assert f(1) == 2\n";
+
+fn python_project() -> Place {
+    Place::new(&[
+        ("pyproject.toml", "[project]\nname = \"p\"\n"),
+        ("pkg/__init__.py", ""),
+        HELPER,
+        ("pkg/doubling.py", STUB),
+        ("tests/test_doubling.py", UNITTEST),
+    ])
+}
+
+#[test]
+fn python_tests_of_a_project_run_by_name() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let place = python_project();
+    let tests = || place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
+    assert!(matches!(tests(), Tests::Project(_)));
+    let judge = |program: &str| place.judge(runner, Language::Python, program, tests());
+    let verdict = judge(RIGHT);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 checks"), "{}", verdict.output);
+    let verdict = judge(&RIGHT.replace("twice(x)", "twice(x) + 1"));
+    assert_eq!(verdict.status, Status::Failed);
+    assert!(verdict.message.contains("test_f") && verdict.message.contains('7'), "{}", verdict.message);
+    // Ends that say 0, tests that vanish, and tests that are rewritten.
+    assert_eq!(judge(&format!("{RIGHT}\nimport os\nos._exit(0)\n")).status, Status::Killed);
+    assert_ne!(judge(&format!("{RIGHT}\nraise SystemExit(0)\n")).status, Status::Passed);
+    let hides = "import unittest\nunittest.TestLoader.getTestCaseNames = lambda *a: []\n";
+    assert_ne!(judge(&format!("{hides}{RIGHT}")).status, Status::Passed);
+    let rewrites = "import pathlib\npathlib.Path('tests/test_doubling.py').write_text('')\n";
+    let verdict = judge(&format!("{rewrites}{RIGHT}"));
+    assert_eq!(
+        (verdict.status, verdict.message.contains("test_doubling.py")),
+        (Status::Tampered, true),
+        "{}",
+        verdict.message
+    );
+    let writes = format!("open('made', 'w').close()\nopen({:?}, 'w').close()\n", place.folder.path().join("made"));
+    assert_ne!(judge(&format!("{writes}{RIGHT}")).status, Status::Passed);
+    assert_eq!(judge(&format!("open('made', 'w').close()\n{RIGHT}")).status, Status::Passed);
+}
+
+#[test]
+fn flaky_tests_are_left_out_and_named() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let flaky = "import os, unittest\nfrom pkg.doubling import f\nfrom pkg.helper import twice\n\nclass T(unittest.TestCase):\n    \
+        def test_flaky(self):\n        self.assertEqual(os.urandom(8)[0] % 2, os.urandom(8)[0] % 2)\n\n    def test_f(self):\n        \
+        self.assertEqual(f(3), 6)\n\nfor i in range(24):\n    setattr(T, f'test_flaky_{i}', T.test_flaky)\n";
+    let place = Place::new(&[
+        ("setup.cfg", ""),
+        ("pkg/__init__.py", ""),
+        HELPER,
+        ("pkg/doubling.py", STUB),
+        ("tests/test_doubling.py", flaky),
+    ]);
+    let tests = place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
+    let verdict = place.judge(runner, Language::Python, &RIGHT.replace("twice(x)", "0"), tests);
+    assert_eq!(verdict.status, Status::Failed);
+    assert!(verdict.message.contains("left out, as they are flaky"), "{}", verdict.message);
+}
+
+#[test]
+fn tests_that_need_only_the_candidate_run_alone() {
+    let place = Place::new(&[
+        ("setup.cfg", ""),
+        ("doubling.py", "def f(x):\n    return 2 * x\n"),
+        ("test_doubling.py", "import math\nfrom doubling import f\nassert f(1) == 2\n"),
+    ]);
+    assert!(matches!(place.tests(Language::Python, "doubling.py", "test_doubling.py"), Tests::Source { .. }));
+}
+
+#[test]
+fn a_crate_is_built_and_tested_offline() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let program = "mod helper;\n\npub fn f(x: i64) -> i64 {\n    helper::twice(x)\n}\n";
+    let place = Place::new(&[
+        ("Cargo.toml", "[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", program),
+        ("src/helper.rs", "pub fn twice(x: i64) -> i64 {\n    2 * x\n}\n"),
+        (
+            "tests/doubling.rs",
+            "//! Doubles.\nuse doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n}\n",
+        ),
+    ]);
+    let tests = || place.tests(Language::Rust, "src/lib.rs", "tests/doubling.rs");
+    let judge = |program: &str| place.judge(runner, Language::Rust, program, tests());
+    let verdict = judge(program);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
+    let verdict = judge(&program.replace("twice(x)", "twice(x) + 1"));
+    assert_eq!(verdict.message, "assertion `left == right` failed, left: 7, right: 6 (tests/doubling.rs:6)");
+    assert_eq!(judge(&program.replace("helper::twice(x)", "std::process::exit(0)")).status, Status::Killed);
+    assert_eq!(judge(&program.replace("helper::twice(x)", "no")).status, Status::Error);
+}
+
+#[test]
+fn a_command_runs_in_a_copy_of_the_project() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let place = python_project();
+    let command = "python3 -B -c \"from pkg.doubling import f; open('made', 'w'); assert f(3) == 6\"";
+    let file = place.folder.path().join("pkg/doubling.py");
+    let tests = || Tests::of_command(command, Language::Python, Some(&file), None).unwrap();
+    assert_eq!(place.judge(runner, Language::Python, RIGHT, tests()).status, Status::Passed);
+    assert_eq!(place.judge(runner, Language::Python, STUB, tests()).status, Status::Failed);
+}
