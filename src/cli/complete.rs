@@ -38,6 +38,7 @@ EXIT CODES
   0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input
   3 engine or sandbox failed      130 interrupted"
 )]
+#[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
     /// Text to complete; if it ends with the head of a function, that function is completed
     #[arg(value_name = "PROMPT", group = "what")]

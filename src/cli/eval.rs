@@ -83,6 +83,9 @@ pub struct Args {
     json: bool,
 }
 
+/// The problems of a run, and what is given for each of them.
+type Asked = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
+
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open()?;
@@ -193,7 +196,7 @@ impl Args {
     }
 
     /// The problems of the run, and what is given for each of them.
-    fn problems(&self) -> Result<(Vec<Problem>, Option<Vec<Vec<Answer>>>), Failure> {
+    fn problems(&self) -> Result<Asked, Failure> {
         let problems = eval::load(&self.problems).map_err(Failure::input)?;
         let mut selected = vec![self.only.is_none(); problems.len()];
         if let Some(only) = &self.only {

@@ -56,7 +56,7 @@ enum Command {
     Doctor(doctor::Args),
     /// Measure what draft lengths gain on this machine
     Bench(Box<bench::Args>),
-    /// Score whole problem sets: HumanEval, MBPP and the like
+    /// Score whole problem sets
     Eval(Box<eval::Args>),
 }
 

@@ -1,5 +1,6 @@
 //! Writing to stdout and stderr, where the reader may be gone.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use super::failure::Failure;
@@ -37,7 +38,7 @@ fn escape(json: &str) -> String {
     for c in json.chars() {
         // All of them lie in the first plane: one escape each.
         match u32::from(c) {
-            code if acts(c) => out += &format!("\\u{code:04x}"),
+            code if acts(c) => drop(write!(out, "\\u{code:04x}")),
             _ => out.push(c),
         }
     }

@@ -1,6 +1,6 @@
 //! One problem of a problem file: what the model gets, and how an answer is judged.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ impl Problem {
     pub fn digest(&self) -> String {
         let parts = [&self.prompt, &self.preamble, &self.closing, &self.tests, self.language.name()];
         let mut all = parts.map(|part| format!("{}:{part}", part.len())).concat();
-        all += &format!("{:?} {:?}", self.entry_point, self.stop);
+        let _ = write!(all, "{:?} {:?}", self.entry_point, self.stop);
         format!("{:016x}", super::seed::hash(all.as_bytes()))
     }
 }

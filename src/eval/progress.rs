@@ -27,7 +27,7 @@ impl Progress {
     /// The line, `elapsed` after the run began.
     pub fn line(&self, elapsed: Duration) -> String {
         let (through, seconds) = (self.before + self.done, elapsed.as_secs_f64());
-        let filled = if self.problems == 0 { CELLS } else { (through * CELLS / self.problems).min(CELLS) };
+        let filled = (through * CELLS).checked_div(self.problems).map_or(CELLS, |cells| cells.min(CELLS));
         let bar: String = (0..CELLS).map(|cell| if cell < filled { '#' } else { '.' }).collect();
         let mut out = format!("[{bar}] {through} of {} problems, {} solved", self.problems, self.solved);
         if self.tokens > 0 && seconds > 0.5 {

@@ -96,6 +96,13 @@ struct Work {
     refused: Option<String>,
 }
 
+impl Work {
+    /// Whether all candidates have ended.
+    fn is_written(&self) -> bool {
+        self.ended >= self.candidates.len()
+    }
+}
+
 struct Run<'a> {
     plan: &'a Plan<'a>,
     pool: &'a TrialPool,
@@ -108,15 +115,23 @@ struct Run<'a> {
 /// How long nothing may happen before that is told.
 const TICK: Duration = Duration::from_millis(500);
 
+/// Most problems that are written and wait for their trials. What waits is lost when the run is interrupted.
+const BACKLOG: usize = 32;
+
 impl Plan<'_> {
-    /// Problems that are worked on at a time.
-    fn at_once(&self) -> usize {
+    /// Whether another problem may be begun beside `works`.
+    fn has_room(&self, works: &BTreeMap<usize, Work>) -> bool {
         match &self.candidates {
             // A budget is that of someone with this one prompt: nothing may run beside it.
-            Candidates::Model { options, .. } if options.time_budget.is_some() => 1,
-            // As many as advance together, and a few whose turn comes the moment there is room.
-            Candidates::Model { options, .. } => (Engine::MAX_LIVE / options.n.max(1)).max(1) + 2,
-            Candidates::Given(_) => TrialPool::all_workers() * 2,
+            Candidates::Model { options, .. } if options.time_budget.is_some() => works.is_empty(),
+            // As many as advance together, and a few whose turn comes the moment there is room. Trials that lag behind
+            // (one that loops takes its whole time) do not keep the model waiting, unless there are very many.
+            Candidates::Model { options, .. } => {
+                let together = (Engine::MAX_LIVE / options.n.max(1)).max(1) + 2;
+                let written = works.values().filter(|work| work.is_written()).count();
+                works.len() - written < together && written < BACKLOG
+            }
+            Candidates::Given(_) => works.len() < TrialPool::all_workers() * 2,
         }
     }
 
@@ -163,15 +178,21 @@ impl Run<'_> {
         receive: &Receiver<Message>,
         news: &mut dyn FnMut(News<'_>) -> Result<(), String>,
     ) -> Result<Ended, RunError> {
-        let mut todo = self.plan.todo.iter().copied();
+        let mut todo = self.plan.todo.iter().copied().peekable();
+        let mut is_writing = matches!(self.plan.candidates, Candidates::Model { .. });
         loop {
-            while self.works.len() < self.plan.at_once() {
+            while self.plan.has_room(&self.works) {
                 let Some(problem) = todo.next() else { break };
                 self.begin(problem);
                 self.close(problem, news)?;
             }
             if self.works.is_empty() {
                 return Ok(Ended::Done);
+            }
+            if is_writing && todo.peek().is_none() && self.works.values().all(Work::is_written) {
+                is_writing = false;
+                // The cores of the model are free for the trials that are left. Without more threads it takes longer.
+                let _ = self.pool.grow(TrialPool::all_workers().saturating_sub(TrialPool::default_workers()));
             }
             let left = self.plan.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
@@ -315,7 +336,7 @@ impl Run<'_> {
 
     /// Tells a problem that has become done.
     fn close(&mut self, problem: usize, news: &mut dyn FnMut(News<'_>) -> Result<(), String>) -> Result<(), RunError> {
-        let done = |work: &Work| work.ended >= work.candidates.len() && work.testing == 0;
+        let done = |work: &Work| work.is_written() && work.testing == 0;
         if !self.works.get(&problem).is_some_and(done) {
             return Ok(());
         }

@@ -89,7 +89,11 @@ impl Queue {
 pub struct TrialPool {
     queue: Arc<Queue>,
     cancel: Arc<AtomicBool>,
+    run: Arc<Runs>,
 }
+
+/// Runs a trial; the flag ends it.
+type Runs = dyn Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync;
 
 impl TrialPool {
     /// A pool that runs `workers` trials at a time.
@@ -103,11 +107,16 @@ impl TrialPool {
         workers: usize,
         run: impl Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
-        let pool = Self { queue: Arc::default(), cancel: Arc::default() };
-        let run = Arc::new(run);
-        for i in 0..workers.max(1) {
-            let (queue, cancel, run) = (Arc::clone(&pool.queue), Arc::clone(&pool.cancel), Arc::clone(&run));
-            std::thread::Builder::new().name(format!("trial-{i}")).spawn(move || {
+        let pool = Self { queue: Arc::default(), cancel: Arc::default(), run: Arc::new(run) };
+        pool.grow(workers.max(1))?;
+        Ok(pool)
+    }
+
+    /// Adds workers: the engine does not need its cores any more.
+    pub fn grow(&self, workers: usize) -> std::io::Result<()> {
+        for _ in 0..workers {
+            let (queue, cancel, run) = (Arc::clone(&self.queue), Arc::clone(&self.cancel), Arc::clone(&self.run));
+            std::thread::Builder::new().name("trial".to_owned()).spawn(move || {
                 step_back();
                 while let Some(Work { turn, trial, report }) = queue.next() {
                     let outcome = if cancel.load(Ordering::Relaxed) { Ok(cancelled()) } else { run(&trial, &cancel) };
@@ -115,7 +124,7 @@ impl TrialPool {
                 }
             })?;
         }
-        Ok(pool)
+        Ok(())
     }
 
     /// A number of workers that leaves the engine its cores.
@@ -209,6 +218,26 @@ mod tests {
         drop(go);
         let order: Vec<_> = (0..5).map(|_| done.recv().unwrap()).collect();
         assert_eq!(order, [(5, 0), (0, 1), (0, 7), (0, 2), (1, 3)]);
+    }
+
+    #[test]
+    fn a_pool_that_grows_runs_more_at_a_time() {
+        // Both have to be there at once to go on.
+        let meet = std::sync::Barrier::new(2);
+        let pool = TrialPool::with(1, move |_, _| {
+            meet.wait();
+            Ok(Verdict::not_run("met"))
+        })
+        .unwrap();
+        let (send, done) = channel();
+        for candidate in 0..2 {
+            let send = send.clone();
+            pool.start(turn(0, 0.0, candidate), trial(), move |report| send.send(report.candidate).unwrap());
+        }
+        pool.grow(1).unwrap();
+        let mut met = [done.recv().unwrap(), done.recv().unwrap()];
+        met.sort_unstable();
+        assert_eq!(met, [0, 1]);
     }
 
     #[test]

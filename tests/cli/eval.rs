@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, keys, repository};
 
-/// The 164 problems of HumanEval, as they were published.
+/// The 164 problems of `HumanEval`, as they were published.
 fn humaneval() -> String {
     repository("tests/data/problems/HumanEval.jsonl.gz")
 }
@@ -27,7 +27,7 @@ fn every(step: usize) -> String {
     (0..164).step_by(step).map(|i| i.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// A problem with the keys of HumanEval.
+/// A problem with the keys of `HumanEval`.
 fn problem(id: &str, body: &str, test: &str) -> Value {
     json!({
         "task_id": id,
@@ -41,7 +41,7 @@ fn problem(id: &str, body: &str, test: &str) -> Value {
 const CHECK: &str = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(5) == 10\n";
 
 fn lines(rows: &[Value]) -> String {
-    rows.iter().map(|row| format!("{row}\n")).collect()
+    rows.iter().map(|row| row.to_string() + "\n").collect()
 }
 
 fn problems(report: &Value) -> &Vec<Value> {
@@ -374,8 +374,11 @@ fn kept(path: &Path) -> Vec<String> {
 fn a_run_goes_on_where_it_stopped_with_equal_results() {
     let world = World::new();
     let file = easy(&world);
-    let run = |results: &str| [&["eval", &file, "--json", "--results", results], FOUR].concat();
-    let whole = world.run(&run("whole.jsonl")).code(0).json();
+    let run = |results: &str, more: &[&str]| {
+        let args = [&["eval", &file, "--json", "--results", results], FOUR, more].concat();
+        world.run(&args)
+    };
+    let whole = run("whole.jsonl", &[]).code(0).json();
     let text = fs::read_to_string(world.work().join("whole.jsonl")).unwrap();
     let rows: Vec<&str> = text.lines().collect();
     assert_eq!(rows.len(), 6, "a header and a row for each");
@@ -385,17 +388,17 @@ fn a_run_goes_on_where_it_stopped_with_equal_results() {
     // Killed while the third row was written.
     let part = format!("{}\n{}\n{}\n{}", rows[0], rows[1], rows[2], &rows[3][..40]);
     let part = world.file("part.jsonl", part);
-    let resumed = world.run(&run(&part)).code(0).json();
+    let resumed = run(&part, &[]).code(0).json();
     assert_eq!(results(&resumed), results(&whole));
     assert_eq!(
         (&resumed["stats"]["resumed"], kept(Path::new(&part))),
         (&json!(2), kept(&world.work().join("whole.jsonl")))
     );
     // Nothing is left to be done, and the drafts may change: nothing depends on them.
-    let again = world.run(&[&run(&part)[..], &["--draft", "none"]].concat()).code(0).json();
+    let again = run(&part, &["--draft", "none"]).code(0).json();
     assert_eq!((results(&again), &again["stats"]["resumed"]), (results(&whole), &json!(5)));
 
-    let refused = |args: &[&str], words: &[&str]| world.run(&[&run(&part)[..], args].concat()).refused(2, words);
+    let refused = |args: &[&str], words: &[&str]| run(&part, args).refused(2, words);
     refused(&["--seed", "1"], &["seed was 0 and is now 1"]);
     refused(&["--temperature", "0.2"], &["temperature was 0.8 and is now 0.2"]);
     refused(&["--timeout", "3s"], &["timeout was 10.0 and is now 3.0"]);
@@ -424,7 +427,7 @@ fn what_is_done_when_it_is_interrupted_is_kept() {
         let path = world.work().join(results);
         let process = world.process(&args(results)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        while fs::read_to_string(&path).is_ok_and(|text| text.lines().count() == 2) == false {
+        while !fs::read_to_string(&path).is_ok_and(|text| text.lines().count() == 2) {
             assert!(std::time::Instant::now() < deadline, "the first problem is not done");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }

@@ -90,7 +90,7 @@ impl World {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bass-tui"));
         command.envs(self.surroundings());
-        command.current_dir(self.work()).args(arguments(args)).timeout(std::time::Duration::from_secs(120));
+        command.current_dir(self.work()).args(arguments(args)).timeout(std::time::Duration::from_secs(300));
         command
     }
 

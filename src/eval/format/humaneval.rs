@@ -1,4 +1,4 @@
-//! HumanEval (also HumanEval+ in its form, and mxeval with a language in the row), and HumanEval-X.
+//! `HumanEval` (also `HumanEval+` in its form, and mxeval with a language in the row), and `HumanEval-X`.
 
 use super::Fields;
 use crate::eval::problem::{Answer, Problem};
@@ -48,7 +48,7 @@ pub(super) fn read_x(fields: &mut Fields) -> Result<Problem, String> {
     }
     if language == Language::Go {
         if !problem.prompt.trim_start().starts_with("package ") {
-            problem.preamble = "package main\n\n".to_owned();
+            "package main\n\n".clone_into(&mut problem.preamble);
         }
         problem.tests = setup + "\n" + &problem.tests;
     }

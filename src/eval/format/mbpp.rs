@@ -49,6 +49,29 @@ pub(super) fn read(fields: &mut Fields) -> Result<Problem, String> {
     })
 }
 
+/// Functions of Python itself.
+const OWN: &[&str] = &[
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "dict",
+    "float",
+    "int",
+    "isclose",
+    "isinstance",
+    "len",
+    "list",
+    "not",
+    "round",
+    "set",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "type",
+];
+
 /// The function that the asserts are about: the one of the reference that most of them call; without a reference, the first that
 /// they call and Python does not have itself.
 fn entry_point(asserts: &[String], defined: &[String]) -> Option<String> {
@@ -58,27 +81,6 @@ fn entry_point(asserts: &[String], defined: &[String]) -> Option<String> {
     if let Some((_, name)) = best {
         return Some(name.clone());
     }
-    const OWN: &[&str] = &[
-        "abs",
-        "all",
-        "any",
-        "bool",
-        "dict",
-        "float",
-        "int",
-        "isclose",
-        "isinstance",
-        "len",
-        "list",
-        "not",
-        "round",
-        "set",
-        "sorted",
-        "str",
-        "sum",
-        "tuple",
-        "type",
-    ];
     let first = calls.first()?.iter().find(|name| defined.is_empty() && !OWN.contains(name))?;
     Some((*first).to_owned())
 }

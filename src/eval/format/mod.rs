@@ -245,7 +245,7 @@ mod tests {
         assert!(problem.program(&Answer::Completion("}\n".to_owned())).starts_with("package main\n"));
         assert!(problem.tests.starts_with("package main\n\nimport") && problem.prompt.starts_with("// One."));
         assert!(
-            read(&r#"{"task_id":"Cobol/0","declaration":"x","prompt":"x","test":"assert"}"#.to_owned())
+            read(r#"{"task_id":"Cobol/0","declaration":"x","prompt":"x","test":"assert"}"#)
                 .unwrap_err()
                 .contains("Cobol")
         );

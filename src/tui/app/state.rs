@@ -62,6 +62,7 @@ pub struct Notice {
 
 /// The state of the screen.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub struct State {
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
