@@ -38,7 +38,7 @@ class StandIn:
         return line_of(self).ask("dir", self)
 
     def __reduce_ex__(self, _protocol):
-        raise Uncarryable("a pickle of the code's objects")
+        raise TypeError("cannot pickle a `%s` object" % class_name(type(self)))
 
     def __copy__(self):
         return line_of(self).ask("do", "__copy__", self)
@@ -248,4 +248,5 @@ OFFERED = {"__len__": len, "__iter__": iter, "__next__": next, "__getitem__": op
            "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt, "__ge__": operator.ge,
            "__hash__": hash, "__bool__": bool, "__add__": operator.add, "__sub__": operator.sub, "__mul__": operator.mul,
            "__truediv__": operator.truediv, "__neg__": operator.neg, "__int__": int, "__float__": float, "__index__": operator.index,
-           "__call__": lambda v, *args: v(*args), "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, e: type(v).__exit__(v, e if e is None else type(e), e, None)}
+           "__call__": lambda v, *args: v(*args), "__enter__": lambda v: type(v).__enter__(v),
+           "__exit__": lambda v, e: type(v).__exit__(v, e if e is None else type(e), e, None)}

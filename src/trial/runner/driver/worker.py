@@ -79,6 +79,10 @@ class Worker(Peer):
     def fault(self, fault):
         leave(0)
 
+    def cut(self):
+        """A question was left before its answer: question and answer no longer belong together."""
+        leave(0)
+
     def more(self, codec):
         """What goes with every answer: printed text, and what changed in objects the judge keeps a copy of."""
         tied = []
