@@ -144,6 +144,7 @@ impl Judge for Table {
                     message,
                     duration_ms: waited * 20,
                     output: String::new(),
+                    assurance: bass_tui::trial::Assurance::default(),
                 });
             }
             thread::sleep(Duration::from_millis(20));
@@ -152,7 +153,13 @@ impl Judge for Table {
             Status::Failed => "File \"candidate.py\", line 7, in rolling_max\nFailed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".to_owned(),
             _ => String::new(),
         };
-        Ok(Verdict { status, message: message.to_owned(), duration_ms: ms, output })
+        Ok(Verdict {
+            status,
+            message: message.to_owned(),
+            duration_ms: ms,
+            output,
+            assurance: bass_tui::trial::Assurance::default(),
+        })
     }
 }
 

@@ -377,7 +377,13 @@ mod tests {
         ) -> Result<Verdict, TrialError> {
             assert!(!text.contains('2'), "the judge fails");
             let status = if text.contains('1') { Status::Passed } else { Status::Failed };
-            Ok(Verdict { status, message: String::new(), duration_ms: 1, output: String::new() })
+            Ok(Verdict {
+                status,
+                message: String::new(),
+                duration_ms: 1,
+                output: String::new(),
+                assurance: crate::trial::Assurance::default(),
+            })
         }
 
         fn allow_unprotected(&self) -> Arc<dyn Judge> {

@@ -69,7 +69,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         6 => (1..4_u64, event).prop_map(|(run, event)| Msg::Engine { run, event }),
         3 => (1..4_u64, candidate.clone(), status).prop_map(|(run, candidate, status)| Msg::Tested {
             run, candidate,
-            result: Ok(Verdict { status, message: "m\u{1b}".into(), duration_ms: 1, output: "one\ntwo".into() }),
+            result: Ok(Verdict { status, message: "m\u{1b}".into(), duration_ms: 1, output: "one\ntwo".into(), assurance: crate::trial::Assurance::default() }),
         }),
         1 => (1..4_u64, candidate).prop_map(|(run, candidate)| Msg::Tested { run, candidate, result: Err("no".into()) }),
         1 => (0..200_u16, 0..60_u16).prop_map(|(w, h)| Msg::Resize(w, h)),

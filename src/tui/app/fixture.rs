@@ -123,7 +123,13 @@ impl Session {
     /// A verdict.
     pub fn verdict(&mut self, candidate: usize, status: Status, message: &str) -> Vec<Effect> {
         let run = self.run().id;
-        let verdict = Verdict { status, message: message.into(), duration_ms: 40, output: String::new() };
+        let verdict = Verdict {
+            status,
+            message: message.into(),
+            duration_ms: 40,
+            output: String::new(),
+            assurance: crate::trial::Assurance::default(),
+        };
         self.send(Msg::Tested { run, candidate, result: Ok(verdict) })
     }
 

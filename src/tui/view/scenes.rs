@@ -164,6 +164,7 @@ fn results() {
         message: "rolling_max([]): expected [], got None".into(),
         duration_ms: 812,
         output: "Failed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".into(),
+        assurance: crate::trial::Assurance::default(),
     };
     session.send(Msg::Tested { run, candidate: 1, result: Ok(verdict) });
     insta::assert_snapshot!(scene(&mut session, 80, 24));
