@@ -4,24 +4,24 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
 
-static RUNNER: LazyLock<Runner> = LazyLock::new(Runner::probe);
-
-fn runner(language: Language) -> Option<&'static Runner> {
-    if !RUNNER.protection().is_isolated() {
-        eprintln!("skipped: {}", RUNNER.protection().summary);
+fn runner(language: Language) -> Option<Runner> {
+    // Each test has its own, as what a runner keeps is removed with it.
+    let runner = Runner::probe();
+    if !runner.protection().is_isolated() {
+        eprintln!("skipped: {}", runner.protection().summary);
         return None;
     }
-    if let Err(error) = RUNNER.check_language(language) {
+    if let Err(error) = runner.check_language(language) {
         eprintln!("skipped: {}: {error}", language.name());
         return None;
     }
-    Some(&RUNNER)
+    Some(runner)
 }
 
 /// A project, and what it held before anything ran.
@@ -99,7 +99,7 @@ fn python_tests_of_a_project_run_by_name() {
     let place = python_project();
     let tests = || place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
     assert!(matches!(tests(), Tests::Project(_)));
-    let judge = |program: &str| place.judge(runner, Language::Python, program, tests());
+    let judge = |program: &str| place.judge(&runner, Language::Python, program, tests());
     let verdict = judge(RIGHT);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 checks"), "{}", verdict.output);
     let verdict = judge(&RIGHT.replace("twice(x)", "twice(x) + 1"));
@@ -137,7 +137,7 @@ fn flaky_tests_are_left_out_and_named() {
         ("tests/test_doubling.py", flaky),
     ]);
     let tests = place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
-    let verdict = place.judge(runner, Language::Python, &RIGHT.replace("twice(x)", "0"), tests);
+    let verdict = place.judge(&runner, Language::Python, &RIGHT.replace("twice(x)", "0"), tests);
     assert_eq!(verdict.status, Status::Failed);
     assert!(verdict.message.contains("left out, as they are flaky"), "{}", verdict.message);
 }
@@ -166,7 +166,7 @@ fn a_crate_is_built_and_tested_offline() {
         ),
     ]);
     let tests = || place.tests(Language::Rust, "src/lib.rs", "tests/doubling.rs");
-    let judge = |program: &str| place.judge(runner, Language::Rust, program, tests());
+    let judge = |program: &str| place.judge(&runner, Language::Rust, program, tests());
     let verdict = judge(program);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
     let verdict = judge(&program.replace("twice(x)", "twice(x) + 1"));
@@ -182,6 +182,6 @@ fn a_command_runs_in_a_copy_of_the_project() {
     let command = "python3 -B -c \"from pkg.doubling import f; open('made', 'w'); assert f(3) == 6\"";
     let file = place.folder.path().join("pkg/doubling.py");
     let tests = || Tests::of_command(command, Language::Python, Some(&file), None).unwrap();
-    assert_eq!(place.judge(runner, Language::Python, RIGHT, tests()).status, Status::Passed);
-    assert_eq!(place.judge(runner, Language::Python, STUB, tests()).status, Status::Failed);
+    assert_eq!(place.judge(&runner, Language::Python, RIGHT, tests()).status, Status::Passed);
+    assert_eq!(place.judge(&runner, Language::Python, STUB, tests()).status, Status::Failed);
 }

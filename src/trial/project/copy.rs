@@ -132,7 +132,7 @@ fn copy_all(from: &Path, to: &Path, list: &List, gone: bool) -> Result<(), Strin
         match copy_one(&from.join(path), &to.join(path)) {
             Err(error) if gone && error.kind() == io::ErrorKind::NotFound => {}
             outcome => {
-                outcome.map_err(|e| format!("{} could not be copied for a trial: {e}", from.join(path).display()))?
+                outcome.map_err(|e| format!("{} could not be copied for a trial: {e}", from.join(path).display()))?;
             }
         }
     }

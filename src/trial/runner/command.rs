@@ -94,14 +94,11 @@ pub fn run(
 ) -> Result<Verdict, TrialError> {
     let copied = project.map(|(project, base)| base.copy(project, Some(&trial.program)));
     let copy = copied.transpose().map_err(TrialError::Sandbox)?;
-    let (file, folder, files) = match (&copy, project) {
-        (Some(copy), Some((project, _))) => {
-            (copy.path().join(&project.file), Some(copy.path().join(&project.package)), Vec::new())
-        }
-        _ => {
-            let name = PathBuf::from(command.file.file_name().unwrap_or("candidate".as_ref()));
-            (name.clone(), None, vec![(name, trial.program.clone().into_bytes())])
-        }
+    let (file, folder, files) = if let (Some(copy), Some((project, _))) = (&copy, project) {
+        (copy.path().join(&project.file), Some(copy.path().join(&project.package)), Vec::new())
+    } else {
+        let name = PathBuf::from(command.file.file_name().unwrap_or("candidate".as_ref()));
+        (name.clone(), None, vec![(name, trial.program.clone().into_bytes())])
     };
     let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let values = [

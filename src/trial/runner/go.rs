@@ -88,12 +88,11 @@ pub fn run(
     };
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     let told = channel.read(&nonce);
-    let (status, message) = match judge(&run, told.as_deref(), &tests) {
-        Some(decided) => decided,
-        None => {
-            let verdict = verdict::of(&run, &nonce, &trial.limits)?;
-            (verdict.status, verdict.message)
-        }
+    let (status, message) = if let Some(decided) = judge(&run, told.as_deref(), &tests) {
+        decided
+    } else {
+        let verdict = verdict::of(&run, &nonce, &trial.limits)?;
+        (verdict.status, verdict.message)
     };
     Ok(Verdict {
         status,
@@ -193,7 +192,7 @@ fn guarded(text: &str, secret: &str) -> (String, Vec<String>) {
         let is_test = head.contains("*testing.T)") && !name["Test".len()..].starts_with(char::is_lowercase);
         out.push_str(&text[done..=brace]);
         if let Some(parameter) = parameter.filter(|_| is_test) {
-            out.push_str(&format!(" defer {secret}(\"{name}\", {parameter})();"));
+            out.extend([" defer ", secret, "(\"", &name, "\", ", parameter, ")();"]);
             tests.push(name);
         }
         done = brace + 1;

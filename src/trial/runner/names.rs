@@ -98,8 +98,8 @@ impl Baseline {
         let line = serde_json::to_string(&Record { nonce, status, checks, message }).unwrap_or_default() + "\n";
         let mut verdict = verdict::of(&Run { record: line.into_bytes(), ..run.clone() }, nonce, limits)?;
         if !self.flaky.is_empty() {
-            verdict.message += &format!(" (left out, as they are flaky: {})", self.flaky.join(", "));
-            verdict.message = crate::untrusted::clean_line(&verdict.message, 400);
+            let message = format!("{} (left out, as they are flaky: {})", verdict.message, self.flaky.join(", "));
+            verdict.message = crate::untrusted::clean_line(&message, 400);
         }
         Ok(verdict)
     }

@@ -18,12 +18,15 @@ use super::nonce;
 
 const PYTHON: &str = include_str!("project/python.py");
 
+/// The baseline of a project as it was when it was copied.
+type Known = (Project, Arc<Base>, Arc<Baseline>);
+
 /// Projects that were copied, with what is known of their tests.
 #[derive(Debug, Default)]
 pub struct Projects {
     bases: Mutex<HashMap<PathBuf, Arc<Base>>>,
     workshops: Mutex<HashMap<PathBuf, (Arc<Base>, Workshop)>>,
-    baselines: Mutex<Vec<(Project, Arc<Base>, Arc<Baseline>)>>,
+    baselines: Mutex<Vec<Known>>,
 }
 
 impl Projects {

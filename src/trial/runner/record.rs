@@ -14,12 +14,15 @@ pub struct Channel {
     record: PipeReader,
 }
 
+/// A channel, the ends that the program gets, and the variable that says which numbers they have.
+type Opened = (Channel, Vec<OwnedFd>, (OsString, OsString));
+
 /// The name of the variable that tells the program its two descriptors.
 pub const VARIABLE: &str = "TRIAL_LINES";
 
 impl Channel {
     /// Makes the pipes: what stays here, what the program gets, and the variable that says which numbers they have.
-    pub fn open(nonce: &str) -> Result<(Self, Vec<OwnedFd>, (OsString, OsString)), TrialError> {
+    pub fn open(nonce: &str) -> Result<Opened, TrialError> {
         let failed = |e: io::Error| TrialError::Sandbox(format!("a pipe could not be made: {e}"));
         let (nonce_end, mut told) = io::pipe().map_err(failed)?;
         let (record, record_end) = io::pipe().map_err(failed)?;

@@ -119,10 +119,8 @@ mod tests {
 
     #[test]
     fn strings_and_comments_are_blanked() {
-        assert_eq!(
-            blank("a \"b\\\"c\" d // e\n'{' 'x r#\"\"{\"# f /* { */ g"),
-            "a         d     \n    'x r#      f           g".replace("r#      f", "r#      f")
-        );
+        let text = "a \"b\\\"c\" d // e\n'{' 'x r#\"\"{\"# f /* { */ g";
+        assert_eq!(blank(text), "a        d     \n    'x r#      f         g");
         for odd in ["\"", "'", "'\\", "r#\"", "/*", "`", "é\"é", "'é'"] {
             assert_eq!(blank(odd).len(), odd.len(), "{odd}");
         }

@@ -1,4 +1,4 @@
 // expect: error
-// says: .rs:3
+// says: doubling.rs:4
 // Not a program.
 fn f(x: i64 -> {

@@ -1,4 +1,3 @@
-# expect: killed
-# says: printed
+# expect: killed timeout
 # Prints without end.
 f() { while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done >&2; }
