@@ -389,3 +389,98 @@ fn share_verdicts(candidates: &mut [CandidateResult], keys: &[Option<String>]) {
         candidates[i].duplicate_of = same.first().copied().filter(|&first| first != i);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc::channel;
+
+    use super::super::problem::sample;
+    use super::*;
+    use crate::source::SourceInfo;
+
+    /// A source that is asked for nothing.
+    struct Nobody;
+
+    impl Source for Nobody {
+        fn info(&self) -> SourceInfo {
+            SourceInfo::default()
+        }
+
+        fn generate(&self, request: Request, _: crate::source::EventSink) -> Ticket {
+            Ticket::new(request.options.n)
+        }
+    }
+
+    fn work(n: usize, ended: usize) -> Work {
+        let candidates = (0..n).map(blank).collect();
+        Work { ticket: None, candidates, keys: vec![None; n], ended, testing: 0, refused: None }
+    }
+
+    #[test]
+    fn the_model_has_enough_to_write_whatever_the_trials_do() {
+        let plan = |n, time_budget| Plan {
+            problems: &[],
+            todo: Vec::new(),
+            candidates: Candidates::Model {
+                source: &Nobody,
+                options: GenerateOptions { n, time_budget, ..GenerateOptions::default() },
+                stops: Vec::new(),
+                default_stops: true,
+            },
+            limits: Limits::default(),
+            deadline: None,
+        };
+        // So many are begun, beside so many that are written and wait for their trials.
+        let begun = |plan: &Plan, n: usize, written: usize| {
+            let mut works: BTreeMap<usize, Work> = (0..written).map(|i| (i, work(n, n))).collect();
+            while plan.has_room(&works) {
+                works.insert(works.len(), work(n, 0));
+            }
+            works.len() - written
+        };
+        assert_eq!(begun(&plan(8, None), 8, 0), Engine::MAX_LIVE / 8 + 2);
+        assert_eq!(begun(&plan(8, None), 8, BACKLOG - 1), Engine::MAX_LIVE / 8 + 2);
+        assert_eq!(begun(&plan(8, None), 8, BACKLOG), 0);
+        assert_eq!(begun(&plan(64, None), 64, 0), 3);
+        // With a budget nothing runs beside it, not even trials.
+        let budget = Some(Duration::from_secs(1));
+        assert_eq!((begun(&plan(8, budget), 8, 0), begun(&plan(8, budget), 8, 1)), (1, 0));
+    }
+
+    #[test]
+    fn equal_answers_are_run_once() {
+        let problems = [sample()];
+        let answers = ["    return 2 * x\n", "    return 0\n", "    return 2 * x  # so\n", "    return 0\n"];
+        let plan = Plan {
+            problems: &problems,
+            todo: vec![0],
+            candidates: Candidates::Given(vec![answers.map(|a| Answer::Completion(a.to_owned())).to_vec()]),
+            limits: Limits::default(),
+            deadline: None,
+        };
+        let ran = std::sync::Arc::new(Mutex::new(Vec::new()));
+        let log = ran.clone();
+        let pool = TrialPool::with(2, move |trial, _| {
+            log.lock().unwrap().push(trial.program.clone());
+            let status = if trial.program.contains("2 * x") { Status::Passed } else { Status::Failed };
+            Ok(Verdict { status, ..Verdict::not_run("ran") })
+        })
+        .unwrap();
+        let (send, receive) = channel();
+        let mut results = Vec::new();
+        let ended = run(&plan, &pool, &send, &receive, &mut |news| {
+            if let News::Done(result) = news {
+                results.push(result.clone());
+            }
+            Ok(())
+        });
+        assert_eq!(ended.unwrap(), Ended::Done);
+        assert_eq!(ran.lock().unwrap().len(), 2, "two programs, four candidates");
+        let [result] = &results[..] else { panic!("{results:?}") };
+        assert_eq!((result.n, result.passed, result.pass_at_first), (4, 2, true));
+        let duplicates: Vec<Option<usize>> = result.candidates.iter().map(|c| c.duplicate_of).collect();
+        assert_eq!(duplicates, [None, None, Some(0), Some(1)]);
+        assert!(result.candidates.iter().all(|c| c.message == "ran"));
+    }
+}

@@ -103,7 +103,7 @@ impl TrialPool {
     }
 
     /// The same with something else that runs trials.
-    fn with(
+    pub(crate) fn with(
         workers: usize,
         run: impl Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
@@ -119,7 +119,7 @@ impl TrialPool {
             std::thread::Builder::new().name("trial".to_owned()).spawn(move || {
                 step_back();
                 while let Some(Work { turn, trial, report }) = queue.next() {
-                    let outcome = if cancel.load(Ordering::Relaxed) { Ok(cancelled()) } else { run(&trial, &cancel) };
+                    let outcome = patiently(&cancel, || run(&trial, &cancel));
                     report(TrialReport { candidate: turn.candidate, outcome });
                 }
             })?;
@@ -156,6 +156,23 @@ impl Drop for TrialPool {
         self.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
         self.queue.changed.notify_all();
     }
+}
+
+/// A machine with far too much to do can fail to start the sandbox. That says nothing about the candidate, and it passes.
+const TRIES: usize = 3;
+
+fn patiently(cancel: &AtomicBool, mut run: impl FnMut() -> Result<Verdict, TrialError>) -> Result<Verdict, TrialError> {
+    let mut last = None;
+    for _ in 0..TRIES {
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(cancelled());
+        }
+        match run() {
+            Err(error @ TrialError::Sandbox(_)) => last = Some(error),
+            outcome => return outcome,
+        }
+    }
+    Err(last.unwrap_or_else(|| TrialError::Sandbox("it was not tried".to_owned())))
 }
 
 fn cancelled() -> Verdict {
@@ -238,6 +255,24 @@ mod tests {
         let mut met = [done.recv().unwrap(), done.recv().unwrap()];
         met.sort_unstable();
         assert_eq!(met, [0, 1]);
+    }
+
+    #[test]
+    fn a_fault_of_the_sandbox_is_tried_again_and_nothing_else_is() {
+        let fault = || Err(TrialError::Sandbox("no".to_owned()));
+        let times = |outcomes: &mut dyn FnMut(usize) -> Result<Verdict, TrialError>| {
+            let mut count = 0;
+            let outcome = patiently(&AtomicBool::new(false), || {
+                count += 1;
+                outcomes(count)
+            });
+            (outcome.is_ok(), count)
+        };
+        assert_eq!(times(&mut |n| if n < 3 { fault() } else { Ok(Verdict::not_run("")) }), (true, 3));
+        assert_eq!(times(&mut |_| fault()), (false, TRIES));
+        assert_eq!(times(&mut |_| Err(TrialError::Interpreter("none".to_owned()))), (false, 1));
+        assert_eq!(times(&mut |_| Ok(Verdict::not_run("failed"))), (true, 1), "a verdict is a verdict");
+        assert_eq!(patiently(&AtomicBool::new(true), fault).unwrap(), cancelled());
     }
 
     #[test]
