@@ -169,6 +169,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         } else {
             "this kernel has no Landlock, so files cannot be put out of reach".into()
         },
+        ..Protection::default()
     };
     Ok(Setup {
         job: Job::from_text(PROMPT, &TestsChoice::Auto)?,

@@ -1,25 +1,14 @@
-//! Trials as their users see them: styles of tests, verdicts and messages, and programs that mean harm (`tests/hostile`).
-//!
-//! Each hostile program names its verdict in its first lines. Programs that could do real harm run only where the sandbox holds.
+//! Trials as their users see them: styles of tests, verdicts and messages. Programs that mean harm are in `tests/hostile.rs`.
 
-use std::fs;
-use std::net::{TcpListener, UdpSocket};
-use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Limits, Runner, Status, Tests, Trial, TrialError, Verdict};
 
 static RUNNER: LazyLock<Runner> = LazyLock::new(Runner::probe);
-/// Held for reading while trials run; for writing while nobody's trial may be running.
-static RUNNING: RwLock<()> = RwLock::new(());
-/// A signal to everybody reached this process.
-static WAS_SIGNALLED: AtomicBool = AtomicBool::new(false);
 
 const DOUBLE: &str = "def f(x):\n    return 2 * x\n";
 
@@ -53,7 +42,6 @@ fn file(text: &str) -> Tests {
 }
 
 fn run(runner: &Runner, trial: &Trial) -> Verdict {
-    let _running = RUNNING.read();
     runner.run(trial, &Arc::default()).unwrap()
 }
 
@@ -200,7 +188,6 @@ fn tests_import_the_candidate_even_by_the_name_of_a_library() {
 #[test]
 fn a_tests_file_that_does_not_parse_is_refused_beforehand() {
     let Some(runner) = runner() else { return };
-    let _running = RUNNING.read();
     let error = runner
         .check_tests(&Tests::Source { name: "test_f.py".into(), text: "assert f(1) == 2\nassert (\n".into() })
         .unwrap_err();
@@ -228,7 +215,6 @@ fn without_isolation_nothing_runs_unasked() {
 #[test]
 fn a_wish_to_cancel_is_heard() {
     let Some(runner) = runner() else { return };
-    let _running = RUNNING.read();
     let cancel = Arc::new(AtomicBool::new(false));
     let setter = Arc::clone(&cancel);
     let waker = thread::spawn(move || {
