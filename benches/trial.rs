@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use bass_tui::backend::{self, LoadOptions};
 use bass_tui::engine::{DraftLength, Engine, GenerateOptions, ModelDrafter, StopRules};
-use bass_tui::job::TrialPool;
+use bass_tui::job::{TrialPool, Turn};
 use bass_tui::language::Language;
 use bass_tui::model::{Model, ModelFiles, embedded};
 use bass_tui::trial::{Limits, Runner, Status, Tests, Tier, Trial};
@@ -29,6 +29,7 @@ fn trial(program: &str, wall: Duration) -> Trial {
         module: None,
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: "test_f.py".to_owned(), text: TEST.to_owned() },
+        stub: None,
         limits: Limits { wall, ..Limits::default() },
     }
 }
@@ -125,7 +126,8 @@ fn company() {
         alone.push(timed(|| generate(&mut engine)));
         let pool = TrialPool::new(&runner, TrialPool::default_workers()).expect("threads for trials");
         for candidate in 0..8 {
-            pool.start(candidate, trial("while True:\n    pass\n", Duration::from_secs(60)), |_| {});
+            let turn = Turn { problem: 0, mean_logprob: 0.0, candidate };
+            pool.start(turn, trial("while True:\n    pass\n", Duration::from_secs(60)), |_| {});
         }
         // Until the first of them is past its start.
         std::thread::sleep(Duration::from_millis(300));

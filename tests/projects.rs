@@ -51,7 +51,8 @@ impl Place {
     fn judge(&self, runner: &Runner, language: Language, program: &str, tests: Tests) -> Verdict {
         let limits = Limits { wall: Duration::from_secs(30), ..Limits::default() };
         let entry_point = Some("f".to_owned());
-        let trial = Trial { language, program: program.to_owned(), module: None, entry_point, tests, limits };
+        let trial =
+            Trial { language, program: program.to_owned(), module: None, entry_point, tests, stub: None, limits };
         let verdict = runner.run(&trial, &Arc::default()).unwrap();
         assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
         assert_eq!(verdict.assurance, Assurance::Shared);

@@ -1,12 +1,10 @@
-//! Trials as their users see them: styles of tests, verdicts and messages, and programs that mean harm (`tests/hostile`).
-//!
-//! Each hostile program names its verdict in its first lines. Programs that could do real harm run only where the sandbox holds.
+//! Trials as their users see them: styles of tests, verdicts and messages. Programs that mean harm are in `tests/hostile.rs`.
 
 #[path = "trial/judge.rs"]
 mod judge;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, RwLock};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::Duration;
 

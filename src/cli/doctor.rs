@@ -111,7 +111,8 @@ impl Findings {
         let p = &self.protection;
         let layer = |l: &Layer| format!("  {:<13} {}{}\n", l.name, if l.holds { "" } else { "- " }, l.how);
         let layers: String = p.layers.iter().map(layer).collect();
-        let missing: String = p.missing.iter().map(|line| format!("  {:<13} {line}\n", "not there")).collect();
+        let missing = |line: &String| format!("  {:<13} {line}\n", "not there");
+        let missing: String = p.missing.iter().map(missing).collect();
         let size = self.terminal.size.map_or("unknown".to_owned(), |(w, h)| format!("{w}x{h}"));
         format!(
             "bass-tui {}\nmodel         {engine}\nsandbox       {}\n{layers}{missing}python        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",

@@ -3,8 +3,8 @@
 //! Knows neither engine nor screen. Two jobs, kept apart: `sandbox` contains the code, `verdict` decides what counts as a pass.
 
 mod interpreter;
-mod protection;
 mod project;
+mod protection;
 mod runner;
 mod sandbox;
 mod toolchain;
@@ -16,9 +16,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use interpreter::Fault;
-pub use protection::{Layer, Protection};
 pub use project::Project;
 use project::needs_project;
+pub use protection::{Layer, Protection};
 use runner::command::{Command, Toolbox, split};
 use runner::project::Projects;
 use runner::python::Prepared;

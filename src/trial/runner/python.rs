@@ -205,7 +205,9 @@ mod tests {
     #[ignore = "prints times"]
     fn times_of_a_trial() {
         use std::time::Instant;
-        let (sandbox, Ok(python)) = (Sandbox::probe(crate::trial::Tier::Full), prepare()) else { return eprintln!("skipped: no Python") };
+        let (sandbox, Ok(python)) = (Sandbox::probe(crate::trial::Tier::Full), prepare()) else {
+            return eprintln!("skipped: no Python");
+        };
         let program = "def f(x):\n    return 2 * x\n";
         let tests = "assert f(3) == 6\nassert f(4) == 8\n";
         let fields = [program, "f", "", "test_f.py", tests, ""];

@@ -23,7 +23,7 @@ const SYSTEM: &[&str] = &[
 /// The profile: reads the system and `readable`, writes `scratch` and `writable`, has no network and signals nobody outside.
 pub fn profile(readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> String {
     let list = |paths: &mut dyn Iterator<Item = &Path>| -> String {
-        paths.map(|path| format!(" (subpath {})", quoted(path))).collect()
+        paths.flat_map(|path| [" (subpath ".to_owned(), quoted(path), ")".to_owned()]).collect()
     };
     let read = list(&mut SYSTEM.iter().map(Path::new).chain(readable.iter().map(PathBuf::as_path)));
     let write = list(&mut std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path)));

@@ -31,7 +31,8 @@ pub fn spawn(#[cfg_attr(not(target_os = "linux"), allow(unused_mut))] mut plan: 
         leash
     };
     #[cfg(target_os = "linux")]
-    let (flags, has_namespaces) = (plan.namespaces.as_ref().map_or(0, |n| n.flags()), plan.namespaces.is_some());
+    let (flags, has_namespaces) =
+        (plan.namespaces.as_ref().map_or(0, super::namespaces::Namespaces::flags), plan.namespaces.is_some());
     #[cfg(not(target_os = "linux"))]
     let (flags, has_namespaces) = (0, false);
     let forked: io::Result<i32> = without_signals(|| {
