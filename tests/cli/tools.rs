@@ -85,7 +85,6 @@ fn what_this_version_lacks_is_said() {
     let lacks = |args: &[&str], word: &str| world.run(args).refused(2, &["not available in this version", word]);
     lacks(&["models", "pull", "qwen2-0.5b"], "hf download Qwen/Qwen2-0.5B");
     lacks(&["models", "remove", "qwen2-0.5b"], "models path");
-    lacks(&["complete", "x", "--test-command", "make test"], "--tests FILE");
     lacks(&["complete", "x", "--device", "cuda"], "--device cpu");
 }
 

@@ -37,7 +37,7 @@ impl Scratch {
     pub fn new() -> io::Result<Self> {
         // Our number in the name tells whose folder it is when the program itself was killed.
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let folder = tempfile::Builder::new().prefix(&prefix).tempdir()?;
+        let folder = tempfile::Builder::new().prefix(&prefix).permissions(Permissions::from_mode(0o700)).tempdir()?;
         // Removing is our own business: the usual way stops at folders without permissions and at very deep ones.
         let path = folder.keep();
         // Rules are given for the true path.
@@ -189,6 +189,12 @@ fn open_up(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_else_may_look_in() {
+        let scratch = Scratch::new().unwrap();
+        assert_eq!(fs::metadata(scratch.path()).unwrap().mode() & 0o777, 0o700);
+    }
 
     #[test]
     fn files_are_laid_inside_and_nowhere_else() {
