@@ -16,7 +16,7 @@ use bass_tui::model::{Model, ModelFiles, embedded};
 use bass_tui::trial::{Limits, Runner, Status, Tests, Tier, Trial};
 
 const ROUNDS: usize = 40;
-const REQUESTS: usize = 8;
+const REQUESTS: usize = 20;
 const PROGRAM: &str = "def f(x):\n    return 2 * x\n";
 const TEST: &str = "assert f(1) == 2\n";
 const PROMPT: &str =

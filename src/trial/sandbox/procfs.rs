@@ -2,6 +2,20 @@
 
 use std::fs;
 
+/// Some systems give every session the same share, however nice its processes are, unless the session is made nice, too. False: to be tried again,
+/// as the kernel takes such a wish only every tenth of a second.
+#[cfg(target_os = "linux")]
+pub fn put_session_behind(process: i32) -> bool {
+    let wish = std::fs::write(format!("/proc/{process}/autogroup"), "10");
+    !wish.is_err_and(|error| error.raw_os_error() == Some(libc::EAGAIN))
+}
+
+/// Other systems have no such thing.
+#[cfg(not(target_os = "linux"))]
+pub fn put_session_behind(_process: i32) -> bool {
+    true
+}
+
 /// A process that belongs to a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {

@@ -115,6 +115,7 @@ fn watch(
     let mut deadline = begun + if has_started { job.limits.wall } else { START_UP };
     let mut ticks = 0_u32;
     let mut next_tick = begun + TICK;
+    let mut is_behind = false;
     loop {
         let now = Instant::now();
         if cancel.load(Ordering::Relaxed) {
@@ -126,6 +127,7 @@ fn watch(
         if now >= next_tick {
             ticks = ticks.wrapping_add(1);
             next_tick = now + TICK;
+            is_behind = is_behind || procfs::put_session_behind(process.id());
             if let Some(ended) = over_limit(&mut group, ticks, job, scratch) {
                 return Some(ended);
             }
