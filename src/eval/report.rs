@@ -218,7 +218,8 @@ impl Report<'_> {
                 .collect::<Vec<_>>()
                 .join(", ")
         };
-        let _ = writeln!(out, "; {}", show(&self.header.about));
+        let about = show(&self.header.about);
+        let _ = writeln!(out, "{}{about}", if about.is_empty() { "" } else { "; " });
         let _ = writeln!(out, "{}; {}", show(&self.header.settings), self.protection.summary);
         Ok(out)
     }
