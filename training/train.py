@@ -1,0 +1,206 @@
+"""Trains a network on the arrays of `prepare.py`, for a given number of minutes.
+
+    python train.py --data data --out runs/main --shape main --minutes 20
+    python train.py --data data --out runs/main --minutes 20 --resume                # goes on where the last run stopped
+    python train.py --data data --out runs/draft --shape draft --minutes 8 --teacher runs/main/model
+
+The schedule follows the clock, not the number of steps: warm-up for 100 steps, then constant, then a linear fall to nothing over the last `--decay` of the time
+(Hu et al. 2024, WSD). Runs that are to be continued end with `--decay 0`; the last one falls. A checkpoint with everything needed to go on is written every five minutes and at
+the end, a model folder in Hugging Face layout at the end.
+
+With `--teacher` the loss is 0.3 of the usual cross entropy and 0.7 of the divergence KL(teacher || student) over the whole vocabulary, in the last 60 % of the time, and a third of the batches
+are then completions which the teacher has written itself at temperature 0.8: what a draft model will be asked about.
+
+The seed decides weights and batches; how many steps fit into the time does not follow from it, so `--steps` instead of `--minutes` repeats a run exactly (on one kind of device).
+"""
+
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+from torch.nn import functional as F
+
+from muon import Optimizer
+from network import SHAPES, Network, describe, export, load
+
+# Share of each part in a batch: at first, and while the learning rate falls.
+MIX = {"exercises": (0.45, 0.80), "functions": (0.20, 0.15), "files": (0.35, 0.05)}
+MIX_CPU = {"exercises": (0.85, 0.95), "functions": (0.15, 0.05), "files": (0.0, 0.0)}
+WARM_UP = 100
+SAVE_EVERY = 300.0
+
+
+def main():
+    a = parse()
+    torch.manual_seed(a.seed)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device.type == "cpu" and a.threads:
+        torch.set_num_threads(a.threads)
+    torch.set_float32_matmul_precision("high")
+    out = Path(a.out)
+    out.mkdir(parents=True, exist_ok=True)
+    tokenizer = Tokenizer.from_file(str(Path(a.data) / "tokenizer.json"))
+    state = torch.load(out / "checkpoint.pt", map_location=device, weights_only=False) if a.resume else None
+    network = Network(SHAPES[a.shape], a.seed).to(device)
+    if state and state["shape"] != describe(network):
+        raise SystemExit(f"{out}/checkpoint.pt has another shape: {state['shape']}, asked for {describe(network)}; give its --shape")
+    if state:
+        network.load_state_dict(state["network"])
+    optimizer = Optimizer(network)
+    if state:
+        optimizer.load_state_dict(state["optimizer"])
+    teacher = load(a.teacher).to(device).eval() if a.teacher else None
+    batches = Batches(Path(a.data), MIX if device.type == "cuda" else MIX_CPU, a.context, a.seed, device)
+    run = Run(a, network, optimizer, teacher, batches, device, state)
+    run.train(lambda: save(out / "checkpoint.pt", network, optimizer, run))
+    save(out / "checkpoint.pt", network, optimizer, run)
+    export(network, tokenizer, out / "model", a.context)
+    figures = {"parameters": sum(p.numel() for p in network.parameters()), "tokens": run.tokens, "steps": run.step, "seconds": round(run.seconds)}
+    figures["held-out loss"] = held_out(network, Path(a.data), a.context, device)
+    (out / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
+    print(json.dumps(figures), flush=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", required=True, help="folder that prepare.py has written")
+    parser.add_argument("--out", required=True, help="folder for checkpoint and model")
+    parser.add_argument("--shape", choices=SHAPES, default="main")
+    length = parser.add_mutually_exclusive_group(required=True)
+    length.add_argument("--minutes", type=float)
+    length.add_argument("--steps", type=int)
+    parser.add_argument("--context", type=int, default=512)
+    parser.add_argument("--batch", type=int, default=0, help="texts of `context` tokens a step; 0 chooses by device")
+    parser.add_argument("--decay", type=float, default=0.3, help="share of the time in which the learning rate falls")
+    parser.add_argument("--teacher", help="model folder to learn from")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=0)
+    a = parser.parse_args()
+    a.batch = a.batch or (512 if torch.cuda.is_available() else 8)
+    return a
+
+
+class Batches:
+    """Texts of `context + 1` tokens from random places of the parts."""
+
+    def __init__(self, folder, mix, context, seed, device):
+        arrays = {name: np.load(folder / f"{name}.npy") for name in mix}
+        # One array on the device: no loader could keep up with it.
+        self.arrays = {n: torch.from_numpy(x.astype(np.int32)).to(device) for n, x in arrays.items() if len(x) > context + 1}
+        self.mix, self.context, self.device = mix, context, device
+        self.random = np.random.default_rng(seed)
+
+    def next(self, size, falling):
+        """`[size, context + 1]` tokens."""
+        shares = np.array([self.mix[name][falling] for name in self.arrays])
+        counts = self.random.multinomial(size, shares / shares.sum())
+        rows = []
+        for array, count in zip(self.arrays.values(), counts):
+            starts = torch.from_numpy(self.random.integers(0, len(array) - self.context - 1, count)).to(self.device)
+            rows.append(array[starts[:, None] + torch.arange(self.context + 1, device=self.device)])
+        return torch.cat(rows).long()
+
+
+class Run:
+    """One stretch of training."""
+
+    def __init__(self, a, network, optimizer, teacher, batches, device, state):
+        self.a, self.network, self.optimizer, self.teacher = a, network, optimizer, teacher
+        self.batches, self.device = batches, device
+        self.step, self.tokens, self.seconds = (state["step"], state["tokens"], state["seconds"]) if state else (0, 0, 0.0)
+        self.own_texts = []
+
+    def progress(self, steps, seconds):
+        """How far this stretch is, from 0 to 1."""
+        return steps / self.a.steps if self.a.steps else seconds / (60 * self.a.minutes)
+
+    def train(self, save):
+        forward = torch.compile(self.network) if self.device.type == "cuda" else self.network
+        teach = torch.compile(self.teacher) if self.teacher and self.device.type == "cuda" else self.teacher
+        begun = last_save = last_word = time.monotonic()
+        before, steps, mean = self.seconds, 0, None
+        while (part := self.progress(steps, time.monotonic() - begun)) < 1:
+            falling = part > 1 - self.a.decay
+            scale = min(1.0, (steps + 1) / WARM_UP) * ((1 - part) / self.a.decay if falling else 1.0)
+            taught = self.teacher is not None and part > 0.4
+            tokens = self.texts_of_teacher() if taught and steps % 3 == 0 else self.batches.next(self.a.batch, int(falling))
+            with torch.autocast(self.device.type, torch.bfloat16):
+                logits = forward(tokens[:, :-1])
+                loss = F.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten())
+                total = loss
+                if taught:
+                    with torch.no_grad():
+                        wanted = teach(tokens[:, :-1])
+                    total = 0.3 * loss + 0.7 * divergence(wanted, logits)
+            total.backward()
+            self.optimizer.step(scale)
+            steps, self.step = steps + 1, self.step + 1
+            self.tokens += tokens[:, 1:].numel()
+            now = time.monotonic()
+            self.seconds = before + now - begun
+            if now - last_word > 10 or steps == 1:
+                mean = loss.item() if mean is None else 0.7 * mean + 0.3 * loss.item()
+                print(f"step {self.step}  {part:.3f}  loss {mean:.4f}  {self.tokens / self.seconds:.0f} tokens/s", flush=True)
+                last_word = now
+            if not math.isfinite(mean or 0.0):
+                raise SystemExit("the loss is no number any more; the last checkpoint is from before")
+            if now - last_save > SAVE_EVERY:
+                save()
+                last_save = now
+
+    @torch.no_grad()
+    def texts_of_teacher(self):
+        """Documents that the teacher goes on with from their first third, at temperature 0.8. Written in large batches and used twice."""
+        if not self.own_texts:
+            size = min(self.a.batch, 64)
+            length = min(self.a.context + 1, 192)
+            tokens = self.batches.next(size, 1)[:, : length // 3]
+            for _ in range(length - tokens.shape[1]):
+                with torch.autocast(self.device.type, torch.bfloat16):
+                    logits = self.teacher(tokens)[:, -1].float()
+                tokens = torch.cat([tokens, torch.multinomial(torch.softmax(logits / 0.8, -1), 1)], dim=1)
+            self.own_texts = [tokens, tokens]
+        return self.own_texts.pop()
+
+
+def divergence(wanted, given):
+    """KL(wanted || given) per position, over the whole vocabulary."""
+    wanted = F.log_softmax(wanted.float().flatten(0, 1), -1)
+    given = F.log_softmax(given.float().flatten(0, 1), -1)
+    return F.kl_div(given, wanted, reduction="batchmean", log_target=True)
+
+
+@torch.no_grad()
+def held_out(network, folder, context, device):
+    """Nats per token on texts that no training has seen, by part."""
+    losses = {}
+    for name in ("exercises", "functions", "files"):
+        path = folder / f"{name}_heldout.npy"
+        tokens = torch.from_numpy(np.load(path).astype(np.int64)) if path.exists() else torch.zeros(0)
+        rows = (len(tokens) - 1) // context
+        if rows < 1:
+            continue
+        total = 0.0
+        for row in range(rows):
+            text = tokens[row * context : (row + 1) * context + 1].to(device)
+            total += F.cross_entropy(network(text[None, :-1])[0].float(), text[1:]).item()
+        losses[name] = round(total / rows, 4)
+    return losses
+
+
+def save(path, network, optimizer, run):
+    """Writes a checkpoint whole or not at all."""
+    state = {"shape": describe(network), "network": network.state_dict(), "optimizer": optimizer.state_dict()}
+    state |= {"step": run.step, "tokens": run.tokens, "seconds": run.seconds}
+    torch.save(state, path.with_suffix(".part"))
+    path.with_suffix(".part").rename(path)
+
+
+if __name__ == "__main__":
+    main()
