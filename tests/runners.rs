@@ -11,7 +11,7 @@ use std::time::Duration;
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
 
-/// Held for reading while trials run; for writing while nobody's trial may be running.
+/// Held for reading while a sandbox is in use; for writing while nobody's may be.
 static RUNNING: RwLock<()> = RwLock::new(());
 
 fn limits(seconds: u64) -> Limits {
@@ -20,6 +20,8 @@ fn limits(seconds: u64) -> Limits {
 
 /// The runner, unless the machine has no sandbox or lacks the language: then a line says what is missing.
 fn runner(language: Language) -> Option<Runner> {
+    // The attack that proves the sandbox has folders, too.
+    let _running = RUNNING.read();
     // Each test has its own, as what a runner keeps is removed with it.
     let runner = Runner::probe();
     if !runner.protection().is_isolated() {
@@ -210,6 +212,7 @@ fn javascript_classes_stay_where_they_are() {
 #[test]
 fn a_tests_file_that_does_not_parse_is_refused_before_anything_runs() {
     let Some(runner) = runner(Language::JavaScript) else { return };
+    let _running = RUNNING.read();
     let file = |text: &str| Tests::Source { name: "t.js".to_owned(), text: text.to_owned() };
     let error = runner.check(Language::JavaScript, &file("assert(f(1) === 2);\nassert((;\n")).unwrap_err();
     assert!(error.to_string().starts_with("t.js, line 2: SyntaxError"), "{error}");
