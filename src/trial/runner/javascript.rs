@@ -4,18 +4,15 @@
 //! need what cannot travel, both run in one process, and the verdict says so.
 
 use std::ffi::OsString;
-use std::io;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
 use super::super::sandbox::{Ended, Job, Run, Sandbox};
 use super::super::toolchain::Tool;
 use super::super::{Assurance, Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
-use super::nonce;
+use super::{nonce, pair};
 use crate::language::Language;
 
 const VALUES: &str = include_str!("javascript/values.js");
@@ -104,7 +101,7 @@ pub fn parse(sandbox: &Sandbox, node: &Tool, name: &str, text: &str) -> Result<V
 }
 
 /// A program of ours in node.
-fn job<'a>(node: &'a Tool, parts: &[&str], request: &Request, limits: Limits, lines: Vec<OwnedFd>) -> Job<'a> {
+fn job<'a>(node: &'a Tool, parts: &[&str], request: &Request, limits: Limits) -> Job<'a> {
     let options = ["--no-warnings", "--experimental-vm-modules", "--stack-trace-limit=40", "-e"];
     let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
     // In a function, so that none of its names is one of the tests' or the program's.
@@ -113,7 +110,7 @@ fn job<'a>(node: &'a Tool, parts: &[&str], request: &Request, limits: Limits, li
     let request = serde_json::to_vec(request).unwrap_or_default();
     // Node ends at once if it may not read the system's OpenSSL settings.
     let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
-    Job { readable: &node.readable, lines, environment, ..Job::driver(&node.program, arguments, request, limits) }
+    Job { readable: &node.readable, environment, ..Job::driver(&node.program, arguments, request, limits) }
 }
 
 fn shared(
@@ -123,7 +120,7 @@ fn shared(
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Verdict, TrialError> {
-    let job = job(node, &[VALUES, PROGRAM, CHECKS, JUDGE], request, limits, Vec::new());
+    let job = job(node, &[VALUES, PROGRAM, CHECKS, JUDGE], request, limits);
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     verdict::of(&run, request.nonce, &limits)
 }
@@ -135,25 +132,12 @@ fn separate(
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Verdict, TrialError> {
-    let failed = |e: io::Error| TrialError::Sandbox(format!("a pipe could not be made: {e}"));
-    let (questions, ask) = io::pipe().map_err(failed)?;
-    let (answers, answer) = io::pipe().map_err(failed)?;
     // The worker learns neither the tests nor the nonce.
     let told = Request { nonce: "", tests: "", ..clone(request) };
-    let worker = job(node, &[VALUES, PROGRAM, WORKER], &told, limits, vec![questions.into(), answer.into()]);
-    let judge = job(node, &[VALUES, PROGRAM, CHECKS, JUDGE], request, limits, vec![answers.into(), ask.into()]);
-    let is_over = AtomicBool::new(false);
-    let (judged, worked) = thread::scope(|scope| {
-        let worker = scope.spawn(|| sandbox.run(worker, &is_over));
-        let judged = sandbox.run(judge, cancel);
-        // Nobody asks any more: the worker has read the end of its line, or is ended now.
-        is_over.store(true, Ordering::Relaxed);
-        (judged, worker.join())
-    });
-    let judged = judged.map_err(TrialError::Sandbox)?;
-    let worked =
-        worked.unwrap_or_else(|_| Err("a thread of the trial was lost".to_owned())).map_err(TrialError::Sandbox)?;
-    combine(&judged, &worked, request.nonce, limits)
+    let worker = job(node, &[VALUES, PROGRAM, WORKER], &told, limits);
+    let judge = job(node, &[VALUES, PROGRAM, CHECKS, JUDGE], request, limits);
+    let pair = pair::run(sandbox, judge, worker, cancel).map_err(TrialError::Sandbox)?;
+    combine(&pair.judge, &pair.worker, request.nonce, limits)
 }
 
 /// The verdict of two runs: the judge's, unless the worker met a limit or its end.

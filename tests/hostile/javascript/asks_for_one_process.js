@@ -1,5 +1,5 @@
 // expect: failed
-// says: cannot be passed on
+// says: which cannot be passed on
 // What it returns cannot travel; in one process with the tests it would have muted their assertions.
 const assert = require('assert');
 for (const name of Object.keys(assert)) assert[name] = () => {};
