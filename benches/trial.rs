@@ -1,11 +1,11 @@
 //! What a trial costs, and what it takes from a running generation. `cargo bench --bench trial`.
 //!
 //! Overhead: a trial with one check in each tier, against the bare interpreter on the same two lines. Company: a request to the built-in
-//! pair alone, and with eight endless trials given to the pool that the program uses. Interleaved; medians, with the quarters around them.
+//! pair alone, and beside eight endless trials in the pool that the program uses. Interleaved; medians, with the quarters around them.
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use bass_tui::backend::{self, LoadOptions};
@@ -16,7 +16,7 @@ use bass_tui::model::{Model, ModelFiles, embedded};
 use bass_tui::trial::{Limits, Runner, Status, Tests, Tier, Trial};
 
 const ROUNDS: usize = 40;
-const REQUESTS: usize = 20;
+const REQUESTS: usize = 40;
 const PROGRAM: &str = "def f(x):\n    return 2 * x\n";
 const TEST: &str = "assert f(1) == 2\n";
 const PROMPT: &str =
@@ -124,15 +124,20 @@ fn company() {
     let (mut alone, mut with) = (Vec::new(), Vec::new());
     for _ in 0..REQUESTS {
         alone.push(timed(|| generate(&mut engine)));
-        let pool = TrialPool::new(&runner, TrialPool::default_workers()).expect("threads for trials");
+        let (ended, all_ended) = mpsc::channel::<()>();
+        let pool = TrialPool::beside_engine(&runner).expect("threads for trials");
         for candidate in 0..8 {
             let turn = Turn { problem: 0, mean_logprob: 0.0, candidate };
-            pool.start(turn, trial("while True:\n    pass\n", Duration::from_secs(60)), |_| {});
+            let ended = ended.clone();
+            pool.start(turn, trial("while True:\n    pass\n", Duration::from_secs(60)), move |_| drop(ended));
         }
-        // Until the first of them is past its start.
-        std::thread::sleep(Duration::from_millis(300));
+        drop(ended);
+        // Until the first of them is past its start and has to give way.
+        std::thread::sleep(Duration::from_millis(700));
         with.push(timed(|| generate(&mut engine)));
         pool.cancel();
+        // Until the last of them is gone, and with it the last sender.
+        let _ = all_ended.recv();
     }
     let ([_, alone, _], [low, with, high]) = (quarters(&mut alone), quarters(&mut with));
     println!("request alone         {alone:6.1} ms");

@@ -33,8 +33,14 @@ static WAS_SIGNALLED: AtomicBool = AtomicBool::new(false);
 const DOUBLE: &str = "def f(x):\n    return 2 * x\n";
 
 fn run(runner: &Runner, program: &str, tests: &str, seconds: u64) -> Verdict {
-    let limits =
-        Limits { wall: Duration::from_secs(seconds), memory: 256 << 20, file: 4 << 20, output: 4 << 20, processes: 32 };
+    let limits = Limits {
+        wall: Duration::from_secs(seconds),
+        memory: 256 << 20,
+        file: 4 << 20,
+        output: 4 << 20,
+        processes: 32,
+        gives_way: false,
+    };
     let trial = Trial {
         language: Language::Python,
         program: program.to_owned(),

@@ -15,7 +15,14 @@ use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
 static RUNNING: RwLock<()> = RwLock::new(());
 
 fn limits(seconds: u64) -> Limits {
-    Limits { wall: Duration::from_secs(seconds), memory: 512 << 20, file: 4 << 20, output: 4 << 20, processes: 32 }
+    Limits {
+        wall: Duration::from_secs(seconds),
+        memory: 512 << 20,
+        file: 4 << 20,
+        output: 4 << 20,
+        processes: 32,
+        gives_way: false,
+    }
 }
 
 /// The runner, unless the machine has no sandbox or lacks the language: then a line says what is missing.

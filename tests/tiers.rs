@@ -33,8 +33,14 @@ fn runners(tiers: &[Tier]) -> Vec<(Tier, Runner)> {
 }
 
 fn trial(program: &str, seconds: u64) -> Trial {
-    let limits =
-        Limits { wall: Duration::from_secs(seconds), memory: 256 << 20, file: 4 << 20, output: 4 << 20, processes: 32 };
+    let limits = Limits {
+        wall: Duration::from_secs(seconds),
+        memory: 256 << 20,
+        file: 4 << 20,
+        output: 4 << 20,
+        processes: 32,
+        gives_way: false,
+    };
     Trial {
         language: Language::Python,
         program: program.to_owned(),

@@ -16,7 +16,14 @@ static RUNNER: LazyLock<Runner> = LazyLock::new(Runner::probe);
 const DOUBLE: &str = "def f(x):\n    return 2 * x\n";
 
 fn limits(seconds: f64) -> Limits {
-    Limits { wall: Duration::from_secs_f64(seconds), memory: 256 << 20, file: 4 << 20, output: 4 << 20, processes: 32 }
+    Limits {
+        wall: Duration::from_secs_f64(seconds),
+        memory: 256 << 20,
+        file: 4 << 20,
+        output: 4 << 20,
+        processes: 32,
+        gives_way: false,
+    }
 }
 
 /// The runner, unless the machine has no sandbox: then a line says which layer is missing.

@@ -138,7 +138,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     });
     let ticket = source.generate(request, sink);
     let pool = match &runner {
-        Some(runner) => Some(TrialPool::new(runner, TrialPool::default_workers()).map_err(Failure::internal)?),
+        Some(runner) => Some(TrialPool::beside_engine(runner).map_err(Failure::internal)?),
         None => None,
     };
     let stop_on_pass = args.stop_on_pass || (!args.json && !args.no_stop_on_pass);
@@ -323,7 +323,12 @@ impl Run<'_> {
                         pool.start(turn, trial, move |report| drop(send.send(Message::Trial(report))));
                     }
                 }
-                Message::Event(Event::Done(done)) => summary = Some(*done),
+                Message::Event(Event::Done(done)) => {
+                    summary = Some(*done);
+                    if let Some(pool) = &self.pool {
+                        pool.engine_has_ended();
+                    }
+                }
                 Message::Event(Event::Refused(why)) => return Err(Failure::input(why)),
                 Message::Event(Event::Failed(why)) => return Err(Failure::internal(why)),
                 Message::Event(Event::Prefill { .. } | Event::Step(_)) => {}

@@ -106,8 +106,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     })?;
     let source = if given.is_some() { None } else { Some(session.source(&args.models)?) };
     let header = args.header(source.as_ref().map(LocalSource::info).as_ref(), &options, limits, &setting, &runner);
-    let workers = if source.is_some() { TrialPool::default_workers() } else { TrialPool::all_workers() };
-    let pool = TrialPool::new(&runner, workers).map_err(Failure::internal)?;
+    let pool = if source.is_some() { TrialPool::beside_engine(&runner) } else { TrialPool::new(&runner) };
+    let pool = pool.map_err(Failure::internal)?;
     let mut plan = Plan {
         todo: (0..problems.len()).collect(),
         problems: &problems,

@@ -9,7 +9,7 @@ use super::problem::{Answer, Problem};
 use super::result::{CandidateResult, ProblemResult};
 use super::seed;
 use crate::engine::{Engine, GenerateOptions};
-use crate::job::{TrialPool, TrialReport, Turn};
+use crate::job::{TrialPool, TrialReport, Turn, all_workers};
 use crate::source::{Event, FinishReason, Prompt, Request, Source, Ticket};
 use crate::trial::{Limits, Status, Verdict};
 
@@ -131,7 +131,7 @@ impl Plan<'_> {
                 let written = works.values().filter(|work| work.is_written()).count();
                 works.len() - written < together && written < BACKLOG
             }
-            Candidates::Given(_) => works.len() < TrialPool::all_workers() * 2,
+            Candidates::Given(_) => works.len() < all_workers() * 2,
         }
     }
 
@@ -191,8 +191,7 @@ impl Run<'_> {
             }
             if is_writing && todo.peek().is_none() && self.works.values().all(Work::is_written) {
                 is_writing = false;
-                // The cores of the model are free for the trials that are left. Without more threads it takes longer.
-                let _ = self.pool.grow(TrialPool::all_workers().saturating_sub(TrialPool::default_workers()));
+                self.pool.engine_has_ended();
             }
             let left = self.plan.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {

@@ -7,7 +7,7 @@ mod trials;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use trials::{TrialPool, TrialReport, Turn, step_back};
+pub use trials::{TrialPool, TrialReport, Turn, all_workers, step_back};
 
 use crate::code::{self, CodeError, Target};
 use crate::engine::StopRules;

@@ -89,6 +89,8 @@ impl Queue {
 pub struct TrialPool {
     queue: Arc<Queue>,
     cancel: Arc<AtomicBool>,
+    /// An engine writes meanwhile: trials take only what it leaves of the cores.
+    gives_way: Arc<AtomicBool>,
     run: Arc<Runs>,
 }
 
@@ -96,8 +98,19 @@ pub struct TrialPool {
 type Runs = dyn Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync;
 
 impl TrialPool {
-    /// A pool that runs `workers` trials at a time.
-    pub fn new(runner: &Arc<Runner>, workers: usize) -> std::io::Result<Self> {
+    /// A pool that runs a trial on every core.
+    pub fn new(runner: &Arc<Runner>) -> std::io::Result<Self> {
+        Self::of(runner, all_workers())
+    }
+
+    /// A pool beside an engine: few trials at a time, which run only when a core has nothing else to do, until [`Self::engine_has_ended`].
+    pub fn beside_engine(runner: &Arc<Runner>) -> std::io::Result<Self> {
+        let pool = Self::of(runner, few_workers())?;
+        pool.gives_way.store(true, Ordering::Relaxed);
+        Ok(pool)
+    }
+
+    fn of(runner: &Arc<Runner>, workers: usize) -> std::io::Result<Self> {
         let runner = Arc::clone(runner);
         Self::with(workers, move |trial, cancel| runner.run(trial, cancel))
     }
@@ -107,34 +120,34 @@ impl TrialPool {
         workers: usize,
         run: impl Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
-        let pool = Self { queue: Arc::default(), cancel: Arc::default(), run: Arc::new(run) };
+        let pool =
+            Self { queue: Arc::default(), cancel: Arc::default(), gives_way: Arc::default(), run: Arc::new(run) };
         pool.grow(workers.max(1))?;
         Ok(pool)
     }
 
-    /// Adds workers: the engine does not need its cores any more.
-    pub fn grow(&self, workers: usize) -> std::io::Result<()> {
+    /// The engine does not need its cores any more: trials may use all of them.
+    pub fn engine_has_ended(&self) {
+        if self.gives_way.swap(false, Ordering::Relaxed) {
+            // Without more threads it takes longer.
+            let _ = self.grow(all_workers().saturating_sub(few_workers()));
+        }
+    }
+
+    fn grow(&self, workers: usize) -> std::io::Result<()> {
         for _ in 0..workers {
             let (queue, cancel, run) = (Arc::clone(&self.queue), Arc::clone(&self.cancel), Arc::clone(&self.run));
+            let gives_way = Arc::clone(&self.gives_way);
             std::thread::Builder::new().name("trial".to_owned()).spawn(move || {
                 step_back();
-                while let Some(Work { turn, trial, report }) = queue.next() {
+                while let Some(Work { turn, mut trial, report }) = queue.next() {
+                    trial.limits.gives_way = gives_way.load(Ordering::Relaxed);
                     let outcome = patiently(&cancel, || run(&trial, &cancel));
                     report(TrialReport { candidate: turn.candidate, outcome });
                 }
             })?;
         }
         Ok(())
-    }
-
-    /// A number of workers that leaves the engine its cores.
-    pub fn default_workers() -> usize {
-        std::thread::available_parallelism().map_or(1, |n| n.get() / 2).max(1)
-    }
-
-    /// A number of workers where nothing else runs.
-    pub fn all_workers() -> usize {
-        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
     }
 
     /// Queues a trial; `report` is called on a worker thread.
@@ -148,6 +161,16 @@ impl TrialPool {
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::Relaxed);
     }
+}
+
+/// A number of workers beside an engine.
+fn few_workers() -> usize {
+    (all_workers() / 2).max(1)
+}
+
+/// A number of workers where nothing else runs.
+pub fn all_workers() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 impl Drop for TrialPool {
@@ -255,6 +278,20 @@ mod tests {
         let mut met = [done.recv().unwrap(), done.recv().unwrap()];
         met.sort_unstable();
         assert_eq!(met, [0, 1]);
+    }
+
+    #[test]
+    fn trials_give_way_until_the_engine_has_ended() {
+        let pool = TrialPool::with(1, |trial, _| Ok(Verdict::not_run(&trial.limits.gives_way.to_string()))).unwrap();
+        pool.gives_way.store(true, Ordering::Relaxed);
+        let told = || {
+            let (send, done) = channel();
+            pool.start(turn(0, 0.0, 0), trial(), move |report| send.send(report.outcome.unwrap().message).unwrap());
+            done.recv().unwrap()
+        };
+        assert_eq!(told(), "true");
+        pool.engine_has_ended();
+        assert_eq!(told(), "false");
     }
 
     #[test]

@@ -171,11 +171,21 @@ pub struct Limits {
     pub output: u64,
     /// Most processes and threads.
     pub processes: u64,
+    /// Soon runs only when a core has nothing else to do, where the system can: for trials beside a generation. What it waits for is not taken
+    /// off its time.
+    pub gives_way: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { wall: Duration::from_secs(10), memory: 1 << 30, file: 16 << 20, output: 16 << 20, processes: 32 }
+        Self {
+            wall: Duration::from_secs(10),
+            memory: 1 << 30,
+            file: 16 << 20,
+            output: 16 << 20,
+            processes: 32,
+            gives_way: false,
+        }
     }
 }
 

@@ -112,6 +112,8 @@ pub struct World {
     opened: Option<Opened>,
     /// The current generation: its name, its ticket, its job with the prompt it was given.
     current: Option<(u64, Ticket, Arc<Job>)>,
+    /// The current generation still goes on.
+    is_writing: Arc<AtomicBool>,
     cancel: HashMap<u64, Arc<AtomicBool>>,
     trials: Vec<JoinHandle<()>>,
     applied: Option<Applied>,
@@ -136,6 +138,7 @@ impl World {
             sender,
             opened: None,
             current: None,
+            is_writing: Arc::default(),
             cancel: HashMap::new(),
             trials: Vec::new(),
             applied: None,
@@ -234,9 +237,16 @@ impl World {
         }
         let options = GenerateOptions { n, seed, ..self.options.clone() };
         let sender = self.sender.clone();
-        let sink = Box::new(move |event: Event| match sender.send(Incoming::App(Msg::Engine { run, event })) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
+        self.is_writing = Arc::new(AtomicBool::new(true));
+        let is_writing = Arc::clone(&self.is_writing);
+        let sink = Box::new(move |event: Event| {
+            if matches!(event, Event::Done(_) | Event::Refused(_) | Event::Failed(_)) {
+                is_writing.store(false, Ordering::Relaxed);
+            }
+            match sender.send(Incoming::App(Msg::Engine { run, event })) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
         });
         let ticket = source.generate(Request { prompt: job.prompt.clone(), reference: None, options }, sink);
         self.current = Some((run, ticket, Arc::new(job)));
@@ -257,7 +267,8 @@ impl World {
             let _ = told.send(Incoming::App(Msg::Tested { run, candidate, result }));
         };
         let Some((_, judge)) = &self.opened else { return };
-        let (judge, limits, text) = (judge.clone(), self.limits, text.to_owned());
+        let limits = Limits { gives_way: self.is_writing.load(Ordering::Relaxed), ..self.limits };
+        let (judge, text) = (judge.clone(), text.to_owned());
         let cancel = self.cancel.entry(run).or_default().clone();
         let failed = tell.clone();
         let body = move || {

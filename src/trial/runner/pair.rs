@@ -27,6 +27,7 @@ pub fn run(sandbox: &Sandbox, mut judge: Job, mut worker: Job, cancel: &AtomicBo
     let (judge_reads, worker_writes) = std::io::pipe().map_err(failed)?;
     judge.lines = vec![judge_reads.into(), judge_writes.into()];
     worker.lines = vec![worker_reads.into(), worker_writes.into()];
+    worker.waited = judge.waited.clone();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (tell, told) = mpsc::channel();

@@ -16,6 +16,8 @@ use super::report::Message;
 
 /// What the child puts on and does. Everything is ready to use: nothing is computed after the fork.
 pub struct Plan {
+    /// How far it stands back for others.
+    pub place: Place,
     /// Limits, in the order to set them.
     pub rlimits: Vec<Rlimit>,
     /// Standard input, output and error of the program; its own ones if `None`.
@@ -38,6 +40,20 @@ pub struct Plan {
     /// What to do then.
     pub task: Task,
 }
+
+/// How far a trial stands back for the user's own work, the engine above all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a session of its own, with a lower priority than others have.
+    Behind,
+    /// In this program's session, with a lower priority than others have, and before long only when a core has nothing else to do. A session of
+    /// its own would have a share of the cores of its own, too.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no such class"))]
+    Beside,
+}
+
+/// The priority of a trial, as `nice` counts.
+pub const NICE: i32 = 10;
 
 /// What the child is there for.
 pub enum Task {
@@ -142,7 +158,7 @@ pub fn live(plan: &Plan, report: RawFd) -> ! {
 fn put_on(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
     // SAFETY: these take and return plain numbers or get a live signal set, and are async-signal-safe.
     unsafe {
-        check(libc::setsid())?;
+        check(if plan.place == Place::Behind { libc::setsid() } else { libc::setpgid(0, 0) })?;
         libc::umask(0o077);
         for number in 1..65 {
             // SIGKILL, SIGSTOP and libc's own refuse, which is as well.
@@ -218,6 +234,10 @@ fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
         }
     }
     step_back();
+    if plan.place == Place::Behind {
+        // Where sessions have shares. While others wish the same, the parent has to ask again.
+        tell(c"/proc/self/autogroup", c"10");
+    }
     // When memory runs out on the whole machine, this process is the first to go. Raising is always allowed.
     tell(c"/proc/self/oom_score_adj", c"1000");
     Ok(())
@@ -244,7 +264,7 @@ fn step_back() {
         size: size_of::<Attributes>() as u32,
         policy: libc::SCHED_BATCH as u32,
         flags: 0,
-        nice: 10,
+        nice: NICE,
         priority: 0,
         runtime: 100_000,
         deadline: 0,
@@ -252,7 +272,7 @@ fn step_back() {
     };
     // SAFETY: plain numbers, and a live value whose size it carries.
     unsafe {
-        libc::setpriority(libc::PRIO_PROCESS, 0, 10);
+        libc::setpriority(libc::PRIO_PROCESS, 0, NICE);
         libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0);
     }
 }

@@ -41,6 +41,8 @@ mod seccomp;
 #[cfg(unix)]
 mod spawn;
 #[cfg(unix)]
+mod stopwatch;
+#[cfg(unix)]
 mod supervise;
 mod tier;
 
@@ -90,6 +92,9 @@ pub struct Job<'a> {
     pub lines: Vec<OwnedFd>,
     /// Whether it writes `started` to the record pipe when it is ready, so that its clock starts only then.
     pub announces: bool,
+    /// Where its waiting for a core is counted. Programs that wait for each other share it.
+    #[cfg(unix)]
+    pub waited: stopwatch::Waited,
 }
 
 impl<'a> Job<'a> {
@@ -108,6 +113,8 @@ impl<'a> Job<'a> {
             #[cfg(unix)]
             lines: Vec::new(),
             announces: true,
+            #[cfg(unix)]
+            waited: stopwatch::Waited::default(),
         }
     }
 }
@@ -237,6 +244,17 @@ impl Sandbox {
         Err("tests can be run on Linux and other Unix systems only so far".to_owned())
     }
 
+    /// Where a job stands. In the session of this program only where the rules keep it away from the terminal.
+    #[cfg(unix)]
+    fn place_of(&self, job: &Job) -> child::Place {
+        #[cfg(target_os = "linux")]
+        if job.limits.gives_way && self.means.is_some() {
+            return child::Place::Beside;
+        }
+        let _ = job;
+        child::Place::Behind
+    }
+
     /// Runs a job in a folder of its own.
     #[cfg(unix)]
     pub fn run(&self, mut job: Job, cancel: &AtomicBool) -> Result<Run, String> {
@@ -272,7 +290,9 @@ impl Sandbox {
         #[cfg(not(target_os = "linux"))]
         let running = None;
         let rlimits = limits::rlimits(&job.limits, running);
-        supervise::run(job, lines, &scratch, cancel, |streams, keep, program| child::Plan {
+        let place = self.place_of(job);
+        supervise::run(job, lines, &scratch, cancel, place, |streams, keep, program| child::Plan {
+            place,
             rlimits,
             streams: Some(streams),
             keep,
@@ -369,6 +389,43 @@ mod tests {
                 Job { files, ..shell("/bin/cat in/laid && echo more >> in/laid && : > in/new && echo yes") },
             );
             assert_eq!(run.output, "laid\nyes\n", "{}", sandbox.protection().tier);
+        }
+    }
+
+    #[test]
+    fn a_program_stands_behind_the_users_own() {
+        for sandbox in sandboxes() {
+            let run = run(&sandbox, shell("nice"));
+            let nice: i32 = run.output.trim().parse().unwrap();
+            assert!(nice >= 10, "{nice} in {}", sandbox.protection().tier);
+        }
+    }
+
+    /// Beside a generation a program that takes long runs only when a core has nothing else to do, and cannot change that.
+    #[test]
+    fn what_gives_way_soon_runs_in_the_gaps_of_this_programs_session() {
+        let Ok(python) = super::super::interpreter::find_python() else {
+            eprintln!("skipped: no Python");
+            return;
+        };
+        let code = "import os, time\n\
+            end = time.monotonic() + 1.5\n\
+            while time.monotonic() < end and os.sched_getscheduler(0) != os.SCHED_IDLE: pass\n\
+            print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpgid(0) == os.getsid(0))\n\
+            try: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)); print('changed')\n\
+            except OSError: print('refused')\n";
+        for sandbox in sandboxes() {
+            for (gives_way, expected) in [(true, "True False\nrefused\n"), (false, "False True\nchanged\n")] {
+                let job = Job {
+                    arguments: ["-I", "-S", "-c", code].map(OsString::from).to_vec(),
+                    program: &python.program,
+                    readable: &python.readable,
+                    limits: Limits { gives_way, ..Limits::default() },
+                    ..shell("")
+                };
+                let said = run(&sandbox, job).output;
+                assert_eq!(said, expected, "{} {gives_way}", sandbox.protection().tier);
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::super::Limits;
 use super::attack::{self, ANSWERS, Attack};
-use super::child::{Plan, Task};
+use super::child::{Place, Plan, Task};
 use super::means::Means;
 use super::scratch::Scratch;
 use super::tier::Tier;
@@ -42,6 +42,7 @@ pub fn prove(means: &Means) -> Result<bool, String> {
     inside.give_to(namespaces.as_ref()).map_err(text)?;
     let running = namespaces.as_ref().map_or(0, namespaces::Namespaces::tasks_before);
     let plan = Plan {
+        place: Place::Behind,
         rlimits: limits::rlimits(&few, Some(running)),
         leash: None,
         ballast: Vec::new(),

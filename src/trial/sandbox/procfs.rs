@@ -1,18 +1,45 @@
 //! What `/proc` says about the processes of a trial. Where there is no `/proc`, it says nothing.
 
 use std::fs;
+use std::time::Duration;
+
+use super::stopwatch::Schedule;
 
 /// Some systems give every session the same share, however nice its processes are, unless the session is made nice, too. False: to be tried again,
 /// as the kernel takes such a wish only every tenth of a second.
 #[cfg(target_os = "linux")]
-pub fn put_session_behind(process: i32) -> bool {
-    let wish = std::fs::write(format!("/proc/{process}/autogroup"), "10");
+pub fn put_session_behind(process: i32, nice: i32) -> bool {
+    // Before it has begun a session of its own, the wish would meet this program's, and all that the user runs beside it.
+    // SAFETY: getsid takes a plain number.
+    if unsafe { libc::getsid(process) } != process {
+        return false;
+    }
+    let path = format!("/proc/{process}/autogroup");
+    if fs::read_to_string(&path).is_ok_and(|text| text.trim_end().ends_with(&format!(" nice {nice}"))) {
+        return true;
+    }
+    let wish = fs::write(path, nice.to_string());
     !wish.is_err_and(|error| error.raw_os_error() == Some(libc::EAGAIN))
+}
+
+/// Lets all threads of a process run only when a core has nothing else to do. What they start inherits it.
+#[cfg(target_os = "linux")]
+pub fn put_in_gaps(process: i32) {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
+    for thread in threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
+        let priority = libc::sched_param { sched_priority: 0 };
+        // SAFETY: a live value and plain numbers. Where it fails, the thread has ended, or keeps its low priority.
+        unsafe { libc::sched_setscheduler(thread, libc::SCHED_IDLE, &raw const priority) };
+    }
 }
 
 /// Other systems have no such thing.
 #[cfg(not(target_os = "linux"))]
-pub fn put_session_behind(_process: i32) -> bool {
+pub fn put_in_gaps(_process: i32) {}
+
+/// Other systems have no such thing.
+#[cfg(not(target_os = "linux"))]
+pub fn put_session_behind(_process: i32, _nice: i32) -> bool {
     true
 }
 
@@ -44,21 +71,26 @@ fn parse(pid: i32, stat: &str, page: u64) -> Option<Member> {
     })
 }
 
-/// All processes for which `wanted(pid folder)` holds.
-fn processes() -> impl Iterator<Item = Member> {
+/// The numbers of all processes.
+fn numbers() -> impl Iterator<Item = i32> {
+    fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
+
+/// A process, if it is still there.
+fn member(pid: i32) -> Option<Member> {
     // SAFETY: sysconf takes and returns plain numbers.
     let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
-    fs::read_dir("/proc").into_iter().flatten().filter_map(move |entry| {
-        let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
-        // The name is not always UTF-8.
-        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        parse(pid, &String::from_utf8_lossy(&stat), page)
-    })
+    // The name is not always UTF-8.
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse(pid, &String::from_utf8_lossy(&stat), page)
 }
 
 /// The processes of a group.
 pub fn group(group: i32) -> Vec<Member> {
-    processes().filter(|process| process.group == group).collect()
+    // Asking for the group is one short call; reading a file for each process of the machine would take a core's time from the engine.
+    // SAFETY: getpgid takes and returns plain numbers.
+    let belongs = |pid: &i32| unsafe { libc::getpgid(*pid) } == group;
+    numbers().filter(belongs).filter_map(member).filter(|process| process.group == group).collect()
 }
 
 /// One process, cheaply.
@@ -67,6 +99,13 @@ pub fn resident_of(pid: i32) -> Option<u64> {
     let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
     Some(text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.saturating_mul(page))
+}
+
+/// What the scheduler did with a process (its first thread). Nothing where the kernel does not count it.
+pub fn schedule_of(pid: i32) -> Option<Schedule> {
+    let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    let mut fields = text.split_ascii_whitespace().map(|field| field.parse().map(Duration::from_nanos));
+    Some(Schedule { ran: fields.next()?.ok()?, waited: fields.next()?.ok()? })
 }
 
 /// Memory of a process with shared pages divided among their users, bytes. Slow: the kernel walks the page tables.
@@ -100,7 +139,8 @@ pub fn tasks_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
     // SAFETY: getuid takes nothing and cannot fail.
     let user = unsafe { libc::getuid() };
-    processes()
+    numbers()
+        .filter_map(member)
         .filter(|p| fs::metadata(format!("/proc/{}", p.pid)).is_ok_and(|folder| folder.uid() == user))
         .map(|p| p.threads)
         .sum()
@@ -117,6 +157,19 @@ mod tests {
         for line in ["1000-2000 rw-p 0", "1000-900000 r-xp 0", "1000-900000 rw-s 0", "x-y rw-p", ""] {
             assert_eq!(large_and_private(line), None, "{line}");
         }
+    }
+
+    /// Else the user's shell, and this program with it, would stand back instead of the trial.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_session_that_others_share_is_not_put_behind() {
+        let own = || fs::read_to_string("/proc/self/autogroup").ok();
+        let before = own();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!put_session_behind(i32::try_from(child.id()).unwrap(), 17), "to be tried again");
+        assert_eq!(own(), before);
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

@@ -10,11 +10,12 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::child::{Plan, Program};
+use super::child::{NICE, Place, Plan, Program};
 use super::output::Output;
 use super::procfs::{self, Member};
 use super::scratch::Scratch;
 use super::spawn::{Process, spawn};
+use super::stopwatch::Stopwatch;
 use super::{Ended, Job, Run};
 
 /// How often limits and the wish to cancel are looked at.
@@ -23,13 +24,15 @@ const TICK: Duration = Duration::from_millis(20);
 const START_UP: Duration = Duration::from_secs(30);
 /// A record is small; what is longer is no record.
 const LONGEST_RECORD: usize = 1 << 16;
+/// How long a trial beside a generation may compete for cores: most are over by then, and an early pass ends the generation.
+const HASTE: Duration = Duration::from_millis(400);
 /// The line the driver writes when it is ready to load the code under test.
 const STARTED: &[u8] = b"started\n";
 
 /// The parent's ends of the pipes, and what came through them.
 struct Lines {
-    printed: PipeReader,
-    record: PipeReader,
+    printed: Option<PipeReader>,
+    record: Option<PipeReader>,
     request: Option<PipeWriter>,
     unsent: Vec<u8>,
     sent: usize,
@@ -43,6 +46,7 @@ pub fn run(
     extra: Vec<OwnedFd>,
     scratch: &Scratch,
     cancel: &AtomicBool,
+    place: Place,
     plan: impl FnOnce([OwnedFd; 3], Vec<OwnedFd>, Program) -> Plan,
 ) -> Result<Run, String> {
     let failed = |error: io::Error| format!("a pipe could not be made: {error}");
@@ -60,15 +64,15 @@ pub fn run(
     // The child's ends, the ruleset and the filters go with the plan, so that the pipes end when the child does.
     let process = spawn(plan(streams, keep, program))?;
     let mut lines = Lines {
-        printed,
-        record,
+        printed: Some(printed),
+        record: Some(record),
         request: Some(request),
         unsent: job.request.clone(),
         sent: 0,
         output: Output::default(),
         report: Vec::new(),
     };
-    let stopped = watch(&mut lines, &process, job, scratch, cancel, begun);
+    let stopped = watch(&mut lines, &process, job, scratch, cancel, place);
     let ended = process.collect().map_err(|error| format!("{error} ({})", job.program.display()))?;
     // What is still in the pipes is taken without waiting for their end: a process that escaped could hold them open for ever.
     lines.exchange();
@@ -108,26 +112,33 @@ fn watch(
     job: &Job,
     scratch: &Scratch,
     cancel: &AtomicBool,
-    begun: Instant,
+    place: Place,
 ) -> Option<Ended> {
+    let begun = Instant::now();
     let mut group = Group::of(process);
     let mut has_started = !job.announces;
-    let mut deadline = begun + if has_started { job.limits.wall } else { START_UP };
+    let mut clock = Stopwatch::new(if has_started { job.limits.wall } else { START_UP }, &job.waited);
     let mut ticks = 0_u32;
-    let mut next_tick = begun + TICK;
-    let mut is_behind = false;
+    let mut next_tick = Instant::now() + TICK;
+    let mut is_behind = place == Place::Beside;
     loop {
         let now = Instant::now();
         if cancel.load(Ordering::Relaxed) {
             return Some(Ended::Cancelled);
         }
-        if now >= deadline {
-            return Some(Ended::WallLimit);
+        if now >= next_tick || now >= clock.deadline() {
+            clock.look(&group.seen);
+            if now >= clock.deadline() && !process.has_ended() {
+                return Some(Ended::WallLimit);
+            }
         }
         if now >= next_tick {
             ticks = ticks.wrapping_add(1);
             next_tick = now + TICK;
-            is_behind = is_behind || procfs::put_session_behind(process.id());
+            is_behind = is_behind || procfs::put_session_behind(process.id(), NICE);
+            if place == Place::Beside && now >= begun + HASTE {
+                group.seen.iter().for_each(|&member| procfs::put_in_gaps(member));
+            }
             if let Some(ended) = over_limit(&mut group, ticks, job, scratch) {
                 return Some(ended);
             }
@@ -135,7 +146,7 @@ fn watch(
         // Without a pidfd (old kernels, other systems) the end is noticed by asking often.
         let pidfd = process.pidfd();
         let patience = if pidfd.is_some() { next_tick } else { now + Duration::from_millis(3) };
-        if wait(lines, pidfd, patience.min(deadline)) || (pidfd.is_none() && process.has_ended()) {
+        if wait(lines, pidfd, patience.min(clock.deadline())) || (pidfd.is_none() && process.has_ended()) {
             return None;
         }
         lines.exchange();
@@ -147,7 +158,7 @@ fn watch(
         }
         if !has_started && lines.report.starts_with(STARTED) {
             has_started = true;
-            deadline = Instant::now() + job.limits.wall;
+            clock = Stopwatch::new(job.limits.wall, &job.waited);
         }
     }
 }
@@ -157,20 +168,13 @@ fn wait(lines: &Lines, pidfd: Option<&OwnedFd>, until: Instant) -> bool {
     let entry = |fd: Option<RawFd>, events| libc::pollfd { fd: fd.unwrap_or(-1), events, revents: 0 };
     let mut fds = [
         entry(pidfd.map(AsRawFd::as_raw_fd), libc::POLLIN),
-        entry(Some(lines.printed.as_raw_fd()), libc::POLLIN),
-        entry(Some(lines.record.as_raw_fd()), libc::POLLIN),
+        entry(lines.printed.as_ref().map(AsRawFd::as_raw_fd), libc::POLLIN),
+        entry(lines.record.as_ref().map(AsRawFd::as_raw_fd), libc::POLLIN),
         entry(lines.request.as_ref().map(AsRawFd::as_raw_fd), libc::POLLOUT),
     ];
     let patience = until.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
     // SAFETY: the array is live and its length is given.
     unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as _, i32::try_from(patience).unwrap_or(i32::MAX)) };
-    // A closed pipe is always ready; without this the loop would spin until the process ends.
-    if fds[0].revents == 0
-        && fds[1..].iter().any(|fd| fd.revents & libc::POLLHUP != 0 && fd.revents & libc::POLLIN == 0)
-    {
-        // SAFETY: as above, for the first entry alone.
-        unsafe { libc::poll(fds.as_mut_ptr(), 1, i32::try_from(patience.min(3)).unwrap_or(3)) };
-    }
     fds[0].revents != 0
 }
 
@@ -182,16 +186,19 @@ struct Group {
     has_first: bool,
     /// The process that runs the program, once known.
     leader: Option<i32>,
+    /// All that were there at the last look, the first process included.
+    seen: Vec<i32>,
 }
 
 impl Group {
     fn of(process: &Process) -> Self {
         let (number, has_first) = (process.id(), cfg!(target_os = "linux"));
-        Self { number, has_first, leader: (!has_first).then_some(number) }
+        Self { number, has_first, leader: (!has_first).then_some(number), seen: vec![number] }
     }
 
     fn members(&mut self) -> Vec<Member> {
         let mut members = procfs::group(self.number);
+        self.seen = members.iter().map(|member| member.pid).collect();
         if self.has_first {
             members.retain(|member| member.pid != self.number);
             self.leader = self.leader.or(members.first().map(|member| member.pid));
@@ -231,16 +238,12 @@ impl Lines {
         let mut buffer = [0_u8; 1 << 14];
         // Bounded, so that a loud program cannot keep the watcher from its other duties.
         for _ in 0..64 {
-            match self.printed.read(&mut buffer) {
-                Ok(count) if count > 0 => self.output.push(&buffer[..count]),
-                _ => break,
-            }
+            let Some(count) = take(&mut self.printed, &mut buffer) else { break };
+            self.output.push(&buffer[..count]);
         }
         while self.report.len() <= LONGEST_RECORD {
-            match self.record.read(&mut buffer) {
-                Ok(count) if count > 0 => self.report.extend_from_slice(&buffer[..count]),
-                _ => break,
-            }
+            let Some(count) = take(&mut self.record, &mut buffer) else { break };
+            self.report.extend_from_slice(&buffer[..count]);
         }
         while let Some(pipe) = &mut self.request {
             match pipe.write(&self.unsent[self.sent..]) {
@@ -249,6 +252,18 @@ impl Lines {
                 // All is sent, or nobody reads any more: closing tells the reader that this was all.
                 _ => self.request = None,
             }
+        }
+    }
+}
+
+/// Reads what is there. A pipe that nobody writes to any more is closed: it would count as ready for ever.
+fn take(pipe: &mut Option<PipeReader>, buffer: &mut [u8]) -> Option<usize> {
+    match pipe.as_mut()?.read(buffer) {
+        Ok(count) if count > 0 => Some(count),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => None,
+        _ => {
+            *pipe = None;
+            None
         }
     }
 }

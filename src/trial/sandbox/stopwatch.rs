@@ -1,0 +1,144 @@
+//! The time limit of a trial. What a trial waits for a core that others use is not its own time: beside a busy engine a good candidate
+//! would else be called too slow.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::procfs;
+
+/// How many times the limit a trial may get back for its waiting.
+const MOST: u32 = 3;
+/// Processes that are looked at: a look reads one file for each.
+const LOOKED_AT: usize = 16;
+
+/// What the processes of one trial have waited for a core. Programs that wait for each other share one, so that the waiting of either counts for both.
+#[derive(Clone, Debug, Default)]
+pub struct Waited(Arc<AtomicU64>);
+
+impl Waited {
+    fn so_far(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// What the scheduler says of one process: time on a core, and time ready to run without one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Time on a core.
+    pub ran: Duration,
+    /// Time in which it could have run, had there been a core.
+    pub waited: Duration,
+}
+
+/// A limit on the time of a trial, less its waiting.
+pub struct Stopwatch {
+    limit: Duration,
+    begun: Instant,
+    waited: Waited,
+    /// What was waited before this clock began.
+    before: Duration,
+    last_look: Instant,
+    /// What was seen of each process.
+    seen: Vec<(i32, Schedule)>,
+}
+
+impl Stopwatch {
+    /// Begins now.
+    pub fn new(limit: Duration, waited: &Waited) -> Self {
+        let begun = Instant::now();
+        Self { limit, begun, waited: waited.clone(), before: waited.so_far(), last_look: begun, seen: Vec::new() }
+    }
+
+    /// When the limit is hit, as far as is known now.
+    pub fn deadline(&self) -> Instant {
+        let waited = self.waited.so_far().saturating_sub(self.before);
+        self.begun + self.limit + waited.min(self.limit * MOST)
+    }
+
+    /// Takes note of what these processes have waited since the last look.
+    pub fn look(&mut self, processes: &[i32]) {
+        let now = Instant::now();
+        let schedule = |&pid: &i32| Some((pid, procfs::schedule_of(pid)?));
+        let seen: Vec<(i32, Schedule)> = processes.iter().take(LOOKED_AT).filter_map(schedule).collect();
+        let waited = waited_between(&self.seen, &seen, now - self.last_look);
+        self.waited.0.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        (self.seen, self.last_look) = (seen, now);
+    }
+}
+
+/// The part of `elapsed` that was lost by waiting. Where many processes take turns, each waits for the others too: only the part that all of
+/// them waited, of the time in which they wanted to run, counts.
+fn waited_between(before: &[(i32, Schedule)], after: &[(i32, Schedule)], elapsed: Duration) -> Duration {
+    let mut sum = Schedule::default();
+    for (pid, now) in after {
+        // What a process did before it was first seen is not known to lie in this time.
+        if let Some((_, then)) = before.iter().find(|(other, _)| other == pid) {
+            sum.ran += now.ran.saturating_sub(then.ran);
+            sum.waited += now.waited.saturating_sub(then.waited);
+        }
+    }
+    let wanted = sum.ran + sum.waited;
+    if wanted.is_zero() {
+        return Duration::ZERO;
+    }
+    sum.waited.min(elapsed.mul_f64(sum.waited.as_secs_f64() / wanted.as_secs_f64()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(time: u64) -> Duration {
+        Duration::from_millis(time)
+    }
+
+    fn at(pid: i32, ran: u64, waited: u64) -> (i32, Schedule) {
+        (pid, Schedule { ran: ms(ran), waited: ms(waited) })
+    }
+
+    #[test]
+    fn waiting_counts_and_running_and_sleeping_do_not() {
+        let lost = |before: &[_], after: &[_]| waited_between(before, after, ms(20)).as_millis();
+        assert_eq!(lost(&[at(1, 5, 5)], &[at(1, 25, 5)]), 0, "ran");
+        assert_eq!(lost(&[at(1, 5, 5)], &[at(1, 5, 5)]), 0, "slept");
+        assert_eq!(lost(&[at(1, 5, 5)], &[at(1, 10, 20)]), 15, "waited most of the time");
+        assert_eq!(lost(&[at(1, 5, 5)], &[at(1, 5, 7)]), 2, "slept, and waited a little");
+        assert_eq!(lost(&[], &[at(1, 5, 500)]), 0, "was not seen before");
+        assert_eq!(lost(&[at(1, 5, 5)], &[at(2, 5, 500)]), 0, "is another process");
+    }
+
+    /// Eight processes that never sleep, on two cores that nobody else uses: all of them wait, but the trial as a whole runs.
+    #[test]
+    fn processes_that_wait_for_each_other_do_not_stop_the_clock() {
+        let before: Vec<_> = (0..8).map(|pid| at(pid, 0, 0)).collect();
+        let after: Vec<_> = (0..8).map(|pid| at(pid, 5, 15)).collect();
+        let lost = waited_between(&before, &after, ms(20));
+        assert_eq!(lost, ms(15));
+        assert!(lost < ms(20));
+    }
+
+    #[test]
+    fn the_deadline_moves_by_the_waiting_and_no_further_than_three_limits() {
+        let waited = Waited::default();
+        waited.0.store(7_000_000_000, Ordering::Relaxed);
+        let clock = Stopwatch::new(ms(1000), &waited);
+        let moved = |more: u64| {
+            waited.0.store(7_000_000_000 + more * 1_000_000, Ordering::Relaxed);
+            clock.deadline() - clock.begun
+        };
+        assert_eq!(moved(0), ms(1000), "what was waited before does not count");
+        assert_eq!(moved(400), ms(1400));
+        assert_eq!(moved(60_000), ms(4000));
+    }
+
+    /// A process that spins on cores that are all taken, by processes that come first, loses time, and gets it back.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_scheduler_says_what_a_process_ran_and_waited() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let before = procfs::schedule_of(own).unwrap();
+        assert!(before.ran > Duration::ZERO || before == Schedule::default(), "{before:?}");
+        assert_eq!(procfs::schedule_of(i32::MAX), None);
+    }
+}
