@@ -137,6 +137,30 @@ fn javascript_styles_of_tests_are_found() {
 }
 
 #[test]
+fn typescript_runs_without_its_types() {
+    let Some(runner) = runner(Language::TypeScript) else { return };
+    let ts = |program: &str, tests: &str| {
+        Some(run(&runner, &trial(Language::TypeScript, program, "t.ts", tests, limits(20))))
+    };
+    let double = "interface Pair { x: number; y?: number }\nexport function f(p: Pair): number {\n    return 2 * p.x + (p.y as number ?? 0);\n}\n";
+    let tests = "import assert from 'node:assert';\nimport { f } from './doubling';\n\nconst pair: { x: number, y: number } = { x: 2, y: 3 };\n\
+        assert.strictEqual(f(pair), 7);\n";
+    expect(ts(double, tests), Status::Passed, "1 check");
+    expect(ts(&double.replace('2', "3"), tests), Status::Failed, "f(pair) gave 9, expected 7 (t.ts:5)");
+    // What is more than a type has to be rewritten.
+    let own = "export enum Colour { Red, Green }\nexport class Count {\n    constructor(private n: number) {}\n    next(): number { return ++this.n; }\n}\n";
+    let tests = "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { Colour, Count } from './doubling.ts';\n\
+        test('enum', () => assert.equal(Colour.Green, 1));\ntest('class', () => assert.equal(new Count(4).next(), 5));\n";
+    expect(ts(own, tests), Status::Passed, "2 checks");
+    let broken = ts("function f(x: number: string) {}\n", tests);
+    assert_eq!(broken.map(|verdict| verdict.status), Some(Status::Error));
+    let quits = "interface Pair { x: number }\nexport function f(p: Pair): number { process.exit(0); }\n";
+    let tests =
+        "import assert from 'node:assert';\nimport { f } from './doubling';\nassert.strictEqual(f({ x: 1 }), 2);\n";
+    assert_eq!(ts(quits, tests).map(|verdict| verdict.status), Some(Status::Killed));
+}
+
+#[test]
 fn javascript_values_travel_whole() {
     let same = "function f(x) {\n    return x;\n}\n";
     let values = "const seen = new Map([[1, new Set(['a'])]]);\nconst ring = { name: 'ring' }; ring.self = ring;\n\

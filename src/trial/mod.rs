@@ -335,7 +335,9 @@ impl Runner {
     pub fn check_language(&self, language: Language) -> Result<(), TrialError> {
         match language {
             Language::Python => self.python().map(drop),
-            Language::JavaScript | Language::TypeScript => self.tools.get(Kind::Node).map(drop),
+            Language::JavaScript | Language::TypeScript => {
+                runner::javascript::check(self.tools.get(Kind::Node)?, language)
+            }
             Language::Rust => self.tools.get(Kind::Rustc).map(drop),
             Language::Go => self.tools.get(Kind::Go).map(drop),
         }

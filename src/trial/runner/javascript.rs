@@ -4,7 +4,6 @@
 //! need what cannot travel, both run in one process, and the verdict says so.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
@@ -42,8 +41,18 @@ struct Request<'a> {
     tests: &'a str,
     /// Whether types have to be removed.
     types: bool,
-    /// A module that can do it, where node cannot.
-    compiler: Option<PathBuf>,
+}
+
+/// Whether this node can run programs in this language.
+pub fn check(node: &Tool, language: Language) -> Result<(), TrialError> {
+    if language == Language::TypeScript && node.version < (22, 13) {
+        let (major, minor) = node.version;
+        return Err(TrialError::Interpreter(format!(
+            "TypeScript needs node 22.13 or newer, which removes types by itself, and {} is {major}.{minor}: install a newer one, or give the tests as --test-command",
+            node.program.display()
+        )));
+    }
+    Ok(())
 }
 
 /// Runs a trial.
@@ -52,13 +61,8 @@ pub fn run(sandbox: &Sandbox, node: &Tool, trial: &Trial, cancel: &AtomicBool) -
         return Ok(Verdict::not_run("JavaScript has no doctests: give the tests as a file"));
     };
     let nonce = nonce()?;
+    check(node, trial.language)?;
     let is_typed = trial.language == Language::TypeScript;
-    if is_typed && node.version < (22, 13) {
-        return Err(TrialError::Interpreter(
-            "TypeScript needs node 22.13 or newer, which removes types by itself: install it, or give the tests as --test-command"
-                .to_owned(),
-        ));
-    }
     let ending = if is_typed { "ts" } else { "js" };
     let mut request = Request {
         nonce: &nonce,
@@ -70,7 +74,6 @@ pub fn run(sandbox: &Sandbox, node: &Tool, trial: &Trial, cancel: &AtomicBool) -
         tests_file: name,
         tests: text,
         types: is_typed,
-        compiler: None,
     };
     let verdict = separate(sandbox, node, &request, trial.limits, cancel)?;
     let Some(what) = verdict.message.strip_prefix(LOST).filter(|_| verdict.status == Status::Error) else {
@@ -95,7 +98,6 @@ pub fn parse(sandbox: &Sandbox, node: &Tool, name: &str, text: &str) -> Result<V
         tests_file: name,
         tests: text,
         types: false,
-        compiler: None,
     };
     shared(sandbox, node, &request, Limits::default(), &AtomicBool::new(false))
 }
@@ -104,6 +106,10 @@ pub fn parse(sandbox: &Sandbox, node: &Tool, name: &str, text: &str) -> Result<V
 fn job<'a>(node: &'a Tool, parts: &[&str], request: &Request, limits: Limits) -> Job<'a> {
     let options = ["--no-warnings", "--experimental-vm-modules", "--stack-trace-limit=40", "-e"];
     let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
+    if request.types {
+        // What removes the types is WebAssembly, which would else reserve more addresses than a trial may have.
+        arguments.insert(0, "--disable-wasm-trap-handler".into());
+    }
     // In a function, so that none of its names is one of the tests' or the program's.
     arguments.push(format!("(() => {{\n{}\n}})()", parts.join("\n")).into());
     arguments.push("--".into());
@@ -157,5 +163,5 @@ fn combine(judged: &Run, worked: &Run, nonce: &str, limits: Limits) -> Result<Ve
 }
 
 fn clone<'a>(request: &Request<'a>) -> Request<'a> {
-    Request { file: request.file.clone(), compiler: request.compiler.clone(), ..*request }
+    Request { file: request.file.clone(), ..*request }
 }

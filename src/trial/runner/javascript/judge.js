@@ -310,7 +310,7 @@ async function main() {
         report('passed');
     }
     try {
-        if (isShared) local = await load(request.types ? withoutTypes(request.program, request.compiler) : request.program, request.file);
+        if (isShared) local = await load(request.types ? withoutTypes(request.program) : request.program, request.file);
         else settle(reply());
     } catch (error) {
         report('error', fromWithin(error));
@@ -320,7 +320,7 @@ async function main() {
         const box = OWN.has(word) ? undefined : nameOf(word);
         if (box) defineProperty(globalThis, word, { value: box.value, writable: true, configurable: true });
     }
-    const text = request.types ? withoutTypes(request.tests, request.compiler) : request.tests;
+    const text = request.types ? withoutTypes(request.tests) : request.tests;
     const ticking = isShared ? undefined : setInterval(() => exchange(['turn']), 5);
     ticking?.unref();
     let check;

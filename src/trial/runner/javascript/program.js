@@ -33,16 +33,14 @@ function builtin(name) {
     return nodeModule.isBuiltin(name) || name.startsWith('node:');
 }
 
-// Removes types. Node does it itself from 22.13 on.
-function withoutTypes(text, compiler) {
-    if (nodeModule.stripTypeScriptTypes) return nodeModule.stripTypeScriptTypes(text, { mode: 'transform' });
-    const tool = require(compiler);
-    if (tool.transpileModule) {
-        const { ESNext, CommonJS } = tool.ModuleKind;
-        const kind = isEsModule(text, '') ? ESNext : CommonJS;
-        return tool.transpileModule(text, { compilerOptions: { module: kind, target: tool.ScriptTarget.ES2022 } }).outputText;
+// Removes types. What has a meaning of its own, such as an enum, has to be rewritten, and then lines move.
+function withoutTypes(text) {
+    try {
+        return nodeModule.stripTypeScriptTypes(text);
+    } catch (error) {
+        if (error.code !== 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX') throw error;
+        return nodeModule.stripTypeScriptTypes(text, { mode: 'transform' });
     }
-    return tool.transformSync(text, { loader: 'ts' }).code;
 }
 
 // Links an ES module: `find(specifier)` gives an object whose properties are the names.

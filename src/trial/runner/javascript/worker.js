@@ -139,7 +139,7 @@ async function serve() {
 
 async function main() {
     try {
-        const text = request.types ? withoutTypes(request.program, request.compiler) : request.program;
+        const text = request.types ? withoutTypes(request.program) : request.program;
         waiting = true;
         program = await load(text, request.file);
         waiting = false;
