@@ -295,5 +295,5 @@ fn hostile_programs_get_their_verdict_and_do_no_harm() {
 fn as_another_user() {
     let folder = PathBuf::from(std::env::var_os(PROGRAMS).expect("the folder of the programs"));
     assert_ne!(user(), 0);
-    try_all(&[(Tier::Full, 1), (Tier::KernelRules, 1)], &folder);
+    try_all(&[(Tier::Full, 1), (Tier::Namespaces, 1), (Tier::KernelRules, 1)], &folder);
 }

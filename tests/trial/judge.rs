@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use bass_tui::trial::{Assurance, Status, Tests, Trial};
+use bass_tui::trial::{Assurance, Runner, Status, Tests, Tier, Trial};
 
 use super::{DOUBLE, expect, file, header, limits, run, runner, trial};
 
@@ -121,6 +121,30 @@ fn reference_solutions_pass_and_broken_ones_fail() {
         (wrong.status == Status::Passed).then(|| format!("{}: passed with `return None`", problem.task_id))
     });
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn reference_solutions_pass_in_the_lesser_tiers_too() {
+    let problems = problems();
+    for tier in [Tier::Namespaces, Tier::KernelRules] {
+        let runner = Runner::probe_at_most(tier);
+        if runner.protection().tier != tier.name() {
+            eprintln!("skipped: tier {}", runner.protection().missing.join("; "));
+            continue;
+        }
+        let complaints = in_parallel(&problems, |problem| {
+            let verdict = run(&runner, &problem.trial(&problem.canonical_solution));
+            let is_right = verdict.status == Status::Passed && verdict.assurance == Assurance::Separate;
+            (!is_right).then(|| format!("{}: {:?} {}", problem.task_id, verdict.status, verdict.message))
+        });
+        assert!(
+            complaints.is_empty(),
+            "in {}, {} complaints:\n{}",
+            tier.name(),
+            complaints.len(),
+            complaints.join("\n")
+        );
+    }
 }
 
 /// What the reports call it.
