@@ -50,11 +50,11 @@ pub struct Proof {
 }
 
 impl Layer {
-    /// Nothing rests on control groups yet; what there is, is only told.
+    /// Control groups, or why there are none.
     #[cfg(target_os = "linux")]
-    pub(super) fn control_groups(found: Result<String, String>) -> Self {
-        let how = found.map_or_else(|why| format!("not used: {why}"), |place| format!("not used yet: they {place}"));
-        Self { name: "control groups", holds: false, how }
+    pub(super) fn control_groups(found: Result<String, &String>) -> Self {
+        let holds = found.is_ok();
+        Self { name: "control groups", holds, how: found.unwrap_or_else(|why| format!("not used: {why}")) }
     }
 }
 
@@ -114,6 +114,16 @@ impl Protection {
             summary: format!("sandbox: {} ({apart}); {watched} by watching", tier.name()),
             layers,
             missing,
+        }
+    }
+
+    /// The kernel counts what a trial uses as a whole.
+    #[cfg(target_os = "linux")]
+    pub(super) fn count_by_groups(&mut self, memory: bool, processes: bool) {
+        for layer in &mut self.layers {
+            if (layer.name == "memory" && memory) || (layer.name == "process count" && processes) {
+                "limited by a control group and by watching".clone_into(&mut layer.how);
+            }
         }
     }
 
@@ -180,6 +190,16 @@ mod tests {
             assert_eq!(protection.summary, sentence);
             assert!(protection.is_isolated());
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn control_groups_stand_for_what_they_count() {
+        let mut protection = proved(Tier::KernelRules, 7, false);
+        protection.count_by_groups(false, true);
+        let how = |name| protection.layers.iter().find(|layer| layer.name == name).unwrap().how.as_str();
+        assert_eq!(how("process count"), "limited by a control group and by watching");
+        assert_eq!(how("memory"), "limited for each process by the kernel, for all together by watching");
     }
 
     #[test]

@@ -1,28 +1,133 @@
-//! Whether this program could put trials into control groups (version 2) of their own. Only looked at and reported so far: the limits of
-//! a trial do not rest on them.
+//! Control groups (version 2) for trials, where the system has left some to this program: the kernel then counts the memory and the processes of
+//! a trial as a whole, for root, too.
+//!
+//! Groups belong to whoever manages them: none are made but where that was given away, by systemd's mark (`Delegate=yes`) or because this
+//! program's own group is the first of all.
 
-use std::fs;
+use std::ffi::CString;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-/// Tries to make a group below the program's own. What came of it, in words.
-pub fn probe() -> Result<String, String> {
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let folder = own_folder(&groups, &mounts).ok_or("this system has no control groups of version 2")?;
-    let controllers = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
-    let lacking: Vec<&str> =
-        ["memory", "pids"].into_iter().filter(|name| !controllers.split_whitespace().any(|c| c == *name)).collect();
-    if !lacking.is_empty() {
-        return Err(format!("no control of {} is delegated to this program's group", lacking.join(" and ")));
-    }
-    let trial = folder.join(format!("bass-tui-{}", std::process::id()));
-    fs::create_dir(&trial).map_err(|error| format!("no group can be made: {error}"))?;
-    fs::remove_dir(&trial).map_err(|error| format!("a group can be made, but not removed: {error}"))?;
-    Ok(format!("could be made in {}", folder.display()))
+use super::super::Limits;
+
+/// What the kernel may take beyond the limit that is watched, bytes: the watch can say what happened, the kernel only kills.
+const MARGIN: u64 = 64 << 20;
+/// What marks a group that systemd has given away.
+const MARKS: [&std::ffi::CStr; 2] = [c"trusted.delegate", c"user.delegate"];
+
+/// A place for the groups of trials.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    folder: PathBuf,
+    has_memory: bool,
+    has_processes: bool,
 }
 
-/// The folder of the program's own group.
-fn own_folder(groups: &str, mounts: &str) -> Option<PathBuf> {
+/// The group of one trial. Dropping it ends whatever is in it.
+#[derive(Debug)]
+pub struct Group {
+    folder: PathBuf,
+}
+
+impl Groups {
+    /// Finds a place, by making a group there; else why there is none.
+    pub fn find() -> Result<Self, String> {
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let (folder, is_first) =
+            own_folder(&groups, &mounts).ok_or("this system has no control groups of version 2")?;
+        // Beside this program, where its own group is one of several in a place that was given away; below it, where it is the first of all.
+        let place = if is_first {
+            folder
+        } else {
+            folder.ancestors().skip(1).find(|place| is_given_away(place)).map(Path::to_path_buf).ok_or(
+                "no group above this program's was given to it (systemd-run --user --scope -p Delegate=yes does it)",
+            )?
+        };
+        let has = |name| is_controlled(&place, name) || control(&place, name);
+        let found = Self { has_memory: has("memory"), has_processes: has("pids"), folder: place };
+        if !found.has_memory && !found.has_processes {
+            return Err(format!("neither memory nor processes can be counted in {}", found.folder.display()));
+        }
+        match found.make(&Limits::default()) {
+            Ok(_) => Ok(found),
+            Err(error) => Err(format!("no group can be made in {}: {error}", found.folder.display())),
+        }
+    }
+
+    /// What it is good for, in words.
+    pub fn how(&self) -> String {
+        let what = match (self.has_memory, self.has_processes) {
+            (true, true) => "memory and processes",
+            (true, false) => "memory",
+            (false, _) => "processes",
+        };
+        format!("the kernel counts the {what} of a trial, in {}", self.folder.display())
+    }
+
+    /// Whether the kernel counts memory.
+    pub fn has_memory(&self) -> bool {
+        self.has_memory
+    }
+
+    /// Whether the kernel counts processes.
+    pub fn has_processes(&self) -> bool {
+        self.has_processes
+    }
+
+    /// A group for one trial.
+    pub fn make(&self, limits: &Limits) -> io::Result<Group> {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("bass-tui-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let folder = self.folder.join(name);
+        fs::create_dir(&folder)?;
+        let group = Group { folder };
+        let write = |file: &str, value: u64| fs::write(group.folder.join(file), value.to_string());
+        if self.has_processes {
+            write("pids.max", limits.processes)?;
+        }
+        if self.has_memory {
+            write("memory.max", limits.memory.saturating_add(MARGIN))?;
+            // Not every kernel has these.
+            let _ = (write("memory.swap.max", 0), write("memory.oom.group", 1));
+        }
+        Ok(group)
+    }
+}
+
+impl Group {
+    /// What a process writes `0` to in order to go in.
+    pub fn gate(&self) -> io::Result<OwnedFd> {
+        Ok(OpenOptions::new().write(true).open(self.folder.join("cgroup.procs"))?.into())
+    }
+
+    /// Whether the kernel has ended something in it for want of memory.
+    pub fn ran_out_of_memory(&self) -> bool {
+        let events = fs::read_to_string(self.folder.join("memory.events")).unwrap_or_default();
+        events.lines().filter_map(|line| line.strip_prefix("oom_kill ")).any(|count| count != "0")
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = fs::write(self.folder.join("cgroup.kill"), "1");
+        // It can be removed once the last process is gone, which takes a moment.
+        for _ in 0..200 {
+            if fs::remove_dir(&self.folder).is_ok() || !self.folder.exists() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// The folder of the program's own group, and whether it is the first of all.
+fn own_folder(groups: &str, mounts: &str) -> Option<(PathBuf, bool)> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mount = mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
@@ -31,7 +136,27 @@ fn own_folder(groups: &str, mounts: &str) -> Option<PathBuf> {
         (after.starts_with("cgroup2 ")).then_some((*fields.get(3)?, *fields.get(4)?))
     })?;
     let inner = Path::new(group).strip_prefix(mount.0).ok()?;
-    Some(Path::new(mount.1).join(inner))
+    Some((Path::new(mount.1).join(inner), group == "/"))
+}
+
+fn is_given_away(folder: &Path) -> bool {
+    let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else { return false };
+    MARKS.iter().any(|mark| {
+        let mut value = [0_u8; 2];
+        // SAFETY: live strings, and an array with its length.
+        let count = unsafe { libc::getxattr(path.as_ptr(), mark.as_ptr(), value.as_mut_ptr().cast(), value.len()) };
+        count == 1 && value[0] == b'1'
+    })
+}
+
+fn is_controlled(folder: &Path, what: &str) -> bool {
+    let controlled = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
+    controlled.split_whitespace().any(|name| name == what)
+}
+
+/// Lets groups in this folder be limited.
+fn control(folder: &Path, what: &str) -> bool {
+    fs::write(folder.join("cgroup.subtree_control"), format!("+{what}")).is_ok() && is_controlled(folder, what)
 }
 
 #[cfg(test)]
@@ -42,12 +167,46 @@ mod tests {
     fn the_own_group_is_found_below_its_mount() {
         let mounts =
             "25 30 0:23 / /sys rw - sysfs sysfs rw\n31 25 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n";
-        let folder = |groups, mounts| own_folder(groups, mounts).map(|path| path.display().to_string());
-        assert_eq!(folder("0::/user.slice/a.scope\n", mounts).as_deref(), Some("/sys/fs/cgroup/user.slice/a.scope"));
+        let folder = |groups, mounts| {
+            own_folder(groups, mounts).map(|(path, is_first)| (path.to_str().unwrap_or_default().to_owned(), is_first))
+        };
+        let found = |path: &str, is_first| Some((path.to_owned(), is_first));
+        assert_eq!(folder("0::/user.slice/a.scope\n", mounts), found("/sys/fs/cgroup/user.slice/a.scope", false));
         assert_eq!(folder("4:memory:/x\n", mounts), None);
+        assert_eq!(folder("0::/\n", mounts), found("/sys/fs/cgroup/", true));
         assert_eq!(folder("0::/\n", "25 30 0:23 / /sys rw - sysfs sysfs rw\n"), None);
         let part = "31 25 0:27 /box /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
-        assert_eq!(folder("0::/box/in\n", part).as_deref(), Some("/sys/fs/cgroup/in"));
+        assert_eq!(folder("0::/box/in\n", part), found("/sys/fs/cgroup/in", false));
         assert_eq!(folder("0::/elsewhere\n", part), None);
+    }
+
+    #[test]
+    fn a_folder_without_systemds_mark_is_not_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_given_away(folder.path()));
+        assert!(!is_given_away(Path::new("/not/there")));
+    }
+
+    #[test]
+    fn a_group_counts_and_goes_with_its_trial() {
+        let groups = match Groups::find() {
+            Ok(groups) => groups,
+            Err(why) => {
+                eprintln!("skipped: control groups: {why}");
+                return;
+            }
+        };
+        let group = groups.make(&Limits { processes: 7, ..Limits::default() }).unwrap();
+        let folder = group.folder.clone();
+        if groups.has_processes {
+            assert_eq!(fs::read_to_string(folder.join("pids.max")).unwrap().trim(), "7");
+        }
+        // What is still in it ends.
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        fs::write(folder.join("cgroup.procs"), child.id().to_string()).unwrap();
+        assert!(!group.ran_out_of_memory());
+        drop(group);
+        assert!(!child.wait().unwrap().success());
+        assert!(!folder.exists());
     }
 }

@@ -165,6 +165,9 @@ pub struct Sandbox {
     /// Whether the kernel applies the limit of processes to this user.
     #[cfg(target_os = "linux")]
     counts_processes: bool,
+    /// Where trials get control groups.
+    #[cfg(target_os = "linux")]
+    groups: Option<cgroup::Groups>,
     #[cfg(target_os = "macos")]
     has_profile: bool,
 }
@@ -183,8 +186,12 @@ impl Sandbox {
                 Ok((counts_processes, means)) => {
                     let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes, is_other_user };
                     let mut protection = Protection::proved(proof, sentences(&missing));
-                    protection.layers.push(Layer::control_groups(cgroup::probe()));
-                    return Self { protection, means: Some(means), counts_processes };
+                    let groups = cgroup::Groups::find();
+                    if let Ok(groups) = &groups {
+                        protection.count_by_groups(groups.has_memory(), groups.has_processes());
+                    }
+                    protection.layers.push(Layer::control_groups(groups.as_ref().map(cgroup::Groups::how)));
+                    return Self { protection, means: Some(means), counts_processes, groups: groups.ok() };
                 }
                 Err(reason) => missing.push((tier, reason)),
             }
@@ -222,6 +229,8 @@ impl Sandbox {
             // SAFETY: geteuid takes nothing and cannot fail.
             #[cfg(target_os = "linux")]
             counts_processes: unsafe { libc::geteuid() } != 0,
+            #[cfg(target_os = "linux")]
+            groups: cgroup::Groups::find().ok(),
             #[cfg(target_os = "macos")]
             has_profile: false,
         }
@@ -291,7 +300,14 @@ impl Sandbox {
         let running = None;
         let rlimits = limits::rlimits(&job.limits, running);
         let place = self.place_of(job);
-        supervise::run(job, lines, &scratch, cancel, place, |streams, keep, program| child::Plan {
+        #[cfg(target_os = "linux")]
+        let group = self.group(&job.limits)?;
+        #[cfg(target_os = "linux")]
+        let gate = match &group {
+            Some(group) => Some(group.gate().map_err(|e| format!("a control group cannot be entered: {e}"))?),
+            None => None,
+        };
+        let run = supervise::run(job, lines, &scratch, cancel, place, |streams, keep, program| child::Plan {
             place,
             rlimits,
             streams: Some(streams),
@@ -304,8 +320,22 @@ impl Sandbox {
             namespaces,
             #[cfg(target_os = "linux")]
             rules,
+            #[cfg(target_os = "linux")]
+            gate,
             task: child::Task::Program(program),
-        })
+        })?;
+        #[cfg(target_os = "linux")]
+        if group.is_some_and(|group| group.ran_out_of_memory()) {
+            return Ok(Run { ended: Ended::MemoryLimit, ..run });
+        }
+        Ok(run)
+    }
+
+    /// A control group for one trial, where there are any.
+    #[cfg(target_os = "linux")]
+    fn group(&self, limits: &Limits) -> Result<Option<cgroup::Group>, String> {
+        let make = |groups: &cgroup::Groups| groups.make(limits);
+        self.groups.as_ref().map(make).transpose().map_err(|e| format!("a control group could not be made: {e}"))
     }
 }
 
@@ -426,6 +456,24 @@ mod tests {
                 let said = run(&sandbox, job).output;
                 assert_eq!(said, expected, "{} {gives_way}", sandbox.protection().tier);
             }
+        }
+    }
+
+    /// Where the kernel counts the processes of a trial by a control group, it does so whoever runs it.
+    #[test]
+    fn a_control_group_limits_processes_in_every_tier() {
+        for sandbox in sandboxes() {
+            if !sandbox.groups.as_ref().is_some_and(cgroup::Groups::has_processes) {
+                let layer = sandbox.protection().layers.last().map(|layer| layer.how.as_str());
+                eprintln!("skipped: control groups: {}", layer.unwrap_or_default());
+                return;
+            }
+            // Fewer than the watch would notice in time.
+            let limits = Limits { processes: 4, ..Limits::default() };
+            let script = "for i in 1 2 3 4 5 6 7 8 9; do /bin/sleep 1 & done; echo all";
+            let run = run(&sandbox, Job { limits, ..shell(script) });
+            let tier = &sandbox.protection().tier;
+            assert!(run.output.contains("fork") && !run.output.contains("all"), "{tier}: {run:?}");
         }
     }
 

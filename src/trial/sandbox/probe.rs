@@ -50,6 +50,7 @@ pub fn prove(means: &Means) -> Result<bool, String> {
         keep: Vec::new(),
         namespaces,
         rules: Some(means.rules(&[], &[], inside.path())?),
+        gate: None,
         task: Task::Attack(attack),
     };
     let process = spawn::spawn(plan)?;
