@@ -17,6 +17,8 @@ use super::super::Limits;
 
 /// What the kernel may take beyond the limit that is watched, bytes: the watch can say what happened, the kernel only kills.
 const MARGIN: u64 = 64 << 20;
+/// How the names of our groups begin; the number of the program follows.
+const NAME: &str = "bass-tui-";
 /// What marks a group that systemd has given away.
 const MARKS: [&std::ffi::CStr; 2] = [c"trusted.delegate", c"user.delegate"];
 
@@ -54,9 +56,21 @@ impl Groups {
         if !found.has_memory && !found.has_processes {
             return Err(format!("neither memory nor processes can be counted in {}", found.folder.display()));
         }
+        found.sweep();
         match found.make(&Limits::default()) {
             Ok(_) => Ok(found),
             Err(error) => Err(format!("no group can be made in {}: {error}", found.folder.display())),
+        }
+    }
+
+    /// Ends and removes the groups of programs that are gone: one that was killed could not do it itself.
+    fn sweep(&self) {
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let maker = name.to_str().and_then(|name| name.strip_prefix(NAME)?.split('-').next()?.parse::<u32>().ok());
+            if maker.is_some_and(|maker| !Path::new(&format!("/proc/{maker}")).exists()) {
+                drop(Group { folder: entry.path() });
+            }
         }
     }
 
@@ -83,7 +97,7 @@ impl Groups {
     /// A group for one trial.
     pub fn make(&self, limits: &Limits) -> io::Result<Group> {
         static MADE: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("bass-tui-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let name = format!("{NAME}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let folder = self.folder.join(name);
         fs::create_dir(&folder)?;
         let group = Group { folder };
@@ -208,5 +222,10 @@ mod tests {
         drop(group);
         assert!(!child.wait().unwrap().success());
         assert!(!folder.exists());
+        // The child is gone, and nobody has its number.
+        let left = groups.folder.join(format!("{NAME}{}-0", child.id()));
+        fs::create_dir(&left).unwrap();
+        groups.sweep();
+        assert!(!left.exists());
     }
 }
