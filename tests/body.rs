@@ -314,6 +314,13 @@ fn bracish() -> impl Strategy<Value = String> {
 
 const BRACES: [Language; 4] = [JavaScript, TypeScript, Rust, Go];
 
+/// The start of a character in Rust, or, with a line break behind it, the brace that closes the function.
+#[test]
+fn a_brace_at_the_very_end_is_read_as_it_will_stand() {
+    let trimmed = trim_candidate(Rust, 0, "'}");
+    assert_eq!(trim_candidate(Rust, 0, &trimmed), trimmed);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 

@@ -1,5 +1,7 @@
 //! `bass-tui eval`: scores whole problem sets.
 
+mod log;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,24 +11,22 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use log::Log;
+
 use super::args::{GenerateArgs, ModelArgs, TrialArgs, duration, list};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
-use super::progress::Line;
 use super::session::{Session, consent, on_signal};
 use crate::engine::{DraftLength, GenerateOptions};
 use crate::eval::{
-    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Progress, Report,
-    ResultsFile, RunError, Setting, Speed, Unready,
+    self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Report, ResultsFile,
+    RunError, Setting, Unready,
 };
 use crate::job::TrialPool;
 use crate::sampling::Accept;
 use crate::source::{LocalSource, Source, SourceInfo};
 use crate::trial::{Limits, Runner};
 use crate::untrusted::clean_line;
-
-/// Between two lines of progress where nothing can be drawn over.
-const EVERY: Duration = Duration::from_secs(30);
 
 /// Arguments of `eval`.
 #[derive(Debug, clap::Args)]
@@ -373,73 +373,4 @@ fn on_interrupt(send: &Sender<Message>, listening: &Arc<AtomicBool>) {
             std::process::exit(i32::from(INTERRUPTED));
         }
     });
-}
-
-/// What the user sees while it runs: a line that is drawn over, or one now and then.
-struct Log {
-    line: Option<Line>,
-    /// When a line was last written, where none can be drawn over.
-    written: Option<Instant>,
-    progress: Progress,
-    began: Instant,
-    first: Option<Instant>,
-    last: Instant,
-}
-
-impl Log {
-    fn new(quiet: bool, problems: usize, before: &BTreeMap<String, ProblemResult>) -> Self {
-        let now = Instant::now();
-        let drawn = Line::is_seen();
-        let progress = Progress {
-            problems,
-            before: before.len(),
-            solved: before.values().filter(|r| r.pass_at_all).count(),
-            ..Progress::default()
-        };
-        Self {
-            line: drawn.then(|| Line::new(quiet)),
-            written: (!drawn && !quiet).then_some(now),
-            progress,
-            began: now,
-            first: None,
-            last: now,
-        }
-    }
-
-    fn news(&mut self, news: &News) {
-        let now = Instant::now();
-        match news {
-            News::Tokens(tokens) => {
-                self.progress.tokens += tokens;
-                self.first.get_or_insert(self.began);
-                self.last = now;
-            }
-            News::Done(result) => {
-                self.progress.done += 1;
-                self.progress.solved += usize::from(result.pass_at_all);
-            }
-            News::Tested | News::Waiting => {}
-        }
-        if let Some(line) = &mut self.line
-            && line.due().is_some()
-        {
-            let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
-            line.draw(&clean_line(&self.progress.line(now - self.began), columns.saturating_sub(1)));
-        }
-        if let Some(written) = self.written.filter(|&written| now - written >= EVERY) {
-            let _ = written;
-            self.written = Some(now);
-            say(&(self.progress.line(now - self.began) + "\n"));
-        }
-    }
-
-    /// Takes the line away; what the run took.
-    fn close(&mut self) -> Speed {
-        self.line = None;
-        Speed {
-            tokens: self.progress.tokens,
-            writing: self.first.map_or(0.0, |first| (self.last - first).as_secs_f64()),
-            wall: self.began.elapsed().as_secs_f64(),
-        }
-    }
 }

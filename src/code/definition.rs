@@ -1,6 +1,8 @@
 //! Where functions and classes are defined, read from a syntax tree: the same walk for every language, which differs only in the
 //! names of its nodes.
 
+use super::syntax;
+
 /// The nodes of a grammar that matter here.
 pub(super) struct Grammar {
     /// The grammar.
@@ -28,15 +30,9 @@ pub(super) struct Definition {
     pub parent: Option<usize>,
 }
 
-/// All definitions of `text` in the order they stand in; `None` if `text` cannot be parsed without errors. A tree with errors is not
-/// used at all: near the error it loses definitions and puts others in the wrong place.
+/// All definitions of `text` in the order they stand in; `None` if `text` cannot be parsed without errors.
 pub(super) fn of(grammar: &Grammar, text: &str) -> Option<Vec<Definition>> {
-    let mut parser = tree_sitter::Parser::new();
-    parser.set_language(&(grammar.language)()).ok()?;
-    let tree = parser.parse(text, None)?;
-    if tree.root_node().has_error() {
-        return None;
-    }
+    let tree = syntax::parse(&(grammar.language)(), text)?;
     let mut found: Vec<Definition> = Vec::new();
     // Definitions that are open at this node: index and end.
     let mut open: Vec<(usize, usize)> = Vec::new();

@@ -17,6 +17,7 @@ mod rules;
 mod rust;
 mod spec;
 mod splice;
+mod syntax;
 mod target;
 mod text;
 mod typescript;
@@ -61,7 +62,9 @@ pub fn function_end(language: Language, indent: usize, text: &str) -> Option<usi
 /// end, line ends `\n`.
 /// Ends with exactly one newline unless it is empty.
 pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
-    let kept = text.get(..(rules::of(language).inside)(indent, text)).unwrap_or(text);
+    // As it will stand: the line break at its end can end what would else be open, such as `'}` in Rust.
+    let text = format!("{}\n", text.trim_end());
+    let kept = text.get(..(rules::of(language).inside)(indent, &text)).unwrap_or(&text);
     let (kept, _) = text::decode_str(kept);
     match kept.trim_end() {
         "" => String::new(),

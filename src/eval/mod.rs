@@ -5,6 +5,7 @@
 
 mod figures;
 mod format;
+mod plan;
 mod preflight;
 mod problem;
 mod progress;
@@ -18,11 +19,12 @@ mod seed;
 
 pub use figures::{Figures, figures};
 pub use format::load;
+pub use plan::{Candidates, Plan};
 pub use preflight::{Setting, Unready, preflight};
 pub use problem::{Answer, Origin, Problem};
 pub use progress::Progress;
 pub use report::{Report, Speed};
 pub use result::{CandidateResult, ProblemResult};
 pub use results_file::{Header, ResultsFile};
-pub use run::{Candidates, Ended, Message, News, Plan, RunError, run};
+pub use run::{Ended, Message, News, RunError, run};
 pub use samples::{canonical, find, read};

@@ -5,44 +5,14 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use super::problem::{Answer, Problem};
+use super::plan::{Candidates, Plan};
+use super::problem::Answer;
 use super::result::{CandidateResult, ProblemResult};
 use super::seed;
 use crate::engine::{Engine, GenerateOptions};
 use crate::job::{TrialPool, TrialReport, Turn, all_workers};
-use crate::source::{Event, FinishReason, Prompt, Request, Source, Ticket};
-use crate::trial::{Limits, Status, Verdict};
-
-/// Where the candidates come from.
-pub enum Candidates<'a> {
-    /// A model writes them.
-    Model {
-        /// The model.
-        source: &'a dyn Source,
-        /// All but seed and stops.
-        options: GenerateOptions,
-        /// Texts that end a candidate, besides those of the problem.
-        stops: Vec<String>,
-        /// Whether candidates end with their function.
-        default_stops: bool,
-    },
-    /// They are given, those of each problem.
-    Given(Vec<Vec<Answer>>),
-}
-
-/// What is to be done.
-pub struct Plan<'a> {
-    /// The problems of the run.
-    pub problems: &'a [Problem],
-    /// Which of them are still to be done.
-    pub todo: Vec<usize>,
-    /// Their candidates.
-    pub candidates: Candidates<'a>,
-    /// Limits of each trial.
-    pub limits: Limits,
-    /// When to stop, done or not.
-    pub deadline: Option<Instant>,
-}
+use crate::source::{Event, FinishReason, Prompt, Request, Ticket};
+use crate::trial::{Status, Verdict};
 
 /// What happens to a run from outside, and inside it.
 pub enum Message {
@@ -132,26 +102,6 @@ impl Plan<'_> {
                 works.len() - written < together && written < BACKLOG
             }
             Candidates::Given(_) => works.len() < all_workers() * 2,
-        }
-    }
-
-    /// Candidates of a problem.
-    pub fn n(&self, problem: usize) -> usize {
-        match &self.candidates {
-            Candidates::Model { options, .. } => options.n,
-            Candidates::Given(answers) => answers.get(problem).map_or(0, Vec::len),
-        }
-    }
-
-    /// [`Problem::digest`], and that of what is given.
-    pub fn digest(&self, problem: usize) -> String {
-        let own = self.problems[problem].digest();
-        match &self.candidates {
-            Candidates::Model { .. } => own,
-            Candidates::Given(answers) => {
-                let given = format!("{:?}", answers.get(problem));
-                format!("{own}-{:016x}", seed::hash(given.as_bytes()))
-            }
         }
     }
 }
@@ -396,7 +346,9 @@ mod tests {
 
     use super::super::problem::sample;
     use super::*;
+    use crate::source::Source;
     use crate::source::SourceInfo;
+    use crate::trial::Limits;
 
     /// A source that is asked for nothing.
     struct Nobody;

@@ -55,22 +55,31 @@ pub fn of(run: &Run, nonce: &str, limits: &Limits) -> Result<Verdict, TrialError
     Ok(verdict(status, &message, run.elapsed, &run.output, Assurance::Shared))
 }
 
+/// What came of judge and worker.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// A verdict.
+    Verdict(Verdict),
+    /// These tests need the code in their own process; why.
+    NeedsOne(String),
+}
+
 /// The verdict of a run with tests and code in two processes. `None`: these tests need both in one.
 ///
 /// The worker's record counts for nothing. Its end does: no pass with a worker that hit a limit or did not end as it should.
-pub fn of_pair(pair: &Pair, nonce: &str, limits: &Limits) -> Result<Option<Verdict>, TrialError> {
+pub fn of_pair(pair: &Pair, nonce: &str, limits: &Limits) -> Result<Judged, TrialError> {
     let Pair { judge: run, worker } = pair;
     let report = read(&run.record, nonce);
     let is_cancelled = run.ended == Ended::Cancelled;
     if !run.has_started && report.is_missing_or_forged() && !is_cancelled {
         return Err(did_not_come_up(run));
     }
-    let said = match (&report, run.ended) {
-        (Report::Told(record), Ended::Exited(0)) => record.status.as_str(),
-        _ => "",
+    let (said, why) = match (&report, run.ended) {
+        (Report::Told(record), Ended::Exited(0)) => (record.status.as_str(), record.message.as_str()),
+        _ => ("", ""),
     };
     let (status, message) = match (limit(worker.ended, limits), said) {
-        (_, "shared") => return Ok(None),
+        (_, "shared") => return Ok(Judged::NeedsOne(clean_line(why, COLUMNS))),
         (_, "gone") if !worker.has_started => return Err(did_not_come_up(worker)),
         (Some(hit), _) if !is_cancelled => hit,
         (_, "gone") => (Status::Killed, early_end(worker.ended)),
@@ -85,7 +94,7 @@ pub fn of_pair(pair: &Pair, nonce: &str, limits: &Limits) -> Result<Option<Verdi
         (false, false) => format!("{}\n{}", worker.output.trim_end_matches('\n'), run.output),
         _ => format!("{}{}", worker.output, run.output),
     };
-    Ok(Some(verdict(status, &message, run.elapsed.max(worker.elapsed), &output, Assurance::Separate)))
+    Ok(Judged::Verdict(verdict(status, &message, run.elapsed.max(worker.elapsed), &output, Assurance::Separate)))
 }
 
 fn verdict(status: Status, message: &str, elapsed: Duration, output: &str, assurance: Assurance) -> Verdict {
@@ -267,12 +276,12 @@ mod tests {
         for (judge, record, worker, expected) in cases {
             // What stands in the worker's own record counts for nothing.
             let pair = Pair { judge: run(judge, &record), worker: run(worker, PASS) };
-            let verdict = of_pair(&pair, "n", &Limits::default()).unwrap().unwrap();
+            let Judged::Verdict(verdict) = of_pair(&pair, "n", &Limits::default()).unwrap() else { panic!("{record}") };
             assert_eq!((verdict.status, verdict.message.as_str()), expected, "{judge:?} {record} {worker:?}");
             assert_eq!(verdict.assurance, Assurance::Separate);
         }
         let shared = Pair { judge: run(Ended::Exited(0), &said("shared")), worker: run(Ended::Exited(0), "") };
-        assert_eq!(of_pair(&shared, "n", &Limits::default()).unwrap(), None);
+        assert_eq!(of_pair(&shared, "n", &Limits::default()).unwrap(), Judged::NeedsOne(String::new()));
         let mut absent = Pair { judge: run(Ended::Exited(0), &said("gone")), worker: run(Ended::Exited(1), "") };
         absent.worker.has_started = false;
         assert!(of_pair(&absent, "n", &Limits::default()).is_err());

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::super::syntax;
 use super::{Definition, Form};
 
 /// The nodes of a language's grammar that matter here.
@@ -48,12 +49,7 @@ impl Binding {
 
 /// All definitions of `text` in the order they stand in; `None` if `text` cannot be parsed without errors.
 pub(super) fn definitions(grammar: &Grammar, text: &str) -> Option<Vec<Definition>> {
-    let trees = grammar.languages.iter().filter_map(|language| {
-        let mut parser = tree_sitter::Parser::new();
-        parser.set_language(&language()).ok()?;
-        parser.parse(text, None).filter(|tree| !tree.root_node().has_error())
-    });
-    let tree = trees.into_iter().next()?;
+    let tree = grammar.languages.iter().find_map(|language| syntax::parse(&language(), text))?;
     let mut found: Vec<Definition> = Vec::new();
     // Definitions that are open at this node: index and end.
     let mut open: Vec<(usize, usize)> = Vec::new();

@@ -8,9 +8,10 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::super::sandbox::{Ended, Job, Run, Sandbox};
+use super::super::sandbox::{Job, Sandbox};
 use super::super::toolchain::Tool;
-use super::super::{Assurance, Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
+use super::super::verdict::{self, Judged};
+use super::super::{Assurance, Limits, Tests, Trial, TrialError, Verdict};
 use super::{nonce, pair};
 use crate::language::Language;
 
@@ -19,11 +20,6 @@ const PROGRAM: &str = include_str!("javascript/program.js");
 const CHECKS: &str = include_str!("javascript/checks.js");
 const WORKER: &str = include_str!("javascript/worker.js");
 const JUDGE: &str = include_str!("javascript/judge.js");
-
-/// What the judge reports when the worker ended; why is known to its sandbox only.
-const GONE: &str = "GONE";
-/// What it reports when a value cannot travel.
-const LOST: &str = "LOST ";
 
 /// What both processes are told.
 #[derive(Serialize)]
@@ -75,9 +71,9 @@ pub fn run(sandbox: &Sandbox, node: &Tool, trial: &Trial, cancel: &AtomicBool) -
         tests: text,
         types: is_typed,
     };
-    let verdict = separate(sandbox, node, &request, trial.limits, cancel)?;
-    let Some(what) = verdict.message.strip_prefix(LOST).filter(|_| verdict.status == Status::Error) else {
-        return Ok(verdict);
+    let what = match separate(sandbox, node, &request, trial.limits, cancel)? {
+        Judged::Verdict(verdict) => return Ok(verdict),
+        Judged::NeedsOne(what) => what,
     };
     request.style = "shared";
     let verdict = shared(sandbox, node, &request, trial.limits, cancel)?;
@@ -137,29 +133,13 @@ fn separate(
     request: &Request,
     limits: Limits,
     cancel: &AtomicBool,
-) -> Result<Verdict, TrialError> {
+) -> Result<Judged, TrialError> {
     // The worker learns neither the tests nor the nonce.
     let told = Request { nonce: "", tests: "", ..clone(request) };
     let worker = job(node, &[VALUES, PROGRAM, WORKER], &told, limits);
     let judge = job(node, &[VALUES, PROGRAM, CHECKS, JUDGE], request, limits);
     let pair = pair::run(sandbox, judge, worker, cancel).map_err(TrialError::Sandbox)?;
-    combine(&pair.judge, &pair.worker, request.nonce, limits)
-}
-
-/// The verdict of two runs: the judge's, unless the worker met a limit or its end.
-fn combine(judged: &Run, worked: &Run, nonce: &str, limits: Limits) -> Result<Verdict, TrialError> {
-    let mut verdict = verdict::of(judged, nonce, &limits)?;
-    let is_gone = verdict.status == Status::Error && verdict.message == GONE;
-    let met_limit = !matches!(worked.ended, Ended::Exited(_) | Ended::Signalled(_) | Ended::Cancelled);
-    if is_gone || (met_limit && verdict.status != Status::Timeout) {
-        // Without a record: the worker's own words count for nothing.
-        let run = Run { record: Vec::new(), has_started: true, ..worked.clone() };
-        verdict = verdict::of(&run, nonce, &limits)?;
-    }
-    verdict.assurance = Assurance::Separate;
-    verdict.output = crate::untrusted::clean(&worked.output) + &crate::untrusted::clean(&judged.output);
-    verdict.duration_ms = judged.elapsed.as_millis().try_into().unwrap_or(u64::MAX);
-    Ok(verdict)
+    verdict::of_pair(&pair, request.nonce, &limits)
 }
 
 fn clone<'a>(request: &Request<'a>) -> Request<'a> {

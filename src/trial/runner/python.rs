@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::interpreter::{Fault, Python, find_python};
 use super::super::sandbox::{Job, Sandbox};
-use super::super::{Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
+use super::super::verdict::{self, Judged};
+use super::super::{Limits, Status, Tests, Trial, TrialError, Verdict};
 use super::{nonce, pair};
 use crate::untrusted::clean_line;
 
@@ -103,7 +104,7 @@ pub fn run(sandbox: &Sandbox, python: &Prepared, trial: &Trial, cancel: &AtomicB
         _ => "",
     });
     let fields = [&trial.program, entry, module, name, text, stub];
-    if let Some(verdict) = in_two(sandbox, python, style, fields, trial.limits, cancel)? {
+    if let Judged::Verdict(verdict) = in_two(sandbox, python, style, fields, trial.limits, cancel)? {
         return Ok(verdict);
     }
     let mut verdict = in_one(sandbox, python, style, fields, trial.limits, cancel)?;
@@ -119,7 +120,7 @@ pub fn parse(sandbox: &Sandbox, python: &Prepared, name: &str, text: &str) -> Re
     in_one(sandbox, python, Style::Parse, fields, Limits::default(), &AtomicBool::new(false))
 }
 
-/// Tests and code in two processes; `None` when these tests need both in one.
+/// Tests and code in two processes.
 fn in_two(
     sandbox: &Sandbox,
     python: &Prepared,
@@ -127,7 +128,7 @@ fn in_two(
     fields: [&str; 6],
     limits: Limits,
     cancel: &AtomicBool,
-) -> Result<Option<Verdict>, TrialError> {
+) -> Result<Judged, TrialError> {
     let nonce = nonce()?;
     let judge = job(python, request(&python.judge, &with_nonce(&nonce, style, fields)), limits);
     let worker = job(python, request(&python.worker, &[]), limits);
@@ -221,7 +222,8 @@ mod tests {
             assert_eq!(verdict.status, Status::Passed);
         };
         let two = || {
-            let verdict = in_two(&sandbox, &python, Style::Source, fields, Limits::default(), &never).unwrap().unwrap();
+            let judged = in_two(&sandbox, &python, Style::Source, fields, Limits::default(), &never).unwrap();
+            let Judged::Verdict(verdict) = judged else { panic!("{judged:?}") };
             assert_eq!(verdict.status, Status::Passed);
         };
         let kinds: [(&str, &dyn Fn()); 3] = [("plain python", &plain), ("one process", &one), ("two processes", &two)];

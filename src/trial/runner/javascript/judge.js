@@ -29,7 +29,7 @@ function exchange(message) {
 function reply() {
     for (;;) {
         const message = line.receive();
-        if (message === undefined) report('error', 'GONE');
+        if (message === undefined) report('gone');
         if (message[0] !== 'callback') return message;
         let outcome;
         try {
@@ -67,7 +67,7 @@ function encoded(values) {
     try {
         return values.map((value) => codec.encode(value));
     } catch (error) {
-        return report('error', `LOST ${error.message}`);
+        return report('shared', error.message);
     }
 }
 

@@ -1,0 +1,83 @@
+//! How far `eval` is.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::super::output::say;
+use super::super::progress::Line;
+use crate::eval::{News, ProblemResult, Progress, Speed};
+use crate::untrusted::clean_line;
+
+/// Between two lines of progress where nothing can be drawn over.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// What the user sees while it runs: a line that is drawn over, or one now and then.
+pub struct Log {
+    line: Option<Line>,
+    /// When a line was last written, where none can be drawn over.
+    written: Option<Instant>,
+    progress: Progress,
+    began: Instant,
+    first: Option<Instant>,
+    last: Instant,
+}
+
+impl Log {
+    /// Begins now; `before` are the results that were there.
+    pub fn new(quiet: bool, problems: usize, before: &BTreeMap<String, ProblemResult>) -> Self {
+        let now = Instant::now();
+        let drawn = Line::is_seen();
+        let progress = Progress {
+            problems,
+            before: before.len(),
+            solved: before.values().filter(|r| r.pass_at_all).count(),
+            ..Progress::default()
+        };
+        Self {
+            line: drawn.then(|| Line::new(quiet)),
+            written: (!drawn && !quiet).then_some(now),
+            progress,
+            began: now,
+            first: None,
+            last: now,
+        }
+    }
+
+    /// Takes news in and shows them.
+    pub fn news(&mut self, news: &News) {
+        let now = Instant::now();
+        match news {
+            News::Tokens(tokens) => {
+                self.progress.tokens += tokens;
+                self.first.get_or_insert(self.began);
+                self.last = now;
+            }
+            News::Done(result) => {
+                self.progress.done += 1;
+                self.progress.solved += usize::from(result.pass_at_all);
+            }
+            News::Tested | News::Waiting => {}
+        }
+        if let Some(line) = &mut self.line
+            && line.due().is_some()
+        {
+            let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+            line.draw(&clean_line(&self.progress.line(now - self.began), columns.saturating_sub(1)));
+        }
+        if let Some(written) = self.written.filter(|&written| now - written >= EVERY) {
+            let _ = written;
+            self.written = Some(now);
+            say(&(self.progress.line(now - self.began) + "\n"));
+        }
+    }
+
+    /// Takes the line away; what the run took.
+    pub fn close(&mut self) -> Speed {
+        self.line = None;
+        Speed {
+            tokens: self.progress.tokens,
+            writing: self.first.map_or(0.0, |first| (self.last - first).as_secs_f64()),
+            wall: self.began.elapsed().as_secs_f64(),
+        }
+    }
+}
