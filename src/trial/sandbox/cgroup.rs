@@ -43,13 +43,18 @@ impl Groups {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let (folder, is_first) =
             own_folder(&groups, &mounts).ok_or("this system has no control groups of version 2")?;
-        // Beside this program, where its own group is one of several in a place that was given away; below it, where it is the first of all.
-        let place = if is_first {
-            folder
-        } else {
-            folder.ancestors().skip(1).find(|place| is_given_away(place)).map(Path::to_path_buf).ok_or(
-                "no group above this program's was given to it (systemd-run --user --scope -p Delegate=yes does it)",
-            )?
+        let place = match folder.parent() {
+            _ if is_first => folder,
+            _ if is_given_away(&folder) => {
+                make_room(&folder)?;
+                folder
+            }
+            Some(parent) if is_given_away(parent) => parent.to_path_buf(),
+            _ => {
+                return Err(
+                    "none was given to this program (systemd-run --user --scope -p Delegate=yes does it)".to_owned()
+                );
+            }
         };
         let has = |name| is_controlled(&place, name) || control(&place, name);
         let found = Self { has_memory: has("memory"), has_processes: has("pids"), folder: place };
@@ -153,7 +158,23 @@ fn own_folder(groups: &str, mounts: &str) -> Option<(PathBuf, bool)> {
     Some((Path::new(mount.1).join(inner), group == "/"))
 }
 
+/// Moves this program out of the way, as groups with limits cannot be made beside the processes of a group; only where it is alone there.
+fn make_room(folder: &Path) -> Result<(), String> {
+    let own = std::process::id().to_string();
+    let processes = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    if processes.lines().any(|process| process != own) {
+        return Err(format!("other programs run in {}, too", folder.display()));
+    }
+    let inner = folder.join("program");
+    let moved = fs::create_dir(&inner).and_then(|()| fs::write(inner.join("cgroup.procs"), own));
+    moved.map_err(|error| format!("{} cannot be divided: {error}", folder.display()))
+}
+
+/// Whether systemd has given a group to what runs in it. What it gave to a user's own systemd is that one's.
 fn is_given_away(folder: &Path) -> bool {
+    if folder.file_name().is_some_and(|name| name.as_bytes().starts_with(b"user@")) {
+        return false;
+    }
     let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else { return false };
     MARKS.iter().any(|mark| {
         let mut value = [0_u8; 2];
