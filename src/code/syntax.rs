@@ -6,7 +6,7 @@ use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;
-    // The first error ends it: to look for the best way to go on behind it can take minutes.
+    // The first error ends it: a way to go on behind it is of no use here.
     let mut is_lost = |state: &ParseState| state.has_error();
     let options = ParseOptions::new().progress_callback(&mut is_lost);
     let tree = parser.parse_with_options(&mut |at, _| &text.as_bytes()[at..], None, Some(options))?;
@@ -17,7 +17,6 @@ pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
 mod tests {
     use super::*;
 
-    /// Takes minutes if the parser is left to look for a way out.
     #[test]
     fn thousands_of_brackets_that_do_not_match_are_refused() {
         let languages: [Language; 5] = [
