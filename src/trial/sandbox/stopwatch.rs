@@ -132,13 +132,11 @@ mod tests {
         assert_eq!(moved(60_000), ms(4000));
     }
 
-    /// A process that spins on cores that are all taken, by processes that come first, loses time, and gets it back.
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_scheduler_says_what_a_process_ran_and_waited() {
+    fn what_the_scheduler_says_of_a_process_is_read() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let before = procfs::schedule_of(own).unwrap();
-        assert!(before.ran > Duration::ZERO || before == Schedule::default(), "{before:?}");
+        assert!(procfs::schedule_of(own).is_some_and(|schedule| schedule.ran > Duration::ZERO));
         assert_eq!(procfs::schedule_of(i32::MAX), None);
     }
 }
