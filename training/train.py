@@ -11,6 +11,9 @@ the end, a model folder in Hugging Face layout at the end.
 With `--teacher` the loss is 0.3 of the usual cross entropy and 0.7 of the divergence KL(teacher || student) over the whole vocabulary, in the last 60 % of the time, and a third of the batches
 are then completions which the teacher has written itself at temperature 0.8: what a draft model will be asked about.
 
+What stands before the body of an exercise, its name, description and examples, counts a quarter in the loss: most of that is arbitrary, and the noise of it would hide
+what the bodies have to teach. A model is asked for bodies.
+
 The seed decides weights and batches; how many steps fit into the time does not follow from it, so `--steps` instead of `--minutes` repeats a run exactly (on one kind of device).
 """
 
@@ -30,8 +33,10 @@ from network import SHAPES, Network, describe, export, load
 
 # Share of each part in a batch: at first, and while the learning rate falls.
 MIX = {"exercises": (0.45, 0.80), "functions": (0.20, 0.15), "files": (0.35, 0.05)}
-MIX_CPU = {"exercises": (0.85, 0.95), "functions": (0.15, 0.05), "files": (0.0, 0.0)}
+MIX_CPU = {"exercises": (0.94, 0.97), "functions": (0.06, 0.03), "files": (0.0, 0.0)}
 WARM_UP = 100
+# How much a token counts that stands before the body of an exercise.
+PROMPT_WEIGHT = 0.25
 SAVE_EVERY = 300.0
 
 
@@ -55,13 +60,15 @@ def main():
     if state:
         optimizer.load_state_dict(state["optimizer"])
     teacher = load(a.teacher).to(device).eval() if a.teacher else None
-    batches = Batches(Path(a.data), MIX if device.type == "cuda" else MIX_CPU, a.context, a.seed, device)
+    # A stretch that goes on must not see the batches of the one before again.
+    seed = (a.seed, state["step"] if state else 0)
+    batches = Batches(Path(a.data), MIX if device.type == "cuda" else MIX_CPU, a.context, seed, device, tokenizer)
     run = Run(a, network, optimizer, teacher, batches, device, state)
     run.train(lambda: save(out / "checkpoint.pt", network, optimizer, run))
     save(out / "checkpoint.pt", network, optimizer, run)
     export(network, tokenizer, out / "model", a.context)
     figures = {"parameters": sum(p.numel() for p in network.parameters()), "tokens": run.tokens, "steps": run.step, "seconds": round(run.seconds)}
-    figures["held-out loss"] = held_out(network, Path(a.data), a.context, device)
+    figures["held-out loss"] = held_out(network, Path(a.data), a.context, device, tokenizer)
     (out / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures), flush=True)
 
@@ -87,24 +94,46 @@ def parse():
 
 
 class Batches:
-    """Texts of `context + 1` tokens from random places of the parts."""
+    """Texts of `context + 1` tokens from random places of the parts, and how much each token counts."""
 
-    def __init__(self, folder, mix, context, seed, device):
+    def __init__(self, folder, mix, context, seed, device, tokenizer):
         arrays = {name: np.load(folder / f"{name}.npy") for name in mix}
+        arrays = {name: array for name, array in arrays.items() if len(array) > context + 1}
         # One array on the device: no loader could keep up with it.
-        self.arrays = {n: torch.from_numpy(x.astype(np.int32)).to(device) for n, x in arrays.items() if len(x) > context + 1}
+        self.arrays = {n: torch.from_numpy(x.astype(np.int32)).to(device) for n, x in arrays.items()}
+        self.prompts = {n: torch.from_numpy(prompts(x, tokenizer) & (n == "exercises")).to(device) for n, x in arrays.items()}
         self.mix, self.context, self.device = mix, context, device
         self.random = np.random.default_rng(seed)
 
     def next(self, size, falling):
-        """`[size, context + 1]` tokens."""
+        """`[size, context + 1]` tokens and, for all but the first of each row, their weights `[size, context]`."""
         shares = np.array([self.mix[name][falling] for name in self.arrays])
         counts = self.random.multinomial(size, shares / shares.sum())
-        rows = []
-        for array, count in zip(self.arrays.values(), counts):
-            starts = torch.from_numpy(self.random.integers(0, len(array) - self.context - 1, count)).to(self.device)
-            rows.append(array[starts[:, None] + torch.arange(self.context + 1, device=self.device)])
-        return torch.cat(rows).long()
+        rows, before_body = [], []
+        for name, count in zip(self.arrays, counts):
+            starts = torch.from_numpy(self.random.integers(0, len(self.arrays[name]) - self.context - 1, count)).to(self.device)
+            places = starts[:, None] + torch.arange(self.context + 1, device=self.device)
+            rows.append(self.arrays[name][places])
+            before_body.append(self.prompts[name][places])
+        weights = torch.where(torch.cat(before_body)[:, 1:], PROMPT_WEIGHT, 1.0)
+        return torch.cat(rows).long(), weights
+
+
+def prompts(tokens, tokenizer):
+    """Which tokens of an array stand before the end of their document's docstring. A document without one has none."""
+    vocabulary = tokenizer.get_vocab()
+    quotes = np.isin(tokens, [number for text, number in vocabulary.items() if '"""' in text])
+    so_far = np.cumsum(quotes)
+    ends_here = tokens == vocabulary["<|endoftext|>"]
+    starts = np.flatnonzero(ends_here)
+    if len(starts) == 0:
+        return np.zeros(len(tokens), bool)
+    document = np.searchsorted(starts, np.arange(len(tokens)), "right") - 1
+    before = np.where(document < 0, 0, (so_far - quotes)[starts[document]])
+    ends = np.append(starts[1:], len(tokens)) - 1
+    has_docstring = so_far[ends[document]] - before >= 2
+    # The second quotation mark ends it, and is itself given. The mark between documents tells a model to stop: no part of a prompt.
+    return has_docstring & (so_far - quotes - before < 2) & (document >= 0) & ~ends_here
 
 
 class Run:
@@ -129,15 +158,16 @@ class Run:
             falling = part > 1 - self.a.decay
             scale = min(1.0, (steps + 1) / WARM_UP) * ((1 - part) / self.a.decay if falling else 1.0)
             taught = self.teacher is not None and part > 0.4
-            tokens = self.texts_of_teacher() if taught and steps % 3 == 0 else self.batches.next(self.a.batch, int(falling))
+            tokens, weights = self.texts_of_teacher() if taught and steps % 3 == 0 else self.batches.next(self.a.batch, int(falling))
+            weights = (weights / weights.sum()).flatten()
             with torch.autocast(self.device.type, torch.bfloat16):
                 logits = forward(tokens[:, :-1])
-                loss = F.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten())
+                loss = (F.cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten(), reduction="none") * weights).sum()
                 total = loss
                 if taught:
                     with torch.no_grad():
                         wanted = teach(tokens[:, :-1])
-                    total = 0.3 * loss + 0.7 * divergence(wanted, logits)
+                    total = 0.3 * loss + 0.7 * divergence(wanted, logits, weights)
             total.backward()
             self.optimizer.step(scale)
             steps, self.step = steps + 1, self.step + 1
@@ -160,37 +190,41 @@ class Run:
         if not self.own_texts:
             size = min(self.a.batch, 64)
             length = min(self.a.context + 1, 192)
-            tokens = self.batches.next(size, 1)[:, : length // 3]
+            tokens = self.batches.next(size, 1)[0][:, : length // 3]
             for _ in range(length - tokens.shape[1]):
                 with torch.autocast(self.device.type, torch.bfloat16):
                     logits = self.teacher(tokens)[:, -1].float()
                 tokens = torch.cat([tokens, torch.multinomial(torch.softmax(logits / 0.8, -1), 1)], dim=1)
-            self.own_texts = [tokens, tokens]
+            self.own_texts = [(tokens, torch.ones_like(tokens[:, 1:], dtype=torch.float32))] * 2
         return self.own_texts.pop()
 
 
-def divergence(wanted, given):
-    """KL(wanted || given) per position, over the whole vocabulary."""
+def divergence(wanted, given, weights):
+    """KL(wanted || given) over the whole vocabulary, positions weighted."""
     wanted = F.log_softmax(wanted.float().flatten(0, 1), -1)
     given = F.log_softmax(given.float().flatten(0, 1), -1)
-    return F.kl_div(given, wanted, reduction="batchmean", log_target=True)
+    return (F.kl_div(given, wanted, reduction="none", log_target=True).sum(-1) * weights).sum()
 
 
 @torch.no_grad()
-def held_out(network, folder, context, device):
-    """Nats per token on texts that no training has seen, by part."""
+def held_out(network, folder, context, device, tokenizer):
+    """Nats per token on texts that no training has seen, by part, and of the exercises' bodies alone."""
     losses = {}
     for name in ("exercises", "functions", "files"):
         path = folder / f"{name}_heldout.npy"
-        tokens = torch.from_numpy(np.load(path).astype(np.int64)) if path.exists() else torch.zeros(0)
-        rows = (len(tokens) - 1) // context
+        array = np.load(path).astype(np.int64) if path.exists() else np.zeros(0, np.int64)
+        rows = (len(array) - 1) // context
         if rows < 1:
             continue
-        total = 0.0
+        tokens, bodies = torch.from_numpy(array).to(device), torch.from_numpy(~prompts(array, tokenizer)).to(device)
+        each = []
         for row in range(rows):
-            text = tokens[row * context : (row + 1) * context + 1].to(device)
-            total += F.cross_entropy(network(text[None, :-1])[0].float(), text[1:]).item()
-        losses[name] = round(total / rows, 4)
+            text = tokens[row * context : (row + 1) * context + 1]
+            each.append(F.cross_entropy(network(text[None, :-1])[0].float(), text[1:], reduction="none"))
+        each = torch.cat(each)
+        losses[name] = round(each.mean().item(), 4)
+        if name == "exercises":
+            losses["bodies"] = round(each[bodies[1 : len(each) + 1]].mean().item(), 4)
     return losses
 
 
