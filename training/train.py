@@ -6,7 +6,7 @@
 
 The schedule follows the clock, not the number of steps: warm-up for 100 steps, then constant, then a linear fall to nothing over the last `--decay` of the time
 (Hu et al. 2024, WSD). Runs that are to be continued end with `--decay 0`; the last one falls. A checkpoint with everything needed to go on is written every five minutes and at
-the end, a model folder in Hugging Face layout at the end.
+the end, a model folder in Hugging Face layout at the end; Ctrl-C, or a SIGTERM, ends a stretch early.
 
 With `--teacher` the loss is 0.3 of the usual cross entropy and 0.7 of the divergence KL(teacher || student) over the whole vocabulary, in the last 60 % of the time, and a third of the batches
 are then completions which the teacher has written itself at temperature 0.8: what a draft model will be asked about.
@@ -20,6 +20,7 @@ The seed decides weights and batches; how many steps fit into the time does not 
 import argparse
 import json
 import math
+import signal
 import time
 from pathlib import Path
 
@@ -154,7 +155,10 @@ class Run:
         teach = torch.compile(self.teacher) if self.teacher and self.device.type == "cuda" else self.teacher
         begun = last_save = last_word = time.monotonic()
         before, steps, mean = self.seconds, 0, None
-        while (part := self.progress(steps, time.monotonic() - begun)) < 1:
+        stopped = []
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopped.append(True))
+        while not stopped and (part := self.progress(steps, time.monotonic() - begun)) < 1:
             falling = part > 1 - self.a.decay
             scale = min(1.0, (steps + 1) / WARM_UP) * ((1 - part) / self.a.decay if falling else 1.0)
             taught = self.teacher is not None and part > 0.4

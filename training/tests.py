@@ -1,0 +1,151 @@
+"""Tests of what makes the training text, and of the parts of the training that a mistake would spoil in silence.
+
+    python tests.py          # with torch, numpy and tokenizers; without them only the first half
+"""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import exercises
+import phrasing
+
+HERE = Path(__file__).parent
+try:
+    import numpy as np
+    import torch
+    from tokenizers import Tokenizer, models
+    from torch.nn import functional as F
+
+    import contamination
+    import network
+    import train
+except ImportError as missing:
+    MISSING = str(missing)
+else:
+    MISSING = ""
+
+
+def samples(number, seed):
+    """Exercises as the generator writes them into a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out.jsonl"
+        command = [sys.executable, HERE / "exercises.py", "--n", str(number), "--seed", str(seed), "--out", out]
+        subprocess.run([str(part) for part in command], check=True, capture_output=True)
+        return out.read_text(encoding="utf-8")
+
+
+class Exercises(unittest.TestCase):
+    def test_all_implementations_of_a_task_agree(self):
+        checked, bad = exercises.verify()
+        self.assertEqual(bad, [])
+        self.assertGreater(checked, 3000)
+
+    def test_the_same_seed_writes_the_same_text_and_another_one_another(self):
+        first = samples(150, 3)
+        self.assertEqual(first, samples(150, 3))
+        self.assertNotEqual(first, samples(150, 4))
+
+    def test_every_sample_runs_and_keeps_the_promises_of_its_examples(self):
+        import doctest
+
+        for line in samples(300, 5).splitlines():
+            text = json.loads(line)["text"]
+            env = {}
+            exec(compile(text, "<sample>", "exec"), env)
+            functions = [v for v in env.values() if callable(v) and getattr(v, "__module__", None) != "typing" and getattr(v, "__doc__", None)]
+            for f in functions:
+                if ">>>" in f.__doc__:
+                    test = doctest.DocTestParser().get_doctest(f.__doc__, env, f.__name__, None, 0)
+                    result = doctest.DocTestRunner(verbose=False).run(test, out=lambda _: None)
+                    self.assertEqual(result.failed, 0, text)
+
+    def test_names_are_many(self):
+        arguments = set()
+        for line in samples(1500, 6).splitlines():
+            signature = re.search(r"def \w+\((.*?)\)", json.loads(line)["text"])
+            arguments |= {part.split(":")[0].strip() for part in signature.group(1).split(",")}
+        self.assertGreater(len(arguments), 400)
+
+
+class Phrasing(unittest.TestCase):
+    def test_arguments_and_quoted_text_stay(self):
+        rng = random.Random(1)
+        for task in exercises.TASKS:
+            for text in task.docs:
+                for _ in range(3):
+                    loose = phrasing.loosen(rng, text, 1.0)
+                    self.assertEqual(phrasing.FIXED.findall(loose), phrasing.FIXED.findall(text))
+
+    def test_descriptions_vary(self):
+        rng = random.Random(2)
+        seen = {phrasing.loosen(rng, "the sum of the elements of {xs} that are greater than {k}") for _ in range(200)}
+        self.assertGreater(len(seen), 30)
+
+    def test_names_are_identifiers(self):
+        rng = random.Random(3)
+        for kind, (_, _, _, _, usual) in exercises.KINDS.items():
+            for _ in range(50):
+                self.assertTrue(phrasing.argument(rng, kind, usual).isidentifier())
+        for task in exercises.TASKS:
+            for name in task.names:
+                self.assertTrue(phrasing.function(rng, name).isidentifier(), name)
+
+
+@unittest.skipIf(MISSING, f"skipped: {MISSING}")
+class Training(unittest.TestCase):
+    def tokenizer(self):
+        words = ["<|endoftext|>", "def", '"""', "doc", '."""\n', "body", "x"]
+        return Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="x"))
+
+    def test_what_stands_before_a_body_is_found(self):
+        #                  end def  """ doc .""" body end def body end def """ doc """ body body
+        tokens = np.array([0, 1, 2, 3, 4, 5, 0, 1, 5, 0, 1, 2, 3, 2, 5, 5])
+        expected = [0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0]
+        self.assertEqual(train.prompts(tokens, self.tokenizer()).astype(int).tolist(), expected)
+        # In the middle of a document nobody knows.
+        self.assertFalse(train.prompts(tokens[3:6], self.tokenizer()).any())
+
+    def test_going_on_draws_other_batches(self):
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(Path(folder) / "exercises.npy", np.arange(2000, dtype=np.uint16) % 7)
+            make = lambda step: train.Batches(Path(folder), {"exercises": (1.0, 1.0)}, 16, (0, step), torch.device("cpu"), self.tokenizer())
+            first, again, later = (make(step).next(4, 0)[0] for step in (0, 0, 100))
+            self.assertTrue(torch.equal(first, again))
+            self.assertFalse(torch.equal(first, later))
+
+    def test_a_model_that_was_exported_is_the_same_when_loaded(self):
+        made = network.Network(network.SHAPES["tiny"], 1)
+        for block in made.blocks:
+            torch.nn.init.normal_(block.o.weight, std=0.1)
+        with tempfile.TemporaryDirectory() as folder:
+            network.export(made, self.tokenizer(), folder, 64)
+            loaded = network.load(folder)
+            tokens = torch.arange(12)[None]
+            with torch.no_grad():
+                self.assertLess((made.bfloat16().float()(tokens) - loaded(tokens)).abs().max().item(), 1e-5)
+
+    def test_a_student_like_its_teacher_diverges_by_nothing(self):
+        logits = torch.randn(2, 3, 5)
+        weights = torch.full((6,), 1 / 6)
+        self.assertLess(train.divergence(logits, logits, weights).abs().item(), 1e-6)
+        by_hand = (F.softmax(logits, -1) * (F.log_softmax(logits, -1) - F.log_softmax(-logits, -1))).sum(-1).mean()
+        self.assertAlmostEqual(train.divergence(logits, -logits, weights).item(), by_hand.item(), places=5)
+
+    def test_benchmark_text_is_kept_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            problems = Path(folder) / "problems.jsonl"
+            problem = 'def f(a):\n    """Give back the seventh of all numbers in a that are red."""\n'
+            problems.write_text(json.dumps({"prompt": problem}) + "\n")
+            keep_out = contamination.Filter([problems])
+            self.assertTrue(keep_out.meets('def g(b):\n    """Give back the seventh of all numbers in a box."""\n    return 1\n'))
+            self.assertFalse(keep_out.meets('def g(b):\n    """Give back the eighth of all numbers in a box."""\n    return 1\n'))
+
+
+if __name__ == "__main__":
+    unittest.main()
