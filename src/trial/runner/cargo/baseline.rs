@@ -94,7 +94,7 @@ fn build(bench: &Bench, kind: &Kind, text: &str, function: Option<&str>) -> Resu
     let secret = secret()?;
     let guards = Guards::of(text, &secret, &bench.guard_file());
     let except: &[_] = if is_own { &guards.protected } else { &[] };
-    let noted = |empty| Some(probe::noted(&program, function?, except, empty)?);
+    let noted = |empty| probe::noted(&program, function?, except, empty);
     let versions = [(noted(false), true), (noted(true), true), (Some(Vec::new()), false)];
     for (edits, has_notes) in versions {
         let Some(mut edits): Option<Vec<Edit>> = edits else { continue };
@@ -239,13 +239,11 @@ impl Baseline {
     ) -> Result<Verdict, TrialError> {
         let judged = self.decide(run, told, guards);
         let run = Run { output: libtest::shown(&run.output, secret), ..run.clone() };
-        match judged {
-            Some((status, message)) => Ok(verdict_of(status, &(message + &self.left_out), &run)),
-            None => {
-                let verdict = verdict::of(&run, "", limits)?;
-                Ok(verdict_of(verdict.status, &verdict.message, &run))
-            }
+        if let Some((status, message)) = judged {
+            return Ok(verdict_of(status, &(message + &self.left_out), &run));
         }
+        let verdict = verdict::of(&run, "", limits)?;
+        Ok(verdict_of(verdict.status, &verdict.message, &run))
     }
 
     /// Status and message of a run that ended by itself. Nothing that was printed makes a pass.

@@ -84,7 +84,9 @@ mod tests {
         let found = places(text, &[]).unwrap();
         assert_eq!(found.iter().map(|at| &text[at - 1..*at]).collect::<String>(), "{{");
         assert_eq!(found.len(), 2);
-        assert_eq!(places(text, &[0..60]).unwrap().len(), 1);
+        #[allow(clippy::single_range_in_vec_init, reason = "one part is meant")]
+        let tests = [0..60];
+        assert_eq!(places(text, &tests).unwrap().len(), 1);
         assert_eq!(places("fn g() {}", &[]), None);
     }
 
