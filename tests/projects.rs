@@ -171,7 +171,7 @@ fn a_crate_is_built_and_tested_offline() {
     let verdict = judge(program);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
     let verdict = judge(&program.replace("twice(x)", "twice(x) + 1"));
-    assert_eq!(verdict.message, "assertion `left == right` failed, left: 7, right: 6 (tests/doubling.rs:6)");
+    assert_eq!(verdict.message, "doubles: assertion `left == right` failed, left: 7, right: 6 (tests/doubling.rs:6)");
     assert_eq!(judge(&program.replace("helper::twice(x)", "std::process::exit(0)")).status, Status::Killed);
     assert_eq!(judge(&program.replace("helper::twice(x)", "no")).status, Status::Error);
 }

@@ -25,6 +25,7 @@ EXAMPLES
   bass-tui test stats.py --tests test_stats.py
   bass-tui test stats.py --tests auto                      the >>> examples of its docstrings
   bass-tui test stats.py:rolling_max --tests check.py --timeout 2s --json
+  bass-tui test src/stats.rs:mean --tests src/stats.rs     the tests inside of a crate's own file
 
 EXIT CODES
   0 passed   1 not passed   2 wrong usage or bad input   3 the sandbox failed   130 interrupted")]
@@ -103,7 +104,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
     let limits = session.limits(args.trial.timeout);
-    let trial = Trial { language, program, module, entry_point, tests, stub: None, limits };
+    // Only a function that is named is what is tested; else it is the whole file.
+    let is_named = language == Language::Rust && matches!(spec.place, Place::Function(_));
+    let stub = is_named.then(|| program.clone());
+    let trial = Trial { language, program, module, entry_point, tests, stub, limits };
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));

@@ -94,6 +94,11 @@ impl Base {
         Ok(Copy { folder, readable: self.list.dependencies.iter().map(|path| self.root.join(path)).collect() })
     }
 
+    /// The text of a file as the user had it.
+    pub fn read(&self, file: &Path) -> io::Result<String> {
+        fs::read_to_string(self.folder.path().join(file))
+    }
+
     /// Writes a text into a copy; nothing on the way may lead out of it.
     #[allow(clippy::unused_self, reason = "only who has the base writes into its copies")]
     pub fn put(&self, place: &Path, file: &Path, text: &str) -> io::Result<()> {

@@ -72,7 +72,7 @@ pub fn run(sandbox: &Sandbox, rustc: &Tool, trial: &Trial, cancel: &AtomicBool) 
 }
 
 /// The verdict of a run of guarded tests. `hidden` is what the reader need not see of their names.
-pub(super) fn judge_run(
+fn judge_run(
     run: &Run,
     told: Option<&[String]>,
     tests: &[TestFunction],
@@ -91,7 +91,7 @@ pub(super) fn judge_run(
     Ok(verdict_of(verdict.status, &verdict.message, &run))
 }
 
-fn verdict_of(status: Status, message: &str, run: &Run) -> Verdict {
+pub(super) fn verdict_of(status: Status, message: &str, run: &Run) -> Verdict {
     Verdict {
         status,
         message: clean_line(message, 400),
@@ -132,7 +132,7 @@ fn judge(run: &Run, told: Option<&[String]>, tests: &[TestFunction]) -> Option<(
 }
 
 /// What the first panic said, on one line.
-fn panic_message(output: &str) -> String {
+pub(super) fn panic_message(output: &str) -> String {
     let mut lines = output.lines().skip_while(|line| !line.contains("panicked at "));
     let Some(head) = lines.next() else { return "a test failed".to_owned() };
     let place = head.split("panicked at ").nth(1).unwrap_or_default().trim_end_matches(':');

@@ -1,0 +1,114 @@
+//! Which program of a crate a tests file is built into, and which module it is there: by cargo's conventions for folders. Pure.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// A program that cargo builds from tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file of its own below `tests/`.
+    Test(String),
+    /// The tests inside of the library.
+    Lib,
+    /// The tests inside of `src/main.rs` and its modules.
+    Main,
+    /// The tests inside of a further program, by name.
+    Bin(String),
+}
+
+impl Kind {
+    /// What cargo is told to build.
+    pub fn arguments(&self) -> Vec<String> {
+        match self {
+            Kind::Test(name) => vec!["--test".to_owned(), name.clone()],
+            Kind::Lib => vec!["--lib".to_owned()],
+            Kind::Main => vec!["--bins".to_owned()],
+            Kind::Bin(name) => vec!["--bin".to_owned(), name.clone()],
+        }
+    }
+
+    /// Whether a line of cargo's names the program that is meant, where it builds several.
+    pub fn is_named_by(&self, line: &str) -> bool {
+        *self != Kind::Main || line.contains("unittests src/main.rs ")
+    }
+
+    /// Tests that stand in the code they test.
+    pub fn is_inline(&self) -> bool {
+        !matches!(self, Kind::Test(_))
+    }
+}
+
+/// What a tests file, relative to its package, may be built into, the more likely first. None for what is no source of tests.
+pub fn kinds(file: &Path, has: impl Fn(&str) -> bool) -> Vec<Kind> {
+    if file.extension() != Some(OsStr::new("rs")) {
+        return Vec::new();
+    }
+    let Some(parts) = file.iter().map(OsStr::to_str).collect::<Option<Vec<_>>>() else { return Vec::new() };
+    let stem = |name: &str| name.trim_end_matches(".rs").to_owned();
+    match parts.as_slice() {
+        ["tests", name] => vec![Kind::Test(stem(name))],
+        ["tests", name, "main.rs"] => vec![Kind::Test((*name).to_owned())],
+        ["src", "lib.rs"] => vec![Kind::Lib],
+        ["src", "main.rs"] => vec![Kind::Main],
+        ["src", "bin", name] | ["src", "bin", name, _, ..] => vec![Kind::Bin(stem(name))],
+        ["src", ..] => {
+            // A module may belong to the library, to the program, or to both.
+            let both = [("src/lib.rs", Kind::Lib), ("src/main.rs", Kind::Main)];
+            both.into_iter().filter(|(path, _)| has(path)).map(|(_, kind)| kind).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The path of a file's module, by the place of the file: what names of its tests begin with.
+pub fn module(file: &Path) -> String {
+    let parts: Vec<&str> = file.iter().filter_map(OsStr::to_str).collect();
+    let inside = match parts.as_slice() {
+        ["src", "bin", _, rest @ ..] | ["src", rest @ ..] => rest,
+        _ => &[],
+    };
+    let is_root = matches!(inside, [] | ["lib.rs" | "main.rs"]);
+    let names = inside.iter().map(|part| part.trim_end_matches(".rs")).filter(|part| *part != "mod");
+    if is_root { String::new() } else { names.collect::<Vec<_>>().join("::") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_built_into_what_its_place_says() {
+        let of = |file: &str| {
+            let kinds = kinds(Path::new(file), |_| true);
+            kinds.iter().map(|kind| kind.arguments().join(" ")).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(of("tests/a.rs"), "--test a");
+        assert_eq!(of("tests/a/main.rs"), "--test a");
+        assert_eq!(of("src/lib.rs"), "--lib");
+        assert_eq!(of("src/main.rs"), "--bins");
+        assert_eq!(of("src/bin/one.rs"), "--bin one");
+        assert_eq!(of("src/bin/one/help.rs"), "--bin one");
+        assert_eq!(of("src/a/b.rs"), "--lib, --bins");
+        assert_eq!(kinds(Path::new("src/a.rs"), |path| path == "src/main.rs"), [Kind::Main]);
+        for none in ["tests/common/mod.rs", "benches/a.rs", "build.rs", "src/a.txt", "tests/data.json"] {
+            assert_eq!(of(none), "", "{none}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_a_module_by_its_place() {
+        for (file, path) in [
+            ("src/lib.rs", ""),
+            ("src/main.rs", ""),
+            ("src/a.rs", "a"),
+            ("src/a/mod.rs", "a"),
+            ("src/a/b.rs", "a::b"),
+            ("src/bin/one.rs", ""),
+            ("src/bin/one/main.rs", ""),
+            ("src/bin/one/help.rs", "help"),
+            ("tests/a.rs", ""),
+        ] {
+            assert_eq!(module(Path::new(file)), path, "{file}");
+        }
+    }
+}

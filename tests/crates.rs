@@ -1,0 +1,318 @@
+//! Tests of a Rust crate, in files of their own and inside of the code: run by name, held against the crate without the candidate, and
+//! not to be deceived by what a candidate prints.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
+
+/// A runner of its own for each test, as what it keeps is removed with it.
+fn runner() -> Option<Runner> {
+    let runner = Runner::probe();
+    if !runner.protection().is_isolated() {
+        eprintln!("skipped: {}", runner.protection().summary);
+        return None;
+    }
+    if let Err(error) = runner.check_language(Language::Rust) {
+        eprintln!("skipped: rust: {error}");
+        return None;
+    }
+    Some(runner)
+}
+
+const MANIFEST: (&str, &str) =
+    ("Cargo.toml", "[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+
+/// A crate, a file in it with the function `f`, and the file of its tests.
+struct Crate {
+    runner: Runner,
+    folder: tempfile::TempDir,
+    before: BTreeMap<PathBuf, Vec<u8>>,
+    file: &'static str,
+    tests: &'static str,
+}
+
+impl Crate {
+    fn new(files: &[(&str, &str)], file: &'static str, tests: &'static str) -> Option<Self> {
+        let runner = runner()?;
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in [MANIFEST].iter().chain(files) {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let before = contents(folder.path());
+        Some(Self { runner, folder, before, file, tests })
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.folder.path().join(self.file)).unwrap()
+    }
+
+    /// The verdict of a whole file.
+    fn judge(&self, program: &str, stub: Option<String>) -> Verdict {
+        let path = |name: &str| self.folder.path().join(name);
+        let text = fs::read_to_string(path(self.tests)).unwrap();
+        let tests = Tests::of_file(Language::Rust, Some((&path(self.file), program)), &path(self.tests), text);
+        assert!(matches!(tests, Tests::Project(_)));
+        let trial = Trial {
+            language: Language::Rust,
+            program: program.to_owned(),
+            module: None,
+            entry_point: Some("f".to_owned()),
+            tests,
+            stub,
+            limits: Limits { wall: Duration::from_secs(30), ..Limits::default() },
+        };
+        let verdict = self.runner.run(&trial, &Arc::default()).unwrap();
+        assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
+        assert_eq!(verdict.assurance, Assurance::Shared);
+        verdict
+    }
+
+    /// The verdict of a body of `f` in the place of `todo!()`.
+    fn body(&self, body: &str) -> Verdict {
+        let text = self.text();
+        self.judge(&text.replace("todo!()", body), Some(text))
+    }
+
+    #[track_caller]
+    fn expect(&self, body: &str, status: Status, message: &str) {
+        let verdict = self.body(body);
+        assert_eq!((verdict.status, verdict.message.as_str()), (status, message), "{}", verdict.output);
+    }
+}
+
+/// All files below a folder, with what is in them.
+fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(contents(&path));
+        } else {
+            all.insert(path.clone(), fs::read(path).unwrap());
+        }
+    }
+    all
+}
+
+const LIBRARY: &str = "/// Doubles.\npub fn f(x: i64) -> i64 {\n    todo!()\n}\n";
+
+const SOME_FAIL: &str = "use doubling::f;\nuse std::sync::LazyLock;\n\nstatic SIX: LazyLock<i64> = LazyLock::new(|| f(3));\n\n\
+    #[test]\nfn always_fails() {\n    assert_eq!(1, 2);\n}\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n}\n\n\
+    #[test]\n#[ignore]\nfn not_run() {\n    assert_eq!(f(3), 7);\n}\n\n#[test]\nfn passes_before() {}\n\n\
+    #[test]\nfn six() {\n    assert_eq!(*SIX, 6);\n}\n\n#[test]\nfn six_again() {\n    assert_eq!(*SIX, 6);\n}\n";
+
+const LEFT_OUT: &str = "(left out, as they fail without the candidate and never call f: always_fails)";
+
+#[test]
+fn a_test_that_fails_without_any_call_of_the_function_is_left_out_and_named() {
+    let files = [("src/lib.rs", LIBRARY), ("tests/doubling.rs", SOME_FAIL)];
+    let Some(place) = Crate::new(&files, "src/lib.rs", "tests/doubling.rs") else { return };
+    // Of those that share a value only the first calls the function when all run together.
+    place.expect("2 * x", Status::Passed, &format!("4 tests {LEFT_OUT}"));
+    let said = "doubles: assertion `left == right` failed, left: 7, right: 6 (tests/doubling.rs:13)";
+    place.expect("2 * x + 1", Status::Failed, &format!("{said} {LEFT_OUT}"));
+    place.expect("no", Status::Error, "error[E0425]: cannot find value `no` in this scope");
+    // Of a whole file nobody can say what does not belong to it.
+    let verdict = place.judge(&place.text().replace("todo!()", "2 * x"), None);
+    assert_eq!(verdict.status, Status::Failed);
+    assert!(verdict.message.starts_with("always_fails: assertion"), "{}", verdict.message);
+    assert!(!verdict.message.contains("left out"), "{}", verdict.message);
+}
+
+#[test]
+fn a_file_that_does_not_compile_without_the_candidate_has_a_baseline() {
+    let library = LIBRARY.replace("todo!()", "// todo!()");
+    let files = [("src/lib.rs", library.as_str()), ("tests/doubling.rs", SOME_FAIL)];
+    let Some(place) = Crate::new(&files, "src/lib.rs", "tests/doubling.rs") else { return };
+    place.expect("\n    2 * x", Status::Passed, &format!("4 tests {LEFT_OUT}"));
+}
+
+#[test]
+fn flaky_tests_are_left_out_and_named() {
+    let names: Vec<String> = (0..24).map(|i| format!("flaky_{i}")).collect();
+    let tests = format!(
+        "use doubling::f;\nuse std::hash::BuildHasher;\n\nmacro_rules! flaky {{\n    ($($name:ident)*) => {{ $(\n        #[test]\n        \
+         fn $name() {{\n            let random = std::hash::RandomState::new().hash_one(1);\n            assert_eq!(random % 2, 0);\n        }}\n    \
+         )* }};\n}}\n\nflaky! {{ {} }}\n\n#[test]\nfn doubles() {{\n    assert_eq!(f(3), 6);\n}}\n",
+        names.join(" ")
+    );
+    let files = [("src/lib.rs", LIBRARY), ("tests/doubling.rs", &tests)];
+    let Some(place) = Crate::new(&files, "src/lib.rs", "tests/doubling.rs") else { return };
+    let verdict = place.body("0");
+    assert!(verdict.message.contains("left out, as they are flaky: flaky_"), "{}", verdict.message);
+    assert_ne!(verdict.status, Status::Passed);
+}
+
+const OWN_TESTS: &str = "\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn doubles() {\n        assert_eq!(f(3), 6);\n    }\n\n    \
+    mod deep {\n        #[test]\n        #[should_panic(expected = \"overflow\")]\n        fn too_large() {\n            super::f(i64::MAX);\n        }\n    }\n\n    \
+    #[test]\n    fn always_fails() -> Result<(), String> {\n        Err(\"as ever\".to_owned())\n    }\n}\n";
+
+/// What a right and a wrong candidate get from tests in their own file.
+fn judged_in(place: &Crate, module: &str, line: usize) {
+    let left_out = LEFT_OUT.replace("always_fails", &format!("{module}tests::always_fails"));
+    place.expect("2 * x", Status::Passed, &format!("2 tests {left_out}"));
+    let said =
+        format!("{module}tests::doubles: assertion `left == right` failed, left: 7, right: 6 ({}:{line})", place.file);
+    place.expect("2 * x + 1", Status::Failed, &format!("{said} {left_out}"));
+    let verdict = place.body("x.wrapping_mul(2)");
+    assert!(verdict.message.starts_with(&format!("{module}tests::deep::too_large: ")), "{}", verdict.message);
+    place.expect(
+        "std::process::exit(0)",
+        Status::Killed,
+        &format!("the process ended with exit code 0 before {module}tests::deep::too_large was done {left_out}"),
+    );
+}
+
+#[test]
+fn tests_inside_of_a_library_run_by_name() {
+    let text =
+        format!("//! Doubling.\n#![forbid(unsafe_code)]\n#![deny(warnings)]\n\nmod other;\n\n{LIBRARY}{OWN_TESTS}");
+    let other = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn of_another_file() {\n        panic!(\"not asked for\");\n    }\n}\n";
+    let files = [("src/lib.rs", text.as_str()), ("src/other.rs", other)];
+    let Some(place) = Crate::new(&files, "src/lib.rs", "src/lib.rs") else { return };
+    judged_in(&place, "", 18);
+    let left_out = LEFT_OUT.replace("always_fails", "tests::always_fails");
+    // Tests that were changed, taken away, or made to say yes.
+    let whole = |text: &str| place.judge(text, Some(place.text()));
+    let right = place.text().replace("todo!()", "7");
+    for (program, what) in [
+        (right.replace("f(3), 6", "f(3), 7"), "the tests"),
+        (right.replace("#[cfg(test)]", "#[cfg(any())]"), "the tests"),
+        (
+            right.replace("    7\n", "    7\n}\nmacro_rules! assert_eq {\n    ($($x:tt)*) => {};\n}\nfn more() {\n"),
+            "what assert_eq! means to the tests",
+        ),
+    ] {
+        let verdict = whole(&program);
+        let message = format!("the code changed {what} of src/lib.rs");
+        assert_eq!((verdict.status, verdict.message), (Status::Tampered, message), "{program}");
+    }
+    // A second module of tests counts for nothing.
+    let more = right.replace("    7\n", "    7\n}\n#[cfg(test)]\nmod more {\n    #[test]\n    fn yes() {}\n");
+    let verdict = whole(&more);
+    assert!(verdict.status == Status::Failed && verdict.message.ends_with(&left_out), "{}", verdict.message);
+}
+
+#[test]
+fn tests_inside_of_a_program_and_of_a_module_run_by_name() {
+    let main = format!("fn main() {{\n    println!(\"{{}}\", f(1));\n}}\n\n{}{OWN_TESTS}", LIBRARY.replace("pub ", ""));
+    if let Some(place) = Crate::new(&[("src/main.rs", &main)], "src/main.rs", "src/main.rs") {
+        judged_in(&place, "", 16);
+    }
+    let module = format!("{LIBRARY}{OWN_TESTS}");
+    let files = [
+        // The program has the module, the library has not.
+        ("src/lib.rs", "pub fn g() {}\n"),
+        ("src/main.rs", "mod deep;\nfn main() {\n    deep::doubling::f(1);\n}\n"),
+        ("src/deep/mod.rs", "pub mod doubling;\n"),
+        ("src/deep/doubling.rs", &module),
+    ];
+    if let Some(place) = Crate::new(&files, "src/deep/doubling.rs", "src/deep/doubling.rs") {
+        judged_in(&place, "deep::doubling::", 12);
+    }
+}
+
+#[test]
+fn tests_in_another_module_judge_the_function() {
+    let files = [
+        ("src/lib.rs", "pub mod doubling;\n#[cfg(test)]\nmod checks;\n"),
+        ("src/doubling.rs", LIBRARY),
+        ("src/checks.rs", "use crate::doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n}\n"),
+    ];
+    let Some(place) = Crate::new(&files, "src/doubling.rs", "src/checks.rs") else { return };
+    place.expect("2 * x", Status::Passed, "1 test");
+    let said = "checks::doubles: assertion `left == right` failed, left: 3, right: 6 (src/checks.rs:5)";
+    place.expect("x", Status::Failed, said);
+}
+
+/// Prints what libtest prints when all tests pass, past everything that collects output, and ends the process well.
+const FORGERY: &str = "{\n        use std::io::Write;\n        let mut out = std::fs::OpenOptions::new().write(true).open(\"/proc/self/fd/1\").unwrap();\n        \
+    let lines = \"running 3 tests\\ntest NAMES ... ok\\ntest zzzzzz_guard::end ... ok\\n\\ntest result: ok. 3 passed; 0 failed\\n\";\n        \
+    let _ = out.write_all(lines.as_bytes());\n        let _ = std::io::stdout().write_all(lines.as_bytes());\n        MORE\n        \
+    std::process::exit(0)\n    }";
+
+/// Writes to every descriptor what a guard might.
+const REPORTS: &str = "for fd in 3..64 { for i in 0..8 { if let Ok(mut file) = std::fs::OpenOptions::new().write(true).open(format!(\"/proc/self/fd/{fd}\")) \
+    { let _ = file.write_all(format!(\"{i} false\\n\").as_bytes()); } } }";
+
+#[test]
+fn what_a_candidate_prints_makes_no_pass() {
+    let made = "macro_rules! made {\n    ($name:ident) => {\n        #[test]\n        fn $name() {\n            assert_eq!(doubling::f(3), 6);\n        }\n    \
+        };\n}\nmade!(by_a_macro);\n";
+    let own = format!("{LIBRARY}{OWN_TESTS}");
+    for (library, tests, names) in [
+        (LIBRARY, Some(SOME_FAIL), "doubles ... ok\\ntest passes_before ... ok\\ntest six"),
+        (LIBRARY, Some(made), "by_a_macro"),
+        (&own, None, "tests::doubles ... ok\\ntest tests::deep::too_large"),
+    ] {
+        let files = [("src/lib.rs", library), ("tests/doubling.rs", tests.unwrap_or_default())];
+        let tests = if tests.is_some() { "tests/doubling.rs" } else { "src/lib.rs" };
+        let Some(place) = Crate::new(&files, "src/lib.rs", tests) else { return };
+        let right = place.body("2 * x");
+        assert_eq!(right.status, Status::Passed, "{tests}: {}", right.message);
+        let plain = FORGERY.replace("NAMES", names);
+        let verdict = place.body(&plain.replace("MORE", ""));
+        assert_eq!(verdict.status, Status::Killed, "{tests}: {}", verdict.message);
+        assert!(verdict.message.contains("exit code 0 before"), "{}", verdict.message);
+        assert!(verdict.output.contains("test result: ok") || verdict.output.contains("... ok"), "{}", verdict.output);
+        let verdict = place.body(&plain.replace("MORE", REPORTS));
+        assert!(!matches!(verdict.status, Status::Passed | Status::Error), "{tests}: {}", verdict.message);
+    }
+}
+
+#[test]
+fn tests_start_the_program_of_the_crate_and_macros_are_refused() {
+    let main = format!("fn main() {{\n    println!(\"{{}}\", f(3));\n}}\n\n{}", LIBRARY.replace("pub ", ""));
+    let tests = "#[test]\nfn prints() {\n    let out = std::process::Command::new(env!(\"CARGO_BIN_EXE_doubling\")).output().unwrap();\n    \
+        assert_eq!(String::from_utf8_lossy(&out.stdout), \"6\\n\");\n}\n";
+    let files = [("src/main.rs", main.as_str()), ("tests/doubling.rs", tests)];
+    if let Some(place) = Crate::new(&files, "src/main.rs", "tests/doubling.rs") {
+        place.expect("2 * x", Status::Passed, "1 test");
+        assert_eq!(place.body("x").status, Status::Failed);
+    }
+    let manifest = format!("{}\n[lib]\nproc-macro = true\n", MANIFEST.1);
+    let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", LIBRARY), ("tests/doubling.rs", tests)];
+    let Some(place) = Crate::new(&files, "src/lib.rs", "tests/doubling.rs") else { return };
+    let path = |name: &str| place.folder.path().join(name);
+    let tests =
+        Tests::of_file(Language::Rust, Some((&path("src/lib.rs"), "")), &path("tests/doubling.rs"), String::new());
+    let trial = Trial {
+        language: Language::Rust,
+        program: LIBRARY.to_owned(),
+        module: None,
+        entry_point: None,
+        tests,
+        stub: None,
+        limits: Limits::default(),
+    };
+    let error = place.runner.run(&trial, &Arc::default()).unwrap_err().to_string();
+    assert!(error.contains("macro") && error.contains("--test-command"), "{error}");
+}
+
+#[test]
+fn the_command_line_tests_a_function_of_a_crate() {
+    let text = format!("{LIBRARY}{OWN_TESTS}").replace("todo!()", "2 * x");
+    let Some(place) = Crate::new(&[("src/lib.rs", &text)], "src/lib.rs", "src/lib.rs") else { return };
+    let (home, file) = (tempfile::tempdir().unwrap(), place.folder.path().join("src/lib.rs"));
+    let run = |candidate: String| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bass-tui"));
+        for variable in ["BASS_TUI_CONFIG_DIR", "BASS_TUI_STATE_DIR", "BASS_TUI_CACHE_DIR"] {
+            command.env(variable, home.path().join(variable));
+        }
+        let out = command.args(["test", &candidate, "--json", "--tests"]).arg(&file).output().unwrap();
+        let verdict: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+        (out.status.code(), verdict["message"].as_str().unwrap().to_owned())
+    };
+    let (code, message) = run(format!("{}:f", file.display()));
+    assert_eq!((code, message), (Some(0), format!("2 tests {}", LEFT_OUT.replace("always", "tests::always"))));
+    let (code, message) = run(file.display().to_string());
+    assert_eq!((code, message.as_str()), (Some(1), "tests::always_fails: Error: \"as ever\""));
+}
