@@ -8,7 +8,7 @@ The schedule follows the clock, not the number of steps: warm-up for 100 steps, 
 (Hu et al. 2024, WSD). Runs that are to be continued end with `--decay 0`; the last one falls. A checkpoint with everything needed to go on is written every five minutes and at
 the end, a model folder in Hugging Face layout at the end; Ctrl-C, or a SIGTERM, ends a stretch early.
 
-With `--teacher` the loss is 0.3 of the usual cross entropy and 0.7 of the divergence KL(teacher || student) over the whole vocabulary, in the last 60 % of the time, and a third of the batches
+With `--teacher` the loss is 0.3 of the usual cross entropy and 0.7 of the divergence KL(teacher || student) over the whole vocabulary, in the last 60 % of the time (all of it when a run is resumed), and a third of the batches
 are then completions which the teacher has written itself at temperature 0.8: what a draft model will be asked about.
 
 What stands before the body of an exercise, its name, description and examples, counts a quarter in the loss: most of that is arbitrary, and the noise of it would hide
@@ -161,7 +161,7 @@ class Run:
         while not stopped and (part := self.progress(steps, time.monotonic() - begun)) < 1:
             falling = part > 1 - self.a.decay
             scale = min(1.0, (steps + 1) / WARM_UP) * ((1 - part) / self.a.decay if falling else 1.0)
-            taught = self.teacher is not None and part > 0.4
+            taught = self.teacher is not None and (part > 0.4 or self.a.resume)
             tokens, weights = self.texts_of_teacher() if taught and steps % 3 == 0 else self.batches.next(self.a.batch, int(falling))
             weights = (weights / weights.sum()).flatten()
             with torch.autocast(self.device.type, torch.bfloat16):
