@@ -8,7 +8,8 @@ use super::place::{Place, runner};
 const GO_MOD: (&str, &str) = ("go.mod", "module example.com/doubling\n\ngo 1.18\n");
 const HELPER: (&str, &str) = ("helper/helper.go", "package helper\n\nfunc Twice(x int) int {\n\treturn 2 * x\n}\n");
 const BESIDE: (&str, &str) = ("calc/beside.go", "package calc\n\nfunc three() int {\n\treturn 3\n}\n");
-const RIGHT: &str = "package calc\n\nimport \"example.com/doubling/helper\"\n\nfunc F(x int) int {\n\treturn helper.Twice(x)\n}\n";
+const RIGHT: &str =
+    "package calc\n\nimport \"example.com/doubling/helper\"\n\nfunc F(x int) int {\n\treturn helper.Twice(x)\n}\n";
 /// As a user leaves it: it does not even compile.
 const STUB: &str = "package calc\n\nfunc F(x int) int {\n}\n";
 const PANICS: &str = "package calc\n\nfunc F(x int) int {\n\tpanic(\"not written\")\n}\n";
@@ -36,13 +37,17 @@ fn go_tests_of_a_module_run_by_name() {
         assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
         let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(x) + x - 1"));
         assert_eq!(verdict.status, Status::Failed);
-        assert_eq!(verdict.message, "TestF/of_2: calc_test.go:16: F(2) = 5, want 4");
+        assert_eq!(verdict.message, "TestF/of_2: calc_test.go:15: F(2) = 5, want 4");
         let verdict = judge(&runner, &place, PANICS);
         assert_eq!(verdict.status, Status::Failed);
         assert!(verdict.message.starts_with("TestF/of_1: panic: not written"), "{}", verdict.message);
         let verdict = judge(&runner, &place, STUB);
         assert_eq!(verdict.status, Status::Error);
-        assert!(verdict.message.contains("calc.go:4") && verdict.message.contains("missing return"), "{}", verdict.message);
+        assert!(
+            verdict.message.contains("calc.go:4") && verdict.message.contains("missing return"),
+            "{}",
+            verdict.message
+        );
     }
 }
 
@@ -57,16 +62,18 @@ fn go_tests_from_outside_of_the_package_and_with_a_main_of_their_own_run_too() {
     let verdict = judge(&runner, &place, RIGHT);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
     let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(x) + x/3"));
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "TestF/later: calc_test.go:18: no 3"));
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "TestF/later: calc_test.go:19: no 3"));
 }
 
 #[test]
 fn flaky_go_tests_are_left_out_and_named() {
     let Some(runner) = runner(Language::Go) else { return };
-    let mut flaky = TESTS.replace("\t\"os\"\n", "\t\"os\"\n\t\"time\"\n");
-    for i in 0..24 {
-        flaky += &format!("\nfunc TestFlaky{i}(t *testing.T) {{\n\tif time.Now().UnixNano()>>{i}%2 == 0 {{\n\t\tt.Fail()\n\t}}\n}}\n");
-    }
+    let one = |i: u32| {
+        format!(
+            "\nfunc TestFlaky{i}(t *testing.T) {{\n\tif time.Now().UnixNano()>>{i}%2 == 0 {{\n\t\tt.Fail()\n\t}}\n}}\n"
+        )
+    };
+    let flaky = TESTS.replace("\t\"os\"\n", "\t\"os\"\n\t\"time\"\n") + &(0..24).map(one).collect::<Vec<_>>().concat();
     let place = module(PANICS, &flaky);
     let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(0)"));
     assert_eq!(verdict.status, Status::Failed);
@@ -77,7 +84,7 @@ fn flaky_go_tests_are_left_out_and_named() {
 fn go_candidates_that_end_or_forge_the_report_do_not_pass() {
     let Some(runner) = runner(Language::Go) else { return };
     let place = module(PANICS, TESTS);
-    let imports = |names: &[&str]| names.iter().map(|name| format!("import \"{name}\"\n")).collect::<String>();
+    let imports = |names: &[&str]| names.iter().map(|name| format!("import \"{name}\"\n")).collect::<Vec<_>>().concat();
     let says = "\tfmt.Print(\"=== RUN   TestF\\n--- PASS: TestF (0.00s)\\n=== RUN   TestThree\\n--- PASS: TestThree (0.00s)\\nPASS\\n\")\n";
     let forges = "\tfor fd := 3; fd < 256; fd++ {\n\t\tsyscall.Write(fd, []byte(\"0\\tended\\tpassed\\tTestF\\n0\\tended\\tpassed\\tTestThree\\n\"))\n\t}\n";
     let reads = "\tfor fd := 3; fd < 256; fd++ {\n\t\tnonce := make([]byte, 32)\n\t\tif n, _ := syscall.Read(fd, nonce); n == 32 {\n\t\t\tfor to := 3; to < 256; to++ {\n\t\t\t\tsyscall.Write(to, []byte(string(nonce)+\"\\tended\\tpassed\\tTestF\\tpassed\\tTestF/of_1\\tpassed\\tTestF/of_2\\n\"+string(nonce)+\"\\tended\\tpassed\\tTestThree\\n\"))\n\t\t\t}\n\t\t}\n\t}\n";
@@ -92,7 +99,10 @@ fn go_candidates_that_end_or_forge_the_report_do_not_pass() {
         ("prints a report", write(&["fmt", "syscall"], "", &format!("{says}{exits}"))),
         ("prints a report at its start", write(&["fmt", "os"], &format!("{says}\tos.Exit(0)\n"), "\treturn 0\n")),
         ("writes a report", write(&["syscall"], "", &format!("{forges}{exits}"))),
-        ("looks for the nonce at its start", write(&["syscall"], &format!("{reads}\tsyscall.Exit(0)\n"), "\treturn 0\n")),
+        (
+            "looks for the nonce at its start",
+            write(&["syscall"], &format!("{reads}\tsyscall.Exit(0)\n"), "\treturn 0\n"),
+        ),
         ("looks for the nonce in the test", write(&["syscall"], "", &format!("{reads}{exits}"))),
         ("ends the test", write(&["runtime"], "", "\truntime.Goexit()\n\treturn 0\n")),
     ];
@@ -102,7 +112,11 @@ fn go_candidates_that_end_or_forge_the_report_do_not_pass() {
         assert_ne!(verdict.status, Status::Error, "{what}: {} {}", verdict.message, verdict.output);
     }
     let edits = "\tos.WriteFile(\"calc_test.go\", nil, 0o600)\n";
-    let verdict = judge(&runner, &place, &RIGHT.replace("import ", "import \"os\"\nimport ").replace("\treturn", &format!("{edits}\treturn")));
+    let verdict = judge(
+        &runner,
+        &place,
+        &RIGHT.replace("import ", "import \"os\"\nimport ").replace("\treturn", &format!("{edits}\treturn")),
+    );
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, "the code changed calc/calc_test.go"));
     assert_eq!(judge(&runner, &place, RIGHT).status, Status::Passed, "others have left nothing behind");
 }

@@ -56,15 +56,18 @@ impl Place {
 
     /// The verdict of a program in the place of the file.
     pub fn judge(&self, runner: &Runner, language: Language, program: &str, tests: Tests) -> Verdict {
-        let limits = Limits { wall: Duration::from_secs(30), ..Limits::default() };
-        let entry_point = Some("f".to_owned());
-        let trial =
-            Trial { language, program: program.to_owned(), module: None, entry_point, tests, stub: None, limits };
-        let verdict = runner.run(&trial, &Arc::default()).unwrap();
+        let verdict = runner.run(&trial(language, program, tests), &Arc::default()).unwrap();
         assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
         assert_eq!(verdict.assurance, Assurance::Shared);
         verdict
     }
+}
+
+/// A trial of a program.
+pub fn trial(language: Language, program: &str, tests: Tests) -> Trial {
+    let limits = Limits { wall: Duration::from_secs(30), ..Limits::default() };
+    let entry_point = Some("f".to_owned());
+    Trial { language, program: program.to_owned(), module: None, entry_point, tests, stub: None, limits }
 }
 
 /// All files below a folder, with what is in them.
@@ -83,4 +86,3 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     }
     all
 }
-

@@ -13,19 +13,24 @@ use serde_json::Value;
 
 use super::super::project::{Copy, Project};
 use super::super::sandbox::scratch::Scratch;
-use super::super::sandbox::{Job, Run, Sandbox};
+use super::super::sandbox::{Ended, Job, Run, Sandbox};
 use super::super::toolchain::Tool;
-use super::super::{Limits, Trial, TrialError, Verdict};
+use super::super::{Limits, Status, Trial, TrialError, Verdict};
 use super::command::split;
 use super::names::read;
 use super::project::{Projects, guard};
 use super::{javascript, nonce};
 use crate::language::Language;
+use crate::untrusted::clean_line;
 
 const RECORD: &str = include_str!("project/record.js");
 
 /// Waits until node's runner has taken the reporter, before the code under test is loaded.
 const WAIT: &str = "import report from './report.cjs';\nawait report.ready;\n";
+
+/// The reporter as a module of the newer kind, which is what vitest takes.
+const MODULE: &str =
+    "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('./report.cjs');\n";
 
 /// A program that runs tests.
 #[derive(Debug)]
@@ -36,7 +41,7 @@ struct Row {
     imports: &'static [&'static str],
     /// Its part of the reporter.
     reporter: &'static str,
-    /// What it is told; `{report}` is the path of the reporter. The tests file comes last.
+    /// What it is told; `{folder}` is that of the reporter. The tests file comes last.
     arguments: &'static [&'static str],
     /// Options of the project's test script that are its own and are kept, each with a value.
     kept: &'static [&'static str],
@@ -48,7 +53,13 @@ const ROWS: &[Row] = &[
         name: "vitest",
         imports: &["vitest"],
         reporter: include_str!("project/vitest.js"),
-        arguments: &["run", "--reporter={report}", "--coverage.enabled=false", "--pool=threads", "--maxWorkers=1"],
+        arguments: &[
+            "run",
+            "--reporter={folder}/report.mjs",
+            "--coverage.enabled=false",
+            "--pool=threads",
+            "--maxWorkers=1",
+        ],
         kept: &["--config", "-c", "--project", "--environment"],
     },
     Row {
@@ -56,23 +67,24 @@ const ROWS: &[Row] = &[
         imports: &["@jest/globals"],
         reporter: include_str!("project/jest.js"),
         // Its workers are processes of their own, and its watcher a service.
-        arguments: &["--ci", "--runInBand", "--watchman=false", "--coverage=false", "--reporters={report}", "--runTestsByPath"],
+        arguments: &[
+            "--ci",
+            "--runInBand",
+            "--watchman=false",
+            "--coverage=false",
+            "--reporters={folder}/report.cjs",
+            "--runTestsByPath",
+        ],
         kept: &["--config", "-c", "--env"],
     },
     Row {
         name: "mocha",
         imports: &["mocha"],
         reporter: include_str!("project/mocha.js"),
-        arguments: &["--no-color", "--reporter={report}"],
+        arguments: &["--no-color", "--reporter={folder}/report.cjs"],
         kept: &["--config", "--ui", "-u"],
     },
-    Row {
-        name: "node",
-        imports: &["node:test"],
-        reporter: include_str!("project/node.js"),
-        arguments: &[],
-        kept: &[],
-    },
+    Row { name: "node", imports: &["node:test"], reporter: include_str!("project/node.js"), arguments: &[], kept: &[] },
 ];
 
 /// Options of node itself that are kept from the project's test script; those that end in `=` have a value.
@@ -139,15 +151,21 @@ pub fn run(
     let reporter = Scratch::new().map_err(failed)?;
     fs::write(reporter.path().join("report.cjs"), [RECORD, plan.row.reporter].concat()).map_err(failed)?;
     fs::write(reporter.path().join("wait.mjs"), WAIT).map_err(failed)?;
+    fs::write(reporter.path().join("report.mjs"), MODULE).map_err(failed)?;
     let base = projects.base(project)?;
-    let one = |copy: &Copy| run_once(sandbox, node, &plan, reporter.path(), project, copy, trial.language, limits, cancel);
+    let reporter = reporter.path();
+    let runs = Runs { sandbox, node, plan: &plan, reporter, project, language: trial.language, limits, cancel };
     let baseline = projects.baseline(project, &base, |copy| {
-        let (run, nonce) = one(copy)?;
+        let (run, nonce) = runs.once(copy)?;
         Ok(read(&run.record, &nonce))
     })?;
     let copy = base.copy(project, Some(&trial.program)).map_err(TrialError::Sandbox)?;
-    let (run, nonce) = one(&copy)?;
+    let (run, nonce) = runs.once(&copy)?;
     let verdict = baseline.verdict(&run, &nonce, &limits)?;
+    let verdict = match (run.ended, complaint(&run.output).filter(|_| run.record.is_empty())) {
+        (Ended::Exited(1..), Some(message)) => Verdict { status: Status::Error, message, ..verdict },
+        _ => verdict,
+    };
     Ok(guard(verdict, &base, project, &copy))
 }
 
@@ -156,66 +174,75 @@ struct Request<'a> {
     nonce: &'a str,
 }
 
-fn run_once(
-    sandbox: &Sandbox,
-    node: &Tool,
-    plan: &Plan,
-    reporter: &Path,
-    project: &Project,
-    copy: &Copy,
+/// What all runs of a trial share.
+struct Runs<'a> {
+    sandbox: &'a Sandbox,
+    node: &'a Tool,
+    plan: &'a Plan,
+    /// The folder of the reporter.
+    reporter: &'a Path,
+    project: &'a Project,
     language: Language,
     limits: Limits,
-    cancel: &AtomicBool,
-) -> Result<(Run, String), TrialError> {
-    let nonce = nonce()?;
-    let report = reporter.join("report.cjs").display().to_string();
-    let folder = copy.path().join(&project.package);
-    let tests = project.tests.clone().unwrap_or_default();
-    let tests = copy.path().join(tests).display().to_string();
-    // First of all, so that nothing of the project's comes before it.
-    let mut arguments: Vec<String> = ["--no-warnings", "--require", &report].map(str::to_owned).to_vec();
-    if node.version >= (20, 15) {
-        // WebAssembly would else reserve more addresses than a trial may have.
-        arguments.push("--disable-wasm-trap-handler".to_owned());
+    cancel: &'a AtomicBool,
+}
+
+impl Runs<'_> {
+    /// Runs the tests in a copy of the project.
+    fn once(&self, copy: &Copy) -> Result<(Run, String), TrialError> {
+        let Self { sandbox, node, plan, reporter, project, language, limits, cancel } = *self;
+        let nonce = nonce()?;
+        let report = reporter.join("report.cjs").display().to_string();
+        let folder = copy.path().join(&project.package);
+        let tests = project.tests.clone().unwrap_or_default();
+        let tests = copy.path().join(tests).display().to_string();
+        // First of all, so that nothing of the project's comes before it.
+        let mut arguments: Vec<String> = ["--no-warnings", "--require", &report].map(str::to_owned).to_vec();
+        if node.version >= (20, 15) {
+            // WebAssembly would else reserve more addresses than a trial may have.
+            arguments.push("--disable-wasm-trap-handler".to_owned());
+        }
+        if plan.program.is_none() {
+            arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
+            arguments.push(format!("--test-reporter={report}"));
+            let asks = language == Language::TypeScript && ((22, 13)..(22, 18)).contains(&node.version);
+            arguments.extend(asks.then(|| "--experimental-strip-types".to_owned()));
+        }
+        arguments.extend(plan.node.clone());
+        if let Some(program) = &plan.program {
+            arguments.push(copy.path().join(program).display().to_string());
+            arguments.extend(
+                plan.row.arguments.iter().map(|word| word.replace("{folder}", &reporter.display().to_string())),
+            );
+            // Before the last, after which only tests files come.
+            let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
+            arguments.splice(at..at, plan.runner.clone());
+        }
+        arguments.push(tests);
+        let readable = [node.readable.clone(), copy.readable.clone(), vec![reporter.to_path_buf()]].concat();
+        let writable = [copy.path().to_path_buf()];
+        let programs = node.program.parent().unwrap_or(Path::new("/usr/bin"));
+        let environment: Vec<(OsString, OsString)> = vec![
+            ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()).into()),
+            // Node ends at once if it may not read the system's OpenSSL settings.
+            ("OPENSSL_CONF".into(), "/dev/null".into()),
+            ("CI".into(), "1".into()),
+            ("NO_COLOR".into(), "1".into()),
+        ];
+        let job = Job {
+            readable: &readable,
+            writable: &writable,
+            folder: Some(&folder),
+            environment,
+            ..Job::driver(
+                &node.program,
+                arguments.into_iter().map(OsString::from).collect(),
+                serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default(),
+                limits,
+            )
+        };
+        Ok((sandbox.run(job, cancel).map_err(TrialError::Sandbox)?, nonce))
     }
-    if plan.program.is_none() {
-        arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
-        arguments.push(format!("--test-reporter={report}"));
-        let asks = language == Language::TypeScript && ((22, 13)..(22, 18)).contains(&node.version);
-        arguments.extend(asks.then(|| "--experimental-strip-types".to_owned()));
-    }
-    arguments.extend(plan.node.clone());
-    if let Some(program) = &plan.program {
-        arguments.push(copy.path().join(program).display().to_string());
-        arguments.extend(plan.row.arguments.iter().map(|word| word.replace("{report}", &report)));
-        // Before the last, after which only tests files come.
-        let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
-        arguments.splice(at..at, plan.runner.clone());
-    }
-    arguments.push(tests);
-    let readable = [node.readable.clone(), copy.readable.clone(), vec![reporter.to_path_buf()]].concat();
-    let writable = [copy.path().to_path_buf()];
-    let programs = node.program.parent().unwrap_or(Path::new("/usr/bin"));
-    let environment: Vec<(OsString, OsString)> = vec![
-        ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()).into()),
-        // Node ends at once if it may not read the system's OpenSSL settings.
-        ("OPENSSL_CONF".into(), "/dev/null".into()),
-        ("CI".into(), "1".into()),
-        ("NO_COLOR".into(), "1".into()),
-    ];
-    let job = Job {
-        readable: &readable,
-        writable: &writable,
-        folder: Some(&folder),
-        environment,
-        ..Job::driver(
-            &node.program,
-            arguments.into_iter().map(OsString::from).collect(),
-            serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default(),
-            limits,
-        )
-    };
-    Ok((sandbox.run(job, cancel).map_err(TrialError::Sandbox)?, nonce))
 }
 
 impl Plan {
@@ -232,7 +259,8 @@ impl Plan {
         let program = if row.name == "node" {
             None
         } else {
-            let found = folders().find_map(|folder| program_of(&project.root, &folder.join("node_modules").join(row.name), row));
+            let found = folders()
+                .find_map(|folder| program_of(&project.root, &folder.join("node_modules").join(row.name), row));
             Some(found.ok_or_else(|| {
                 TrialError::Interpreter(format!(
                     "the tests are for {0}, and there is no node_modules/{0} in {1}: install the project's packages there, or give the tests as --test-command",
@@ -249,13 +277,15 @@ impl Plan {
 fn row(tests: &str, script: &[String], manifests: &[Value]) -> &'static Row {
     let imports = || tests.lines().filter(|line| ["import", "from ", "require"].iter().any(|word| line.contains(word)));
     let imported = |row: &&Row| {
-        let stands_in = |line: &str, name: &str| [format!("'{name}'"), format!("\"{name}\"")].iter().any(|n| line.contains(n));
+        let stands_in =
+            |line: &str, name: &str| [format!("'{name}'"), format!("\"{name}\"")].iter().any(|n| line.contains(n));
         row.imports.iter().any(|name| imports().any(|line| stands_in(line, name)))
     };
     let started = |row: &&Row| {
         script.iter().any(|word| {
             let stem = Path::new(word).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-            stem.trim_start_matches('_') == row.name && (row.name != "node" || script.iter().any(|word| word == "--test"))
+            stem.trim_start_matches('_') == row.name
+                && (row.name != "node" || script.iter().any(|word| word == "--test"))
         })
     };
     let installed = |row: &&Row| {
@@ -268,9 +298,25 @@ fn row(tests: &str, script: &[String], manifests: &[Value]) -> &'static Row {
 
 /// The program of an installed runner, relative to the root.
 fn program_of(root: &Path, package: &Path, row: &Row) -> Option<PathBuf> {
-    let manifest: Value = serde_json::from_str(&fs::read_to_string(root.join(package).join("package.json")).ok()?).ok()?;
+    let manifest: Value =
+        serde_json::from_str(&fs::read_to_string(root.join(package).join("package.json")).ok()?).ok()?;
     let program = manifest["bin"].as_str().or_else(|| manifest["bin"][row.name].as_str())?;
     Some(package.join(program.trim_start_matches("./"))).filter(|path| root.join(path).is_file())
+}
+
+/// What the first error said that nobody caught, and where it was.
+fn complaint(output: &str) -> Option<String> {
+    let is_error = |line: &&str| {
+        let kind = line.split([':', ' ']).next().unwrap_or_default();
+        kind.ends_with("Error") && kind.chars().all(char::is_alphanumeric) && line.contains(": ")
+    };
+    let error = output.lines().map(str::trim).find(is_error)?;
+    let place = output.lines().find_map(|line| {
+        let (path, number) = line.trim().rsplit_once(':').filter(|(path, _)| path.contains('/'))?;
+        let number: u32 = number.parse().ok()?;
+        Some(format!(" ({}:{number})", path.rsplit('/').next().unwrap_or_default()))
+    });
+    Some(clean_line(&format!("{error}{}", place.unwrap_or_default()), 400))
 }
 
 /// The options of node in a test script, also those in its `NODE_OPTIONS`.
@@ -321,6 +367,14 @@ mod tests {
         assert_eq!(name("", "node --import tsx --test", &both), "node");
         assert_eq!(name("", "node build.js", &both), "jest");
         assert_eq!(name("", "echo", &manifest("{}")), "node");
+    }
+
+    #[test]
+    fn an_error_that_nobody_caught_is_found_in_what_node_prints() {
+        let output = "hello: you\nfile:///tmp/x/f.mjs:2\n\n\n\nSyntaxError: Unexpected end of input\n    at compile (node:internal/x:346:16)\n\nNode.js v20.20.2\n";
+        assert_eq!(complaint(output).unwrap(), "SyntaxError: Unexpected end of input (f.mjs:2)");
+        assert_eq!(complaint("node:internal/harness:46\n      throw err;\n\nError: boom\n").unwrap(), "Error: boom");
+        assert_eq!(complaint("Errors: none\nall is well\n"), None);
     }
 
     #[test]

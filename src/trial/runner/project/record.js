@@ -49,12 +49,6 @@ const report = (() => {
     return line === null ? said : `${short(said)} (${base}:${line[0]})`;
   };
 
-  process.on('uncaughtExceptionMonitor', (error) => {
-    complaint = complaint === '' ? short(`${error?.name ?? 'error'}: ${error?.message ?? error}`) : complaint;
-  });
-  process.on('exit', (code) => {
-    if (code !== 0 && complaint !== '') finish();
-  });
   const assert = require('node:assert');
   Object.freeze(assert);
   Object.freeze(assert.strict);
