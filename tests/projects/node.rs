@@ -95,12 +95,6 @@ fn node_candidates_that_end_or_forge_the_report_do_not_pass() {
         ("writes a report", format!("{writes}{wrong}")),
         ("calls the reporter", format!("{calls}{wrong}")),
         (
-            "replaces the tests",
-            format!(
-                "import test from 'node:test';\nimport {{ syncBuiltinESMExports }} from 'node:module';\nconst own = test.it;\ntry {{ test.it = test.test = (name) => own(name, () => {{}}); }} catch {{}}\nsyncBuiltinESMExports();\n{wrong}"
-            ),
-        ),
-        (
             "replaces the checks",
             format!(
                 "import assert from 'node:assert';\nfor (const one of [assert, assert.strict]) try {{ one.equal = one.strictEqual = () => {{}}; }} catch {{}}\n{wrong}"
@@ -123,6 +117,20 @@ fn node_candidates_that_end_or_forge_the_report_do_not_pass() {
         assert_ne!(verdict.status, Status::Passed, "{what}: {}", verdict.message);
         assert_ne!(verdict.status, Status::Error, "{what}: {} {}", verdict.message, verdict.output);
     }
+    // A module of the older kind can be read while it is changed.
+    let older = Place::new(&[
+        ("package.json", "{}"),
+        ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
+        ("src/f.js", "exports.f = () => 0;\n"),
+        (
+            "test/f.test.js",
+            "const { f } = require('../src/f.js');\nrequire('../src/helper.js');\nconst { it } = require('node:test');\n\
+                it('doubles', () => require('node:assert').equal(f(3), 6));\n",
+        ),
+    ]);
+    let replaces = "const test = require('node:test');\nconst own = test.it;\ntest.it = (name) => own(name, () => {});\nexports.f = () => 0;\n";
+    let verdict = judge(&runner, &older, replaces);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "doubles: 0 == 6 (f.test.js:4)"));
     let edits = "import * as fs from 'node:fs';\nfs.writeFileSync('test/f.test.js', '');\n";
     let verdict = judge(&runner, &place, &format!("{edits}{RIGHT}"));
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, "the code changed test/f.test.js"));

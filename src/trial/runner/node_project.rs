@@ -311,8 +311,9 @@ fn complaint(output: &str) -> Option<String> {
         kind.ends_with("Error") && kind.chars().all(char::is_alphanumeric) && line.contains(": ")
     };
     let error = output.lines().map(str::trim).find(is_error)?;
-    let place = output.lines().find_map(|line| {
-        let (path, number) = line.trim().rsplit_once(':').filter(|(path, _)| path.contains('/'))?;
+    // Above the error, on a line of its own.
+    let place = output.lines().filter(|line| line.starts_with("file://") || line.starts_with('/')).find_map(|line| {
+        let (path, number) = line.rsplit_once(':')?;
         let number: u32 = number.parse().ok()?;
         Some(format!(" ({}:{number})", path.rsplit('/').next().unwrap_or_default()))
     });

@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(calls, ["g.Begin(t", "g.Begin(tt", "g.Begin(t", "g.Begin(t", "g.Begin(f", "g.Begin(t"], "{out}");
         assert!(
             out.contains("func(tt *testing.T) { g.Begin(tt); f() }")
-                && out.contains("map[string]func(t *testing.T){\" "),
+                && out.contains("map[string]func(t *testing.T){\"{\": nil}"),
             "{out}"
         );
         assert_eq!(out.lines().count(), text.lines().count(), "lines keep their numbers");
