@@ -141,10 +141,11 @@ pub fn run(
             javascript::check(node, trial.language)?;
         }
     }
-    // Tools of a project start threads and write more than a function does.
+    // Tools of a project start threads, write more than a function does, and reserve far more addresses than they use.
+    let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
     let limits = Limits {
         file: trial.limits.file.max(64 << 20),
-        memory: trial.limits.memory.max(2 << 30),
+        memory: trial.limits.memory.max(least),
         processes: trial.limits.processes.max(128),
         ..trial.limits
     };
