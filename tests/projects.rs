@@ -1,81 +1,16 @@
 //! Tests of a project, run in copies of it with a candidate inside: by name, held against the unchanged project, and without a trace in
 //! the user's own files.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+#[path = "projects/go.rs"]
+mod go;
+#[path = "projects/node.rs"]
+mod node;
+#[path = "projects/place.rs"]
+mod place;
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
-
-fn runner(language: Language) -> Option<Runner> {
-    // Each test has its own, as what a runner keeps is removed with it.
-    let runner = Runner::probe();
-    if !runner.protection().is_isolated() {
-        eprintln!("skipped: {}", runner.protection().summary);
-        return None;
-    }
-    if let Err(error) = runner.check_language(language) {
-        eprintln!("skipped: {}: {error}", language.name());
-        return None;
-    }
-    Some(runner)
-}
-
-/// A project, and what it held before anything ran.
-struct Place {
-    folder: tempfile::TempDir,
-    before: BTreeMap<PathBuf, Vec<u8>>,
-}
-
-impl Place {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let before = contents(folder.path());
-        Self { folder, before }
-    }
-
-    fn tests(&self, language: Language, file: &str, tests: &str) -> Tests {
-        let path = |name: &str| self.folder.path().join(name);
-        let (program, text) = (fs::read_to_string(path(file)).unwrap(), fs::read_to_string(path(tests)).unwrap());
-        Tests::of_file(language, Some((&path(file), &program)), &path(tests), text)
-    }
-
-    fn judge(&self, runner: &Runner, language: Language, program: &str, tests: Tests) -> Verdict {
-        let limits = Limits { wall: Duration::from_secs(30), ..Limits::default() };
-        let entry_point = Some("f".to_owned());
-        let trial =
-            Trial { language, program: program.to_owned(), module: None, entry_point, tests, stub: None, limits };
-        let verdict = runner.run(&trial, &Arc::default()).unwrap();
-        assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
-        assert_eq!(verdict.assurance, Assurance::Shared);
-        verdict
-    }
-}
-
-/// All files below a folder, with what is in them.
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                all.insert(path.clone(), fs::read(path).unwrap());
-            }
-        }
-    }
-    all
-}
+use bass_tui::trial::{Status, Tests};
+use place::{Place, runner};
 
 const HELPER: (&str, &str) = ("pkg/helper.py", "def twice(x):\n    return 2 * x\n");
 const STUB: &str = "from .helper import twice\n\n\ndef f(x):\n    raise NotImplementedError\n";
@@ -119,7 +54,7 @@ fn python_tests_of_a_project_run_by_name() {
         "{}",
         verdict.message
     );
-    let writes = format!("open('made', 'w').close()\nopen({:?}, 'w').close()\n", place.folder.path().join("made"));
+    let writes = format!("open('made', 'w').close()\nopen({:?}, 'w').close()\n", place.path().join("made"));
     assert_ne!(judge(&format!("{writes}{RIGHT}")).status, Status::Passed);
     assert_eq!(judge(&format!("open('made', 'w').close()\n{RIGHT}")).status, Status::Passed);
 }
@@ -181,7 +116,7 @@ fn a_command_runs_in_a_copy_of_the_project() {
     let Some(runner) = runner(Language::Python) else { return };
     let place = python_project();
     let command = "python3 -B -c \"from pkg.doubling import f; open('made', 'w'); assert f(3) == 6\"";
-    let file = place.folder.path().join("pkg/doubling.py");
+    let file = place.path().join("pkg/doubling.py");
     let tests = || Tests::of_command(command, Language::Python, Some(&file), None).unwrap();
     assert_eq!(place.judge(&runner, Language::Python, RIGHT, tests()).status, Status::Passed);
     assert_eq!(place.judge(&runner, Language::Python, STUB, tests()).status, Status::Failed);

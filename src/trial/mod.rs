@@ -288,10 +288,14 @@ impl Runner {
                     let rustc = self.tools.get(Kind::Rustc)?;
                     runner::cargo::run(sandbox, rustc, (base, workshop), project, trial, cancel)
                 }),
-                other => Err(TrialError::Interpreter(format!(
-                    "tests of a project in {} cannot be run by name yet: give the tests as --test-command",
-                    other.name()
-                ))),
+                Language::Go => {
+                    let (go, cache) = (self.tools.get(Kind::Go)?, &self.go_cache);
+                    runner::go_project::run(sandbox, go, cache, projects, project, trial, cancel)
+                }
+                Language::JavaScript | Language::TypeScript => {
+                    let node = self.tools.get(Kind::Node)?;
+                    runner::node_project::run(sandbox, node, projects, project, trial, cancel)
+                }
             };
         }
         match trial.language {

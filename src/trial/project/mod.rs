@@ -65,6 +65,9 @@ impl Project {
                 STEERING.contains(&name)
                     || name.starts_with("test_")
                     || [".test.", ".spec.", "_test."].iter().any(|part| name.contains(part))
+                    || ["jest.config.", "vitest.config.", "vite.config.", ".mocharc."]
+                        .iter()
+                        .any(|head| name.starts_with(head))
             })
     }
 }

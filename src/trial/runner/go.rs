@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::super::sandbox::scratch::Scratch;
@@ -21,6 +21,19 @@ const GUARD: &str = include_str!("go/guard.go.txt");
 #[derive(Debug, Default)]
 pub struct Cache {
     folder: std::sync::Mutex<Option<Scratch>>,
+    /// Where modules of the user's are built.
+    pub(super) places: super::go_project::Places,
+}
+
+impl Cache {
+    /// Where it is.
+    pub(super) fn store(&self) -> std::io::Result<PathBuf> {
+        let mut kept = self.folder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if kept.is_none() {
+            *kept = Some(Scratch::new()?);
+        }
+        Ok(kept.as_ref().map(|kept| kept.path().to_path_buf()).unwrap_or_default())
+    }
 }
 
 /// Runs a trial.
@@ -112,18 +125,8 @@ fn compile(
     cancel: &AtomicBool,
 ) -> Result<Run, TrialError> {
     let arguments = ["test", "-c", "-vet=off", "-o", "program", "."].map(OsString::from).to_vec();
-    let programs = go.program.parent().unwrap_or(Path::new("/usr/bin"));
-    let environment: Vec<(OsString, OsString)> = vec![
-        ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()).into()),
-        ("GOCACHE".into(), store.into()),
-        ("GOPROXY".into(), "off".into()),
-        ("GOSUMDB".into(), "off".into()),
-        ("GOTOOLCHAIN".into(), "local".into()),
-        ("GOFLAGS".into(), "-mod=mod".into()),
-        ("GOENV".into(), "off".into()),
-        // Flags for the C compiler could stand in the candidate.
-        ("CGO_ENABLED".into(), "0".into()),
-    ];
+    let mut environment = environment(go, store);
+    environment.push(("GOFLAGS".into(), "-mod=mod".into()));
     let writable = [place.to_path_buf(), store.to_path_buf()];
     let job = Job {
         readable: &go.readable,
@@ -134,6 +137,21 @@ fn compile(
         ..Job::driver(&go.program, arguments, Vec::new(), compile_limits(limits))
     };
     sandbox.run(job, cancel).map_err(TrialError::Sandbox)
+}
+
+/// What every build is told: nothing is downloaded, and nothing of the user's settings counts.
+pub(super) fn environment(go: &Tool, store: &Path) -> Vec<(OsString, OsString)> {
+    let programs = go.program.parent().unwrap_or(Path::new("/usr/bin"));
+    vec![
+        ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", programs.display()).into()),
+        ("GOCACHE".into(), store.into()),
+        ("GOPROXY".into(), "off".into()),
+        ("GOSUMDB".into(), "off".into()),
+        ("GOTOOLCHAIN".into(), "local".into()),
+        ("GOENV".into(), "off".into()),
+        // Flags for the C compiler could stand in the candidate.
+        ("CGO_ENABLED".into(), "0".into()),
+    ]
 }
 
 /// The verdict of a run that ended by itself.
@@ -168,7 +186,7 @@ fn first_complaint(output: &str) -> String {
 }
 
 /// The package that a file says it belongs to.
-fn package_of(text: &str) -> Option<&str> {
+pub(super) fn package_of(text: &str) -> Option<&str> {
     let code = blank(text);
     let at = code.lines().scan(0, |start, line| {
         let from = *start;

@@ -3,8 +3,10 @@
 pub mod cargo;
 pub mod command;
 pub mod go;
+pub mod go_project;
 pub mod javascript;
 mod names;
+pub mod node_project;
 pub mod pair;
 pub mod project;
 pub mod python;

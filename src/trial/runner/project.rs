@@ -57,7 +57,7 @@ impl Projects {
     }
 
     /// What the tests do on the unchanged project: found out once, by two runs.
-    fn baseline(
+    pub(super) fn baseline(
         &self,
         project: &Project,
         base: &Arc<Base>,

@@ -1,0 +1,43 @@
+// Reports what vitest says at its end: as tasks to its older versions, as test modules to the newer ones.
+if (report !== null) {
+  // Vite asks for the address of a server that it does not start; there is no network to ask.
+  const { promises } = require('node:dns');
+  const lookup = promises.lookup;
+  promises.lookup = async (name, ...rest) =>
+    name === 'localhost' ? { address: '127.0.0.1', family: 4 } : lookup(name, ...rest);
+  const outcomes = { __proto__: null, pass: 'passed', passed: 'passed', fail: 'failed', failed: 'failed' };
+  const add = (name, state, errors, file) => {
+    const outcome = outcomes[state] ?? 'skipped';
+    report.add(name.join(' > '), outcome, outcome === 'failed' ? report.describe(errors?.[0], file) : '');
+  };
+  const complain = (errors) => errors?.forEach((error) => report.complain(error?.message ?? error));
+  const walk = (task, above, file) => {
+    const name = [...above, task.name];
+    if (task.type === 'test' || task.type === 'custom') add(name, task.result?.state, task.result?.errors, file);
+    for (const inner of task.tasks ?? []) walk(inner, name, file);
+  };
+  module.exports = class {
+    onTestRunEnd(modules, errors) {
+      for (const module of modules) {
+        complain(module.errors());
+        for (const test of module.children.allTests()) {
+          const name = [test.name];
+          for (let above = test.parent; above.type === 'suite'; above = above.parent) name.unshift(above.name);
+          add(name, test.result()?.state, test.result()?.errors, module.moduleId);
+        }
+        for (const suite of module.children.allSuites()) complain(suite.errors());
+      }
+      complain(errors);
+      report.finish();
+    }
+
+    onFinished(files, errors) {
+      for (const file of files) {
+        if (file.tasks.length === 0) complain(file.result?.errors);
+        for (const task of file.tasks) walk(task, [], file.filepath);
+      }
+      complain(errors);
+      report.finish();
+    }
+  };
+}

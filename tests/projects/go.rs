@@ -1,0 +1,122 @@
+//! Tests of a Go module, by name.
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Runner, Status, Tests, Verdict};
+
+use super::place::{Place, runner};
+
+const GO_MOD: (&str, &str) = ("go.mod", "module example.com/doubling\n\ngo 1.18\n");
+const HELPER: (&str, &str) = ("helper/helper.go", "package helper\n\nfunc Twice(x int) int {\n\treturn 2 * x\n}\n");
+const BESIDE: (&str, &str) = ("calc/beside.go", "package calc\n\nfunc three() int {\n\treturn 3\n}\n");
+const RIGHT: &str =
+    "package calc\n\nimport \"example.com/doubling/helper\"\n\nfunc F(x int) int {\n\treturn helper.Twice(x)\n}\n";
+/// As a user leaves it: it does not even compile.
+const STUB: &str = "package calc\n\nfunc F(x int) int {\n}\n";
+const PANICS: &str = "package calc\n\nfunc F(x int) int {\n\tpanic(\"not written\")\n}\n";
+const TESTS: &str = "package calc\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n\n\t\"example.com/doubling/helper\"\n)\n\n\
+    func TestF(t *testing.T) {\n\tfor _, x := range []int{1, 2} {\n\t\tt.Run(fmt.Sprint(\"of \", x), func(t *testing.T) {\n\t\t\t\
+    if got := F(x); got != helper.Twice(x) {\n\t\t\t\tt.Errorf(\"F(%d) = %d, want %d\", x, got, 2*x)\n\t\t\t}\n\t\t})\n\t}\n}\n\n\
+    func TestThree(t *testing.T) {\n\tif three() != 3 {\n\t\tt.Fatal(\"no three\")\n\t}\n\tif _, err := os.Stat(\"../helper/helper.go\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n";
+
+fn module(stub: &str, tests: &str) -> Place {
+    Place::new(&[GO_MOD, HELPER, BESIDE, ("calc/calc.go", stub), ("calc/calc_test.go", tests)])
+}
+
+fn judge(runner: &Runner, place: &Place, program: &str) -> Verdict {
+    let tests = place.tests(Language::Go, "calc/calc.go", "calc/calc_test.go");
+    assert!(matches!(tests, Tests::Project(_)));
+    place.judge(runner, Language::Go, program, tests)
+}
+
+#[test]
+fn go_tests_of_a_module_run_by_name() {
+    let Some(runner) = runner(Language::Go) else { return };
+    for stub in [STUB, PANICS] {
+        let place = module(stub, TESTS);
+        let verdict = judge(&runner, &place, RIGHT);
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
+        let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(x) + x - 1"));
+        assert_eq!(verdict.status, Status::Failed);
+        assert_eq!(verdict.message, "TestF/of_2: calc_test.go:15: F(2) = 5, want 4");
+        let verdict = judge(&runner, &place, PANICS);
+        assert_eq!(verdict.status, Status::Failed);
+        assert!(verdict.message.starts_with("TestF/of_1: panic: not written"), "{}", verdict.message);
+        let verdict = judge(&runner, &place, STUB);
+        assert_eq!(verdict.status, Status::Error);
+        assert!(
+            verdict.message.contains("calc.go:4") && verdict.message.contains("missing return"),
+            "{}",
+            verdict.message
+        );
+    }
+}
+
+#[test]
+fn go_tests_from_outside_of_the_package_and_with_a_main_of_their_own_run_too() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let outside = "package calc_test // from outside\n\nimport (\n\t\"os\"\n\t\"testing\"\n\n\t\"example.com/doubling/calc\"\n)\n\n\
+        func TestMain(m *testing.M) {\n\tos.Exit(m.Run())\n}\n\nfunc TestF(t *testing.T) {\n\tt.Parallel()\n\tcheck(t, 2)\n\tt.Run(\"later\", func(t *testing.T) {\n\t\tt.Parallel()\n\t\tcheck(t, 3)\n\t})\n}\n\n\
+        func check(t *testing.T, x int) {\n\tt.Helper()\n\tif calc.F(x) != 2*x {\n\t\tt.Fatal(\"no\", x)\n\t}\n}\n\n\
+        func FuzzF(f *testing.F) {\n\tf.Add(7)\n\tf.Fuzz(func(t *testing.T, x int) {\n\t\tcheck(t, x)\n\t})\n}\n";
+    let place = module(PANICS, outside);
+    let verdict = judge(&runner, &place, RIGHT);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
+    let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(x) + x/3"));
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "TestF/later: calc_test.go:19: no 3"));
+}
+
+#[test]
+fn flaky_go_tests_are_left_out_and_named() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let one = |i: u32| {
+        format!(
+            "\nfunc TestFlaky{i}(t *testing.T) {{\n\tif time.Now().UnixNano()>>{i}%2 == 0 {{\n\t\tt.Fail()\n\t}}\n}}\n"
+        )
+    };
+    let flaky = TESTS.replace("\t\"os\"\n", "\t\"os\"\n\t\"time\"\n") + &(0..24).map(one).collect::<Vec<_>>().concat();
+    let place = module(PANICS, &flaky);
+    let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(0)"));
+    assert_eq!(verdict.status, Status::Failed);
+    assert!(verdict.message.contains("left out, as they are flaky: TestFlaky"), "{}", verdict.message);
+}
+
+#[test]
+fn go_candidates_that_end_or_forge_the_report_do_not_pass() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let place = module(PANICS, TESTS);
+    let imports = |names: &[&str]| names.iter().map(|name| format!("import \"{name}\"\n")).collect::<Vec<_>>().concat();
+    let says = "\tfmt.Print(\"=== RUN   TestF\\n--- PASS: TestF (0.00s)\\n=== RUN   TestThree\\n--- PASS: TestThree (0.00s)\\nPASS\\n\")\n";
+    let forges = "\tfor fd := 3; fd < 256; fd++ {\n\t\tsyscall.Write(fd, []byte(\"0\\tended\\tpassed\\tTestF\\n0\\tended\\tpassed\\tTestThree\\n\"))\n\t}\n";
+    let reads = "\tfor fd := 3; fd < 256; fd++ {\n\t\tnonce := make([]byte, 32)\n\t\tif n, _ := syscall.Read(fd, nonce); n == 32 {\n\t\t\tfor to := 3; to < 256; to++ {\n\t\t\t\tsyscall.Write(to, []byte(string(nonce)+\"\\tended\\tpassed\\tTestF\\tpassed\\tTestF/of_1\\tpassed\\tTestF/of_2\\n\"+string(nonce)+\"\\tended\\tpassed\\tTestThree\\n\"))\n\t\t\t}\n\t\t}\n\t}\n";
+    let exits = "\tsyscall.Exit(0)\n\treturn 0\n";
+    let write = |names: &[&str], init: &str, body: &str| {
+        format!("package calc\n\n{}\nfunc init() {{\n{init}}}\n\nfunc F(x int) int {{\n{body}}}\n", imports(names))
+    };
+    let cases = [
+        ("exits in the test", write(&["syscall"], "", exits)),
+        ("exits through os", write(&["os"], "", "\tos.Exit(0)\n\treturn 0\n")),
+        ("exits at its start", write(&["os"], "\tos.Exit(0)\n", "\treturn 0\n")),
+        ("prints a report", write(&["fmt", "syscall"], "", &format!("{says}{exits}"))),
+        ("prints a report at its start", write(&["fmt", "os"], &format!("{says}\tos.Exit(0)\n"), "\treturn 0\n")),
+        ("writes a report", write(&["syscall"], "", &format!("{forges}{exits}"))),
+        (
+            "looks for the nonce at its start",
+            write(&["syscall"], &format!("{reads}\tsyscall.Exit(0)\n"), "\treturn 0\n"),
+        ),
+        ("looks for the nonce in the test", write(&["syscall"], "", &format!("{reads}{exits}"))),
+        ("ends the test", write(&["runtime"], "", "\truntime.Goexit()\n\treturn 0\n")),
+    ];
+    for (what, program) in &cases {
+        let verdict = judge(&runner, &place, program);
+        assert_ne!(verdict.status, Status::Passed, "{what}: {}", verdict.message);
+        assert_ne!(verdict.status, Status::Error, "{what}: {} {}", verdict.message, verdict.output);
+    }
+    let edits = "\tos.WriteFile(\"calc_test.go\", nil, 0o600)\n";
+    let verdict = judge(
+        &runner,
+        &place,
+        &RIGHT.replace("import ", "import \"os\"\nimport ").replace("\treturn", &format!("{edits}\treturn")),
+    );
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, "the code changed calc/calc_test.go"));
+    assert_eq!(judge(&runner, &place, RIGHT).status, Status::Passed, "others have left nothing behind");
+}

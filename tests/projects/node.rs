@@ -1,0 +1,187 @@
+//! Tests of a JavaScript project, by name, with node's own runner.
+
+use std::sync::Arc;
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Runner, Status, Tests, Verdict};
+
+use super::place::{Place, runner, trial};
+
+const PACKAGE: (&str, &str) =
+    ("package.json", "{\"name\":\"doubling\",\"type\":\"module\",\"scripts\":{\"test\":\"node --test\"}}\n");
+const HELPER: (&str, &str) = ("src/helper.js", "export const twice = (x) => 2 * x;\n");
+const STUB: &str =
+    "import { twice } from './helper.js';\n\nexport function f(x) {\n  throw new Error('not written');\n}\n";
+const RIGHT: &str = "import { twice } from './helper.js';\n\nexport function f(x) {\n  return twice(x);\n}\n";
+const TESTS: &str = "import assert from 'node:assert/strict';\nimport { describe, it, test } from 'node:test';\nimport { f } from '../src/f.js';\n\
+    import { twice } from '../src/helper.js';\n\ntest('twice', () => assert.equal(twice(1), 2));\n\ndescribe('f', () => {\n  \
+    it('doubles', () => {\n    assert.equal(f(3), 6);\n  });\n  it('doubles later', async (t) => {\n    await t.test('of 4', async () => assert.equal(await f(4), 8));\n  });\n  \
+    it.skip('is left', () => {});\n});\n";
+
+fn project(tests: &str) -> Place {
+    Place::new(&[PACKAGE, HELPER, ("src/f.js", STUB), ("test/f.test.js", tests)])
+}
+
+/// Node's own runner as this needs it, or nothing, and why.
+fn node() -> Option<Runner> {
+    let runner = runner(Language::JavaScript)?;
+    let asked = std::process::Command::new("node").args(["-p", "parseInt(process.versions.node)"]).output();
+    let version: u32 = asked.ok().and_then(|o| String::from_utf8(o.stdout).ok()?.trim().parse().ok()).unwrap_or(0);
+    if version < 20 {
+        eprintln!("skipped: node --test needs node 20, and this is {version}");
+        return None;
+    }
+    Some(runner)
+}
+
+fn judge(runner: &Runner, place: &Place, program: &str) -> Verdict {
+    let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
+    assert!(matches!(tests, Tests::Project(_)));
+    place.judge(runner, Language::JavaScript, program, tests)
+}
+
+#[test]
+fn node_tests_of_a_project_run_by_name() {
+    let Some(runner) = node() else { return };
+    let place = project(TESTS);
+    let verdict = judge(&runner, &place, RIGHT);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
+    let verdict = judge(&runner, &place, &RIGHT.replace("twice(x)", "twice(x) + (x & 1)"));
+    assert_eq!(verdict.status, Status::Failed);
+    assert_eq!(verdict.message, "f > doubles: Expected values to be strictly equal: 7 !== 6 (f.test.js:10)");
+    let verdict = judge(&runner, &place, &RIGHT.replace("twice(x)", "twice(x"));
+    assert_eq!(verdict.status, Status::Error);
+    assert_eq!(verdict.message, "SyntaxError: missing ) after argument list (f.js:4)");
+    // What is printed is shown.
+    assert!(judge(&runner, &place, &format!("console.log('hello');\n{RIGHT}")).output.contains("hello"));
+    assert_eq!(
+        judge(&runner, &place, &format!("{RIGHT}setInterval(() => {{}}, 1000).unref();\n")).status,
+        Status::Passed
+    );
+}
+
+#[test]
+fn flaky_node_tests_are_left_out_and_named() {
+    let Some(runner) = node() else { return };
+    let flaky = "for (let i = 0; i < 24; i++) test(`flaky ${i}`, () => assert.ok(Math.random() < 0.5));\n";
+    let place = project(&format!("{TESTS}{flaky}"));
+    let verdict = judge(&runner, &place, &RIGHT.replace("twice(x)", "0"));
+    assert_eq!(verdict.status, Status::Failed);
+    assert!(verdict.message.contains("left out, as they are flaky: flaky "), "{}", verdict.message);
+}
+
+#[test]
+fn node_candidates_that_end_or_forge_the_report_do_not_pass() {
+    let Some(runner) = node() else { return };
+    let place = project(TESTS);
+    let record = "{\"nonce\":\"0\",\"tests\":[[\"twice\",\"passed\",\"\"],[\"f > doubles\",\"passed\",\"\"],[\"f > doubles later > of 4\",\"passed\",\"\"],[\"f > doubles later\",\"passed\",\"\"]],\"complaint\":\"\"}";
+    let events = "console.log('TAP version 13\\nok 1 - twice\\nok 2 - f\\n1..2\\n# pass 4\\n# fail 0');\n";
+    let wrong = RIGHT.replace("twice(x)", "0");
+    let writes = format!(
+        "import * as fs from 'node:fs';\nfor (let fd = 3; fd < 64; fd++) try {{ fs.writeSync(fd, '{record}\\n'); }} catch {{}}\n"
+    );
+    // Whoever finds the reporter calls it with a story of its own.
+    let calls = "import { createRequire } from 'node:module';\nconst flag = process.execArgv.find((word) => word.endsWith('report.cjs')).replace('--test-reporter=', '');\n\
+        const report = createRequire(import.meta.url)(flag);\nasync function* story() {\n  for (const [nesting, name] of [[0, 'twice'], [0, 'f'], [1, 'doubles'], [1, 'doubles later'], [2, 'of 4']]) {\n    \
+        yield { type: 'test:start', data: { nesting, name } };\n    if (name !== 'f') yield { type: 'test:pass', data: { nesting, name, details: { type: 'test' } } };\n  }\n}\n\
+        for await (const _ of report(story())) break;\nprocess.exit(0);\n";
+    let cases = [
+        ("exits at its start", format!("process.exit(0);\n{wrong}")),
+        ("exits in the test", wrong.replace("return 0", "process.exit(0)")),
+        ("really exits", wrong.replace("return 0", "process.reallyExit(0)")),
+        ("prints a report and exits", format!("{events}process.exit(0);\n{wrong}")),
+        ("prints a report in the test", wrong.replace("return 0", &format!("{} process.exit(0)", events.trim()))),
+        ("writes a report and exits", format!("{writes}process.exit(0);\n{wrong}")),
+        ("writes a report", format!("{writes}{wrong}")),
+        ("calls the reporter", format!("{calls}{wrong}")),
+        (
+            "replaces the checks",
+            format!(
+                "import assert from 'node:assert';\nfor (const one of [assert, assert.strict]) try {{ one.equal = one.strictEqual = () => {{}}; }} catch {{}}\n{wrong}"
+            ),
+        ),
+        (
+            "replaces what is written",
+            format!(
+                "for (const one of [Array, Object, String]) one.prototype.toJSON = () => 'passed';\nconst own = JSON.stringify;\nJSON.stringify = (x) => own(x).replaceAll('failed', 'passed');\nString.prototype.slice = () => ({{ toJSON: () => 'x' }});\n{wrong}"
+            ),
+        ),
+        ("never settles", wrong.replace("return 0", "return new Promise(() => {})")),
+        (
+            "lets the tests vanish",
+            format!("import test from 'node:test';\ntest.only('mine', () => {{}});\nprocess.exitCode = 0;\n{wrong}"),
+        ),
+    ];
+    for (what, program) in &cases {
+        let verdict = judge(&runner, &place, program);
+        assert_ne!(verdict.status, Status::Passed, "{what}: {}", verdict.message);
+        assert_ne!(verdict.status, Status::Error, "{what}: {} {}", verdict.message, verdict.output);
+    }
+    // A module of the older kind can be read while it is changed.
+    let older = Place::new(&[
+        ("package.json", "{}"),
+        ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
+        ("src/f.js", "exports.f = () => 0;\n"),
+        (
+            "test/f.test.js",
+            "const { f } = require('../src/f.js');\nrequire('../src/helper.js');\nconst { it } = require('node:test');\n\
+                it('doubles', () => require('node:assert').equal(f(3), 6));\n",
+        ),
+    ]);
+    let replaces = "const test = require('node:test');\nconst own = test.it;\ntest.it = (name) => own(name, () => {});\nexports.f = () => 0;\n";
+    let verdict = judge(&runner, &older, replaces);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "doubles: 0 == 6 (f.test.js:4)"));
+    let edits = "import * as fs from 'node:fs';\nfs.writeFileSync('test/f.test.js', '');\n";
+    let verdict = judge(&runner, &place, &format!("{edits}{RIGHT}"));
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, "the code changed test/f.test.js"));
+    assert_eq!(judge(&runner, &place, RIGHT).status, Status::Passed, "others have left nothing behind");
+}
+
+#[test]
+fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
+    let Some(runner) = node() else { return };
+    let recorded = [
+        (
+            "jest",
+            include_str!("../data/runners/jest.json"),
+            "jest --watch --config own.json",
+            "f > doubles: Error: expect(received).toBe(expected) // Object.is equality Expected: 6 Received: 7 (f.test.js:6)",
+        ),
+        (
+            "vitest",
+            include_str!("../data/runners/vitest.json"),
+            "vitest",
+            "f > doubles: expected 7 to be 6 // Object.is equality (f.test.js:7)",
+        ),
+        ("mocha", include_str!("../data/runners/mocha.json"), "mocha --ui=bdd", "f > doubles: 7 == 6 (f.test.js:7)"),
+    ];
+    for (name, recorded, script, complaint) in recorded {
+        let manifest = format!("{{\"scripts\":{{\"test\":\"{script}\"}}}}");
+        let bin = format!("{{\"bin\":{{\"{name}\":\"./run.cjs\"}}}}");
+        let folder = format!("node_modules/{name}");
+        let place = Place::new(&[
+            ("package.json", manifest.as_str()),
+            ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
+            ("src/f.js", "exports.f = () => 0;\n"),
+            ("test/f.test.js", "const { f } = require('../src/f');\nconst { twice } = require('../src/helper');\n"),
+            (&format!("{folder}/package.json"), &bin),
+            (&format!("{folder}/run.cjs"), include_str!("../data/runners/stand_in.cjs")),
+            (&format!("{folder}/recorded.json"), recorded),
+        ]);
+        let right = "const { twice } = require('./helper');\nexports.f = (x) => twice(x);\n";
+        let verdict = judge(&runner, &place, right);
+        assert_eq!(
+            (verdict.status, verdict.message.as_str()),
+            (Status::Passed, "4 checks"),
+            "{name}: {}",
+            verdict.output
+        );
+        let verdict = judge(&runner, &place, &right.replace("twice(x)", "7"));
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, complaint), "{name}");
+        assert_eq!(judge(&runner, &place, &format!("{right}process.exit(0);\n")).status, Status::Killed, "{name}");
+        std::fs::remove_file(place.path().join(&folder).join("run.cjs")).unwrap();
+        let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
+        let error = runner.run(&trial(Language::JavaScript, right, tests), &Arc::default()).unwrap_err().to_string();
+        assert!(error.contains(&format!("there is no node_modules/{name}")), "{error}");
+    }
+}
