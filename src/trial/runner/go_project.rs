@@ -79,7 +79,7 @@ pub fn run(
     let base = projects.base(project)?;
     let runs = Runs { sandbox, go, cache, tests: &tests, limits: trial.limits, cancel };
     let mut unchanged = None;
-    let baseline = projects.baseline(project, &base, |copy| {
+    let baseline = projects.baseline(project, &base, cancel, |copy| {
         if unchanged.is_none() {
             unchanged = Some(runs.build(&base, None)?);
         }

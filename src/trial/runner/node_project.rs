@@ -156,7 +156,7 @@ pub fn run(
     let base = projects.base(project)?;
     let reporter = reporter.path();
     let runs = Runs { sandbox, node, plan: &plan, reporter, project, language: trial.language, limits, cancel };
-    let baseline = projects.baseline(project, &base, |copy| {
+    let baseline = projects.baseline(project, &base, cancel, |copy| {
         let (run, nonce) = runs.once(copy)?;
         Ok(read(&run.record, &nonce))
     })?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
@@ -56,11 +56,12 @@ impl Projects {
         work(base, workshop)
     }
 
-    /// What the tests do on the unchanged project: found out once, by two runs.
+    /// What the tests do on the unchanged project: found out once, by two runs. Of runs that were broken off nothing is kept.
     pub(super) fn baseline(
         &self,
         project: &Project,
         base: &Arc<Base>,
+        cancel: &AtomicBool,
         mut try_one: impl FnMut(&Copy) -> Result<Option<super::names::Names>, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
         let mut known = self.baselines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,6 +71,9 @@ impl Projects {
         let mut once = || try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?);
         let (first, second) = (once()?, once()?);
         let baseline = Arc::new(Baseline::of(first.as_ref(), second.as_ref()));
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(baseline);
+        }
         known.retain(|(p, ..)| p != project);
         known.push((project.clone(), Arc::clone(base), Arc::clone(&baseline)));
         Ok(baseline)
@@ -98,7 +102,7 @@ pub fn python(
     let limits = Limits { file: trial.limits.file.max(64 << 20), ..trial.limits };
     let base = projects.base(project)?;
     let one = |copy: &Copy| python_once(sandbox, python, project, copy, limits, cancel);
-    let baseline = projects.baseline(project, &base, |copy| {
+    let baseline = projects.baseline(project, &base, cancel, |copy| {
         let (run, nonce) = one(copy)?;
         Ok(read(&run.record, &nonce))
     })?;
@@ -149,4 +153,35 @@ fn python_once(
     };
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     Ok((run, nonce))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::names::{Names, Outcome};
+    use super::*;
+
+    #[test]
+    fn a_baseline_that_was_broken_off_is_found_out_again() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [("pyproject.toml", ""), ("code.py", "x = 1\n"), ("test_code.py", "import code\n")] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let (file, tests) = (folder.path().join("code.py"), folder.path().join("test_code.py"));
+        let project = Project::around(&file, Some(&tests)).unwrap();
+        let projects = Projects::default();
+        let base = projects.base(&project).unwrap();
+        let found = |cancel: bool| {
+            let mut runs = 0;
+            let once = |_: &Copy| {
+                runs += 1;
+                let tests = vec![("works".to_owned(), Outcome::Passed, String::new())];
+                Ok((!cancel).then(|| Names { nonce: "n".into(), tests, complaint: String::new() }))
+            };
+            let baseline = projects.baseline(&project, &base, &AtomicBool::new(cancel), once).unwrap();
+            (runs, baseline.wanted.len())
+        };
+        assert_eq!(found(true), (2, 0));
+        assert_eq!(found(false), (2, 1));
+        assert_eq!(found(false), (0, 1));
+    }
 }
