@@ -7,10 +7,15 @@ mod go;
 mod node;
 #[path = "projects/place.rs"]
 mod place;
+#[path = "projects/runner.rs"]
+mod runner;
+#[path = "projects/rust.rs"]
+mod rust;
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Status, Tests};
-use place::{Place, runner};
+use place::{Place, trial};
+use runner::runner;
 
 const HELPER: (&str, &str) = ("pkg/helper.py", "def twice(x):\n    return 2 * x\n");
 const STUB: &str = "from .helper import twice\n\n\ndef f(x):\n    raise NotImplementedError\n";
@@ -35,7 +40,7 @@ fn python_tests_of_a_project_run_by_name() {
     let place = python_project();
     let tests = || place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
     assert!(matches!(tests(), Tests::Project(_)));
-    let judge = |program: &str| place.judge(&runner, Language::Python, program, tests());
+    let judge = |program: &str| place.judge(&runner, &trial(Language::Python, program, tests()));
     let verdict = judge(RIGHT);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 checks"), "{}", verdict.output);
     let verdict = judge(&RIGHT.replace("twice(x)", "twice(x) + 1"));
@@ -73,7 +78,7 @@ fn flaky_tests_are_left_out_and_named() {
         ("tests/test_doubling.py", flaky),
     ]);
     let tests = place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
-    let verdict = place.judge(&runner, Language::Python, &RIGHT.replace("twice(x)", "0"), tests);
+    let verdict = place.judge(&runner, &trial(Language::Python, &RIGHT.replace("twice(x)", "0"), tests));
     assert_eq!(verdict.status, Status::Failed);
     assert!(verdict.message.contains("left out, as they are flaky"), "{}", verdict.message);
 }
@@ -102,7 +107,7 @@ fn a_crate_is_built_and_tested_offline() {
         ),
     ]);
     let tests = || place.tests(Language::Rust, "src/lib.rs", "tests/doubling.rs");
-    let judge = |program: &str| place.judge(&runner, Language::Rust, program, tests());
+    let judge = |program: &str| place.judge(&runner, &trial(Language::Rust, program, tests()));
     let verdict = judge(program);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
     let verdict = judge(&program.replace("twice(x)", "twice(x) + 1"));
@@ -118,6 +123,6 @@ fn a_command_runs_in_a_copy_of_the_project() {
     let command = "python3 -B -c \"from pkg.doubling import f; open('made', 'w'); assert f(3) == 6\"";
     let file = place.path().join("pkg/doubling.py");
     let tests = || Tests::of_command(command, Language::Python, Some(&file), None).unwrap();
-    assert_eq!(place.judge(&runner, Language::Python, RIGHT, tests()).status, Status::Passed);
-    assert_eq!(place.judge(&runner, Language::Python, STUB, tests()).status, Status::Failed);
+    assert_eq!(place.judge(&runner, &trial(Language::Python, RIGHT, tests())).status, Status::Passed);
+    assert_eq!(place.judge(&runner, &trial(Language::Python, STUB, tests())).status, Status::Failed);
 }

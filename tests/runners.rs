@@ -1,6 +1,9 @@
 //! Trials in other languages than Python, as their users see them: styles of tests, verdicts and messages, and programs that mean
 //! harm (`tests/hostile/LANGUAGE`). A language whose tools are missing here is skipped by name.
 
+#[path = "projects/runner.rs"]
+mod projects_runner;
+
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -25,21 +28,10 @@ fn limits(seconds: u64) -> Limits {
     }
 }
 
-/// The runner, unless the machine has no sandbox or lacks the language: then a line says what is missing.
 fn runner(language: Language) -> Option<Runner> {
     // The attack that proves the sandbox has folders, too.
     let _running = RUNNING.read();
-    // Each test has its own, as what a runner keeps is removed with it.
-    let runner = Runner::probe();
-    if !runner.protection().is_isolated() {
-        eprintln!("skipped: {}", runner.protection().summary);
-        return None;
-    }
-    if let Err(error) = runner.check_language(language) {
-        eprintln!("skipped: {}: {error}", language.name());
-        return None;
-    }
-    Some(runner)
+    projects_runner::runner(language)
 }
 
 fn trial(language: Language, program: &str, name: &str, tests: &str, limits: Limits) -> Trial {

@@ -201,7 +201,7 @@ class Run:
                 with torch.autocast(self.device.type, torch.bfloat16):
                     logits = self.teacher(tokens)[:, -1].float()
                 tokens = torch.cat([tokens, torch.multinomial(torch.softmax(logits / 0.8, -1), 1)], dim=1)
-            self.own_texts = [*self.own_texts[-kept + 1 :], tokens] if kept > 1 else [tokens]
+            self.own_texts = [*self.own_texts, tokens][-kept:]
         self.asked += 1
         tokens = self.own_texts[self.asked % len(self.own_texts)]
         return tokens, torch.ones_like(tokens[:, 1:], dtype=torch.float32)

@@ -37,6 +37,7 @@ pub struct Layer {
 }
 
 /// What was found out by the trial run.
+#[cfg(any(target_os = "linux", test))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
     /// The tier that held.
@@ -67,6 +68,7 @@ impl Protection {
     }
 
     /// What a proof stands for. `missing` are the better tiers that are not there, with the reasons.
+    #[cfg(any(target_os = "linux", test))]
     pub(super) fn proved(proof: Proof, missing: Vec<String>) -> Self {
         let Proof { tier, landlock_abi, counts_processes, is_other_user } = proof;
         let has = tier.has_namespaces();

@@ -3,7 +3,8 @@
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Verdict};
 
-use super::place::{Place, runner};
+use super::place::{Place, trial};
+use super::runner::runner;
 
 const GO_MOD: (&str, &str) = ("go.mod", "module example.com/doubling\n\ngo 1.18\n");
 const HELPER: (&str, &str) = ("helper/helper.go", "package helper\n\nfunc Twice(x int) int {\n\treturn 2 * x\n}\n");
@@ -25,7 +26,7 @@ fn module(stub: &str, tests: &str) -> Place {
 fn judge(runner: &Runner, place: &Place, program: &str) -> Verdict {
     let tests = place.tests(Language::Go, "calc/calc.go", "calc/calc_test.go");
     assert!(matches!(tests, Tests::Project(_)));
-    place.judge(runner, Language::Go, program, tests)
+    place.judge(runner, &trial(Language::Go, program, tests))
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Verdict};
 
-use super::place::{Place, runner, trial};
+use super::place::{Place, trial};
+use super::runner::runner;
 
 const PACKAGE: (&str, &str) =
     ("package.json", "{\"name\":\"doubling\",\"type\":\"module\",\"scripts\":{\"test\":\"node --test\"}}\n");
@@ -37,7 +38,7 @@ fn node() -> Option<Runner> {
 fn judge(runner: &Runner, place: &Place, program: &str) -> Verdict {
     let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
     assert!(matches!(tests, Tests::Project(_)));
-    place.judge(runner, Language::JavaScript, program, tests)
+    place.judge(runner, &trial(Language::JavaScript, program, tests))
 }
 
 #[test]

@@ -9,21 +9,6 @@ use std::time::Duration;
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Tests, Trial, Verdict};
 
-/// What runs trials here, or nothing, and why.
-pub fn runner(language: Language) -> Option<Runner> {
-    // Each test has its own, as what a runner keeps is removed with it.
-    let runner = Runner::probe();
-    if !runner.protection().is_isolated() {
-        eprintln!("skipped: {}", runner.protection().summary);
-        return None;
-    }
-    if let Err(error) = runner.check_language(language) {
-        eprintln!("skipped: {}: {error}", language.name());
-        return None;
-    }
-    Some(runner)
-}
-
 /// A project, and what it held before anything ran.
 pub struct Place {
     folder: tempfile::TempDir,
@@ -49,14 +34,22 @@ impl Place {
 
     /// A tests file of the project, for a file of it.
     pub fn tests(&self, language: Language, file: &str, tests: &str) -> Tests {
-        let path = |name: &str| self.folder.path().join(name);
-        let (program, text) = (fs::read_to_string(path(file)).unwrap(), fs::read_to_string(path(tests)).unwrap());
-        Tests::of_file(language, Some((&path(file), &program)), &path(tests), text)
+        self.tests_of(language, file, &self.text(file), tests)
     }
 
-    /// The verdict of a program in the place of the file.
-    pub fn judge(&self, runner: &Runner, language: Language, program: &str, tests: Tests) -> Verdict {
-        let verdict = runner.run(&trial(language, program, tests), &Arc::default()).unwrap();
+    /// A tests file of the project, for a program in the place of a file of it.
+    pub fn tests_of(&self, language: Language, file: &str, program: &str, tests: &str) -> Tests {
+        Tests::of_file(language, Some((&self.path().join(file), program)), &self.path().join(tests), self.text(tests))
+    }
+
+    /// What is in a file.
+    pub fn text(&self, file: &str) -> String {
+        fs::read_to_string(self.path().join(file)).unwrap()
+    }
+
+    /// The verdict of a trial, which leaves the project as it was.
+    pub fn judge(&self, runner: &Runner, trial: &Trial) -> Verdict {
+        let verdict = runner.run(trial, &Arc::default()).unwrap();
         assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
         assert_eq!(verdict.assurance, Assurance::Shared);
         verdict

@@ -62,6 +62,7 @@ pub struct Job<'a> {
     /// Whether the outputs are added to what is there, rather than stored.
     pub add: bool,
     /// Blocks from the first panel to what this thread reads after the last one.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only there it is read ahead by hand"))]
     pub after: usize,
 }
 

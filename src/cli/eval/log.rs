@@ -64,8 +64,7 @@ impl Log {
             let columns = crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns));
             line.draw(&clean_line(&self.progress.line(now - self.began), columns.saturating_sub(1)));
         }
-        if let Some(written) = self.written.filter(|&written| now - written >= EVERY) {
-            let _ = written;
+        if self.written.is_some_and(|written| now - written >= EVERY) {
             self.written = Some(now);
             say(&(self.progress.line(now - self.began) + "\n"));
         }

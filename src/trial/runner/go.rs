@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::super::sandbox::scratch::Scratch;
 use super::super::sandbox::{Ended, Job, Run, Sandbox};
@@ -20,19 +21,24 @@ const GUARD: &str = include_str!("go/guard.go.txt");
 /// A folder of compiled packages (the standard library) that all trials of this program start from.
 #[derive(Debug, Default)]
 pub struct Cache {
-    folder: std::sync::Mutex<Option<Scratch>>,
+    folder: Mutex<Option<Scratch>>,
+    /// Where downloaded modules are, once it was asked for.
+    pub(super) modules: OnceLock<Option<PathBuf>>,
     /// Where modules of the user's are built.
     pub(super) places: super::go_project::Places,
 }
 
 impl Cache {
-    /// Where it is.
-    pub(super) fn store(&self) -> std::io::Result<PathBuf> {
-        let mut kept = self.folder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if kept.is_none() {
-            *kept = Some(Scratch::new()?);
-        }
-        Ok(kept.as_ref().map(|kept| kept.path().to_path_buf()).unwrap_or_default())
+    /// Where it is, for as long as the guard is held: one build at a time.
+    pub(super) fn open(&self) -> std::io::Result<(MutexGuard<'_, Option<Scratch>>, PathBuf)> {
+        let mut kept = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = match kept.take() {
+            Some(folder) => folder,
+            None => Scratch::new()?,
+        };
+        let path = folder.path().to_path_buf();
+        *kept = Some(folder);
+        Ok((kept, path))
     }
 }
 
@@ -75,13 +81,9 @@ pub fn run(
         fs::write(place.join(name), text).map_err(failed)?;
     }
     // Nothing of the candidate's runs while it is compiled, so what was compiled may be kept for the next one.
-    let mut kept = cache.folder.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if kept.is_none() {
-        *kept = Some(Scratch::new().map_err(failed)?);
-    }
-    let store = kept.as_ref().map_or(place, |kept| kept.path());
+    let (kept, store) = cache.open().map_err(failed)?;
     let binary = place.join("program");
-    let compiled = compile(sandbox, go, place, store, trial.limits, cancel)?;
+    let compiled = compile(sandbox, go, place, &store, trial.limits, cancel)?;
     if compiled.ended != Ended::Exited(0) || !make_executable(&binary) {
         return not_compiled(&compiled, &trial.limits);
     }

@@ -240,10 +240,10 @@ impl Runs<'_> {
         base.put(root, &project.file, program.unwrap_or(&own)).map_err(failed)?;
         let products = Scratch::new().map_err(failed)?;
         let binary = products.path().join(PROGRAM);
-        let store = cache.store().map_err(failed)?;
+        let (_kept, store) = cache.open().map_err(failed)?;
         let mut arguments: Vec<OsString> = ["test", "-c", "-vet=off", "-o"].map(OsString::from).to_vec();
         arguments.extend([binary.clone().into_os_string(), ".".into()]);
-        let modules = modules(go);
+        let modules = cache.modules.get_or_init(|| modules(go)).clone();
         let mut environment = environment(go, &store);
         environment.extend(modules.iter().map(|folder| ("GOMODCACHE".into(), folder.into())));
         let readable: Vec<PathBuf> = go.readable.iter().cloned().chain(modules).collect();

@@ -36,7 +36,7 @@ pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (S
     (out + &text[done..], tests)
 }
 
-/// The brace that opens the body of the function whose head begins at `from`.
+/// The brace that opens the body of the function whose head begins at `from`; `None` for a declaration.
 pub fn body(code: &str, from: usize) -> Option<usize> {
     let mut depth = 0_i32;
     for (offset, byte) in code[from..].bytes().enumerate() {
@@ -44,6 +44,7 @@ pub fn body(code: &str, from: usize) -> Option<usize> {
             b'(' | b'[' => depth += 1,
             b')' | b']' => depth -= 1,
             b'{' if depth == 0 => return Some(from + offset),
+            b';' if depth == 0 => return None,
             _ => {}
         }
     }

@@ -159,6 +159,7 @@ pub fn live(plan: &Plan, report: RawFd) -> ! {
     unsafe { libc::_exit(127) }
 }
 
+#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only namespaces report more than failures"))]
 fn put_on(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
     // SAFETY: these take and return plain numbers or get a live signal set, and are async-signal-safe.
     unsafe {

@@ -26,7 +26,7 @@ pub fn preside(child: i32, report: RawFd, leash: RawFd, ballast: &[(usize, usize
             // SAFETY: `status` is live.
             let ended = unsafe { libc::waitpid(-1, &raw mut status, libc::WNOHANG) };
             if ended == child {
-                super::report::Message::ended(status).send(0);
+                super::report::Message::Ended(status).send(0);
                 // SAFETY: plain numbers; ends the group, and so this process.
                 unsafe {
                     libc::kill(0, libc::SIGKILL);

@@ -135,6 +135,7 @@ fn large_and_private(line: &str) -> Option<(usize, usize)> {
 }
 
 /// How many tasks (processes and threads) the user of this program runs now.
+#[cfg(target_os = "linux")]
 pub fn tasks_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
     // SAFETY: getuid takes nothing and cannot fail.

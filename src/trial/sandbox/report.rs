@@ -20,11 +20,6 @@ pub enum Message {
 }
 
 impl Message {
-    /// That the program ended.
-    pub fn ended(status: i32) -> Self {
-        Message::Ended(status)
-    }
-
     /// Sends it. Async-signal-safe; if nobody listens, nobody is left who would care.
     pub fn send(self, pipe: RawFd) {
         let (kind, stage, number) = match self {
@@ -61,7 +56,7 @@ mod tests {
         let (mut reader, writer) = std::io::pipe().unwrap();
         let failed = Message::Failed { stage: 3, error: libc::EPERM };
         failed.send(writer.as_raw_fd());
-        Message::ended(256).send(writer.as_raw_fd());
+        Message::Ended(256).send(writer.as_raw_fd());
         drop(writer);
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).unwrap();

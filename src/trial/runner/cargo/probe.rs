@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::tests_in_text::blank;
+use super::super::tests_in_text::{blank, body};
 use super::edit::Edit;
 use super::guards::closing;
 
@@ -33,7 +33,7 @@ pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Op
         if !is_word || &own[..end] != name || except.iter().any(|part| part.contains(&at)) {
             continue;
         }
-        let Some(open) = opening(&code, at) else { continue };
+        let Some(open) = body(&code, at) else { continue };
         if is_const(&code[..at]) {
             return None;
         }
@@ -46,21 +46,6 @@ pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Op
         });
     }
     (!edits.is_empty()).then_some(edits)
-}
-
-/// The brace that opens the body of the function at `from`; `None` for a declaration.
-fn opening(code: &str, from: usize) -> Option<usize> {
-    let mut depth = 0_i32;
-    for (offset, byte) in code[from..].bytes().enumerate() {
-        match byte {
-            b'(' | b'[' => depth += 1,
-            b')' | b']' => depth -= 1,
-            b'{' if depth == 0 => return Some(from + offset),
-            b';' if depth == 0 => return None,
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Whether `const` is among the words before `fn`.

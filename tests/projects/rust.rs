@@ -1,29 +1,14 @@
 //! Tests of a Rust crate, in files of their own and inside of the code: run by name, held against the crate without the candidate, and
 //! not to be deceived by what a candidate prints.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
+use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
-/// A runner of its own for each test, as what it keeps is removed with it.
-fn runner() -> Option<Runner> {
-    let runner = Runner::probe();
-    if !runner.protection().is_isolated() {
-        eprintln!("skipped: {}", runner.protection().summary);
-        return None;
-    }
-    if let Err(error) = runner.check_language(Language::Rust) {
-        eprintln!("skipped: rust: {error}");
-        return None;
-    }
-    Some(runner)
-}
+use super::place::{Place, trial};
+use super::runner::runner;
 
 const MANIFEST: (&str, &str) =
     ("Cargo.toml", "[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
@@ -31,48 +16,26 @@ const MANIFEST: (&str, &str) =
 /// A crate, a file in it with the function `f`, and the file of its tests.
 struct Crate {
     runner: Runner,
-    folder: tempfile::TempDir,
-    before: BTreeMap<PathBuf, Vec<u8>>,
+    folder: Place,
     file: &'static str,
     tests: &'static str,
 }
 
 impl Crate {
     fn new(files: &[(&str, &str)], file: &'static str, tests: &'static str) -> Option<Self> {
-        let runner = runner()?;
-        let folder = tempfile::tempdir().unwrap();
-        for (path, text) in [MANIFEST].iter().chain(files) {
-            let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        let before = contents(folder.path());
-        Some(Self { runner, folder, before, file, tests })
+        let files: Vec<_> = [MANIFEST].iter().chain(files).copied().collect();
+        Some(Self { runner: runner(Language::Rust)?, folder: Place::new(&files), file, tests })
     }
 
     fn text(&self) -> String {
-        fs::read_to_string(self.folder.path().join(self.file)).unwrap()
+        self.folder.text(self.file)
     }
 
     /// The verdict of a whole file.
     fn judge(&self, program: &str, stub: Option<String>) -> Verdict {
-        let path = |name: &str| self.folder.path().join(name);
-        let text = fs::read_to_string(path(self.tests)).unwrap();
-        let tests = Tests::of_file(Language::Rust, Some((&path(self.file), program)), &path(self.tests), text);
+        let tests = self.folder.tests_of(Language::Rust, self.file, program, self.tests);
         assert!(matches!(tests, Tests::Project(_)));
-        let trial = Trial {
-            language: Language::Rust,
-            program: program.to_owned(),
-            module: None,
-            entry_point: Some("f".to_owned()),
-            tests,
-            stub,
-            limits: Limits { wall: Duration::from_secs(30), ..Limits::default() },
-        };
-        let verdict = self.runner.run(&trial, &Arc::default()).unwrap();
-        assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
-        assert_eq!(verdict.assurance, Assurance::Shared);
-        verdict
+        self.folder.judge(&self.runner, &Trial { stub, ..trial(Language::Rust, program, tests) })
     }
 
     /// The verdict of a body of `f` in the place of `todo!()`.
@@ -86,20 +49,6 @@ impl Crate {
         let verdict = self.body(body);
         assert_eq!((verdict.status, verdict.message.as_str()), (status, message), "{}", verdict.output);
     }
-}
-
-/// All files below a folder, with what is in them.
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            all.extend(contents(&path));
-        } else {
-            all.insert(path.clone(), fs::read(path).unwrap());
-        }
-    }
-    all
 }
 
 const LIBRARY: &str = "/// Doubles.\npub fn f(x: i64) -> i64 {\n    todo!()\n}\n";
@@ -281,19 +230,8 @@ fn tests_start_the_program_of_the_crate_and_macros_are_refused() {
     let manifest = format!("{}\n[lib]\nproc-macro = true\n", MANIFEST.1);
     let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", LIBRARY), ("tests/doubling.rs", tests)];
     let Some(place) = Crate::new(&files, "src/lib.rs", "tests/doubling.rs") else { return };
-    let path = |name: &str| place.folder.path().join(name);
-    let tests =
-        Tests::of_file(Language::Rust, Some((&path("src/lib.rs"), "")), &path("tests/doubling.rs"), String::new());
-    let trial = Trial {
-        language: Language::Rust,
-        program: LIBRARY.to_owned(),
-        module: None,
-        entry_point: None,
-        tests,
-        stub: None,
-        limits: Limits::default(),
-    };
-    let error = place.runner.run(&trial, &Arc::default()).unwrap_err().to_string();
+    let tests = place.folder.tests(Language::Rust, place.file, place.tests);
+    let error = place.runner.run(&trial(Language::Rust, LIBRARY, tests), &Arc::default()).unwrap_err().to_string();
     assert!(error.contains("macro") && error.contains("--test-command"), "{error}");
 }
 
