@@ -62,6 +62,13 @@ struct Point {
     fresh: bool,
 }
 
+impl Point {
+    /// Its rows and how far off its readings are, if it has any.
+    fn seen(&self, rows: usize) -> Option<(usize, f64)> {
+        (self.readings.count() > 0).then(|| (rows, self.readings.middle(0.0)))
+    }
+}
+
 /// Time of a pass as a function of its rows.
 ///
 /// What was measured beforehand gives the shape. Where there are readings of real passes, their middle counts; between two numbers of
@@ -162,19 +169,43 @@ impl CostCurve {
         self.redraw();
     }
 
-    /// How far the measurement at `rows` is off by what its neighbours say: wholly if they are near, by half if they are far.
+    /// How far the measurement at `rows` is off by what its neighbours say, the nearest with readings.
     fn carried(&self, rows: usize) -> f64 {
-        let seen = |(&other, point): (&usize, &Point)| {
-            let distance = (rows as f64 / other as f64).log2().abs().max(1e-6);
-            (point.readings.count() > 0).then(|| (distance, point.readings.middle(0.0)))
-        };
-        let below = self.points.range(..rows).rev().find_map(seen);
-        let above = self.points.range(rows + 1..).find_map(seen);
+        let below = self.points.range(..rows).rev().find_map(|(&rows, point)| point.seen(rows));
+        let above = self.points.range(rows + 1..).find_map(|(&rows, point)| point.seen(rows));
+        self.between(rows, below, above)
+    }
+
+    /// The same for all points, in one pass up and one down: this is done after every step.
+    fn carried_everywhere(&self) -> Vec<f64> {
+        let seen: Vec<_> = self.points.iter().map(|(&rows, point)| (rows, point.seen(rows))).collect();
+        let mut above = vec![None; seen.len()];
+        let mut next = None;
+        for (above, (_, seen)) in above.iter_mut().zip(&seen).rev() {
+            *above = next;
+            next = seen.or(next);
+        }
+        let mut below = None;
+        let all = seen.into_iter().zip(above);
+        all.map(|((rows, seen), above)| {
+            let carried = self.between(rows, below, above);
+            below = seen.or(below);
+            carried
+        })
+        .collect()
+    }
+
+    /// What neighbours (rows, how far they are off) say of `rows`: wholly if they are near, by half if they are far.
+    fn between(&self, rows: usize, below: Option<(usize, f64)>, above: Option<(usize, f64)>) -> f64 {
+        let distance = |other: usize| (rows as f64 / other as f64).log2().abs().max(1e-6);
         let weight = |distance: f64| 0.5 + 0.5 * (-distance).exp2();
         match (below, above) {
             (None, None) => self.lean,
-            (Some((distance, off)), None) | (None, Some((distance, off))) => weight(distance) * off,
-            (Some((d0, off0)), Some((d1, off1))) => weight(d0.min(d1)) * (off0 * d1 + off1 * d0) / (d0 + d1),
+            (Some((other, off)), None) | (None, Some((other, off))) => weight(distance(other)) * off,
+            (Some((less, off0)), Some((more, off1))) => {
+                let (d0, d1) = (distance(less), distance(more));
+                weight(d0.min(d1)) * (off0 * d1 + off1 * d0) / (d0 + d1)
+            }
         }
     }
 
@@ -186,8 +217,7 @@ impl CostCurve {
     }
 
     fn redraw(&mut self) {
-        let estimate = |(&rows, point): (&usize, &Point)| {
-            let curve = self.carried(rows);
+        let estimate = |(point, curve): (&Point, f64)| {
             let n = point.readings.count();
             let off = match n {
                 0 => curve,
@@ -197,7 +227,7 @@ impl CostCurve {
             };
             (point.belief + off, n as f64 + Self::BELIEF)
         };
-        let estimates: Vec<(f64, f64)> = self.points.iter().map(estimate).collect();
+        let estimates: Vec<(f64, f64)> = self.points.values().zip(self.carried_everywhere()).map(estimate).collect();
         let doubt = |n: f64| Self::DOUBT / (n + 1.0 - Self::BELIEF).sqrt();
         let drawn = self.points.keys().zip(rising(&estimates)).zip(&estimates);
         self.drawn = drawn.map(|((&rows, ln), &(_, n))| (rows, ln.exp(), doubt(n))).collect();
@@ -240,8 +270,12 @@ impl Costs {
         self.main.correct(rows, ms / self.main.ms(rows));
         // What slows one model down slows the other down, too, and a price that was never seen must not look cheap by being old.
         if self.draft.common().is_none() {
-            self.draft.lean = 0.5 * self.main.common().unwrap_or(0.0);
-            self.draft.redraw();
+            let lean = 0.5 * self.main.common().unwrap_or(0.0);
+            // Less than that nobody notices, and it happens at every step.
+            if (lean - self.draft.lean).abs() > 0.002 {
+                self.draft.lean = lean;
+                self.draft.redraw();
+            }
         }
     }
 
