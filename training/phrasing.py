@@ -161,6 +161,15 @@ NAMES = {
     "sub": ["snippet", "fragment", "bit", "searched", "wanted"], "char": ["sign", "wanted", "mark", "glyph"], "mat": ["board", "cells", "image", "pixels", "field", "tiles", "numbers"],
     "nested": ["batches", "baskets", "buckets", "classes", "teams", "boxes"],
 }  # fmt: skip
+# Arguments of a kind that come together, by their first kind.
+_NUMBER_GROUPS = ["a b c", "a b c", "a b c", "x y z", "x y z", "m n k", "p q r", "i j k", "u v w", "n m k", "first second third", "num1 num2 num3", "n1 n2 n3", "a1 a2 a3", "left right middle", "one two three"]
+_LIST_GROUPS = ["a b c", "xs ys zs", "list1 list2 list3", "l1 l2 l3", "first second third", "nums1 nums2 nums3", "left right middle", "one two three", "left_items right_items more_items"]
+_TEXT_GROUPS = ["a b c", "s t u", "s1 s2 s3", "first second third", "text1 text2 text3", "str1 str2 str3", "left right middle", "x y z", "word1 word2 word3", "one two three"]
+GROUPS = {
+    "int": _NUMBER_GROUPS, "pos": _NUMBER_GROUPS, "posf": _NUMBER_GROUPS, "ints": _LIST_GROUPS, "list": _LIST_GROUPS, "sorted": _LIST_GROUPS, "str": _TEXT_GROUPS,
+    "dict": ["a b c", "d1 d2 d3", "first second third", "left right middle", "dict1 dict2 dict3", "old new other"], "set": ["a b c", "s t u", "first second third", "left right middle", "xs ys zs"],
+    "point": ["a b c", "p q r", "p1 p2 p3", "first second third", "start end middle"],
+}  # fmt: skip
 _LETTERS = "abcdefghmnpqrstuvwxyz"
 _PREFIXES = ["my_", "the_", "input_", "given_", "some_", "raw_", "old_", "all_", "user_"]
 
@@ -175,6 +184,13 @@ def argument(rng, kind, usual):
     if c < 0.9:
         return rng.choice(_PREFIXES) + rng.choice([u for u in usual if len(u) > 2] or usual)
     return rng.choice(usual) + rng.choice(["_in", "1", "_0", "_list" if kind in ("ints", "list", "strs") else "_arg", "_value" if kind in ("int", "nat", "pos") else "_data"])
+
+
+def together(rng, kinds):
+    """Names for arguments that are alike, such as the two numbers of a greatest common divisor; None where they are not."""
+    like = [re.sub(r"\d$", "", {"word": "str", "sent": "str"}.get(kind, kind)) for kind in kinds]
+    alike = 2 <= len(kinds) <= 3 and len(set(like)) == 1
+    return rng.choice(GROUPS[like[0]]).split()[: len(kinds)] if alike and like[0] in GROUPS else None
 
 
 # In names of functions.

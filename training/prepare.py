@@ -15,6 +15,7 @@ rearranged to prefix, suffix, middle (Bavarian et al. 2022), cut at line borders
 
 import argparse
 import ast
+import hashlib
 import json
 import random
 import subprocess
@@ -67,6 +68,7 @@ def parse():
     parser.add_argument("--exercises", type=int, default=300_000, help="number of generated exercises")
     parser.add_argument("--texts", nargs="*", default=[], help="further JSON lines with a `text` each, treated like functions")
     parser.add_argument("--keep-out", nargs="*", default=[], help="problem files whose docstrings must not occur")
+    parser.add_argument("--more-of", help="how many times as often as usual each task comes, as `weak.py` writes it")
     parser.add_argument("--vocabulary", type=int, default=4096)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
@@ -75,13 +77,15 @@ def parse():
 
 def generate(out, arguments, split, number):
     """Runs the generator; its output is kept, since it takes longest."""
-    path = out / f"exercises_{split}_{number}_{arguments.seed}.jsonl"
+    more_of = ["--more-of", arguments.more_of] if arguments.more_of and split == "train" else []
+    weighted = "_" + hashlib.sha256(Path(arguments.more_of).read_bytes()).hexdigest()[:8] if more_of else ""
+    path = out / f"exercises_{split}_{number}_{arguments.seed}{weighted}.jsonl"
     if not path.exists():
         here = Path(__file__).parent
         unfinished = path.with_suffix(".part")
         command = [sys.executable, here / "exercises.py", "--n", number, "--seed", arguments.seed, "--split", split]
         command += ["--exclude", here / "benchmark_ngrams.u64", "--out", unfinished, "--jobs", arguments.jobs]
-        subprocess.run([str(part) for part in command], check=True)
+        subprocess.run([str(part) for part in command + more_of], check=True)
         unfinished.rename(path)
     return path
 

@@ -3,6 +3,8 @@
     python tests.py          # with torch, numpy and tokenizers; without them only the first half
 """
 
+import contextlib
+import io
 import json
 import random
 import re
@@ -11,9 +13,11 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import exercises
 import phrasing
+import weak
 
 HERE = Path(__file__).parent
 try:
@@ -31,11 +35,11 @@ else:
     MISSING = ""
 
 
-def samples(number, seed):
+def samples(number, seed, *more):
     """Exercises as the generator writes them into a file."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.jsonl"
-        command = [sys.executable, HERE / "exercises.py", "--n", str(number), "--seed", str(seed), "--out", out]
+        command = [sys.executable, HERE / "exercises.py", "--n", str(number), "--seed", str(seed), "--out", out, *more]
         subprocess.run([str(part) for part in command], check=True, capture_output=True)
         return out.read_text(encoding="utf-8")
 
@@ -87,6 +91,14 @@ class Phrasing(unittest.TestCase):
         seen = {phrasing.loosen(rng, "the sum of the elements of {xs} that are greater than {k}") for _ in range(200)}
         self.assertGreater(len(seen), 30)
 
+    def test_arguments_that_are_alike_are_named_together(self):
+        rng = random.Random(4)
+        self.assertIn(["a", "b"], [phrasing.together(rng, ["pos", "pos2"]) for _ in range(100)])
+        self.assertEqual(len(phrasing.together(rng, ["int", "int2", "int3"])), 3)
+        self.assertEqual(len(phrasing.together(rng, ["word", "str2"])), 2)
+        for kinds in ([], ["int"], ["ints", "k"], ["str", "char"]):
+            self.assertIsNone(phrasing.together(rng, kinds))
+
     def test_names_are_identifiers(self):
         rng = random.Random(3)
         for kind, (_, _, _, _, usual) in exercises.KINDS.items():
@@ -95,6 +107,30 @@ class Phrasing(unittest.TestCase):
         for task in exercises.TASKS:
             for name in task.names:
                 self.assertTrue(phrasing.function(rng, name).isidentifier(), name)
+
+
+class Weak(unittest.TestCase):
+    def test_a_problem_accepts_its_solution_and_not_nothing(self):
+        for number in range(0, len(exercises.TASKS), 40):
+            row = weak.problem(number, exercises.TASKS[number], 1)
+            for body, right in ((row["canonical_solution"], True), ("    return object()\n", False)):
+                env = {}
+                exec(row["prompt"] + body + row["test"], env)
+                if right:
+                    env["check"](env[row["entry_point"]])
+                else:
+                    self.assertRaises((AssertionError, TypeError), env["check"], env[row["entry_point"]])
+
+    def test_what_fails_comes_more_often(self):
+        self.assertEqual(weak.weights(4, {"0": 0.0, "1": 1.0, "2": 0.5}), [weak.MOST, 1.0, (weak.MOST + 1) / 2, 1.0])
+        tasks = {number: task.id for number, task in enumerate(exercises.TASKS)}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "more_of.json"
+            path.write_text(json.dumps([1000.0 if number == 5 else 1.0 for number in tasks]))
+            found = [json.loads(line)["task"] for line in samples(100, 6, "--more-of", path).splitlines()]
+            self.assertGreater(found.count(tasks[5]), 20)
+            path.write_text("[1.0]")
+            self.assertRaises(subprocess.CalledProcessError, samples, 1, 6, "--more-of", path)
 
 
 @unittest.skipIf(MISSING, f"skipped: {MISSING}")
@@ -112,12 +148,27 @@ class Training(unittest.TestCase):
         self.assertFalse(train.prompts(tokens[3:6], self.tokenizer()).any())
 
     def test_going_on_draws_other_batches(self):
+        drawn = []
+
+        class Recording(train.Batches):
+            def next(self, *arguments):
+                drawn.append(super().next(*arguments))
+                return drawn[-1]
+
         with tempfile.TemporaryDirectory() as folder:
+            self.tokenizer().save(f"{folder}/tokenizer.json")
             np.save(Path(folder) / "exercises.npy", np.arange(2000, dtype=np.uint16) % 7)
-            make = lambda step: train.Batches(Path(folder), {"exercises": (1.0, 1.0)}, 16, (0, step), torch.device("cpu"), self.tokenizer())
-            first, again, later = (make(step).next(4, 0)[0] for step in (0, 0, 100))
-            self.assertTrue(torch.equal(first, again))
-            self.assertFalse(torch.equal(first, later))
+            for name in ("functions", "files"):
+                np.save(Path(folder) / f"{name}.npy", np.arange(2000, dtype=np.uint16) % 5)
+            call = ["train.py", "--data", folder, "--shape", "tiny", "--context", "16", "--batch", "4", "--steps", "1"]
+            runs = [["--out", f"{folder}/one"], ["--out", f"{folder}/two"], ["--out", f"{folder}/two", "--resume"]]
+            with mock.patch.object(train, "Batches", Recording), contextlib.redirect_stdout(io.StringIO()):
+                for run in runs:
+                    with mock.patch.object(sys, "argv", call + run):
+                        train.main()
+        (first, _), (again, _), (later, _) = drawn
+        self.assertTrue(torch.equal(first, again))
+        self.assertFalse(torch.equal(first, later))
 
     def test_a_model_that_was_exported_is_the_same_when_loaded(self):
         made = network.Network(network.SHAPES["tiny"], 1)
