@@ -72,14 +72,17 @@ impl Point {
 /// Time of a pass as a function of its rows.
 ///
 /// What was measured beforehand gives the shape. Where there are readings of real passes, their middle counts; between two numbers of
-/// rows that have readings, and beyond them, what these say of the measurement is carried over.
+/// rows that have readings, and beyond them, what these say of the measurement is carried over. A machine that is slower or faster for
+/// a while is so for all rows: the pace is told by those that are read now, and old readings of others stay true beside it.
 #[derive(Clone, Debug, Default)]
 pub struct CostCurve {
     /// Passes with this many rows.
     points: BTreeMap<usize, Point>,
     /// Logarithm of how many times as long everything takes, while there are no readings.
     lean: f64,
-    /// The curve at its points, made from them anew after every reading: rows, ms and the share of it that is in doubt.
+    /// Logarithm of how many times as long everything takes just now, as a machine gets slower and faster.
+    pace: f64,
+    /// The curve at its points at pace 0, made from them anew after every reading: rows, ms and the share of it that is in doubt.
     drawn: Vec<(usize, f64, f64)>,
     corrections: usize,
 }
@@ -95,6 +98,10 @@ impl CostCurve {
     const DOUBT: f64 = 0.25;
     /// Where neighbours contradict each other, a measurement counts as this part of a reading.
     const BELIEF: f64 = 0.25;
+    /// The pace follows by this part of what a reading is off, of at most so much (a logarithm), once a number of rows has so many readings.
+    const FOLLOWS: f64 = 0.1;
+    const JUMP: f64 = 0.3;
+    const SETTLED: usize = 4;
     /// After so many readings a number of rows that had none among them forgets one.
     const STALE: usize = 32;
 
@@ -119,7 +126,7 @@ impl CostCurve {
 
     /// What it is if it is off by as much as may well be: -1 for less, 1 for more.
     pub fn off(&self, rows: usize, by: f64) -> f64 {
-        self.at(rows, |point| point.1 * (1.0 + by * point.2))
+        self.pace.exp() * self.at(rows, |point| point.1 * (1.0 + by * point.2))
     }
 
     fn at(&self, rows: usize, of: impl Fn(&(usize, f64, f64)) -> f64) -> f64 {
@@ -143,18 +150,23 @@ impl CostCurve {
     }
 
     /// A pass of `rows` rows took `ratio` times what was expected.
-    fn correct(&mut self, rows: usize, ratio: f64) {
+    fn correct(&mut self, rows: usize, ratio: f64, sets_pace: bool) {
         let alike = |&&other: &&usize| other.abs_diff(rows) as f64 <= Self::ALIKE * rows as f64;
         let nearest = self.points.keys().filter(alike).min_by_key(|other| other.abs_diff(rows)).copied();
         let at = nearest.unwrap_or(rows);
-        let expected = self.ms(at).ln();
+        let expected = self.ms(at).ln() - self.pace;
         let curve = self.carried(at);
         let point = self.points.entry(at).or_insert_with(|| Point {
             belief: expected - curve,
             readings: Readings::default(),
             fresh: false,
         });
-        let off = expected - point.belief + ratio.clamp(1.0 / Self::LIMIT, Self::LIMIT).ln();
+        let mut off = expected - point.belief + ratio.clamp(1.0 / Self::LIMIT, Self::LIMIT).ln();
+        if sets_pace && point.readings.count() >= Self::SETTLED {
+            let change = Self::FOLLOWS * (off - point.readings.middle(curve)).clamp(-Self::JUMP, Self::JUMP);
+            self.pace += change;
+            off -= change;
+        }
         let most = Self::FIRST.ln();
         point.readings.add(if point.readings.count() == 0 { off.clamp(curve - most, curve + most) } else { off });
         point.fresh = true;
@@ -267,7 +279,8 @@ impl Costs {
         if self.main.is_empty() {
             return;
         }
-        self.main.correct(rows, ms / self.main.ms(rows));
+        self.main.correct(rows, ms / self.main.ms(rows), true);
+        self.draft.pace = self.main.pace;
         // What slows one model down slows the other down, too, and a price that was never seen must not look cheap by being old.
         if self.draft.common().is_none() {
             let lean = 0.5 * self.main.common().unwrap_or(0.0);
@@ -286,7 +299,7 @@ impl Costs {
             let ratio = ms / expected;
             for (i, &rows) in passes.iter().enumerate() {
                 if !passes[..i].contains(&rows) {
-                    self.draft.correct(rows, ratio);
+                    self.draft.correct(rows, ratio, false);
                 }
             }
         }

@@ -5,7 +5,8 @@
 //! hundredth, and every step with drafts adds what it saved or takes what it lost. No step may draft more than the
 //! account covers if shares and times are off by their doubt, for the worse; fewer candidates and shorter drafts are tried before
 //! none. Where the same doubts, for the better, promise clearly more than what would be done, that is tried; tries have a purse of their own.
-//! Doubt falls with every reading, so that tries end by themselves where there is nothing to be had.
+//! Doubt falls with every reading, so that tries end by themselves where there is nothing to be had. The other way round a step without
+//! drafts shows now and then what these cost now, the more often the less drafts promise to gain.
 
 use super::acceptance::Estimate;
 use super::plan::{Plan, Promise, Slot, Step, View};
@@ -21,9 +22,8 @@ pub struct Auto {
     /// The promise of the step under way, and its number of drafts.
     promised: Option<(Promise, usize)>,
     record: Record,
-    /// Steps with drafts since the last one without, and after how many there is one.
+    /// Steps with drafts since the last one without.
     busy: usize,
-    trust: usize,
     /// Longest draft that may be made: what was measured of many rows may be far off.
     reach: usize,
     /// Whether lengths were chosen for the step under way.
@@ -41,8 +41,8 @@ impl Default for Auto {
             drafting: false,
             promised: None,
             record: Record::default(),
-            busy: Self::FIRST_TRUST,
-            trust: Self::FIRST_TRUST,
+            // The very first step goes without drafts.
+            busy: Self::UNSEEN,
             reach: Self::FIRST_REACH,
             chosen: false,
             account: Self::CREDIT,
@@ -68,9 +68,12 @@ impl Auto {
     const HOPE: f64 = 0.8;
     /// The first drafts are this long at most; one that long makes twice as much possible.
     const FIRST_REACH: usize = 2;
-    /// The very first step goes without drafts, and then one after so many with drafts, to see its price: few at first, then ever more.
-    const FIRST_TRUST: usize = 4;
-    const LAST_TRUST: usize = 128;
+    /// A step without drafts between those with drafts forgoes what these gain: this much of the gain may go that way, to see its price. A
+    /// price from a slower moment would let drafts seem to gain for good.
+    const LOOKS: f64 = 0.02;
+    /// There is none before and one after so many steps, whatever they gain.
+    const SEEN: usize = 4;
+    const UNSEEN: usize = 128;
 
     /// Lengths for the candidates `slots`, in a step that has `others` more rows anyway.
     pub fn choose(&mut self, slots: &[Slot], others: usize, costs: &Costs) -> Vec<usize> {
@@ -139,12 +142,10 @@ impl Auto {
     /// Lengths that may turn out better than `plan`, if it is time to see.
     fn tried(&mut self, step: &Step<'_>, plan: Option<&Plan>) -> Option<Vec<usize>> {
         let gain = plan.map_or(self.plain, |plan| self.worth(plan.promise)).gain();
-        if plan.is_some() && self.busy >= self.trust {
-            let hoped = step.plain(View::Hoped).gain();
-            if self.busy >= Self::LAST_TRUST || hoped > gain {
-                self.trust = (2 * self.trust).min(Self::LAST_TRUST);
-                return Some(vec![0; step.slots.len()]);
-            }
+        let gained = gain / self.plain.gain() - 1.0;
+        let after = (gained / Self::LOOKS).clamp(Self::SEEN as f64, Self::UNSEEN as f64);
+        if plan.is_some() && self.busy as f64 >= after {
+            return Some(vec![0; step.slots.len()]);
         }
         if self.account <= 0.0 || self.purse <= 0.0 {
             return None;
@@ -308,16 +309,16 @@ mod tests {
             let middle = f64::midpoint(low, high);
             if choose(&[slot(middle, Some(1))], &costs)[0] > 0 { high = middle } else { low = middle }
         }
-        let mut auto = Auto { trust: usize::MAX, ..Auto::without_tries() };
-        let mut changes = 0;
-        let mut before = 0;
-        for step in 0..100 {
-            let share = high + if step % 2 == 0 { 0.005 } else { -0.005 };
-            let length = auto.choose(&[slot(share, Some(1))], 0, &costs)[0];
-            changes += usize::from((length > 0) != (before > 0));
-            before = length;
-        }
-        assert!(changes <= 3, "{changes} changes");
+        let mut auto = Auto::without_tries();
+        let drafted: Vec<bool> = (0..100)
+            .map(|step| {
+                let share = high + if step % 2 == 0 { 0.005 } else { -0.005 };
+                auto.choose(&[slot(share, Some(1))], 0, &costs)[0] > 0
+            })
+            .collect();
+        // One step without drafts between others is a look at its price.
+        let left = drafted.windows(3).filter(|three| matches!(three, [true, false, false])).count();
+        assert!(left <= 1 && drafted.iter().filter(|&&drafted| drafted).count() >= 75, "{drafted:?}");
     }
 
     #[test]

@@ -34,9 +34,9 @@ pub const FASTER: Pair = Pair {
 };
 pub const SMALL: Pair = Pair {
     name: "small",
-    main: &[(1, 0.16), (2, 0.22), (4, 0.36), (6, 0.4), (8, 0.7), (12, 0.74), (16, 1.03), (64, 4.5)],
-    draft: &[(1, 0.04), (2, 0.07), (4, 0.09), (6, 0.1), (8, 0.15), (12, 0.17), (16, 0.22), (64, 0.8)],
-    survival: &[0.75, 0.70, 0.74, 0.59],
+    main: &[(1, 0.17), (2, 0.25), (4, 0.42), (8, 0.70), (16, 1.34), (32, 2.41), (64, 4.52)],
+    draft: &[(1, 0.048), (2, 0.055), (4, 0.109), (8, 0.179), (16, 0.33), (32, 0.61), (64, 1.18)],
+    survival: &[0.86, 0.77, 0.83],
 };
 pub const DEVICE: Pair = Pair {
     name: "flat to 64 rows",
@@ -64,6 +64,8 @@ pub struct Setting {
     pub prompt: usize,
     /// From the third request on everything takes longer, from the fourth on other text is written.
     pub drifts: bool,
+    /// The machine is slower for a while, again and again, as one that is shared with others.
+    pub shared: bool,
     /// What was measured beforehand is off by these factors, for as many rows as there are candidates and for more, and the share of
     /// accepted tokens by this much; `None` for draws.
     pub off: Option<(f64, f64, f64)>,
@@ -81,7 +83,7 @@ pub struct Done {
     pub ms: f64,
     pub steps: usize,
     pub drafted: usize,
-    /// Times that a step drafted and the one before did not, or the other way round.
+    /// Times that drafts began, and ended for more than the one step that shows what steps without them cost.
     pub changes: usize,
 }
 
@@ -124,11 +126,27 @@ struct Machine {
     seed: usize,
     request: usize,
     readings: usize,
+    /// How many times as long everything takes, and until when it does: ms of the first request's beginning.
+    slower: (f64, f64),
+    now: f64,
 }
 
 impl Machine {
     fn speed(&self) -> f64 {
-        if self.setting.drifts && self.request + 1 >= DRIFT_REQUEST { 1.3 } else { 1.0 }
+        self.slower.0 * if self.setting.drifts && self.request + 1 >= DRIFT_REQUEST { 1.3 } else { 1.0 }
+    }
+
+    /// Time passes, and with it others come and go: they stay for 10 to 200 steps.
+    fn pass(&mut self, ms: f64) {
+        self.now += ms;
+        if self.setting.shared && self.now >= self.slower.1 {
+            let draw = |what| uniform([self.seed, 8, self.now as usize, self.readings, what]);
+            let steps = 10.0 * f64::powf(20.0, draw(0));
+            self.slower = (
+                if self.slower.0 > 1.0 { 1.0 } else { 1.15 + 0.4 * draw(1) },
+                self.now + steps * self.truth.main.ms(self.setting.candidates),
+            );
+        }
     }
 
     /// A reading of something that takes `ms`.
@@ -189,7 +207,7 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
         acceptance.believe((mean + off).min(0.98));
     }
     let mut auto = Auto::default();
-    let mut machine = Machine { setting, truth, seed, request: 0, readings: 0 };
+    let mut machine = Machine { setting, truth, seed, request: 0, readings: 0, slower: (1.0, 0.0), now: 0.0 };
     let mut all = Vec::new();
     for (request, max) in REQUESTS.into_iter().enumerate() {
         machine.request = request;
@@ -201,13 +219,14 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
         );
         let behind = if drafts { 1 } else { setting.prompt };
         if drafts && !setting.pair.draft.is_empty() && setting.prompt > 1 {
-            done.ms += machine.truth.draft.ms(setting.prompt - 1) * machine.speed();
+            done.ms += machine.truth.draft.ms(setting.prompt - 1);
         }
         let length = |i: usize| (max as f64 * (1.0 - 0.4 * uniform([seed, 7, request, i, 0]))).ceil() as usize;
         let mut live: Vec<Candidate> = (0..n)
             .map(|index| Candidate { index, position: 0, left: length(index), behind, rate: Rate::default() })
             .collect();
-        let mut drafting = false;
+        // Steps without drafts since the last one with them.
+        let mut plain_for = 2;
         while !live.is_empty() {
             let room = |c: &Candidate| c.left - 1;
             let offers: Vec<Offer> = live
@@ -235,16 +254,17 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
             let mut seen = 0.0;
             let taken = passes(&lengths, &offers);
             if !taken.is_empty() {
-                let each: Vec<f64> = taken.iter().map(|&rows| machine.truth.draft.ms(rows) * machine.speed()).collect();
+                let each: Vec<f64> = taken.iter().map(|&rows| machine.truth.draft.ms(rows)).collect();
                 ms += each.iter().sum::<f64>();
-                seen += each.into_iter().map(|ms| machine.read(ms)).sum::<f64>();
+                let speed = machine.speed();
+                seen += each.into_iter().map(|ms| machine.read(ms * speed)).sum::<f64>();
                 if fixed.is_none() {
                     costs.draft_took(&taken, seen);
                 }
             }
             let rows = live.len() + lengths.iter().sum::<usize>();
-            let pass = machine.truth.main.ms(rows) * machine.speed();
-            let reading = machine.read(pass);
+            let pass = machine.truth.main.ms(rows);
+            let reading = machine.read(pass * machine.speed());
             if fixed.is_none() {
                 costs.main_took(rows, reading);
             }
@@ -271,11 +291,12 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
             auto.stepped(tokens, seen);
 
             let drafts = lengths.iter().any(|&length| length > 0);
+            machine.pass(seen);
             done.ms += ms;
             done.steps += 1;
             done.drafted += usize::from(drafts);
-            done.changes += usize::from(drafts != drafting);
-            drafting = drafts;
+            done.changes += usize::from(drafts && plain_for >= 2) + usize::from(!drafts && plain_for == 1);
+            plain_for = if drafts { 0 } else { plain_for + 1 };
         }
         all.push(done);
     }
@@ -284,5 +305,5 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
 
 /// A pair as it is usually run.
 pub fn setting(pair: Pair, candidates: usize, noise: f64) -> Setting {
-    Setting { pair, candidates, noise, prompt: 8, drifts: false, off: None }
+    Setting { pair, candidates, noise, prompt: 8, drifts: false, shared: false, off: None }
 }

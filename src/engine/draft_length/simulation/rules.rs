@@ -105,6 +105,15 @@ fn follows_when_machine_and_text_change() {
 }
 
 #[test]
+fn a_machine_that_is_slower_now_and_then_does_not_mislead_it_for_long() {
+    for (pair, candidates) in [(SMALL, 1), (SMALL, 16), (LARGE, 16), (COMPUTE, 4)] {
+        let score = score(Setting { shared: true, ..setting(pair, candidates, 0.12) }, 3 * SEEDS, &[0]);
+        let what = format!("{}, {candidates} candidates: {score:.3?}", pair.name);
+        assert!(mean(&score.later.0) < 1.02 && quantile(&score.later.0, 0.97) < 1.07, "{what}");
+    }
+}
+
+#[test]
 fn a_long_prompt_is_not_read_for_a_try() {
     let score = score(Setting { prompt: 200, ..setting(LARGE, 4, 0.12) }, SEEDS, &[0]);
     assert!(mean(&score.first.0) < 1.02 && mean(&score.later.0) < 1.02, "{score:.3?}");
@@ -154,7 +163,8 @@ fn table() {
         }
     }
     for pair in [LARGE, SMALL, DEVICE] {
-        for candidates in [1, 4] {
+        for candidates in [1, 2, 4, 16] {
+            print("  shared machine", Setting { shared: true, ..setting(pair, candidates, 0.12) });
             print("  drifting", Setting { drifts: true, ..setting(pair, candidates, 0.12) });
             print("  prompt of 200", Setting { prompt: 200, ..setting(pair, candidates, 0.12) });
         }
