@@ -387,6 +387,21 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_that_got_slower_is_so_for_what_was_read_before() {
+        let mut costs = Costs { main: CostCurve::new([(1, 10.0), (4, 11.0)]), draft: CostCurve::new([(1, 2.0)]) };
+        for _ in 0..20 {
+            costs.main_took(1, 10.0);
+            costs.main_took(4, 11.0);
+        }
+        for _ in 0..40 {
+            costs.main_took(4, 16.5);
+        }
+        // By half at least; the rest is taken for a price of four rows.
+        let (one, draft) = (costs.main.ms(1), costs.draft.ms(1));
+        assert!((12.0..16.0).contains(&one) && (2.4..3.2).contains(&draft), "{one} {draft}");
+    }
+
+    #[test]
     fn doubt_falls_with_readings_and_comes_back() {
         let mut costs = Costs { main: CostCurve::new([(1, 10.0), (4, 20.0)]), draft: CostCurve::default() };
         let doubt = |costs: &Costs, rows| costs.main.off(rows, 1.0) / costs.main.ms(rows) - 1.0;
