@@ -78,7 +78,7 @@ impl Point {
 pub struct CostCurve {
     /// Passes with this many rows.
     points: BTreeMap<usize, Point>,
-    /// Logarithm of how many times as long everything takes, while there are no readings.
+    /// How far the measurement is thought to be off, as a logarithm, while there are no readings.
     lean: f64,
     /// Logarithm of how many times as long everything takes just now, as a machine gets slower and faster.
     pace: f64,
