@@ -181,6 +181,13 @@ class Training(unittest.TestCase):
             with torch.no_grad():
                 self.assertLess((made.bfloat16().float()(tokens) - loaded(tokens)).abs().max().item(), 1e-5)
 
+    def test_the_mean_of_networks_is_that_of_their_weights(self):
+        first, second = (network.Network(network.SHAPES["tiny"], seed) for seed in (1, 2))
+        name = "embedding.weight"
+        mean = train.mean([first.state_dict(), second.state_dict()])
+        self.assertEqual(mean.keys(), first.state_dict().keys())
+        self.assertLess((mean[name] - (first.state_dict()[name] + second.state_dict()[name]) / 2).abs().max().item(), 1e-7)
+
     def test_a_student_like_its_teacher_diverges_by_nothing(self):
         logits = torch.randn(2, 3, 5)
         weights = torch.full((6,), 1 / 6)

@@ -3,6 +3,7 @@
     python train.py --data data --out runs/main --shape main --minutes 20
     python train.py --data data --out runs/main --minutes 20 --resume                # goes on where the last run stopped
     python train.py --data data --out runs/draft --shape draft --minutes 8 --teacher runs/main/model
+    python train.py --data data --out runs/main --minutes 8 --resume --average runs/other --rate 0.25 --decay 1        # two runs from one beginning, as one
 
 The schedule follows the clock, not the number of steps: warm-up for 100 steps, then constant, then a linear fall to nothing over the last `--decay` of the time
 (Hu et al. 2024, WSD). Runs that are to be continued end with `--decay 0`; the last one falls. A checkpoint with everything needed to go on is written every five minutes and at
@@ -56,7 +57,8 @@ def main():
     if state and state["shape"] != describe(network):
         raise SystemExit(f"{out}/checkpoint.pt has another shape: {state['shape']}, asked for {describe(network)}; give its --shape")
     if state:
-        network.load_state_dict(state["network"])
+        others = [torch.load(Path(folder) / "checkpoint.pt", map_location=device, weights_only=False) for folder in a.average]
+        network.load_state_dict(mean([state["network"]] + [other["network"] for other in others]))
     optimizer = Optimizer(network)
     if state:
         optimizer.load_state_dict(state["optimizer"])
@@ -85,13 +87,20 @@ def parse():
     parser.add_argument("--context", type=int, default=512)
     parser.add_argument("--batch", type=int, default=0, help="texts of `context` tokens a step; 0 chooses by device")
     parser.add_argument("--decay", type=float, default=0.3, help="share of the time in which the learning rate falls")
+    parser.add_argument("--rate", type=float, default=1.0, help="share of the usual learning rates; less to settle weights that are good already")
     parser.add_argument("--teacher", help="model folder to learn from")
     parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--average", nargs="*", default=[], help="folders of runs from the same beginning: --resume goes on from the mean of their weights and its own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
     a = parser.parse_args()
     a.batch = a.batch or (512 if torch.cuda.is_available() else 8)
     return a
+
+
+def mean(weights):
+    """The mean of the weights of networks that were one for the longest time (model soups, Wortsman et al. 2022)."""
+    return {name: torch.stack([each[name].float() for each in weights]).mean(0).to(first.dtype) for name, first in weights[0].items()}
 
 
 class Batches:
@@ -160,7 +169,7 @@ class Run:
             signal.signal(number, lambda *_: stopped.append(True))
         while not stopped and (part := self.progress(steps, time.monotonic() - begun)) < 1:
             falling = part > 1 - self.a.decay
-            scale = min(1.0, (steps + 1) / WARM_UP) * ((1 - part) / self.a.decay if falling else 1.0)
+            scale = self.a.rate * min(1.0, (steps + 1) / WARM_UP) * ((1 - part) / self.a.decay if falling else 1.0)
             taught = self.teacher is not None and (part > 0.4 or self.a.resume)
             tokens, weights = self.texts_of_teacher() if taught and steps % 3 == 0 else self.batches.next(self.a.batch, int(falling))
             weights = (weights / weights.sum()).flatten()
