@@ -184,7 +184,7 @@ class Training(unittest.TestCase):
     def test_the_mean_of_networks_is_that_of_their_weights(self):
         first, second = (network.Network(network.SHAPES["tiny"], seed) for seed in (1, 2))
         name = "embedding.weight"
-        mean = train.mean([first.state_dict(), second.state_dict()])
+        mean = train.averaged([first.state_dict(), second.state_dict()])
         self.assertEqual(mean.keys(), first.state_dict().keys())
         self.assertLess((mean[name] - (first.state_dict()[name] + second.state_dict()[name]) / 2).abs().max().item(), 1e-7)
 

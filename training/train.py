@@ -58,7 +58,7 @@ def main():
         raise SystemExit(f"{out}/checkpoint.pt has another shape: {state['shape']}, asked for {describe(network)}; give its --shape")
     if state:
         others = [torch.load(Path(folder) / "checkpoint.pt", map_location=device, weights_only=False) for folder in a.average]
-        network.load_state_dict(mean([state["network"]] + [other["network"] for other in others]))
+        network.load_state_dict(averaged([state["network"]] + [other["network"] for other in others]))
     optimizer = Optimizer(network)
     if state:
         optimizer.load_state_dict(state["optimizer"])
@@ -94,11 +94,13 @@ def parse():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=0)
     a = parser.parse_args()
+    if a.average and not a.resume:
+        parser.error("--average goes with --resume: it is the mean of the checkpoint in --out and of others")
     a.batch = a.batch or (512 if torch.cuda.is_available() else 8)
     return a
 
 
-def mean(weights):
+def averaged(weights):
     """The mean of the weights of networks that were one for the longest time (model soups, Wortsman et al. 2022)."""
     return {name: torch.stack([each[name].float() for each in weights]).mean(0).to(first.dtype) for name, first in weights[0].items()}
 
