@@ -13,6 +13,7 @@ pub mod job;
 pub mod language;
 pub mod model;
 pub mod sampling;
+pub mod sandbox;
 pub mod source;
 pub mod trial;
 pub mod tui;

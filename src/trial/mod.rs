@@ -1,29 +1,25 @@
 //! Runs tests on untrusted candidate code, in a sandbox, and reports a verdict the code cannot forge.
 //!
-//! Knows neither engine nor screen. Two jobs, kept apart: `sandbox` contains the code, `verdict` decides what counts as a pass.
+//! Knows neither engine nor screen. Two jobs, kept apart: the sandbox contains the code, `verdict` decides what counts as a pass.
 
-mod interpreter;
+pub(crate) mod interpreter;
 mod project;
-mod protection;
 mod runner;
-mod sandbox;
 mod toolchain;
 mod verdict;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
+use crate::sandbox::Sandbox;
+pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 use interpreter::Fault;
 pub use project::Project;
 use project::needs_project;
-pub use protection::{Layer, Protection};
 use runner::command::{Command, Toolbox, split};
 use runner::project::Projects;
 use runner::python::Prepared;
-use sandbox::Sandbox;
-pub use sandbox::Tier;
 use serde::Serialize;
 use toolchain::{Kind, Tools};
 
@@ -155,37 +151,6 @@ impl Tests {
             file: file.map_or_else(lone, Path::to_path_buf),
             line,
         })
-    }
-}
-
-/// Limits of one trial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Wall-clock time.
-    pub wall: Duration,
-    /// Memory of the whole process group, bytes.
-    pub memory: u64,
-    /// Largest file it may write, bytes.
-    pub file: u64,
-    /// Most bytes of output kept and allowed, both streams.
-    pub output: u64,
-    /// Most processes and threads.
-    pub processes: u64,
-    /// Soon runs only when a core has nothing else to do, where the system can: for trials beside a generation. What it waits for is not taken
-    /// off its time.
-    pub gives_way: bool,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            wall: Duration::from_secs(10),
-            memory: 1 << 30,
-            file: 16 << 20,
-            output: 16 << 20,
-            processes: 32,
-            gives_way: false,
-        }
     }
 }
 

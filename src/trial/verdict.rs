@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::runner::pair::Pair;
-use super::sandbox::{Ended, Run};
 use super::{Assurance, Limits, Status, TrialError, Verdict};
+use crate::sandbox::{Ended, Run};
 use crate::untrusted::{clean, clean_line};
 
 /// Columns of a message.

@@ -9,7 +9,7 @@ use std::thread;
 
 use bass_tui::trial::{Assurance, Runner, Status, Tests, Tier, Trial};
 
-use super::{DOUBLE, expect, file, header, limits, run, runner, trial};
+use super::verdicts::{DOUBLE, expect, file, header, limits, run, runner, trial};
 
 #[test]
 fn everyday_tests_work_across_two_processes() {

@@ -8,10 +8,10 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-#[cfg(unix)]
-use super::super::sandbox::scratch::Scratch;
 use super::Project;
 use super::list::{List, list};
+#[cfg(unix)]
+use crate::sandbox::scratch::Scratch;
 
 /// A private folder; the careful kind belongs to the sandbox, which other systems lack.
 #[cfg(not(unix))]

@@ -23,14 +23,14 @@ use guards::Guards;
 use kind::{Kind, kinds};
 
 use super::super::project::{Base, Copy, Project};
-use super::super::sandbox::scratch::Scratch;
-use super::super::sandbox::{Ended, Job, Run, Sandbox};
 use super::super::toolchain::Tool;
 use super::super::{Limits, Status, Trial, TrialError, Verdict};
 use super::nonce;
 use super::project::guard;
 use super::record::{Channel, VARIABLE};
 use super::rust::{GUARD, compile_limits, make_executable, not_compiled};
+use crate::sandbox::scratch::Scratch;
+use crate::sandbox::{Ended, Job, Run, Sandbox};
 
 /// How long a build may take, the first of all packages included.
 const BUILD_TIME: Duration = Duration::from_secs(300);

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::super::project::{Base, Project};
-use super::super::sandbox::{Ended, Job, Sandbox};
 use super::super::{Assurance, Limits, Status, Trial, TrialError, Verdict, verdict};
 use super::project::guard;
+use crate::sandbox::{Ended, Job, Sandbox};
 use crate::untrusted::{clean, clean_line};
 
 /// Takes a command apart as a shell would, but for everything that a shell does beyond quotes: no variables, patterns, pipes.

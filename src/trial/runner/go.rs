@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::super::sandbox::scratch::Scratch;
-use super::super::sandbox::{Ended, Job, Run, Sandbox};
 use super::super::toolchain::Tool;
 use super::super::{Assurance, Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
 use super::nonce;
 use super::record::{Channel, VARIABLE};
 use super::rust::{compile_limits, make_executable, not_compiled};
 use super::tests_in_text::{blank, body};
+use crate::sandbox::scratch::Scratch;
+use crate::sandbox::{Ended, Job, Run, Sandbox};
 use crate::untrusted::{clean, clean_line};
 
 const GUARD: &str = include_str!("go/guard.go.txt");

@@ -15,8 +15,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::project::{Base, Copy, Project};
-use super::super::sandbox::scratch::Scratch;
-use super::super::sandbox::{Ended, Job, Run, Sandbox};
 use super::super::toolchain::Tool;
 use super::super::{Limits, Status, Trial, TrialError, Verdict, verdict};
 use super::go::{Cache, environment, package_of};
@@ -24,6 +22,8 @@ use super::names::Names;
 use super::nonce;
 use super::project::{Projects, guard};
 use super::rust::{compile_limits, make_executable, not_compiled};
+use crate::sandbox::scratch::Scratch;
+use crate::sandbox::{Ended, Job, Run, Sandbox};
 use crate::untrusted::{clean, clean_line};
 use report::{early_end, read, with_messages};
 use text::{guarded, module_path, with_import};

@@ -8,12 +8,12 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::super::sandbox::{Job, Sandbox};
 use super::super::toolchain::Tool;
 use super::super::verdict::{self, Judged};
 use super::super::{Assurance, Limits, Tests, Trial, TrialError, Verdict};
 use super::{nonce, pair};
 use crate::language::Language;
+use crate::sandbox::{Job, Sandbox};
 
 const VALUES: &str = include_str!("javascript/values.js");
 const PROGRAM: &str = include_str!("javascript/program.js");

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::sandbox::Run;
 use super::super::{Limits, TrialError, Verdict, verdict};
+use crate::sandbox::Run;
 
 /// How one test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

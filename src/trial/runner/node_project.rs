@@ -12,8 +12,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::super::project::{Copy, Project};
-use super::super::sandbox::scratch::Scratch;
-use super::super::sandbox::{Ended, Job, Run, Sandbox};
 use super::super::toolchain::Tool;
 use super::super::{Limits, Status, Trial, TrialError, Verdict};
 use super::command::split;
@@ -21,6 +19,8 @@ use super::names::read;
 use super::project::{Projects, guard};
 use super::{javascript, nonce};
 use crate::language::Language;
+use crate::sandbox::scratch::Scratch;
+use crate::sandbox::{Ended, Job, Run, Sandbox};
 use crate::untrusted::clean_line;
 
 const RECORD: &str = include_str!("project/record.js");

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::super::sandbox::{Ended, Job, Run, Sandbox};
+use crate::sandbox::{Ended, Job, Run, Sandbox};
 
 /// How long the worker may take to end after the judge did. It ends by itself when the line closes, unless its code hinders it.
 const PATIENCE: Duration = Duration::from_millis(300);

@@ -10,11 +10,11 @@ use serde::Serialize;
 
 use super::super::interpreter::{Python, python_at};
 use super::super::project::{Base, Copy, Project};
-use super::super::sandbox::{Job, Run, Sandbox};
 use super::super::{Assurance, Limits, Status, Trial, TrialError, Verdict};
 use super::cargo::Workshop;
 use super::names::{Baseline, read};
 use super::nonce;
+use crate::sandbox::{Job, Run, Sandbox};
 
 const PYTHON: &str = include_str!("project/python.py");
 

@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use super::super::interpreter::{Fault, Python, find_python};
-use super::super::sandbox::{Job, Sandbox};
 use super::super::verdict::{self, Judged};
 use super::super::{Limits, Status, Tests, Trial, TrialError, Verdict};
 use super::{nonce, pair};
+use crate::sandbox::{Job, Sandbox};
 use crate::untrusted::clean_line;
 
 /// A program made of parts of the driver, in this order.

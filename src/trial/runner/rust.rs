@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::super::sandbox::scratch::Scratch;
-use super::super::sandbox::{Ended, Job, Run, Sandbox};
 use super::super::toolchain::Tool;
 use super::super::{Assurance, Limits, Status, Tests, Trial, TrialError, Verdict, verdict};
 use super::nonce;
 use super::record::{Channel, VARIABLE};
 use super::tests_in_text::{TestFunction, guarded};
+use crate::sandbox::scratch::Scratch;
+use crate::sandbox::{Ended, Job, Run, Sandbox};
 use crate::untrusted::{clean, clean_line};
 
 /// What reports the end of a test from within.

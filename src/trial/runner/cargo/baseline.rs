@@ -6,7 +6,6 @@
 
 use std::ffi::OsString;
 
-use super::super::super::sandbox::{Ended, Run};
 use super::super::super::{Limits, Status, TrialError, Verdict, verdict};
 use super::super::names::{self, Names, Outcome};
 use super::super::rust::{panic_message, verdict_of};
@@ -14,6 +13,7 @@ use super::edit::{Edit, apply};
 use super::guards::{Guard, Guards};
 use super::kind::{Kind, module};
 use super::{Bench, libtest, probe, refusal, secret};
+use crate::sandbox::{Ended, Run};
 
 /// So many failing tests are run one by one, to see whether they call the function; more are all wanted.
 const MOST_ALONE: usize = 200;

@@ -8,7 +8,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use super::place::{Place, trial};
-use super::runner::runner;
+use crate::runner::runner;
 
 const MANIFEST: (&str, &str) =
     ("Cargo.toml", "[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::sandbox::Tier;
+use super::Tier;
 
 /// What protects the user from the code under test, as proved by a real run at start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,19 +1,17 @@
 //! What requests hold of the networks' memory: the prompt once, a tail per candidate, and nothing when they are over, however they end.
 
-mod toy;
-
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use super::toy::cases::{FEW_POLICIES, KINDS, PLAIN, WARM, options, profile, wandering_model};
+use super::toy::{EOS, Toy, Watch, generate, tokenizer};
 use bass_tui::backend::{self, LoadOptions, Network};
 use bass_tui::engine::{DraftLength, Drafter, Engine, Event, FinishReason, GenerateOptions, ModelDrafter};
 use bass_tui::model::{Model, ModelFiles};
 use bass_tui::sampling::Sampling;
 use bass_tui::source::{LocalSource, Prompt, Request, Source, SourceInfo, Ticket};
-use toy::cases::{FEW_POLICIES, KINDS, PLAIN, WARM, options, profile, wandering_model};
-use toy::{EOS, Toy, Watch, generate, tokenizer};
 
 /// An engine on a small real pair.
 fn real_engine(drafted: bool) -> Engine {

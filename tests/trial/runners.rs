@@ -1,9 +1,6 @@
 //! Trials in other languages than Python, as their users see them: styles of tests, verdicts and messages, and programs that mean
 //! harm (`tests/hostile/LANGUAGE`). A language whose tools are missing here is skipped by name.
 
-#[path = "projects/runner.rs"]
-mod projects_runner;
-
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
@@ -31,7 +28,7 @@ fn limits(seconds: u64) -> Limits {
 fn runner(language: Language) -> Option<Runner> {
     // The attack that proves the sandbox has folders, too.
     let _running = RUNNING.read();
-    projects_runner::runner(language)
+    super::runner::runner(language)
 }
 
 fn trial(language: Language, program: &str, name: &str, tests: &str, limits: Limits) -> Trial {

@@ -1,18 +1,16 @@
 //! The engine on networks whose logits are written down: ends, limits, cancellation, and requests that cannot be met.
 
-mod toy;
-
+use super::toy::cases::{self, WARM, toy_model};
+use super::toy::{Toy, generate_until, tokenizer};
 use bass_tui::engine::{DraftLength, Engine, FinishReason, GenerateOptions, ModelDrafter, StopRules};
 use bass_tui::sampling::{Accept, Sampling};
-use toy::cases::{self, WARM, toy_model};
-use toy::{Toy, generate_until, tokenizer};
 
 fn engine(drafted: bool) -> Engine {
     cases::engine(drafted.then(toy_model))
 }
 
-fn generate(engine: &mut Engine, options: &GenerateOptions) -> toy::Outcome {
-    toy::generate(engine, &[1, 2], options)
+fn generate(engine: &mut Engine, options: &GenerateOptions) -> super::toy::Outcome {
+    super::toy::generate(engine, &[1, 2], options)
 }
 
 fn options(n: usize, k: usize, sampling: Sampling) -> GenerateOptions {
@@ -38,7 +36,7 @@ fn candidates_end_at_their_own_time_and_count_their_tokens() {
     let lengths: Vec<usize> = got.ids.iter().map(Vec::len).collect();
     assert!(lengths.iter().any(|l| *l != lengths[0]), "{lengths:?}");
     for (ids, reason) in got.ids.iter().zip(&got.reasons) {
-        let ended = ids.iter().position(|&id| id == toy::EOS);
+        let ended = ids.iter().position(|&id| id == super::toy::EOS);
         match reason {
             Some(FinishReason::Stop) => assert_eq!(ended, Some(ids.len() - 1), "nothing follows the end token"),
             Some(FinishReason::Length) => assert_eq!((ended, ids.len()), (None, 40)),

@@ -1,6 +1,6 @@
 //! Per-process limits, as numbers ready to be set between fork and exec.
 
-use super::super::Limits;
+use super::Limits;
 
 /// One limit: the resource and its value, soft and hard alike.
 pub type Rlimit = (i32, u64);

@@ -1,14 +1,12 @@
 //! Several requests in one batch: each candidate is what it would be alone, whoever comes and goes around it.
 
-mod toy;
-
+use super::toy::VOCAB;
+use super::toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, WARM, options};
+use super::toy::world::{World, random};
 use bass_tui::engine::{DraftLength, FinishReason, GenerateOptions, RequestId, StopRules};
 use bass_tui::sampling::{Accept, Sampling};
 use proptest::prelude::*;
 use proptest::sample::select;
-use toy::VOCAB;
-use toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, WARM, options};
-use toy::world::{World, random};
 
 /// A request, and when it comes.
 #[derive(Clone, Debug)]

@@ -27,12 +27,13 @@ mod output;
 mod probe;
 #[cfg(unix)]
 mod procfs;
+mod protection;
 #[cfg(unix)]
 mod report;
 #[cfg(target_os = "linux")]
 mod root;
 #[cfg(unix)]
-pub(in crate::trial) mod scratch;
+pub(crate) mod scratch;
 #[cfg(any(test, target_os = "macos"))]
 #[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "elsewhere only its text is tested"))]
 mod seatbelt;
@@ -55,10 +56,40 @@ use std::time::Duration;
 
 pub use tier::Tier;
 
-use super::Limits;
-use super::protection::Protection;
 #[cfg(target_os = "linux")]
-use super::protection::{Layer, Proof};
+use protection::Proof;
+pub use protection::{Layer, Protection};
+
+/// Limits of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall-clock time.
+    pub wall: Duration,
+    /// Memory of the whole process group, bytes.
+    pub memory: u64,
+    /// Largest file it may write, bytes.
+    pub file: u64,
+    /// Most bytes of output kept and allowed, both streams.
+    pub output: u64,
+    /// Most processes and threads.
+    pub processes: u64,
+    /// Soon runs only when a core has nothing else to do, where the system can: for trials beside a generation. What it waits for is not taken
+    /// off its time.
+    pub gives_way: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            wall: Duration::from_secs(10),
+            memory: 1 << 30,
+            file: 16 << 20,
+            output: 16 << 20,
+            processes: 32,
+            gives_way: false,
+        }
+    }
+}
 
 /// What to run. The numbers of the request pipe, of the record pipe and of `lines` are appended to the arguments of a program that
 /// announces itself; others get their arguments as they are.

@@ -1,16 +1,14 @@
 //! What is drafted never changes what is written: token for token, and the log-probabilities to the bit.
 
-mod toy;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use bass_tui::engine::{DraftLength, Engine, GenerateOptions, StopRules};
-use bass_tui::sampling::{Accept, Sampling};
-use toy::cases::{
+use super::toy::cases::{
     FEW_POLICIES, KINDS, Kind, PLAIN, POLICIES, WARM, options, profile, wandering_engine, wandering_model,
 };
-use toy::{Outcome, Scripted, Step, Toy, generate, mixed, oracle, tokenizer};
+use super::toy::{Outcome, Scripted, Step, Toy, generate, mixed, oracle, tokenizer};
+use bass_tui::engine::{DraftLength, Engine, GenerateOptions, StopRules};
+use bass_tui::sampling::{Accept, Sampling};
 
 const PROMPT: &[u32] = &[1, 2, 4, 0, 3];
 const TOKENS: usize = 512;

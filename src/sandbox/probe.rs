@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::super::Limits;
+use super::Limits;
 use super::attack::{self, ANSWERS, Attack};
 use super::child::{Place, Plan, Task};
 use super::means::Means;

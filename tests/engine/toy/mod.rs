@@ -1,8 +1,6 @@
 //! The engine's world, written down: networks whose logits are a table, a drafter that follows a script, a naive oracle of what has
 //! to be written, and statistics of what was.
 
-#![allow(dead_code, unused_imports, reason = "every test program uses a part of this")]
-
 pub mod cases;
 pub mod faults;
 pub mod fit;
@@ -17,7 +15,7 @@ use std::path::Path;
 
 use bass_tui::model::Tokenizer;
 
-pub use network::{Toy, Watch, context};
+pub use network::{Toy, Watch};
 pub use order::Order;
 pub use run::{Outcome, Step, generate, generate_until};
 pub use scripted::{Scripted, mixed};

@@ -1,16 +1,14 @@
 //! Promise 1 on real pairs of models: what is drafted never changes what is written.
 
-mod toy;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, options, profile};
+use super::toy::{Outcome, generate};
 use bass_tui::backend::{self, Dtype, LoadOptions, Network};
 use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, ModelDrafter};
 use bass_tui::model::{EmbeddedModel, Model, ModelFiles, embedded};
 use bass_tui::sampling::{Accept, Sampling};
-use toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, options, profile};
-use toy::{Outcome, generate};
 
 const TOKENS: usize = 256;
 const PROMPT: &str =

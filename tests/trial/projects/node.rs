@@ -6,7 +6,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Verdict};
 
 use super::place::{Place, trial};
-use super::runner::runner;
+use crate::runner::runner;
 
 const PACKAGE: (&str, &str) =
     ("package.json", "{\"name\":\"doubling\",\"type\":\"module\",\"scripts\":{\"test\":\"node --test\"}}\n");
@@ -144,17 +144,17 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
     let recorded = [
         (
             "jest",
-            include_str!("../data/runners/jest.json"),
+            include_str!("../../data/runners/jest.json"),
             "jest --watch --config own.json",
             "f > doubles: Error: expect(received).toBe(expected) // Object.is equality Expected: 6 Received: 7 (f.test.js:6)",
         ),
         (
             "vitest",
-            include_str!("../data/runners/vitest.json"),
+            include_str!("../../data/runners/vitest.json"),
             "vitest",
             "f > doubles: expected 7 to be 6 // Object.is equality (f.test.js:7)",
         ),
-        ("mocha", include_str!("../data/runners/mocha.json"), "mocha --ui=bdd", "f > doubles: 7 == 6 (f.test.js:7)"),
+        ("mocha", include_str!("../../data/runners/mocha.json"), "mocha --ui=bdd", "f > doubles: 7 == 6 (f.test.js:7)"),
     ];
     for (name, recorded, script, complaint) in recorded {
         let manifest = format!("{{\"scripts\":{{\"test\":\"{script}\"}}}}");
@@ -166,7 +166,7 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
             ("src/f.js", "exports.f = () => 0;\n"),
             ("test/f.test.js", "const { f } = require('../src/f');\nconst { twice } = require('../src/helper');\n"),
             (&format!("{folder}/package.json"), &bin),
-            (&format!("{folder}/run.cjs"), include_str!("../data/runners/stand_in.cjs")),
+            (&format!("{folder}/run.cjs"), include_str!("../../data/runners/stand_in.cjs")),
             (&format!("{folder}/recorded.json"), recorded),
         ]);
         let right = "const { twice } = require('./helper');\nexports.f = (x) => twice(x);\n";

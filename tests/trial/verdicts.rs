@@ -1,8 +1,5 @@
 //! Trials as their users see them: styles of tests, verdicts and messages. Programs that mean harm are in `tests/hostile.rs`.
 
-#[path = "trial/judge.rs"]
-mod judge;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread;
@@ -13,9 +10,9 @@ use bass_tui::trial::{Limits, Runner, Status, Tests, Trial, TrialError, Verdict}
 
 static RUNNER: LazyLock<Runner> = LazyLock::new(Runner::probe);
 
-const DOUBLE: &str = "def f(x):\n    return 2 * x\n";
+pub const DOUBLE: &str = "def f(x):\n    return 2 * x\n";
 
-fn limits(seconds: f64) -> Limits {
+pub fn limits(seconds: f64) -> Limits {
     Limits {
         wall: Duration::from_secs_f64(seconds),
         memory: 256 << 20,
@@ -27,7 +24,7 @@ fn limits(seconds: f64) -> Limits {
 }
 
 /// The runner, unless the machine has no sandbox: then a line says which layer is missing.
-fn runner() -> Option<&'static Runner> {
+pub fn runner() -> Option<&'static Runner> {
     if RUNNER.protection().is_isolated() {
         return Some(&RUNNER);
     }
@@ -35,7 +32,7 @@ fn runner() -> Option<&'static Runner> {
     None
 }
 
-fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
+pub fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
     let entry_point = Some("f".to_owned());
     Trial {
         language: Language::Python,
@@ -48,11 +45,11 @@ fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
     }
 }
 
-fn file(text: &str) -> Tests {
+pub fn file(text: &str) -> Tests {
     Tests::Source { name: "test_f.py".to_owned(), text: text.to_owned() }
 }
 
-fn run(runner: &Runner, trial: &Trial) -> Verdict {
+pub fn run(runner: &Runner, trial: &Trial) -> Verdict {
     runner.run(trial, &Arc::default()).unwrap()
 }
 
@@ -63,7 +60,7 @@ fn judged(program: &str, tests: Tests) -> Option<(Status, String)> {
 }
 
 #[track_caller]
-fn expect(program: &str, tests: Tests, status: Status, message: &str) {
+pub fn expect(program: &str, tests: Tests, status: Status, message: &str) {
     if let Some((found, said)) = judged(program, tests) {
         assert_eq!((found, said.as_str()), (status, message));
     }
@@ -254,6 +251,6 @@ fn where_the_kernel_offers_it_the_sandbox_holds() {
 }
 
 /// A line `# KEY: value` of a program.
-fn header<'a>(program: &'a str, key: &str) -> Option<&'a str> {
+pub fn header<'a>(program: &'a str, key: &str) -> Option<&'a str> {
     program.lines().find_map(|line| line.strip_prefix("# ")?.strip_prefix(key)?.strip_prefix(": "))
 }

@@ -1,16 +1,14 @@
 //! What rejection sampling writes has the main model's distribution, whatever drafts; and mistakes that implementations have made are
 //! noticed by the same tests.
 
-mod toy;
-
 use std::sync::Arc;
 
+use super::toy::cases::{PLAIN, engine, options, toy_model};
+use super::toy::faults::{BAD_DRAFTS, BadDraft, FAULTS};
+use super::toy::fit::Fit;
+use super::toy::{EOS, Toy, VOCAB, generate, tokenizer};
 use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter};
 use bass_tui::sampling::{Accept, Sampling};
-use toy::cases::{PLAIN, engine, options, toy_model};
-use toy::faults::{BAD_DRAFTS, BadDraft, FAULTS};
-use toy::fit::Fit;
-use toy::{EOS, Toy, VOCAB, generate, tokenizer};
 
 const PROMPT: &[u32] = &[1, 2];
 

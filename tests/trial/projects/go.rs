@@ -4,7 +4,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Verdict};
 
 use super::place::{Place, trial};
-use super::runner::runner;
+use crate::runner::runner;
 
 const GO_MOD: (&str, &str) = ("go.mod", "module example.com/doubling\n\ngo 1.18\n");
 const HELPER: (&str, &str) = ("helper/helper.go", "package helper\n\nfunc Twice(x int) int {\n\treturn 2 * x\n}\n");

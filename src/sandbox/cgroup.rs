@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::super::Limits;
+use super::Limits;
 
 /// What the kernel may take beyond the limit that is watched, bytes: the watch can say what happened, the kernel only kills.
 const MARGIN: u64 = 64 << 20;

@@ -1,15 +1,13 @@
 //! What drafters owe the engine, and what the engine makes of what they propose.
 
-mod toy;
-
 use std::sync::Arc;
 
+use super::toy::cases::{KINDS, PLAIN, WARM, options, profile, toy_model, wandering_engine, wandering_model};
+use super::toy::{EOS, Scripted, Toy, VOCAB, generate, oracle, tokenizer};
 use bass_tui::engine::{
     ChainDrafter, DraftLength, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter,
 };
 use bass_tui::sampling::Sampling;
-use toy::cases::{KINDS, PLAIN, WARM, options, profile, toy_model, wandering_engine, wandering_model};
-use toy::{EOS, Scripted, Toy, VOCAB, generate, oracle, tokenizer};
 
 const PROMPT: &[u32] = &[1, 2];
 

@@ -74,7 +74,7 @@ fn a_program_stands_behind_the_users_own() {
 /// Beside a generation a program that takes long runs only when a core has nothing else to do, and cannot change that.
 #[test]
 fn what_gives_way_soon_runs_in_the_gaps_of_this_programs_session() {
-    let Ok(python) = super::super::interpreter::find_python() else {
+    let Ok(python) = crate::trial::interpreter::find_python() else {
         eprintln!("skipped: no Python");
         return;
     };
@@ -138,7 +138,7 @@ fn lines_join_two_programs_in_every_tier() {
         let (reader, writer) = std::io::pipe().unwrap();
         let (from, to) = (OwnedFd::from(reader), OwnedFd::from(writer));
         let number = std::os::fd::AsRawFd::as_raw_fd;
-        let python = super::super::interpreter::find_python();
+        let python = crate::trial::interpreter::find_python();
         let Ok(python) = python else {
             eprintln!("skipped: no Python");
             return;

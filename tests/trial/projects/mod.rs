@@ -1,21 +1,15 @@
 //! Tests of a project, run in copies of it with a candidate inside: by name, held against the unchanged project, and without a trace in
 //! the user's own files.
 
-#[path = "projects/go.rs"]
 mod go;
-#[path = "projects/node.rs"]
 mod node;
-#[path = "projects/place.rs"]
 mod place;
-#[path = "projects/runner.rs"]
-mod runner;
-#[path = "projects/rust.rs"]
 mod rust;
 
+use super::runner::runner;
 use bass_tui::language::Language;
 use bass_tui::trial::{Status, Tests};
 use place::{Place, trial};
-use runner::runner;
 
 const HELPER: (&str, &str) = ("pkg/helper.py", "def twice(x):\n    return 2 * x\n");
 const STUB: &str = "from .helper import twice\n\n\ndef f(x):\n    raise NotImplementedError\n";

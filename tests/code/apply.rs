@@ -1,7 +1,5 @@
 //! Writing a candidate into a file and taking it back.
 
-#![cfg(unix)]
-
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};

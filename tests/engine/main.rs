@@ -1,0 +1,14 @@
+//! Models, backends and the engine: exactness above all.
+
+mod batching;
+mod distribution;
+mod drafters;
+mod exactness;
+mod golden;
+mod memory;
+mod model_files;
+mod network;
+mod pairs;
+mod sampling;
+mod steps;
+mod toy;

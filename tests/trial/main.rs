@@ -1,0 +1,10 @@
+//! Trials: tests on code that must not be trusted, in every language and tier of this machine. The programs that mean harm are held
+//! against them in `tests/hostile.rs`, where nothing else runs beside them.
+
+mod judge;
+mod projects;
+mod runner;
+mod runners;
+#[cfg(target_os = "linux")]
+mod tiers;
+mod verdicts;
