@@ -42,6 +42,8 @@ pub struct Config {
     pub repetition_penalty: Option<f32>,
     /// Key of all randomness; `None` is 0.
     pub seed: Option<u64>,
+    /// Where to compute: `auto` or the name of a device.
+    pub device: String,
     /// Worker threads; `None` is one per core.
     pub threads: Option<usize>,
     /// Storage type of the weights: `auto`, `f32`, `bf16`, `int8`, `int4`.
@@ -79,6 +81,7 @@ impl Default for Config {
             min_p: None,
             repetition_penalty: None,
             seed: None,
+            device: "auto".to_owned(),
             threads: None,
             dtype: "auto".to_owned(),
             draft_length: "auto".to_owned(),
@@ -260,7 +263,7 @@ mod tests {
     #[test]
     fn every_setting_is_read() {
         let text = "model = 'm'\ndraft = 'none'\nlookup_match = 3\nlookup_length = 12\nn = 4\nmax_tokens = 9\ntemperature = 0\ntop_p = 1\ntop_k = 5\nmin_p = 0.1\n\
-                    repetition_penalty = 1.1\nseed = 7\nthreads = 2\ndtype = 'int8'\ndraft_length = 3\ntheme = 'mine'\n\
+                    repetition_penalty = 1.1\nseed = 7\ndevice = 'cpu'\nthreads = 2\ndtype = 'int8'\ndraft_length = 3\ntheme = 'mine'\n\
                     test_timeout = 2.5\nstop_on_pass = true\nmouse = true\nfps = 60\n[keys]\nquit = ['q', 'ctrl-d']\nhelp = '?'\nzoom = []\n";
         let (config, warnings) = parse(text).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
@@ -278,6 +281,7 @@ mod tests {
             min_p: Some(0.1),
             repetition_penalty: Some(1.1),
             seed: Some(7),
+            device: "cpu".to_owned(),
             threads: Some(2),
             dtype: "int8".to_owned(),
             draft_length: "3".to_owned(),

@@ -83,7 +83,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             .find(|kernels| kernels.name == name)
             .ok_or_else(|| format!("this processor has no kernel set {name}"))?,
     };
-    let options = LoadOptions { dtype: arguments.dtype, threads: arguments.threads };
+    let options = LoadOptions { dtype: arguments.dtype, threads: arguments.threads, ..LoadOptions::default() };
     let start = Instant::now();
     let files = match arguments.model.to_str() {
         Some("built-in") => ModelFiles::Embedded(&MAIN),

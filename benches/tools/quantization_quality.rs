@@ -53,7 +53,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         if arguments.random { texts.iter().map(|text| text[..8].to_vec()).collect() } else { prompts(&model)? };
     let load = |dtype| {
         let start = Instant::now();
-        let options = LoadOptions { dtype, threads: arguments.threads };
+        let options = LoadOptions { dtype, threads: arguments.threads, ..LoadOptions::default() };
         let network = CpuNetwork::new(&model, options, Kernels::best()).map_err(|error| error.to_string())?;
         Ok::<_, String>((network, start.elapsed().as_secs_f64()))
     };

@@ -2,12 +2,11 @@
 
 pub mod choice;
 pub mod cpu;
+pub mod device;
 
-use std::path::Path;
-
-use crate::model::Model;
 use crate::sampling::{Accepted, Draft};
 pub use choice::{ChoiceItem, ChoiceRules};
+pub use device::{DEVICES, Device, load, load_with_cache};
 
 /// One sequence inside a network: a prompt region or a fork of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -47,7 +46,7 @@ pub enum Wanted {
 /// What a loaded network is and runs on, for `doctor`, JSON and the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkInfo {
-    /// `cpu` or `cuda`.
+    /// Name of the device in [`DEVICES`].
     pub device: &'static str,
     /// Storage type of the weights: `f32`, `bf16`, `f16`, `int8`, `int4`.
     pub dtype: &'static str,
@@ -145,24 +144,12 @@ impl Dtype {
 /// Where and how to load a network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions {
+    /// The device; `None` is the best that this machine has.
+    pub device: Option<&'static Device>,
     /// Weight storage.
     pub dtype: Dtype,
     /// Worker threads; 0 chooses the number of fast cores.
     pub threads: usize,
-}
-
-/// Loads `model` onto the CPU.
-pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
-    cpu::load(model, options, None)
-}
-
-/// The same; what takes long to make of the weights is kept in the folder `cache` for the next time.
-pub fn load_with_cache(
-    model: &Model,
-    options: LoadOptions,
-    cache: Option<&Path>,
-) -> Result<Box<dyn Network>, BackendError> {
-    cpu::load(model, options, cache)
 }
 
 /// Why a network could not be loaded or run.
@@ -171,6 +158,14 @@ pub enum BackendError {
     /// The checkpoint or its configuration is not usable.
     #[error(transparent)]
     Model(#[from] crate::model::ModelError),
+    /// This machine, or this version, has no such device.
+    #[error("--device {name} {why}: use --device cpu")]
+    Device {
+        /// Its name.
+        name: &'static str,
+        /// Why it cannot be used, to follow the name.
+        why: String,
+    },
     /// The caller broke the contract of [`Network`].
     #[error("internal error in the network: {0}")]
     Contract(String),

@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::failure::Failure;
-use crate::backend::{Dtype, LoadOptions};
+use crate::backend::{Device, Dtype, LoadOptions, device};
 use crate::config::Config;
 use crate::engine::{DraftLength, GenerateOptions, MAX_CANDIDATES};
 use crate::job::TestsChoice;
@@ -32,7 +32,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "K", value_parser = at_most_64, hide_short_help = true)]
     pub lookup_length: Option<usize>,
     /// Where to compute (cuda is not available in this version) [default: auto]
-    #[arg(long, value_name = "auto|cpu|cuda")]
+    #[arg(long, value_name = device::NAMES.as_str())]
     pub device: Option<String>,
     /// Storage of the weights: auto is as in the files; int8 and int4 take about a half and a third of the memory of bf16, and less time
     /// on large models, and change what is written a little [default: auto]
@@ -54,15 +54,10 @@ fn at_most_64(text: &str) -> Result<usize, String> {
 const MAX_THREADS: usize = 1024;
 
 impl ModelArgs {
-    /// Weight storage and threads, from the flags, else from the config file.
+    /// Device, weight storage and threads, from the flags, else from the config file.
     pub fn load_options(&self, config: &Config) -> Result<LoadOptions, Failure> {
-        match self.device.as_deref() {
-            None | Some("auto" | "cpu") => {}
-            Some("cuda") => {
-                return Err(Failure::input("--device cuda is not available in this version: use --device cpu"));
-            }
-            Some(other) => return Err(Failure::input(format!("--device is {other}, expected auto or cpu"))),
-        }
+        let device = self.device.as_deref().unwrap_or(&config.device);
+        let device = Device::named(device).map_err(Failure::input)?;
         let name = self.dtype.as_deref().unwrap_or(&config.dtype);
         let dtype = Dtype::parse(name)
             .ok_or_else(|| Failure::input(format!("--dtype is {name}, expected auto, f32, bf16, int8 or int4")))?;
@@ -70,7 +65,7 @@ impl ModelArgs {
         if threads > MAX_THREADS {
             return Err(Failure::input(format!("--threads is {threads}, expected 0 (one per core) to {MAX_THREADS}")));
         }
-        Ok(LoadOptions { dtype, threads })
+        Ok(LoadOptions { device, dtype, threads })
     }
 }
 

@@ -1,11 +1,14 @@
 //! `bass-tui doctor`: what works on this machine, each point found out by trying it.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::args::ModelArgs;
 use super::failure::Failure;
 use super::output::print;
 use super::session::Session;
+use crate::backend::DEVICES;
 use crate::source::{Source, SourceInfo};
 use crate::trial::{Layer, Protection, Runner};
 use crate::untrusted::clean;
@@ -32,6 +35,8 @@ pub struct Args {
 #[derive(Serialize)]
 struct Findings {
     version: &'static str,
+    /// What every device is on this machine, or why it cannot be used.
+    devices: BTreeMap<&'static str, Result<String, String>>,
     /// `None` if the models cannot be used.
     engine: Option<Engine>,
     /// Why they cannot.
@@ -73,6 +78,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let code = if engine.is_some() { 0 } else { 3 };
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
+        devices: DEVICES.iter().map(|d| (d.name, (d.probe)().map(|found| found.what))).collect(),
         engine,
         problem,
         protection: runner.protection().clone(),
@@ -108,6 +114,10 @@ impl Findings {
             ),
             None => format!("CANNOT BE USED: {}", self.problem.as_deref().unwrap_or_default()),
         };
+        let device = |(name, what): (&&str, &Result<String, String>)| {
+            format!("  {name:<13} {}\n", what.as_ref().unwrap_or_else(|why| why))
+        };
+        let devices: String = self.devices.iter().map(device).collect();
         let p = &self.protection;
         let layer = |l: &Layer| format!("  {:<13} {}{}\n", l.name, if l.holds { "" } else { "- " }, l.how);
         let layers: String = p.layers.iter().map(layer).collect();
@@ -115,7 +125,7 @@ impl Findings {
         let missing: String = p.missing.iter().map(missing).collect();
         let size = self.terminal.size.map_or("unknown".to_owned(), |(w, h)| format!("{w}x{h}"));
         format!(
-            "bass-tui {}\nmodel         {engine}\nsandbox       {}\n{layers}{missing}python        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
+            "bass-tui {}\nmodel         {engine}\ndevices\n{devices}sandbox       {}\n{layers}{missing}python        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
             self.version,
             p.summary.strip_prefix("sandbox: ").unwrap_or(&p.summary),
             self.python.as_ref().unwrap_or_else(|why| why),

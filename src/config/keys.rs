@@ -5,6 +5,7 @@ use std::time::Duration;
 use toml::Value;
 
 use super::Config;
+use crate::backend::device::NAMES;
 
 /// A setting.
 pub(super) struct Key {
@@ -105,6 +106,13 @@ pub(super) static KEYS: &[Key] = &[
         expected: "a whole number from 0",
         default: "# seed is unset",
         set: |c, v| v.as_integer().and_then(|i| u64::try_from(i).ok()).map(|s| c.seed = Some(s)),
+    },
+    Key {
+        name: "device",
+        help: "Where to compute; `auto` is the best device of this machine.",
+        expected: "`auto` or a device that `bass-tui doctor` names",
+        default: "device = \"auto\"",
+        set: |c, v| one_of(v, &NAMES.split('|').collect::<Vec<_>>()).map(|t| c.device = t),
     },
     Key {
         name: "threads",

@@ -30,13 +30,15 @@ fn models_are_listed_shown_and_found() {
 fn doctor_tells_what_works() {
     let world = World::new();
     let text = world.run(&["doctor"]).code(0).out;
-    for word in ["model ", "sandbox ", "python ", "config ", "terminal "] {
+    for word in ["model ", "devices", "cuda", "sandbox ", "python ", "config ", "terminal "] {
         assert!(text.contains(word), "{text}");
     }
     let json = world.run(&["doctor", "--json"]).code(0).json();
     assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
     assert!(json["engine"]["model"].is_string() && json["problem"].is_null(), "{json}");
     assert!(json["protection"]["summary"].is_string());
+    assert!(json["devices"]["cpu"]["Ok"].as_str().is_some_and(|what| what.contains("kernels")), "{json}");
+    assert_eq!(json["devices"]["cuda"]["Err"], "is not available in this version");
     let json = world.run(&["doctor", "--model", "/nowhere/at/all", "--json"]).code(3).json();
     assert!(json["engine"].is_null() && json["problem"].as_str().unwrap().contains("/nowhere/at/all"), "{json}");
 }

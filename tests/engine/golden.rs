@@ -33,7 +33,7 @@ fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Vec<f32> {
 
 fn load(case: &str, dtype: Dtype) -> (Model, Box<dyn Network>) {
     let model = Model::load(&ModelFiles::Folder(data().join("models").join(case))).expect(case);
-    let network = backend::load(&model, LoadOptions { dtype, threads: 2 }).expect(case);
+    let network = backend::load(&model, LoadOptions { dtype, threads: 2, ..LoadOptions::default() }).expect(case);
     (model, network)
 }
 

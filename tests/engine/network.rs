@@ -13,7 +13,8 @@ fn model(case: &str) -> Model {
 }
 
 fn network(model: &Model, dtype: Dtype, threads: usize) -> CpuNetwork {
-    CpuNetwork::new(model, LoadOptions { dtype, threads }, Kernels::best()).expect("a loadable model")
+    CpuNetwork::new(model, LoadOptions { dtype, threads, ..LoadOptions::default() }, Kernels::best())
+        .expect("a loadable model")
 }
 
 fn small() -> CpuNetwork {
@@ -139,7 +140,8 @@ fn every_kernel_set_gives_the_same_bits() {
             .into_iter()
             .map(|kernels| {
                 let mut network =
-                    CpuNetwork::new(&model, LoadOptions { dtype, threads: 1 }, kernels).expect("loadable");
+                    CpuNetwork::new(&model, LoadOptions { dtype, threads: 1, ..LoadOptions::default() }, kernels)
+                        .expect("loadable");
                 let seq = network.open(20).expect("memory");
                 pass(&mut network, &[(seq, 0, &text[..13])], Wanted::Nothing);
                 pass(&mut network, &[(seq, 13, &text[13..])], Wanted::All);
@@ -295,7 +297,7 @@ fn quantised_weights_take_what_their_codes_and_scales_take() {
 /// Logits of a few rows, as bits, with weights kept in `cache`.
 fn with_cache(folder: &Path, dtype: Dtype, cache: &Path) -> Vec<Bits> {
     let model = Model::load(&ModelFiles::Folder(folder.into())).expect("a model");
-    let options = LoadOptions { dtype, threads: 2 };
+    let options = LoadOptions { dtype, threads: 2, ..LoadOptions::default() };
     let mut network = CpuNetwork::with_cache(&model, options, Kernels::best(), Some(cache)).expect("loadable");
     let seq = network.open(8).expect("memory");
     let rows = pass(&mut network, &[(seq, 0, &tokens(14, 8))], Wanted::All);

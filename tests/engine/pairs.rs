@@ -38,7 +38,7 @@ fn built_in_as(dtype: Dtype) -> Pair {
 
 fn load(files: &ModelFiles, dtype: Dtype, threads: usize) -> (Model, Box<dyn Network>) {
     let model = Model::load(files).unwrap();
-    let network = backend::load(&model, LoadOptions { dtype, threads }).unwrap();
+    let network = backend::load(&model, LoadOptions { dtype, threads, ..LoadOptions::default() }).unwrap();
     (model, network)
 }
 

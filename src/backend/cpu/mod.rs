@@ -24,14 +24,19 @@ use pass::{Buffers, Piece};
 use pool::Pool;
 use rotary::RotaryTable;
 
+use super::device::{Found, Loader};
 use super::{BackendError, ChoiceItem, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted};
 use crate::model::spec::Position;
 use crate::model::{Model, ModelSpec};
 use crate::sampling::{Accepted, Draft};
 
-/// Packs the weights of `model` and returns a network that computes on the CPU.
-pub fn load(model: &Model, options: LoadOptions, cache: Option<&Path>) -> Result<Box<dyn Network>, BackendError> {
-    Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?))
+/// Every machine has a CPU.
+#[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
+pub fn probe() -> Result<Found, String> {
+    let what = format!("{} kernels, {} threads", Kernels::best().name, cores::sensible());
+    let load: Loader =
+        |model, options, cache| Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?));
+    Ok(Found { what, load })
 }
 
 /// Rows that go through the layers together. Longer passes are cut, so that working memory has a bound; the result does
