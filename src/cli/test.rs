@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let program = read("", &spec.path)?;
     let functions = crate::code::function_names(language, &program);
-    let entry_point = match &spec.place {
+    let mut entry_point = match &spec.place {
         Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
         // What is not found may be a form of function that nobody here knows, but not a name that stands nowhere.
         Place::Function(name) if language != Language::Python && program.contains(name.as_str()) => Some(name.clone()),
@@ -78,6 +78,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             last.or_else(|| last_function(&program))
         }
     };
+    let names_function = matches!(spec.place, Place::Function(_));
     let tests = match (&args.test_command, args.tests.as_deref().unwrap_or("none")) {
         (Some(command), _) => {
             let named = functions.iter().find(|f| Some(&f.name) == entry_point.as_ref());
@@ -93,7 +94,11 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
                 language.title()
             )));
         }
-        (None, "auto") => Tests::Doctest { source: program.clone() },
+        (None, "auto") => {
+            // The examples are those of the whole file, unless a function is named.
+            entry_point = entry_point.filter(|_| names_function);
+            Tests::Doctest { source: program.clone() }
+        }
         (None, file) => {
             let path = Path::new(file);
             Tests::of_file(language, Some((&spec.path, &program)), path, read("the tests file ", path)?)
@@ -105,8 +110,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
     let limits = session.limits(args.trial.timeout);
     // Only a function that is named is what is tested; else it is the whole file.
-    let is_named = language == Language::Rust && matches!(spec.place, Place::Function(_));
-    let stub = is_named.then(|| program.clone());
+    let stub = (language == Language::Rust && names_function).then(|| program.clone());
     let trial = Trial { language, program, module, entry_point, tests, stub, limits };
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);

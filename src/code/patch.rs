@@ -39,7 +39,7 @@ impl Target {
         let name = match &self.path {
             Some(path) if is_below(path) => path.strip_prefix(".").unwrap_or(path).display().to_string(),
             Some(path) => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-            None => self.entry_point.clone(),
+            None => self.name.clone(),
         };
         // A carriage return alone ends a line for some tools, but not for these.
         let (before, after): (Vec<&str>, Vec<&str>) =

@@ -25,8 +25,6 @@ pub struct Target {
     pub text: String,
     /// Name of the function, dotted for methods.
     pub name: String,
-    /// Its last name: what tests call.
-    pub entry_point: String,
     /// Bytes of `text` from the first decorator or `def` to the end of the body. Where blocks stand in braces: from the comments and
     /// attributes above to after the closing brace.
     pub function: Range<usize>,
@@ -122,7 +120,6 @@ impl Target {
         let this = choose(file, &text, &functions, place)?;
         Ok(Self {
             prompt: (rules.prompt)(&text, &functions, this),
-            entry_point: this.name.rsplit('.').next().unwrap_or_default().to_owned(),
             name: this.name.clone(),
             function: this.range.clone(),
             body: this.body.clone(),

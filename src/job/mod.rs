@@ -150,7 +150,7 @@ impl Job {
             language: self.language?,
             program: self.program(completion),
             module: self.target.as_ref().and_then(|t| Some(t.path.as_ref()?.file_stem()?.to_str()?.to_owned())),
-            entry_point: self.target.as_ref().map(|t| t.entry_point.clone()),
+            entry_point: self.target.as_ref().map(|t| t.name.clone()),
             tests,
             stub: self.target.as_ref().map(|t| t.text.clone()),
             limits,
@@ -243,13 +243,21 @@ mod tests {
     #[test]
     fn a_text_that_ends_with_a_function_head_is_a_function() {
         let job = Job::from_text("def double(x):\n    \"\"\"Twice x.\"\"\"\n", &TestsChoice::IfAny).unwrap();
-        assert_eq!(job.target.as_ref().unwrap().entry_point, "double");
+        assert_eq!(job.target.as_ref().unwrap().name, "double");
         assert!(job.tests.is_none());
         assert!(job.program("    return 2 * x\n").ends_with("\"\"\"\n    return 2 * x\n"));
         let job = Job::from_text("/// Twice x.\nfn double(x: i32) -> i32 {\n", &TestsChoice::IfAny).unwrap();
         assert_eq!(job.language, Some(Language::Rust));
         assert!(job.program("    2 * x\n}").ends_with("{\n    2 * x\n}\n"));
         assert!(Job::from_text("Dear Sir or Madam,", &TestsChoice::IfAny).unwrap().target.is_none());
+    }
+
+    #[test]
+    fn a_trial_names_a_method_with_its_class() {
+        let text = "class Stats:\n    def find_max(self):\n        \"\"\"The largest.\n\n        >>> Stats().find_max()\n        3\n        \"\"\"\n";
+        let job = Job::from_text(text, &TestsChoice::IfAny).unwrap();
+        let trial = job.trial("        return 3\n", Limits::default()).unwrap();
+        assert_eq!(trial.entry_point.as_deref(), Some("Stats.find_max"));
     }
 
     #[test]

@@ -163,7 +163,7 @@ pub struct Trial {
     pub program: String,
     /// The name under which tests may import it: that of its file, without the ending.
     pub module: Option<String>,
-    /// The function under test: what `check(candidate)` gets.
+    /// The function under test, dotted for methods: what `check(candidate)` gets.
     pub entry_point: Option<String>,
     /// What to run.
     pub tests: Tests,
@@ -172,6 +172,13 @@ pub struct Trial {
     pub stub: Option<String>,
     /// Limits.
     pub limits: Limits,
+}
+
+impl Trial {
+    /// The function under test by its last name.
+    fn function(&self) -> Option<&str> {
+        self.entry_point.as_deref()?.rsplit(['.', ':']).next()
+    }
 }
 
 /// Runs trials: interpreters resolved once, protection proved once. Cheap to clone; usable from several threads at once.

@@ -37,6 +37,28 @@ fn examples_of_docstrings_and_named_functions() {
     // Without a name the last function is meant.
     world.run(&["test", &two, "--tests", &tests]).code(1);
     world.run(&["test", &format!("{two}:third"), "--tests", &tests]).refused(2, &["two.py", "third"]);
+    // Without a name the examples of the whole file count, not those of the last function.
+    let example = |name: &str, value: u8| {
+        format!("def {name}(x):\n    '''\n    >>> {name}(3)\n    {value}\n    '''\n    return 3\n\n\n")
+    };
+    let broken = world.file("broken.py", example("first", 6) + &example("second", 3));
+    let verdict = world.run(&["test", &broken, "--tests", "auto", "--json"]).code(1).json();
+    assert_eq!((&verdict["status"], &verdict["message"]), (&"failed".into(), &"first(3) gave 3, expected 6".into()));
+    world.run(&["test", &format!("{broken}:second"), "--tests", "auto"]).code(0);
+}
+
+#[test]
+fn a_method_is_tested_by_examples_and_by_tests_that_do_not_name_its_class() {
+    let world = World::new();
+    let file = world.file(
+        "stats.py",
+        "class Stats:\n    def find_max(self, values):\n        '''\n        >>> Stats().find_max([1, 3])\n        3\n        '''\n        \
+         return max(values)\n\n\ndef largest(values):\n    return Stats().find_max(values)\n",
+    );
+    let method = format!("{file}:Stats.find_max");
+    let tests = world.file("t.py", "assert largest([1, 3]) == 3\n");
+    world.run(&["test", &method, "--tests", "auto"]).code(0);
+    world.run(&["test", &method, "--tests", &tests]).code(0);
 }
 
 #[test]

@@ -251,7 +251,7 @@ fn a_method_comes_with_what_it_names() {
                 def helper(x):
                     """Help."""
     "#);
-    assert_eq!((target.name.as_str(), target.entry_point.as_str(), target.indent), ("Stack.push", "push", 4));
+    assert_eq!((target.name.as_str(), target.indent), ("Stack.push", 4));
 }
 
 #[test]

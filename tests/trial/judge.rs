@@ -36,6 +36,40 @@ fn everyday_tests_work_across_two_processes() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+/// A method is found through its class, whether or not the tests name that; a nested function through the outer one.
+#[test]
+fn methods_and_nested_functions_are_judged() {
+    let Some(runner) = runner() else { return };
+    let class = |body: &str| {
+        format!(
+            "class Stats:\n    def __init__(self, values):\n        self.values = values\n\n    def find_max(self):\n        \
+             '''The largest.\n\n        >>> Stats([1, 3, 2]).find_max()\n        3\n        '''\n        {body}\n\n\n\
+             def largest(values):\n    return Stats(values).find_max()\n"
+        )
+    };
+    let method = |tests: Tests| ("Stats.find_max", class("return max(self.values)"), class("return 1"), tests);
+    let nested = |body: &str| format!("def outer(x):\n    def inner(y):\n        {body}\n    return inner(x)\n");
+    let check = "from types import SimpleNamespace\n\ndef check(candidate):\n    assert candidate(SimpleNamespace(values=[4, 5])) == 5\n";
+    let cases = [
+        method(Tests::Doctest { source: class("pass") }),
+        method(file("assert Stats([1, 3]).find_max() == 3\n")),
+        method(file("assert largest([1, 3]) == 3\n")),
+        method(file(check)),
+        ("outer.inner", nested("return 2 * y"), nested("return y"), file("assert outer(2) == 4\n")),
+    ];
+    for (entry, right, wrong, tests) in cases {
+        for (program, expected) in [(right, Status::Passed), (wrong, Status::Failed)] {
+            let entry_point = Some(entry.to_owned());
+            let verdict = run(runner, &Trial { entry_point, ..trial(&program, tests.clone(), limits(20.0)) });
+            assert_eq!(verdict.status, expected, "{entry} {tests:?}: {}", verdict.message);
+        }
+    }
+    let entry_point = Some("Stats.find_max".to_owned());
+    let gone = Trial { entry_point, ..trial("class Stats:\n    pass\n", file("assert Stats\n"), limits(20.0)) };
+    let verdict = run(runner, &gone);
+    assert_eq!((verdict.status, &*verdict.message), (Status::Error, "the code does not define `Stats.find_max`"));
+}
+
 #[test]
 fn a_pass_in_one_process_says_so() {
     let inspected = "import inspect\nassert len(inspect.signature(f).parameters) == 1\n";

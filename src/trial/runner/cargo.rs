@@ -88,8 +88,7 @@ pub fn run(
     let kinds = bench.kinds()?;
     let original = bench.original(tests_file)?;
     // Only with the user's own module at hand the rest of it is known to be theirs.
-    let function = trial.stub.as_ref().and(trial.entry_point.as_deref());
-    let function = function.and_then(|name| name.rsplit(['.', ':']).next()).map(str::to_owned);
+    let function = trial.stub.as_ref().and(trial.function()).map(str::to_owned);
     let known =
         workshop.known.borrow().iter().find(|(p, f, _)| p == project && *f == function).map(|(.., b)| Arc::clone(b));
     let baseline = match known {

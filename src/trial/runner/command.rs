@@ -104,7 +104,7 @@ pub fn run(
     let values = [
         ("{file}", file.display().to_string()),
         ("{dir}", parent.display().to_string()),
-        ("{function}", trial.entry_point.clone().unwrap_or_default()),
+        ("{function}", trial.function().unwrap_or_default().to_owned()),
         ("{line}", command.line.map(|line| line.to_string()).unwrap_or_default()),
     ];
     let words: Vec<String> = command.words.iter().map(|word| fill(word, &values)).collect();

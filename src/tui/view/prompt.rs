@@ -51,7 +51,7 @@ fn folded(state: &State) -> String {
         return format!("{} token ids", ids.len());
     }
     let text = state.draft.text();
-    let name = state.job.target.as_ref().map(|t| format!("def {}", t.entry_point));
+    let name = state.job.target.as_ref().map(|t| format!("def {}", t.name.rsplit('.').next().unwrap_or(&t.name)));
     let of_function = name.and_then(|name| {
         text.lines().find(|l| l.trim_start().trim_start_matches("async ").starts_with(&name)).map(str::to_owned)
     });

@@ -34,11 +34,12 @@ def load(line, program):
 
 def namespace(line, candidate, entry, mentioned, stub):
     """What the tests see of the candidate: those of its names that they mention, but none that would hide a builtin from them."""
-    space = {}
+    space, first = {}, entry and entry.partition(".")[0]
+    mentioned = mentioned | {first}
     for key in vars(candidate)["@names"]:
         if key not in mentioned or (key.startswith("__") and key.endswith("__")):
             continue
-        if hasattr(builtins, key) and key != entry:
+        if hasattr(builtins, key) and key != first:
             shadowed = getattr(builtins, key)
             if entry is not None or (isinstance(shadowed, type) and issubclass(shadowed, BaseException)):
                 continue
@@ -54,7 +55,7 @@ def namespace(line, candidate, entry, mentioned, stub):
                 line.tied[natural(number)] = value
         space[key] = value
     if entry is not None:
-        own = own_things(stub, entry, space.get(entry.partition(".")[0]))
+        own = own_things(stub, entry, space.get(first))
         share_classes(line, own)
         helpers = {name: helper for name, helper in own.items() if name in mentioned and not hasattr(builtins, name)}
         space.update(helpers)
@@ -149,7 +150,7 @@ def trial(line, fair, request, started):
     seed_both(line)
     candidate = load(line, program)
     modules["candidate"] = candidate
-    space = namespace(line, candidate, entry, words(text) | {entry}, stub)
+    space = namespace(line, candidate, entry, words(text), stub)
     if entry is not None:
         find(space, entry)
     if suite is not None:

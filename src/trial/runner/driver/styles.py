@@ -248,12 +248,14 @@ def finish(value):
 
 
 def find(space, entry):
-    """The function under test; `Class.method` is followed."""
+    """The function under test; `Class.method` is followed. What is nested in a function is reached through that alone."""
     first, _, rest = entry.partition(".")
     if first not in space:
         raise End("error", "the code does not define `%s`" % entry)
     thing = space[first]
     for part in rest.split(".") if rest else ():
+        if isinstance(thing, tuple(FUNCTION_KINDS)):
+            break
         try:
             thing = getattr(thing, part)
         except BaseException:

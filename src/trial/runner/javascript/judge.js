@@ -144,6 +144,13 @@ function nameOf(name) {
     return named.get(name);
 }
 
+// The function under test; a method is reached through its class or object.
+function entry() {
+    const [first, ...rest] = request.entry?.split('.') ?? [];
+    const box = first && nameOf(first);
+    return { of: box?.value, value: rest.reduce((thing, part) => thing?.[part] ?? thing?.prototype?.[part], box?.value) };
+}
+
 const words = [...new Set(request.tests.match(/[A-Za-z_$][\w$]*/g) ?? [])];
 
 // What `require` or `import` of the program gives.
@@ -166,8 +173,7 @@ function programExports() {
 
 function programModule() {
     const whole = programExports();
-    const entry = request.entry ? nameOf(request.entry) : undefined;
-    const exports = { __proto__: null, default: typeof whole === 'function' ? whole : whole.default ?? entry?.value ?? whole };
+    const exports = { __proto__: null, default: typeof whole === 'function' ? whole : whole.default ?? entry().of ?? whole };
     for (const word of words) {
         if (word !== 'default' && (typeof whole === 'function' ? false : Object.hasOwn(whole, word))) exports[word] = whole[word];
     }
@@ -232,7 +238,7 @@ function exportsFor(specifier) {
 
 const OWN = new Set([...Object.keys(framework), 'require', 'module', 'exports', '__filename', '__dirname', 'console', 'process',
     ...Object.getOwnPropertyNames(globalThis)]);
-OWN.delete(request.entry);
+OWN.delete(request.entry?.split('.')[0]);
 
 function context(test) {
     const sub = async (...args) => {
@@ -337,7 +343,7 @@ async function main() {
             check = run.call(module.exports, module.exports, provide, module, request.testsFile, '.');
         }
         const callsCheck = /^(await\s+)?check\s*\(/m.test(request.tests);
-        if (typeof check === 'function' && !callsCheck && request.entry) await check(nameOf(request.entry)?.value);
+        if (typeof check === 'function' && !callsCheck && request.entry) await check(entry().value);
     } catch (error) {
         const isOwn = error?.isUnmet || checks.count > 0 || FOREIGN.has(Object(error));
         report(isOwn ? 'failed' : 'error', isOwn ? told(error) : `tests file ${request.testsFile}: ${told(error)}`);
