@@ -369,13 +369,10 @@ fn focus_pane(state: &mut State, index: usize) {
 
 /// To the pane in a direction; in a list or behind tabs to the next or previous one.
 fn move_pane(state: &mut State, action: Action) {
-    let in_results = state.results.is_some();
-    let regime = state.layout().regime;
+    let layout = state.layout();
     let Some(run) = &state.run else { return };
-    let (columns, n, at) = match regime {
-        Regime::Grid { columns, .. } if !in_results => (usize::from(columns), run.candidates.len(), run.focus),
-        _ => (1, run.candidates.len(), run.focus),
-    };
+    let columns = if let Regime::Grid { columns } = layout.regime { columns } else { 1 };
+    let (n, at) = (run.candidates.len(), run.focus);
     let next = match action {
         Action::PaneLeft if columns == 1 || at % columns > 0 => at.checked_sub(1),
         Action::PaneRight if columns == 1 || at % columns + 1 < columns => at.checked_add(1),
@@ -414,7 +411,7 @@ fn scroll_pane(state: &mut State, action: Action) {
     let layout = state.layout();
     let wrap = state.wrap;
     let Some(run) = &mut state.run else { return };
-    let area = layout.code(run.focus, state.zoom);
+    let area = layout.code(run.focus);
     let Some(candidate) = run.candidates.get_mut(run.focus) else { return };
     let height = usize::from(area.height).max(1);
     let last = text::rows(&candidate.shown, usize::from(area.width), wrap).len().saturating_sub(height);

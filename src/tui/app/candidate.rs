@@ -104,6 +104,16 @@ impl Default for Candidate {
 }
 
 impl Candidate {
+    /// Nothing more comes: from here on the text is read from its beginning.
+    pub fn end(&mut self, phase: Phase, now: u64) {
+        self.phase = phase;
+        self.ended = Some(now);
+        self.shown.truncate(self.shown.trim_end().len());
+        if self.scroll.follow {
+            self.scroll = Scroll { top: 0, follow: false, ..self.scroll };
+        }
+    }
+
     /// Whether more may come.
     pub fn is_live(&self) -> bool {
         matches!(self.phase, Phase::Waiting | Phase::Prefill | Phase::Streaming)

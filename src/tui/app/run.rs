@@ -155,8 +155,7 @@ impl Run {
     /// Closes the generation: what has not ended is left in `phase`.
     pub fn end(&mut self, phase: Phase, now: u64) {
         for candidate in self.candidates.iter_mut().filter(|c| c.is_live()) {
-            candidate.phase = phase;
-            candidate.ended = Some(now);
+            candidate.end(phase, now);
         }
         if self.ended.is_none() {
             self.ended = Some(now);

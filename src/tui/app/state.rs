@@ -175,12 +175,12 @@ impl State {
         self.question.is_some() && self.focus != Focus::Prompt
     }
 
-    /// What the layout depends on.
-    pub fn wants(&self) -> Wants {
+    fn wants(&self) -> Wants {
         let editing = self.focus == Focus::Prompt;
         Wants {
             candidates: self.run.as_ref().map_or(0, |r| r.candidates.len()),
             focus: self.run.as_ref().map_or(0, |r| r.focus),
+            writing: self.run.as_ref().is_some_and(Run::is_live),
             prompt_rows: if editing { u16::try_from(self.draft.lines() + 1).unwrap_or(u16::MAX) } else { 0 },
             zoom: self.zoom && self.run.is_some(),
             results: self.results.is_some(),
@@ -189,7 +189,15 @@ impl State {
 
     /// Where everything is.
     pub fn layout(&self) -> Layout {
-        arrange(self.size.0, self.size.1, self.wants())
+        self.layout_in(self.size)
+    }
+
+    /// Where everything is in a terminal of so many columns and rows.
+    pub fn layout_in(&self, (width, height): (u16, u16)) -> Layout {
+        let candidate = |index: usize| self.run.as_ref().and_then(|r| r.candidates.get(index));
+        arrange(width, height, self.wants(), &|index, columns| {
+            candidate(index).map_or(0, |c| text::rows(&c.shown, columns.into(), self.wrap).len())
+        })
     }
 
     /// Whether tests exist.

@@ -60,11 +60,10 @@ fn finished(state: &mut State, index: usize, reason: FinishReason, text: String,
     let has_tests = state.has_tests();
     let Some(run) = state.run.as_mut() else { return Vec::new() };
     let Some(candidate) = run.candidates.get_mut(index).filter(|c| c.is_live()) else { return Vec::new() };
-    candidate.phase = Phase::Finished(reason);
-    candidate.ended = Some(now);
     candidate.mean_logprob = Some(mean);
     candidate.shown = clean(&text);
     candidate.text = text;
+    candidate.end(Phase::Finished(reason), now);
     if !candidate.is_whole() {
         return Vec::new();
     }

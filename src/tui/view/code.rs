@@ -10,8 +10,11 @@ use crate::tui::highlight::Of;
 use crate::tui::text::{self, Row};
 use crate::tui::theme::Role;
 
-/// What part of the text was drawn.
+/// What part of the text was not drawn.
+#[derive(Default)]
 pub struct Drawn {
+    /// Rows above the area.
+    pub above: usize,
     /// Rows below the area.
     pub below: usize,
 }
@@ -28,7 +31,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, of: Of, content: &str, sc
         let skip = if wrap { row.skip } else { scroll.column };
         draw_line(buf, Rect { y, height: 1, ..area }, look, of, line, Row { skip, ..*row }, wrap);
     }
-    Drawn { below: rows.len().saturating_sub(top + height) }
+    Drawn { above: top, below: rows.len().saturating_sub(top + height) }
 }
 
 fn draw_line(buf: &mut Buffer, area: Rect, look: &Look, of: Of, line: &str, row: Row, wrap: bool) {

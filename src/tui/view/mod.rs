@@ -48,7 +48,7 @@ impl Look<'_> {
 pub fn draw(frame: &mut Frame, look: &Look) {
     let area = frame.area();
     // The terminal may have been resized since the state heard of it.
-    let layout = super::layout::arrange(area.width, area.height, look.state.wants());
+    let layout = look.state.layout_in((area.width, area.height));
     let buf = frame.buffer_mut();
     title::draw(buf, layout.title, look, &layout);
     if layout.regime == Regime::Start {

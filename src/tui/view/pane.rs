@@ -24,10 +24,9 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout, index: u
         return;
     }
     let focused = run.focus == index;
-    let in_list = layout.regime == Regime::List;
-    let inner = layout.inner(area, state.zoom);
+    let inner = layout.inner(area);
     let drawn = if inner.is_empty() {
-        code::Drawn { below: 0 }
+        code::Drawn::default()
     } else {
         let of = Of::Candidate { run: run.id, index };
         code::draw(buf, inner, look, of, &candidate.shown, candidate.scroll, state.wrap)
@@ -43,11 +42,11 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout, index: u
         };
         put(buf, inner, inner.x, inner.y, &text::fit(&waiting, inner.width.into()), look.style(Role::Muted));
     }
-    frame(buf, area, look, focused, state.zoom || in_list);
+    frame(buf, area, look, focused, !matches!(layout.regime, Regime::Grid { .. }));
     let bar = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     top(buf, bar, look, run, index, focused);
-    if !in_list && area.height > 1 {
-        bottom(buf, bar, area.bottom() - 1, look, run, index, drawn.below);
+    if layout.regime != Regime::List && area.height > 1 {
+        bottom(buf, bar, area.bottom() - 1, look, run, index, &drawn);
     }
 }
 
@@ -95,16 +94,20 @@ fn top(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, focus
     }
     let x = pieces(buf, area, area.y, &texts);
     let Some(candidate) = run.candidates.get(index) else { return };
-    let right = format!(" {} ", figures(run, candidate));
-    let at = area.right().saturating_sub(text::width(&right) as u16);
-    if at > x {
-        put(buf, area, at, area.y, &right, look.style(Role::Muted));
+    let tokens = format!("{} tok", candidate.tokens);
+    for right in [figures(run, candidate, &tokens), tokens] {
+        let right = format!(" {right} ");
+        let at = area.right().saturating_sub(text::width(&right) as u16);
+        if at > x {
+            put(buf, area, at, area.y, &right, look.style(Role::Muted));
+            break;
+        }
     }
 }
 
 /// `48 tok  0.61 s  stop`.
-fn figures(run: &Run, candidate: &Candidate) -> String {
-    let mut out = format!("{} tok", candidate.tokens);
+fn figures(run: &Run, candidate: &Candidate, tokens: &str) -> String {
+    let mut out = tokens.to_owned();
     if let Some(ended) = candidate.ended {
         let _ = write!(out, "  {:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0);
     }
@@ -116,16 +119,18 @@ fn figures(run: &Run, candidate: &Candidate) -> String {
     out
 }
 
-fn bottom(buf: &mut Buffer, area: Rect, y: u16, look: &Look, run: &Run, index: usize, below: usize) {
+fn bottom(buf: &mut Buffer, area: Rect, y: u16, look: &Look, run: &Run, index: usize, drawn: &code::Drawn) {
     let Some(candidate) = run.candidates.get(index) else { return };
     let muted = look.style(Role::Muted);
     let mut texts = Vec::new();
     let mut figures = String::new();
-    if let Some(mean) = candidate.mean() {
+    // The rank says it in fewer columns.
+    if let Some(mean) = candidate.mean().filter(|_| candidate.rank.is_none() || area.width >= 50) {
         figures = format!("lp {mean:.2}");
     }
     if let Some(rank) = candidate.rank {
-        let _ = write!(figures, "  rank {rank}");
+        let gap = if figures.is_empty() { "" } else { "  " };
+        let _ = write!(figures, "{gap}rank {rank}");
     } else if let Some(accepted) = candidate.accepted_per_step().filter(|_| candidate.is_live()) {
         let _ = write!(figures, "  +{accepted:.1}/step");
     }
@@ -138,7 +143,12 @@ fn bottom(buf: &mut Buffer, area: Rect, y: u16, look: &Look, run: &Run, index: u
         Testing::Fault(why) => texts.push((text::one_line(why), look.style(Role::Error))),
         _ => {}
     }
-    let more = if below > 0 { format!(" ↓ {below} more ") } else { String::new() };
+    let more = match (drawn.above, drawn.below) {
+        (0, 0) => String::new(),
+        (0, below) => format!(" ↓ {below} more "),
+        (above, 0) => format!(" ↑ {above} more "),
+        (above, below) => format!(" ↑ {above} ↓ {below} more "),
+    };
     let room = area.width.saturating_sub(text::width(&more) as u16);
     pieces(buf, Rect { width: room, ..area }, y, &texts);
     if !more.is_empty() && area.width > 20 {

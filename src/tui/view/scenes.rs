@@ -121,8 +121,41 @@ fn streaming_in_a_grid() {
 }
 
 #[test]
-fn finished_behind_tabs() {
-    insta::assert_snapshot!(scene(&mut finished(8), 80, 24));
+fn eight_of_three_lines_at_80x24() {
+    let mut session = Session::tested(8);
+    session.key("g");
+    for candidate in 0..8 {
+        session.finish(candidate, &format!("    first = {candidate}\n    second = first\n    return second\n\n"));
+    }
+    session.done();
+    let shown = scene(&mut session, 80, 24);
+    assert_eq!(shown.matches("return second").count(), 8, "{shown}");
+    assert!(!shown.contains("more"), "{shown}");
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn eight_longer_ones_at_80x24() {
+    let mut session = finished(8);
+    session.key("5");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn eight_being_written_at_112x30() {
+    insta::assert_snapshot!(scene(&mut streaming(8), 112, 30));
+}
+
+#[test]
+fn eight_at_112x30() {
+    insta::assert_snapshot!(scene(&mut finished(8), 112, 30));
+}
+
+#[test]
+fn a_page_of_sixteen() {
+    let mut session = streaming(16);
+    (0..9).for_each(|_| drop(session.key("tab")));
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
 }
 
 #[test]

@@ -4,7 +4,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Look, put};
-use crate::tui::app::Loading;
+use crate::job::label;
+use crate::tui::app::{Loading, State};
 use crate::tui::app::state::Consent;
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
@@ -31,12 +32,12 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
     }
     let unprotected = state.is_unprotected() && state.consent == Consent::Given && layout.status.is_empty();
     let right = match layout.regime {
-        _ if unprotected => "UNPROTECTED",
-        _ if state.zoom => "zoom",
-        Regime::Tabs => "tabs: too small for a grid",
-        _ => "",
+        _ if unprotected => "UNPROTECTED".to_owned(),
+        Regime::Zoom if state.zoom => "zoom".to_owned(),
+        Regime::Grid { .. } if !layout.strip.is_empty() => seen(state, layout),
+        _ => String::new(),
     };
-    let reserved = if right.is_empty() { 0 } else { text::width(right) as u16 + 2 };
+    let reserved = if right.is_empty() { 0 } else { text::width(&right) as u16 + 2 };
     let left = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
     let mut x = left.x;
     let mut fits = true;
@@ -51,7 +52,16 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
     }
     if reserved > 0 && (fits || unprotected) {
         let style = look.style(if unprotected { Role::Error } else { Role::Muted });
-        put(buf, area, area.right().saturating_sub(reserved - 1), area.y, right, style);
+        put(buf, area, area.right().saturating_sub(reserved - 1), area.y, &right, style);
+    }
+}
+
+/// `A to H of 16`.
+fn seen(state: &State, layout: &Layout) -> String {
+    let n = state.run.as_ref().map_or(0, |r| r.candidates.len());
+    match (layout.panes.first(), layout.panes.last()) {
+        (Some(first), Some(last)) => format!("{} to {} of {n}", label(first.0), label(last.0)),
+        _ => String::new(),
     }
 }
 
