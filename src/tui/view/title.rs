@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 
 use super::{Look, put};
 use crate::job::label;
-use crate::tui::app::{Loading, State};
 use crate::tui::app::state::Consent;
+use crate::tui::app::{Loading, State};
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
 use crate::tui::theme::Role;
