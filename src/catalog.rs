@@ -31,8 +31,6 @@ pub struct Entry {
     pub description: String,
     /// Licence of the weights as published, if known.
     pub license: Option<String>,
-    /// Most tokens; `None` for what the model's configuration says.
-    pub context: Option<usize>,
 }
 
 /// Named model pairs and where to look for their files.
@@ -125,10 +123,7 @@ impl Catalog {
                 match self.files(source, &entry.name) {
                     Ok(files) => Ok(Some(Resolved { entry: self.with_main(source), files })),
                     // Speculation only makes it faster: a draft model that was never fetched is no reason not to run.
-                    Err(CatalogError::NotFetched { .. }) => {
-                        tracing::info!(source, "the draft model is not on this machine, going on without");
-                        Ok(None)
-                    }
+                    Err(CatalogError::NotFetched { .. }) => Ok(None),
                     Err(error) => Err(error),
                 }
             }
@@ -330,7 +325,7 @@ mod tests {
         insta::assert_snapshot!(message(catalog("[[model]]\nname = 'x'\n")), @"/config/models.toml, line 1: missing field `main`");
         insta::assert_snapshot!(
             message(catalog("[[model]]\nname = 'x'\nmain = '/m'\nlicence = 'MIT'\n")),
-            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`, `context`"
+            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`"
         );
         let twice = "[[model]]\nname = 'x'\nmain = '/m'\n".repeat(2);
         insta::assert_snapshot!(message(catalog(&twice)), @"/config/models.toml: the entry `x` cannot be used: the name is there twice");

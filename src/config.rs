@@ -1,4 +1,4 @@
-//! Settings: defaults < config file < environment < flags; and where files live.
+//! Settings: defaults < config file < flags; and where files live.
 
 mod keys;
 mod paths;
@@ -13,9 +13,7 @@ use toml::{Table, Value};
 
 pub use paths::Paths;
 
-/// The settings. Flags are laid over it by whoever has them.
-///
-/// The environment has no say in results: only `NO_COLOR` and, for [`Paths`], the places of files are read from it.
+/// The settings. Flags are laid over it by whoever has them. The environment has no say in them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Config {
     /// Main model: a name of the catalog or a folder; `None` is the built-in one.
@@ -52,16 +50,10 @@ pub struct Config {
     pub draft_length: String,
     /// Colours: `auto`, `light`, `dark` or the name of a theme.
     pub theme: String,
-    /// Whether colours may be used at all; false when `NO_COLOR` is set to anything.
-    pub colour: bool,
     /// Longest run of the tests on one candidate.
     pub test_timeout: Duration,
     /// Whether, on the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
-    /// Whether the mouse is captured from the start.
-    pub mouse: bool,
-    /// Most frames per second while text streams.
-    pub fps: u32,
     /// Keys by action, as written: `quit = ["q", "ctrl-d"]`; an empty list unbinds.
     pub keys: BTreeMap<String, Vec<String>>,
 }
@@ -86,19 +78,15 @@ impl Default for Config {
             dtype: "auto".to_owned(),
             draft_length: "auto".to_owned(),
             theme: "auto".to_owned(),
-            colour: true,
             test_timeout: Duration::from_secs(10),
             stop_on_pass: false,
-            mouse: false,
-            fps: 30,
             keys: BTreeMap::new(),
         }
     }
 }
 
 impl Config {
-    /// The defaults, what the config file says and the environment, with a sentence for each thing in the file that is not known. A
-    /// missing file says nothing.
+    /// The defaults and what the config file says, with a sentence for each thing in it that is not known. A missing file says nothing.
     pub fn load(paths: &Paths) -> Result<(Self, Vec<String>), ConfigError> {
         let path = paths.config_file();
         let text = match std::fs::read_to_string(&path) {
@@ -106,10 +94,7 @@ impl Config {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(ConfigError::Read { path, source }),
         };
-        let (mut config, warnings) = Self::parse(&text, &path)?;
-        // By its convention the variable counts whenever it is there and not empty.
-        config.colour = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-        Ok((config, warnings))
+        Self::parse(&text, &path)
     }
 
     /// The defaults and what `text`, read from `path`, says; and a sentence for each thing in it that is not known.
@@ -264,7 +249,7 @@ mod tests {
     fn every_setting_is_read() {
         let text = "model = 'm'\ndraft = 'none'\nlookup_match = 3\nlookup_length = 12\nn = 4\nmax_tokens = 9\ntemperature = 0\ntop_p = 1\ntop_k = 5\nmin_p = 0.1\n\
                     repetition_penalty = 1.1\nseed = 7\ndevice = 'cpu'\nthreads = 2\ndtype = 'int8'\ndraft_length = 3\ntheme = 'mine'\n\
-                    test_timeout = 2.5\nstop_on_pass = true\nmouse = true\nfps = 60\n[keys]\nquit = ['q', 'ctrl-d']\nhelp = '?'\nzoom = []\n";
+                    test_timeout = 2.5\nstop_on_pass = true\n[keys]\nquit = ['q', 'ctrl-d']\nhelp = '?'\nzoom = []\n";
         let (config, warnings) = parse(text).unwrap();
         assert!(warnings.is_empty(), "{warnings:?}");
         let keys = [("quit", vec!["q", "ctrl-d"]), ("help", vec!["?"]), ("zoom", vec![])];
@@ -286,11 +271,8 @@ mod tests {
             dtype: "int8".to_owned(),
             draft_length: "3".to_owned(),
             theme: "mine".to_owned(),
-            colour: true,
             test_timeout: Duration::from_millis(2500),
             stop_on_pass: true,
-            mouse: true,
-            fps: 60,
             keys: keys.into_iter().map(|(a, k)| (a.to_owned(), k.into_iter().map(str::to_owned).collect())).collect(),
         };
         assert_eq!(config, expected);
@@ -327,7 +309,7 @@ mod tests {
     fn wrong_values_are_explained() {
         let message = |text: &str| parse(text).unwrap_err();
         insta::assert_snapshot!(message("\nn = 'eight'\n"), @r#"config.toml, line 2: `n` is "eight", expected is a whole number from 1 to 64"#);
-        insta::assert_snapshot!(message("mouse = 0"), @"config.toml, line 1: `mouse` is 0, expected is true or false");
+        insta::assert_snapshot!(message("stop_on_pass = 0"), @"config.toml, line 1: `stop_on_pass` is 0, expected is true or false");
         insta::assert_snapshot!(message("\n[keys]\na = 'b'\nquit = 3\n"), @r#"config.toml, line 4: `keys.quit` is 3, expected is a key like "ctrl-t" or a list of them"#);
         insta::assert_snapshot!(message("\nn = = 3\n"), @"config.toml, line 2: extra `=`, expected nothing");
         for text in [
@@ -350,7 +332,6 @@ mod tests {
             "theme = ''",
             "test_timeout = 0",
             "test_timeout = 1e300",
-            "fps = 0",
             "keys = 1",
             "keys.a = [1]",
             "model = ''",

@@ -88,9 +88,7 @@ fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeE
 #[cfg(unix)]
 fn keep_owner(file: &File, metadata: &Metadata) {
     use std::os::unix::fs::{MetadataExt, fchown};
-    if fchown(file, Some(metadata.uid()), Some(metadata.gid())).is_err() {
-        tracing::debug!(uid = metadata.uid(), gid = metadata.gid(), "the owner of the file could not be kept");
-    }
+    let _ = fchown(file, Some(metadata.uid()), Some(metadata.gid()));
 }
 
 #[cfg(not(unix))]

@@ -159,20 +159,6 @@ pub(super) static KEYS: &[Key] = &[
         default: "stop_on_pass = false",
         set: |c, v| v.as_bool().map(|b| c.stop_on_pass = b),
     },
-    Key {
-        name: "mouse",
-        help: "Whether the mouse is used from the start; the terminal's own selection then needs Shift.",
-        expected: "true or false",
-        default: "mouse = false",
-        set: |c, v| v.as_bool().map(|b| c.mouse = b),
-    },
-    Key {
-        name: "fps",
-        help: "Most frames per second while text streams.",
-        expected: "a whole number from 1 to 240",
-        default: "fps = 30",
-        set: |c, v| whole(v, 1, 240).map(|n| c.fps = n as u32),
-    },
 ];
 
 fn text(value: &Value) -> Option<String> {

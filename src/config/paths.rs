@@ -14,7 +14,7 @@ const NAME: &str = "bass-tui";
 pub struct Paths {
     /// Settings, the user's catalog and themes.
     pub config_dir: PathBuf,
-    /// Sessions, logs, copies of files that were changed.
+    /// Patches, and copies of files that were changed.
     pub state_dir: PathBuf,
     /// What can be made again: measured costs, compiled kernels.
     pub cache_dir: PathBuf,
@@ -78,11 +78,6 @@ impl Paths {
     /// Candidates that could not be written into their file.
     pub fn patches_dir(&self) -> PathBuf {
         self.state_dir.join("patches")
-    }
-
-    /// The log.
-    pub fn log_file(&self) -> PathBuf {
-        self.state_dir.join("bass-tui.log")
     }
 }
 

@@ -41,9 +41,7 @@ impl ProfileFile {
 
     /// Keeps it. What cannot be kept is measured again at the next start.
     pub fn write(&self, profile: &Profile) {
-        if let Err(error) = self.try_write(profile) {
-            tracing::warn!(path = %self.path.display(), %error, "the measurements could not be kept");
-        }
+        let _ = self.try_write(profile);
     }
 
     fn try_write(&self, profile: &Profile) -> std::io::Result<()> {

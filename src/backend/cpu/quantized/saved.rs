@@ -71,9 +71,7 @@ impl SavedWeights {
 
     /// Keeps the weights. What cannot be kept is made again at the next start.
     pub fn write<'a>(&self, matrices: impl Iterator<Item = &'a Quantized>) {
-        if let Err(error) = self.try_write(matrices) {
-            tracing::warn!(path = %self.path.display(), %error, "the quantised weights could not be kept");
-        }
+        let _ = self.try_write(matrices);
     }
 
     fn try_write<'a>(&self, matrices: impl Iterator<Item = &'a Quantized>) -> std::io::Result<()> {
