@@ -12,39 +12,15 @@ use super::project::guard;
 use crate::sandbox::{Ended, Job, Sandbox};
 use crate::untrusted::{clean, clean_line};
 
-/// Takes a command apart as a shell would, but for everything that a shell does beyond quotes: no variables, patterns, pipes.
+/// Splits a command into words as a shell does; variables, patterns and operators are ordinary text.
 pub fn split(command: &str) -> Result<Vec<String>, String> {
-    let (mut words, mut word, mut rest) = (Vec::new(), None::<String>, command.chars());
-    while let Some(c) = rest.next() {
-        match c {
-            '\'' | '"' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match rest.next() {
-                        Some(inner) if inner == c => break,
-                        Some('\\') if c == '"' => match rest.next() {
-                            Some(escaped @ ('"' | '\\' | '$' | '`')) => word.push(escaped),
-                            Some(other) => word.extend(['\\', other]),
-                            None => return Err(format!("a {c} is not closed in the test command: {command}")),
-                        },
-                        Some(inner) => word.push(inner),
-                        None => return Err(format!("a {c} is not closed in the test command: {command}")),
-                    }
-                }
-            }
-            '\\' => match rest.next() {
-                Some(escaped) => word.get_or_insert_default().push(escaped),
-                None => return Err(format!("a \\ ends the test command: {command}")),
-            },
-            c if c.is_whitespace() => words.extend(word.take()),
-            c => word.get_or_insert_default().push(c),
-        }
+    let backslashes = command.len() - command.trim_end_matches('\\').len();
+    match shell_words::split(command) {
+        Ok(words) if words.is_empty() => Err("the test command is empty: give a program and its arguments".to_owned()),
+        Ok(words) if backslashes.is_multiple_of(2) => Ok(words),
+        Ok(_) => Err(format!("a \\ ends the test command: {command}")),
+        Err(_) => Err(format!("a quote is not closed in the test command: {command}")),
     }
-    words.extend(word);
-    if words.is_empty() {
-        return Err("the test command is empty: give a program and its arguments".to_owned());
-    }
-    Ok(words)
 }
 
 /// Puts what is known into the places for it: `{file}`, `{dir}`, `{function}`, `{line}`.
