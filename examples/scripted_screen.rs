@@ -180,6 +180,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
             Ok((Arc::new(Scripted), Arc::new(Table(protection))))
         }),
         options: GenerateOptions { n, ..GenerateOptions::default() },
+        default_stops: true,
         limits: Limits::default(),
         keys: BTreeMap::new(),
         theme: "auto".into(),

@@ -40,7 +40,7 @@ EXIT CODES
 )]
 #[allow(clippy::struct_excessive_bools)] // each is a flag of its own
 pub struct Args {
-    /// Text to complete; if it ends with the head of a function, that function is completed
+    /// Text to complete; if it ends in a function (its head, or lines under it), that function is completed
     #[arg(value_name = "PROMPT", group = "what")]
     prompt: Option<String>,
     #[arg(
@@ -107,7 +107,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     let job = job(args)?;
     if args.apply {
-        writable(job.target.as_ref().and_then(|t| t.path.as_deref()))?;
+        writable(job.target().and_then(|t| t.path.as_deref()))?;
     }
     let mut options = args.generate.options(&session.config)?;
     options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
@@ -119,8 +119,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     // Without tests nothing is run, so nothing has to be probed.
     let runner = match &job.tests {
         Some(tests) => {
-            let runner = consent(Runner::probe(), job.language, args.trial.unprotected)?;
-            check_tests(&runner, job.language, tests)?;
+            let runner = consent(Runner::probe(), job.language(), args.trial.unprotected)?;
+            check_tests(&runner, job.language(), tests)?;
             Some(Arc::new(runner))
         }
         None => None,
@@ -129,7 +129,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
     let n = options.n;
     let seed = options.seed;
-    let request = Request { prompt: job.prompt.clone(), reference, options };
+    let request = Request { prompt: job.prompt(), reference, options };
     let events = send.clone();
     // A closed channel means that this command is over: nobody listens any more.
     let sink = Box::new(move |event| match events.send(Message::Event(event)) {
@@ -175,7 +175,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if outcome.interrupted {
         return Ok(INTERRUPTED);
     }
-    match (picked, &job.target) {
+    match (picked, job.target()) {
         (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             let why = if tested { "no candidate passed" } else { "no candidate was finished" };
@@ -203,7 +203,7 @@ fn job(args: &Args) -> Result<Job, Failure> {
         ));
     };
     let job = made.map_err(|e: JobError| Failure::input(e))?;
-    match &job.prompt {
+    match job.prompt() {
         Prompt::Text(text) if text.is_empty() => {
             Err(Failure::input("the prompt is empty: there is nothing to complete"))
         }

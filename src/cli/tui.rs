@@ -54,7 +54,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         None => Job::example(&choice).map_err(Failure::input)?,
     };
     let mut options = args.generate.options(&session.config)?;
-    options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
+    options.stop.strings.clone_from(&args.generate.stop);
     let models = session.models(&args.models)?;
     let unprotected = args.trial.unprotected;
     let setup = tui::Setup {
@@ -66,6 +66,7 @@ pub fn run(args: Args) -> Result<u8, Failure> {
             Ok((Arc::new(source) as Arc<dyn Source>, Arc::new(runner)))
         }),
         options,
+        default_stops: !args.generate.no_default_stops,
         limits: session.limits(args.trial.timeout),
         keys: session.config.keys.clone(),
         theme: args.theme.unwrap_or_else(|| session.config.theme.clone()),

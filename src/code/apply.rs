@@ -30,7 +30,7 @@ impl Target {
         let Some(path) = &self.path else {
             return Err(CodeError::NotAFile { name: self.name.clone() });
         };
-        if self.completion(candidate).is_empty() {
+        if self.adds_nothing(candidate) {
             return Err(CodeError::Empty { name: self.name.clone() });
         }
         let changed = || CodeError::Changed { path: path.clone() };

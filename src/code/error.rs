@@ -120,6 +120,14 @@ pub enum CodeError {
         /// What there is.
         list: String,
     },
+    /// The edited stub leaves no place for a candidate.
+    #[error(
+        "the text has to end inside of a {language} function, so that there is a place for candidates; keep its head, and leave its end out"
+    )]
+    NotOpen {
+        /// Name of the language.
+        language: &'static str,
+    },
     /// The file is not what was read.
     #[error(
         "{path} has changed since it was read, so nothing was written; read it again, or save the candidate as a patch"

@@ -11,6 +11,8 @@ pub(super) struct Rules {
     pub encoding: fn(&[u8]) -> Option<(String, usize)>,
     /// All functions of a text (line ends `\n`), in the order they stand in.
     pub functions: fn(&str) -> Vec<Function>,
+    /// Whether more may be written into this function, which reaches to the end of the text.
+    pub goes_on: fn(&str, &Function) -> bool,
     /// See [`super::function_end`].
     pub function_end: fn(usize, &str) -> Option<usize>,
     /// How much of a candidate stands inside the function's block: all that [`Rules::function_end`] keeps, but for a closing brace.
@@ -66,4 +68,13 @@ pub(super) struct Function {
     pub parents: Vec<Range<usize>>,
     /// Whether the innermost of them is a class.
     pub method: bool,
+}
+
+impl Function {
+    /// Ends the function, with an empty body, at byte `at` of the text.
+    pub fn end_at(&mut self, at: usize) {
+        self.body = at..at;
+        self.range.end = at;
+        self.lead.clear();
+    }
 }

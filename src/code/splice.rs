@@ -3,13 +3,12 @@
 use super::{Target, rules, text, trim_candidate};
 
 impl Target {
-    /// What of the model's text becomes the body: trimmed to the function, in the indentation of the file, ending with one newline;
-    /// empty if there is nothing.
+    /// What becomes the body: the lines under the stub and the model's text, trimmed to the function, in the indentation of the file,
+    /// ending with one newline; empty if there is nothing.
     pub fn completion(&self, candidate: &str) -> String {
-        let trimmed = trim_candidate(self.language, self.indent, candidate);
+        let trimmed = trim_candidate(self.language, self.indent, &format!("{}{candidate}", self.typed));
         let Some(want) = &self.body_indent else { return trimmed };
-        let line_start = self.text[..self.function.start].rfind('\n').map_or(0, |n| n + 1);
-        let line = &self.text[line_start..self.function.start];
+        let line = &self.text[text::line_start(&self.text, self.function.start)..self.function.start];
         let outer = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
         (rules::of(self.language).reindent)(&trimmed, outer, want)
     }
@@ -19,9 +18,25 @@ impl Target {
         [&self.text[..self.body.start], &self.insertion(candidate), &self.text[self.body.end..]].concat()
     }
 
-    /// The bytes of the file with `candidate` in place of the body: in the file's line ends, all other bytes as they were.
+    /// Whether the model's text adds nothing to the function.
+    pub(super) fn adds_nothing(&self, candidate: &str) -> bool {
+        self.completion(candidate).trim_end() == self.completion("").trim_end()
+    }
+
+    /// When a candidate has come to the end of the function: how much of it to keep. See [`super::function_end`].
+    pub fn end_of(&self, candidate: &str) -> Option<usize> {
+        let end = super::function_end(self.language, self.indent, &format!("{}{candidate}", self.typed))?;
+        Some(end.saturating_sub(self.typed.len()))
+    }
+
+    /// The bytes of the file with `candidate` in place of the body, and the stub as it was edited: in the file's line ends, all other
+    /// bytes as they were.
     pub fn splice_bytes(&self, candidate: &str) -> Vec<u8> {
-        text::replace(&self.original, &self.body, &self.insertion(candidate))
+        let read = self.as_read();
+        let start = if self.read.is_some() { read.stub } else { self.body.start };
+        let spliced = self.splice(candidate);
+        let end = spliced.len() - (self.text.len() - self.body.end);
+        text::replace(&self.original, &(start..read.body.end), &spliced[start..end])
     }
 
     /// What replaces the body. A file that ended without a newline goes on doing so.

@@ -12,7 +12,7 @@ use crate::language::Language;
 /// How many functions a message lists.
 const MAX_LISTED: usize = 8;
 
-/// A source file as read, with the function to complete found in it.
+/// A source file, with the function to complete found in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The file; `None` for the built-in example and other text without a file.
@@ -21,7 +21,7 @@ pub struct Target {
     pub language: Language,
     /// The file's bytes as read, to notice later changes.
     pub original: Vec<u8>,
-    /// The text: no byte order mark, line ends `\n`.
+    /// The text, its stub as edited: no byte order mark, line ends `\n`.
     pub text: String,
     /// Name of the function, dotted for methods.
     pub name: String,
@@ -43,7 +43,21 @@ pub struct Target {
     pub(super) tail: String,
     /// White space that the body's lines begin with in this file.
     pub(super) body_indent: Option<String>,
+    /// Where the stub begins that is shown and edited: the start of a line.
+    pub(super) stub: usize,
+    /// Lines under the stub, which stay in front of a candidate.
+    pub(super) typed: String,
+    /// The same as it was read, where its stub has been edited since.
+    pub(super) read: Option<Box<Self>>,
     prompt: String,
+}
+
+/// A text and where it comes from.
+struct Source {
+    path: Option<PathBuf>,
+    language: Language,
+    original: Vec<u8>,
+    text: String,
 }
 
 impl Target {
@@ -68,20 +82,72 @@ impl Target {
             offset,
             line: text::line_of(&original, offset),
         })?;
-        Self::find(Some(path.clone()), original, text, language, &spec.place)
+        Source { path: Some(path.clone()), language, original, text }.find(&spec.place)
     }
 
     /// Finds a function in text that has no file.
     pub fn in_text(text: &str, language: Language, place: &Place) -> Result<Self, CodeError> {
         let original = text.as_bytes().to_vec();
         let text = text::decode_str(text).0.into_owned();
-        Self::find(None, original, text, language, place)
+        Source { path: None, language, original, text }.find(place)
+    }
+
+    /// The function that `text` ends in, if it does: all of the text is the prompt.
+    pub(super) fn at_end(text: &str, language: Language) -> Option<Self> {
+        let mut whole = text::decode_str(text).0.into_owned();
+        let mut this = reaching(&whole, language, 0)?;
+        let mut typed = String::new();
+        if !whole[this.body.start..].trim().is_empty() {
+            typed = whole.split_off(this.body.start);
+            this.end_at(whole.len());
+        }
+        let source = Source { path: None, language, original: whole.as_bytes().to_vec(), text: whole };
+        Some(Self { prompt: text.to_owned(), typed, ..source.target(&[], &this) })
     }
 
     /// The prompt for the model: what the stub needs (imports and constants it names, the header of its class) and the stub
-    /// up to where the body begins. Ends with a newline. A plain function that needs nothing is its stub and nothing else.
+    /// up to where a candidate begins. A plain function that needs nothing is its stub and nothing else.
     pub fn prompt(&self) -> String {
         self.prompt.clone()
+    }
+
+    /// The function as it was read, before its stub was edited.
+    pub(super) fn as_read(&self) -> &Self {
+        self.read.as_deref().unwrap_or(self)
+    }
+
+    /// What an editor shows: the stub as it stands in the file, up to where a candidate begins.
+    pub fn stub(&self) -> String {
+        let line_end = if self.lead.is_empty() && !self.text[..self.body.start].ends_with('\n') { "\n" } else { "" };
+        [&self.text[self.stub..self.body.start], &self.lead, line_end, &self.typed].concat()
+    }
+
+    /// The same place in the same file with another stub: head and docstring may differ, lines under it stay in front of a candidate.
+    pub fn with_stub(&self, stub: &str) -> Result<Self, CodeError> {
+        let read = self.as_read();
+        if stub == read.stub() {
+            return Ok(read.clone());
+        }
+        let mut text = format!("{}{}\n", &read.text[..read.stub], stub.trim_end());
+        let mut this =
+            reaching(&text, read.language, read.stub).ok_or(CodeError::NotOpen { language: read.language.title() })?;
+        let mut typed = text.split_off(this.body.start);
+        if !stub.trim_end_matches([' ', '\t']).ends_with('\n') {
+            // The last line goes on.
+            typed.pop();
+        }
+        // What stands in for the body stays, so that the text without a candidate can still be read as code.
+        let rest = if read.lead.is_empty() { read.body.start } else { read.body.end };
+        this.end_at(text.len());
+        this.body.end += read.body.end - rest;
+        this.range.end += read.function.end - rest;
+        this.tail.clone_from(&read.tail);
+        text.push_str(&read.text[rest..]);
+        let functions = (rules::of(read.language).functions)(&text);
+        let source = Source { path: read.path.clone(), language: read.language, original: read.original.clone(), text };
+        let mut target = source.target(&functions, &this);
+        target.prompt.push_str(&typed);
+        Ok(Self { stub: read.stub, typed, read: Some(Box::new(read.clone())), ..target })
     }
 
     /// Whether the docstring holds `>>>` examples. Only Python has docstrings in this sense.
@@ -92,6 +158,9 @@ impl Target {
 
     /// The same function in a file whose bytes are now `bytes`: nothing but the text above it has changed, and there is only one like it.
     pub(super) fn moved_to(&self, bytes: Vec<u8>) -> Option<Self> {
+        if let Some(read) = &self.read {
+            return read.moved_to(bytes)?.with_stub(&self.stub()).ok();
+        }
         let rest = self.original.get(text::offset_in(&self.original, self.function.start)..)?;
         let text = text::decode(&bytes).ok()?;
         let start = text.len().checked_sub(self.text.len() - self.function.start)?;
@@ -103,23 +172,28 @@ impl Target {
             return None;
         }
         let line = Place::Line(this.line);
-        let moved = Self::find(self.path.clone(), bytes, text, self.language, &line).ok()?;
+        let source = Source { path: self.path.clone(), language: self.language, original: bytes, text };
+        let moved = source.find(&line).ok()?;
         (moved.function.start == start).then_some(moved)
     }
+}
 
-    fn find(
-        path: Option<PathBuf>,
-        original: Vec<u8>,
-        text: String,
-        language: Language,
-        place: &Place,
-    ) -> Result<Self, CodeError> {
-        let rules = rules::of(language);
-        let functions = (rules.functions)(&text);
-        let file = path.as_ref().map_or_else(|| "the text".to_owned(), |p| p.display().to_string());
-        let this = choose(file, &text, &functions, place)?;
-        Ok(Self {
-            prompt: (rules.prompt)(&text, &functions, this),
+impl Source {
+    fn find(self, place: &Place) -> Result<Target, CodeError> {
+        let functions = (rules::of(self.language).functions)(&self.text);
+        let file = self.path.as_ref().map_or_else(|| "the text".to_owned(), |p| p.display().to_string());
+        let this = choose(file, &self.text, &functions, place)?;
+        Ok(self.target(&functions, this))
+    }
+
+    /// The target that is `this`, one of the `functions` of the text.
+    fn target(self, functions: &[Function], this: &Function) -> Target {
+        let Self { path, language, original, text } = self;
+        Target {
+            prompt: (rules::of(language).prompt)(&text, functions, this),
+            stub: text::line_start(&text, this.stub),
+            typed: String::new(),
+            read: None,
             name: this.name.clone(),
             function: this.range.clone(),
             body: this.body.clone(),
@@ -133,8 +207,19 @@ impl Target {
             language,
             original,
             text,
-        })
+        }
     }
+}
+
+/// The outermost function behind byte `from` that `text` ends in, with its head or with lines of its own under it.
+fn reaching(text: &str, language: Language, from: usize) -> Option<Function> {
+    let rules = rules::of(language);
+    let is_blank = |from: usize| text[from..].trim().is_empty();
+    let goes_on = |f: &Function| {
+        let on_own_lines = is_blank(f.body.start) || text[..f.body.start].ends_with('\n');
+        f.range.start >= from && on_own_lines && is_blank(f.body.end) && (rules.goes_on)(text, f)
+    };
+    (rules.functions)(text).into_iter().find(goes_on)
 }
 
 /// Refuses a file that says of itself that it is in another encoding than UTF-8.

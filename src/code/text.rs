@@ -55,6 +55,11 @@ pub(super) fn replace(bytes: &[u8], range: &Range<usize>, insert: &str) -> Vec<u
     [&bytes[..start], insert.as_bytes(), &bytes[end..]].concat()
 }
 
+/// Start of the line that byte `at` is in.
+pub(super) fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |n| n + 1)
+}
+
 /// The 1-based line of a byte.
 pub(super) fn line_of(bytes: &[u8], offset: usize) -> usize {
     1 + bytes.iter().take(offset).filter(|&&b| b == b'\n').count()

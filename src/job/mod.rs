@@ -1,4 +1,4 @@
-//! One completion job: a prompt with its target and tests; turns model text into code, programs under test and a pick.
+//! One completion job: one text with a place for candidates, and its tests; turns model text into code, programs under test and a pick.
 //!
 //! The screen and the command line share it, so that both show, test and write the same code.
 
@@ -15,19 +15,37 @@ use crate::language::Language;
 use crate::source::Prompt;
 use crate::trial::{Limits, Status, Tests, Trial};
 
-/// What is to be completed and how it is tested.
-#[derive(Clone, Debug)]
+/// What is to be completed and how it is tested. All else follows from these.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The function, in a file or in the text of the prompt; `None` for free text.
-    pub target: Option<Target>,
-    /// What the model gets.
-    pub prompt: Prompt,
-    /// Language of the code; `None` for free text.
-    pub language: Option<Language>,
+    text: Text,
     /// The tests; `None` when there are none.
     pub tests: Option<Tests>,
     /// Where the tests come from, for the screen: `doctest`, `test_numbers.py`.
     pub tests_label: String,
+    /// The tests are the examples of the docstring, whatever they are.
+    by_example: bool,
+}
+
+/// What candidates continue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Text {
+    /// A function, in a file or in a text of its own.
+    Function(Box<Target>),
+    /// Free text.
+    Free(String),
+    /// Token ids, which nothing is known of.
+    Ids(Vec<u32>),
+}
+
+impl Text {
+    fn of(text: &str) -> Self {
+        code::open_function(text).map_or_else(|| Text::Free(text.to_owned()), |target| Text::Function(Box::new(target)))
+    }
+
+    fn target(&self) -> Option<&Target> {
+        if let Text::Function(target) = self { Some(target) } else { None }
+    }
 }
 
 /// Which tests were asked for.
@@ -76,64 +94,94 @@ impl Job {
 
     /// A job for a function in a file.
     pub fn from_target(target: Target, tests: &TestsChoice) -> Result<Self, JobError> {
-        let (tests, tests_label) = find_tests(Some(&target), tests)?;
-        Ok(Self {
-            prompt: Prompt::Text(target.prompt()),
-            language: Some(target.language),
-            target: Some(target),
-            tests,
-            tests_label,
-        })
+        Self::new(Text::Function(Box::new(target)), tests)
     }
 
-    /// A job for a text. If it ends with the head of a function, that function is completed; else the text goes on freely.
+    /// A job for a text. If it ends in a function, that function is completed; else the text goes on freely.
     pub fn from_text(text: &str, tests: &TestsChoice) -> Result<Self, JobError> {
-        let target = code::open_function(text);
-        let (tests, tests_label) = find_tests(target.as_ref(), tests)?;
-        Ok(Self {
-            prompt: Prompt::Text(text.to_owned()),
-            // A free text with tests can only be meant as Python.
-            language: target.as_ref().map(|t| t.language).or(tests.as_ref().map(|_| Language::Python)),
-            target,
-            tests,
-            tests_label,
-        })
+        Self::new(Text::of(text), tests)
     }
 
     /// A job for token ids, which nothing is known of.
     pub fn from_ids(ids: Vec<u32>, tests: &TestsChoice) -> Result<Self, JobError> {
-        let (tests, tests_label) = find_tests(None, tests)?;
-        let language = tests.as_ref().map(|_| Language::Python);
-        Ok(Self { language, tests, tests_label, ..Self::free(Prompt::Ids(ids)) })
+        Self::new(Text::Ids(ids), tests)
     }
 
-    /// A prompt that nothing is known of.
-    pub fn free(prompt: Prompt) -> Self {
-        Self { target: None, prompt, language: None, tests: None, tests_label: String::new() }
+    fn new(text: Text, choice: &TestsChoice) -> Result<Self, JobError> {
+        let (tests, tests_label) = find_tests(text.target(), choice)?;
+        let by_example = matches!(choice, TestsChoice::IfAny | TestsChoice::Auto);
+        Ok(Self { text, tests, tests_label, by_example })
+    }
+
+    /// The job with [`Job::editable`] changed to `text`: the function, its language and its examples are those of the new text.
+    pub fn edited(&self, text: &str) -> Result<Self, JobError> {
+        let new = match self.target() {
+            Some(target) if target.path.is_some() => Text::Function(Box::new(target.with_stub(text)?)),
+            // White space that an editor leaves on the last line, or lines without anything, are not meant for the model.
+            _ => match Text::of(&settled(text)) {
+                Text::Free(_) => Text::Free(text.to_owned()),
+                function => function,
+            },
+        };
+        let mut job = Self { text: new, ..self.clone() };
+        if job.by_example {
+            (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny)?;
+        } else if let Some(Tests::Command { line, .. }) = &mut job.tests {
+            *line = job.text.target().map(first_line);
+        }
+        Ok(job)
+    }
+
+    /// The function that is completed; `None` for free text.
+    pub fn target(&self) -> Option<&Target> {
+        self.text.target()
+    }
+
+    /// Language of the code; `None` for free text.
+    pub fn language(&self) -> Option<Language> {
+        // A free text with tests can only be meant as Python.
+        self.target().map(|t| t.language).or(self.tests.as_ref().map(|_| Language::Python))
+    }
+
+    /// What the model gets.
+    pub fn prompt(&self) -> Prompt {
+        match &self.text {
+            Text::Function(target) => Prompt::Text(target.prompt()),
+            Text::Free(text) => Prompt::Text(text.clone()),
+            Text::Ids(ids) => Prompt::Ids(ids.clone()),
+        }
+    }
+
+    /// What of the text a user may edit: of a file the stub of the function; of token ids nothing.
+    pub fn editable(&self) -> Option<String> {
+        match (&self.text, self.prompt()) {
+            (Text::Function(target), _) if target.path.is_some() => Some(target.stub()),
+            (_, Prompt::Text(text)) => Some(text),
+            (_, Prompt::Ids(_)) => None,
+        }
     }
 
     /// When a candidate ends: `strings`, and unless `defaults` is false the end of the function.
     pub fn stop_rules(&self, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
-        if let Some(target) = self.target.as_ref().filter(|_| defaults) {
-            let (language, indent) = (target.language, target.indent);
-            rules.text = Some(Arc::new(move |text: &str| code::function_end(language, indent, text)));
+        if let Some(target) = self.target().filter(|_| defaults).cloned() {
+            rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));
         }
         rules
     }
 
     /// The whole module with the completion in it: what is tested and written.
     pub fn program(&self, completion: &str) -> String {
-        match (&self.target, &self.prompt) {
-            (Some(target), _) => target.splice(completion),
-            (None, Prompt::Text(text)) => format!("{text}{completion}"),
-            (None, Prompt::Ids(_)) => completion.to_owned(),
+        match &self.text {
+            Text::Function(target) => target.splice(completion),
+            Text::Free(text) => format!("{text}{completion}"),
+            Text::Ids(_) => completion.to_owned(),
         }
     }
 
     /// The completed function alone, for a reader.
     pub fn function(&self, completion: &str) -> String {
-        match &self.target {
+        match self.target() {
             Some(target) => {
                 let program = target.splice(completion);
                 let tail = target.text.len() - target.function.end;
@@ -147,20 +195,36 @@ impl Job {
     pub fn trial(&self, completion: &str, limits: Limits) -> Option<Trial> {
         let tests = self.tests.clone()?;
         Some(Trial {
-            language: self.language?,
+            language: self.language()?,
             program: self.program(completion),
-            module: self.target.as_ref().and_then(|t| Some(t.path.as_ref()?.file_stem()?.to_str()?.to_owned())),
-            entry_point: self.target.as_ref().map(|t| t.name.clone()),
+            module: self.target().and_then(|t| Some(t.path.as_ref()?.file_stem()?.to_str()?.to_owned())),
+            entry_point: self.target().map(|t| t.name.clone()),
             tests,
-            stub: self.target.as_ref().map(|t| t.text.clone()),
+            stub: self.target().map(|t| t.text.clone()),
             limits,
         })
     }
 
     /// Equal for two completions that differ only in white space, blank lines or comments.
     pub fn duplicate_key(&self, completion: &str) -> String {
-        self.language.map_or_else(|| completion.trim().to_owned(), |l| code::normalise(l, completion))
+        match (self.target(), self.language()) {
+            (Some(target), _) => code::normalise(target.language, &target.completion(completion)),
+            (None, Some(language)) => code::normalise(language, completion),
+            (None, None) => completion.trim().to_owned(),
+        }
     }
+}
+
+/// A text without white space on its last line and without blank lines at its end.
+fn settled(text: &str) -> String {
+    let kept = text.trim_end();
+    let ended = text[kept.len()..].contains('\n');
+    format!("{kept}{}", if ended { "\n" } else { "" })
+}
+
+/// The line that a function begins on, 1-based.
+fn first_line(target: &Target) -> usize {
+    1 + target.text.bytes().take(target.function.start).filter(|&byte| byte == b'\n').count()
 }
 
 fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<Tests>, String), JobError> {
@@ -197,8 +261,8 @@ fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<T
         }
         TestsChoice::Command(command) => {
             let language = target.map_or(Language::Python, |t| t.language);
-            let line = target.map(|t| 1 + t.text.bytes().take(t.function.start).filter(|&byte| byte == b'\n').count());
-            let tests = Tests::of_command(command, language, target.and_then(|t| t.path.as_deref()), line);
+            let path = target.and_then(|t| t.path.as_deref());
+            let tests = Tests::of_command(command, language, path, target.map(first_line));
             Ok((Some(tests.map_err(JobError::Command)?), command.clone()))
         }
     }
@@ -236,20 +300,110 @@ mod tests {
     fn the_example_has_a_function_and_tests() {
         let job = Job::example(&TestsChoice::IfAny).unwrap();
         assert_eq!(job.tests_label, "doctest");
-        let target = job.target.as_ref().unwrap();
-        assert_eq!(job.prompt, Prompt::Text(target.prompt()), "the prompt is the stub, nothing more");
+        let target = job.target().unwrap();
+        assert_eq!(job.prompt(), Prompt::Text(target.prompt()), "the prompt is the stub, nothing more");
     }
 
     #[test]
     fn a_text_that_ends_with_a_function_head_is_a_function() {
         let job = Job::from_text("def double(x):\n    \"\"\"Twice x.\"\"\"\n", &TestsChoice::IfAny).unwrap();
-        assert_eq!(job.target.as_ref().unwrap().name, "double");
+        assert_eq!(job.target().unwrap().name, "double");
         assert!(job.tests.is_none());
         assert!(job.program("    return 2 * x\n").ends_with("\"\"\"\n    return 2 * x\n"));
         let job = Job::from_text("/// Twice x.\nfn double(x: i32) -> i32 {\n", &TestsChoice::IfAny).unwrap();
-        assert_eq!(job.language, Some(Language::Rust));
+        assert_eq!(job.language(), Some(Language::Rust));
         assert!(job.program("    2 * x\n}").ends_with("{\n    2 * x\n}\n"));
-        assert!(Job::from_text("Dear Sir or Madam,", &TestsChoice::IfAny).unwrap().target.is_none());
+        assert!(Job::from_text("Dear Sir or Madam,", &TestsChoice::IfAny).unwrap().target().is_none());
+    }
+
+    const LARGEST: &str = "import math\n\n\ndef least():\n    return math.inf\n\n\ndef largest(numbers):\n    \"\"\"The largest number.\n\n    \
+        >>> largest([1, 3, 2])\n    3\n    \"\"\"\n    pass\n\n\nprint(least())\n";
+
+    /// A job for `largest` in a file of its own.
+    fn largest() -> (tempfile::TempDir, std::path::PathBuf, Job) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("most.py");
+        std::fs::write(&path, LARGEST).unwrap();
+        let place = code::Place::Function("largest".to_owned());
+        let target = Target::read(&code::TargetSpec { path: path.clone(), place }).unwrap();
+        (folder, path, Job::from_target(target, &TestsChoice::IfAny).unwrap())
+    }
+
+    #[test]
+    fn lines_typed_under_the_stub_are_prompted_tested_and_written() {
+        let (_folder, path, job) = largest();
+        let stub = job.editable().unwrap();
+        assert!(stub.starts_with("def largest") && stub.ends_with("\"\"\"\n"), "{stub}");
+        let typed = "    best = numbers[0]\n    for n in numbers:\n";
+        // The last line may be one that the editor has only indented.
+        let job = job.edited(&format!("{stub}{typed}        ")).unwrap();
+        let Prompt::Text(prompt) = job.prompt() else { panic!("{:?}", job.prompt()) };
+        assert!(prompt.ends_with(&format!("3\n    \"\"\"\n{typed}")), "{prompt}");
+        let candidate = "        if n > best:\n            best = n\n    return best\n";
+        let whole = LARGEST.replace("    pass\n", &format!("{typed}{candidate}"));
+        assert_eq!(job.program(candidate), whole);
+        assert!(
+            job.function(candidate).starts_with("def largest") && job.function(candidate).ends_with("return best\n")
+        );
+        let rules = job.stop_rules(&[], true);
+        assert_eq!(rules.text.unwrap()(&format!("{candidate}\n\nprint(1)\n")), Some(candidate.len()));
+        let dedented = candidate.replace("\n    return", "\n        return");
+        assert_ne!(
+            job.duplicate_key(candidate),
+            job.duplicate_key(&dedented),
+            "where a line stands makes a difference"
+        );
+        let runner = crate::trial::Runner::probe().allow_unprotected();
+        let verdict = runner.run(&job.trial(candidate, Limits::default()).unwrap(), &Arc::default()).unwrap();
+        assert_eq!(verdict.status, Status::Passed, "{verdict:?}");
+        let target = job.target().unwrap();
+        assert!(matches!(target.apply("\n", None), Err(CodeError::Empty { .. })), "what was typed is no candidate");
+        // Text above the function may have changed meanwhile.
+        std::fs::write(&path, format!("# new\n{LARGEST}")).unwrap();
+        let applied = target.apply(candidate, None).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("# new\n{whole}"));
+        applied.undo().unwrap();
+    }
+
+    #[test]
+    fn an_edited_head_and_its_examples_are_tested_and_written() {
+        let (_folder, path, job) = largest();
+        let stub = job.editable().unwrap();
+        let as_read = job.clone();
+        let edited = stub.replace("largest", "smallest").replace("    3\n", "    1\n");
+        let job = job.edited(&edited).unwrap();
+        let target = job.target().unwrap();
+        assert_eq!((target.name.as_str(), target.path.as_ref()), ("smallest", Some(&path)));
+        let Some(Tests::Doctest { source }) = &job.tests else { panic!("{:?}", job.tests) };
+        assert!(source.contains(">>> smallest([1, 3, 2])\n    1\n"), "{source}");
+        target.apply("    return min(numbers)\n", None).unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(written, LARGEST.replace(&stub, &edited).replace("    pass\n", "    return min(numbers)\n"));
+        // Without examples there are no tests, and back at the beginning there are.
+        let bare = job.edited("def largest(numbers):\n").unwrap();
+        assert!(bare.tests.is_none());
+        assert_eq!(bare.edited(&stub).unwrap(), as_read);
+        let error = job.edited("Dear Sir or Madam,").unwrap_err().to_string();
+        assert!(error.contains("Python function"), "{error}");
+    }
+
+    #[test]
+    fn a_pasted_function_is_the_one_that_is_tested() {
+        let job = Job::example(&TestsChoice::IfAny).unwrap();
+        let pasted = "def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"\n    y = x\n";
+        let twice = job.edited(pasted).unwrap();
+        assert_eq!(twice.target().unwrap().name, "twice");
+        assert_eq!(twice.tests, Some(Tests::Doctest { source: pasted.replace("    y = x\n", "") }));
+        assert_eq!(twice.program("    return x + y\n"), format!("{pasted}    return x + y\n"));
+        let rust = job.edited("/// Twice x.\nfn twice(x: i32) -> i32 {\n    for _ in 0..1 {\n").unwrap();
+        assert_eq!((rust.language(), &rust.tests), (Some(Language::Rust), &None));
+        assert!(rust.program("        return 2 * x;\n    }\n    0\n}\n\nfn f() {}").ends_with("    }\n    0\n}\n"));
+        let free = job.edited("Dear Sir or Madam,\n\n").unwrap();
+        assert_eq!((free.target(), free.prompt()), (None, Prompt::Text("Dear Sir or Madam,\n\n".to_owned())));
+        // What has ended is no function to go on with.
+        for text in ["def f(x):\n    return x\n", "def f(x):\n    y = x\n\n"] {
+            assert!(Job::from_text(text, &TestsChoice::IfAny).unwrap().target().is_none(), "{text:?}");
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Setup {
     pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, Arc<dyn Judge>), String> + Send>,
     /// Options of the generations.
     pub options: GenerateOptions,
+    /// Whether candidates end with their function.
+    pub default_stops: bool,
     /// Limits of a trial.
     pub limits: Limits,
     /// The user's keys: action to keys.
@@ -140,7 +142,7 @@ pub fn run_on(
         let _ = coloured.send(Incoming::Coloured(lines));
     });
     let backups = if setup.state_dir.as_os_str().is_empty() { PathBuf::new() } else { setup.state_dir.join("backups") };
-    let world = World::new(job, setup.options, setup.limits, backups, extras.in_tmux, sender);
+    let world = World::new(job, (setup.options, setup.default_stops), setup.limits, backups, extras.in_tmux, sender);
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;

@@ -414,6 +414,7 @@ mod tests {
                 }
             }),
             options: GenerateOptions { n: 3, ..GenerateOptions::default() },
+            default_stops: true,
             limits: Limits::default(),
             keys: std::collections::BTreeMap::new(),
             theme: "dark".into(),
@@ -463,9 +464,10 @@ mod tests {
         drop(sender);
         let shown = Arc::new(Shown::default());
         let setup = Setup {
-            job: Job::free(crate::source::Prompt::Text(String::new())),
+            job: Job::from_text("", &TestsChoice::None).unwrap(),
             open: Box::new(|| Err(String::new())),
             options: GenerateOptions::default(),
+            default_stops: true,
             limits: Limits::default(),
             keys: std::collections::BTreeMap::new(),
             theme: "dark".into(),

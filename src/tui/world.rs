@@ -13,11 +13,11 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Effect, Msg};
 use super::clipboard;
-use crate::code::{Applied, Target};
+use crate::code::Applied;
 use crate::engine::{Event, GenerateOptions};
 use crate::job::{Job, step_back};
 use crate::language::Language;
-use crate::source::{Prompt, Request, Source, Ticket};
+use crate::source::{Request, Source, Ticket};
 use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
 
 /// Runs trials. [`Runner`] is the one that does.
@@ -49,7 +49,7 @@ impl Judge for Runner {
         // Without isolation nothing runs before the user has agreed, not even this.
         match &job.tests {
             Some(tests) if Runner::protection(self).is_isolated() => {
-                Runner::check(self, job.language.unwrap_or(Language::Python), tests)
+                Runner::check(self, job.language().unwrap_or(Language::Python), tests)
             }
             _ => Ok(()),
         }
@@ -104,6 +104,8 @@ pub enum Asked {
 pub struct World {
     job: Arc<Job>,
     options: GenerateOptions,
+    /// Whether candidates end with their function.
+    default_stops: bool,
     limits: Limits,
     /// Where copies of files go before they are written; nowhere if empty.
     backups: PathBuf,
@@ -123,7 +125,7 @@ impl World {
     /// A world without models yet.
     pub fn new(
         job: Arc<Job>,
-        options: GenerateOptions,
+        (options, default_stops): (GenerateOptions, bool),
         limits: Limits,
         backups: PathBuf,
         in_tmux: bool,
@@ -132,6 +134,7 @@ impl World {
         Self {
             job,
             options,
+            default_stops,
             limits,
             backups,
             in_tmux,
@@ -174,7 +177,7 @@ impl World {
     /// Does what the core asks for, as far as it does not need the terminal.
     pub fn act(&mut self, effect: Effect) -> Asked {
         match effect {
-            Effect::Generate { run, prompt, n, seed } => self.generate(run, prompt, n, seed),
+            Effect::Generate { run, job, n, seed } => self.generate(run, job, n, seed),
             Effect::CancelAll { run } => {
                 if let Some((_, ticket, _)) = self.current.as_ref().filter(|c| c.0 == run) {
                     ticket.cancel_all();
@@ -198,7 +201,7 @@ impl World {
                 }
             }
             Effect::Apply { run, candidate, text } => {
-                let result = self.apply(&text);
+                let result = self.apply(run, &text);
                 self.tell(Msg::Applied { run, candidate, result });
             }
             Effect::Undo => {
@@ -229,13 +232,10 @@ impl World {
         let _ = self.sender.send(Incoming::App(msg));
     }
 
-    fn generate(&mut self, run: u64, prompt: Option<String>, n: usize, seed: u64) {
+    fn generate(&mut self, run: u64, job: Arc<Job>, n: usize, seed: u64) {
         let Some((source, _)) = &self.opened else { return };
-        let mut job = (*self.job).clone();
-        if let Some(text) = prompt {
-            job.prompt = Prompt::Text(text);
-        }
-        let options = GenerateOptions { n, seed, ..self.options.clone() };
+        let stop = job.stop_rules(&self.options.stop.strings, self.default_stops);
+        let options = GenerateOptions { n, stop, seed, ..self.options.clone() };
         let sender = self.sender.clone();
         self.is_writing = Arc::new(AtomicBool::new(true));
         let is_writing = Arc::clone(&self.is_writing);
@@ -248,8 +248,8 @@ impl World {
                 Err(_) => ControlFlow::Break(()),
             }
         });
-        let ticket = source.generate(Request { prompt: job.prompt.clone(), reference: None, options }, sink);
-        self.current = Some((run, ticket, Arc::new(job)));
+        let ticket = source.generate(Request { prompt: job.prompt(), reference: None, options }, sink);
+        self.current = Some((run, ticket, job));
     }
 
     fn job_of(&self, run: u64) -> Arc<Job> {
@@ -286,8 +286,9 @@ impl World {
         }
     }
 
-    fn apply(&mut self, text: &str) -> Result<String, String> {
-        let target: &Target = self.job.target.as_ref().ok_or("there is no file to write to")?;
+    fn apply(&mut self, run: u64, text: &str) -> Result<String, String> {
+        let job = self.job_of(run);
+        let target = job.target().ok_or("there is no file to write to")?;
         let backups = (!self.backups.as_os_str().is_empty()).then_some(self.backups.as_path());
         let applied = target.apply(text, backups).map_err(|e| e.to_string())?;
         let path = applied.path.display().to_string();

@@ -12,6 +12,7 @@ pub(super) mod tree;
 use std::ops::Range;
 
 use super::rules::Function;
+use super::text::line_start;
 use lex::{Kind, Lexicon, Token, Tokens};
 
 /// A language, as data.
@@ -38,6 +39,7 @@ macro_rules! rules {
         Rules {
             encoding: |_| None,
             functions: |text| braces::functions(&$table, text),
+            goes_on: |_, this| this.tail.trim() == "}",
             function_end: |_, text| braces::function_end(&$table, text),
             inside: |_, text| braces::inside(&$table, text),
             normalise: |text| braces::normalise(&$table, text),
@@ -114,11 +116,6 @@ pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &F
 /// See [`super::rules::Rules::reindent`].
 pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) -> String {
     indent::reindent(table, candidate, outer, want)
-}
-
-/// Start of the line that byte `at` is in.
-fn line_start(text: &str, at: usize) -> usize {
-    text[..at].rfind('\n').map_or(0, |p| p + 1)
 }
 
 /// The white space that the line of byte `at` begins with.

@@ -24,6 +24,14 @@ pub(super) fn functions(text: &str) -> Vec<Function> {
     found.collect()
 }
 
+/// Whether the block of `this`, which the text ends with, may go on: it has not ended with a `return` of its own, nor with a blank line.
+pub(super) fn goes_on(text: &str, this: &Function) -> bool {
+    let statements = lines::statements(text, this.body.start);
+    let (Some(first), Some(last)) = (statements.first(), statements.last()) else { return true };
+    let returns = ["return", "raise"].contains(&last.tokens[0].text(text)) && last.column == first.column;
+    !returns && !text[this.body.end..].contains('\n')
+}
+
 /// The definitions of a text that is not whole: every line that begins with `def` or `class`, nested by indentation.
 fn scan(text: &str) -> Vec<Definition> {
     let mut found: Vec<Definition> = Vec::new();

@@ -1,6 +1,7 @@
 //! Python as lines: which physical lines begin a statement, at which column, and where a body ends.
 
 use super::lex::{Kind, Token, Tokens};
+pub(super) use crate::code::text::line_start;
 
 /// A physical line that is not blank and does not begin inside a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,11 +103,6 @@ pub(super) fn defines(text: &str) -> bool {
         Some(rest) => after(&rest, "def").is_some(),
         None => after(text, "def").is_some() || after(text, "class").is_some(),
     }
-}
-
-/// Start of the line that byte `at` is in.
-pub(super) fn line_start(text: &str, at: usize) -> usize {
-    text.as_bytes()[..at].iter().rposition(|&b| b == b'\n').map_or(0, |p| p + 1)
 }
 
 /// Columns before byte `at` on its line.

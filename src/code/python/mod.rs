@@ -13,6 +13,7 @@ use super::rules::Rules;
 pub(super) static RULES: Rules = Rules {
     encoding: encoding::declared,
     functions: functions::functions,
+    goes_on: functions::goes_on,
     function_end: lines::function_end,
     inside: |indent, text| lines::function_end(indent, text).unwrap_or(text.len()),
     normalise: lines::normalise,

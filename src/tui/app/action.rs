@@ -7,7 +7,6 @@ use super::state::{ARM_MS, Consent, Focus, Loading, QUESTION_DEAF_MS, State};
 use super::stream::start_trials;
 use super::update::focus_prompt;
 use crate::job::label;
-use crate::source::Prompt;
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::layout::Regime;
@@ -27,13 +26,22 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     if pressed.code == Code::Esc && state.error.take().is_some() {
         return Vec::new();
     }
-    match action {
+    let effects = match action {
         Some(action) => act(state, context, action, pressed),
         None if context == Context::Prompt => {
             state.draft.input(pressed);
             Vec::new()
         }
         None => Vec::new(),
+    };
+    preview(state);
+    effects
+}
+
+/// Before anything is generated, title and tests follow the text in the editor. What is wrong with it is said when it is sent.
+fn preview(state: &mut State) {
+    if state.run.is_none() {
+        let _ = state.take_edit();
     }
 }
 
@@ -41,6 +49,7 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
 pub fn paste(state: &mut State, text: &str) {
     if state.context() == Context::Prompt {
         state.draft.paste(text);
+        preview(state);
     } else {
         let key = state.key_name(Context::Panes, Action::FocusPrompt);
         state.say(format!("pasted text goes into the prompt: press {key} first"));
@@ -61,7 +70,7 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         }
         Action::Generate | Action::Regenerate => return generate(state),
         Action::Submit => return submit(state),
-        Action::Newline => state.draft.newline(state.job.language.is_some()),
+        Action::Newline => state.draft.newline(state.job.language().is_some()),
         Action::HistoryPrevious if state.draft.at_top() => state.draft.previous(),
         Action::HistoryNext if state.draft.at_bottom() => state.draft.next(),
         Action::HistoryPrevious | Action::HistoryNext => state.draft.input(pressed),
@@ -93,7 +102,7 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         Action::TestAgain => return test_again(state),
         Action::Copy | Action::CopyProgram => return copy(state, action == Action::CopyProgram),
         Action::FocusPrompt => {
-            if matches!(state.job.prompt, Prompt::Ids(_)) {
+            if state.job.editable().is_none() {
                 state.say("the prompt is a list of token ids and cannot be edited");
             } else {
                 focus_prompt(state);
@@ -174,11 +183,11 @@ fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
 }
 
 fn submit(state: &mut State) -> Vec<Effect> {
-    let untouched = state.job.target.is_some() && !state.draft.is_edited();
-    if untouched || state.draft.enter_sends(state.job.language.is_some()) {
+    let untouched = state.job.target().is_some() && !state.draft.is_edited();
+    if untouched || state.draft.enter_sends(state.job.language().is_some()) {
         return generate(state);
     }
-    state.draft.newline(state.job.language.is_some());
+    state.draft.newline(state.job.language().is_some());
     Vec::new()
 }
 
@@ -196,9 +205,13 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
             return Vec::new();
         }
     }
-    let from_ids = matches!(state.job.prompt, Prompt::Ids(_));
-    if state.draft.is_blank() && !from_ids {
+    if state.draft.is_blank() && state.job.editable().is_some() {
         state.say("write a prompt first");
+        focus_prompt(state);
+        return Vec::new();
+    }
+    if let Err(why) = state.take_edit() {
+        state.fail(why.to_string());
         focus_prompt(state);
         return Vec::new();
     }
@@ -215,14 +228,13 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
         }
     }
     state.draft.remember();
-    let prompt = (!from_ids && state.draft.is_edited()).then(|| state.draft.text());
     let (id, n) = (state.next_run, state.options.n.clamp(1, MOST));
     state.next_run += 1;
     state.run = Some(Run::new(id, seed, n, state.now));
     state.focus = Focus::Panes;
     state.error = None;
     state.question = None;
-    effects.push(Effect::Generate { run: id, prompt, n, seed });
+    effects.push(Effect::Generate { run: id, job: state.job.clone(), n, seed });
     effects
 }
 
@@ -340,8 +352,8 @@ fn resize(state: &mut State, by: isize) {
 
 fn step_focus(state: &mut State, by: isize) {
     let Some(run) = &state.run else {
-        let editable = matches!(state.job.prompt, Prompt::Text(_));
-        state.focus = if state.focus == Focus::Prompt || !editable { Focus::Panes } else { Focus::Prompt };
+        state.focus =
+            if state.focus == Focus::Prompt || state.job.editable().is_none() { Focus::Panes } else { Focus::Prompt };
         return;
     };
     if state.focus == Focus::Prompt {

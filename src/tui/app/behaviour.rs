@@ -3,8 +3,10 @@
 use super::fixture::{PROMPT, Session, body};
 use super::state::{Consent, QUESTION_DEAF_MS};
 use super::{Effect, Focus, Msg, Phase, Testing};
+use crate::code::{Place, Target, TargetSpec};
 use crate::engine::{Event, FinishReason, Summary};
 use crate::job::{Job, TestsChoice};
+use crate::source::Prompt;
 use crate::trial::Status;
 use crate::tui::keymap::Context;
 
@@ -17,7 +19,7 @@ fn one_key_generates() {
     for key in ["enter", "g", "f5"] {
         let mut session = Session::tested(4);
         let effects = session.key(key);
-        assert_eq!(effects, [Effect::Generate { run: 1, prompt: None, n: 4, seed: 0 }], "{key}");
+        assert_eq!(effects, [Effect::Generate { run: 1, job: session.state.job.clone(), n: 4, seed: 0 }], "{key}");
     }
 }
 
@@ -25,7 +27,8 @@ fn one_key_generates() {
 fn generation_waits_for_the_models_and_ctrl_c_takes_the_wish_back() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
     assert_eq!(session.key("g"), []);
-    assert_eq!(session.open(true), [Effect::Generate { run: 1, prompt: None, n: 2, seed: 0 }]);
+    let job = session.state.job.clone();
+    assert_eq!(session.open(true), [Effect::Generate { run: 1, job, n: 2, seed: 0 }]);
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
     session.key("g");
     session.key("ctrl-c");
@@ -52,7 +55,10 @@ fn events_of_earlier_generations_are_dropped() {
     session.key("g");
     session.tokens(0, "old");
     let effects = session.key("R");
-    assert_eq!(effects, [Effect::CancelAll { run: 1 }, Effect::Generate { run: 2, prompt: None, n: 2, seed: 1 }]);
+    assert_eq!(
+        effects,
+        [Effect::CancelAll { run: 1 }, Effect::Generate { run: 2, job: session.state.job.clone(), n: 2, seed: 1 }]
+    );
     let tokens = |text: &str| Event::Tokens {
         candidate: 0,
         text: text.into(),
@@ -179,11 +185,16 @@ fn accepting_without_a_file_leaves_with_the_text() {
     assert_eq!(session.key("enter"), [Effect::Quit { accept: Some(body(0)) }]);
 }
 
+/// A job whose function lies in a file.
+fn numbers_py() -> Job {
+    let place = Place::Function("is_even".into());
+    let target = Target::read(&TargetSpec { path: "examples/numbers.py".into(), place }).unwrap();
+    Job::from_target(target, &TestsChoice::IfAny).unwrap()
+}
+
 /// A session whose function lies in a file.
 fn in_a_file(n: usize) -> Session {
-    let mut job = Job::from_text(PROMPT, &TestsChoice::Auto).unwrap();
-    job.target.as_mut().unwrap().path = Some("stats.py".into());
-    let mut session = Session::on(job, n);
+    let mut session = Session::on(numbers_py(), n);
     session.open(true);
     session.key("g");
     for candidate in 0..n {
@@ -307,9 +318,46 @@ fn an_edited_prompt_is_what_the_model_gets() {
     session.send(Msg::Paste("    # use a loop".into()));
     session.key("alt-enter");
     let effects = session.key("f5");
-    let prompt = format!("{PROMPT}    # use a loop\n    ");
-    assert_eq!(effects, [Effect::Generate { run: 1, prompt: Some(prompt), n: 1, seed: 0 }]);
+    let [Effect::Generate { run: 1, job, n: 1, seed: 0 }] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!(job.prompt(), Prompt::Text(format!("{PROMPT}    # use a loop\n")));
     assert_eq!(session.state.focus, Focus::Panes);
+}
+
+#[test]
+fn lines_typed_under_a_stub_stay_in_the_program() {
+    let mut session = Session::on(numbers_py(), 1);
+    session.open(true);
+    session.key("i");
+    session.send(Msg::Paste("    if n < 0:\n        n = -n\n".into()));
+    let effects = session.key("f5");
+    let [Effect::Generate { job, .. }] = &effects[..] else { panic!("{effects:?}") };
+    let Prompt::Text(prompt) = job.prompt() else { panic!("{:?}", job.prompt()) };
+    assert!(prompt.ends_with("\"\"\"\n    if n < 0:\n        n = -n\n"), "{prompt}");
+    let program = job.program("    return n % 2 == 0\n");
+    assert!(program.contains("        n = -n\n    return n % 2 == 0\n"), "{program}");
+    assert_eq!(session.state.subject(), "numbers.py:is_even");
+}
+
+#[test]
+fn title_and_tests_are_those_of_what_is_pasted() {
+    let mut session = Session::free(1);
+    assert_eq!(session.state.subject(), "free prompt");
+    session.send(Msg::Paste("def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"".into()));
+    assert_eq!((session.state.subject(), session.state.has_tests()), ("twice".to_owned(), false));
+    let mut session = Session::on(Job::from_text("", &TestsChoice::IfAny).unwrap(), 1);
+    session.send(Msg::Paste("def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"".into()));
+    assert_eq!((session.state.subject(), session.state.has_tests()), ("twice".to_owned(), true));
+    session.open(true);
+    session.key("f5");
+    assert_eq!(session.state.job.tests_label, "doctest");
+    // What holds no function has no place in a file, and nothing is lost.
+    let mut session = Session::on(numbers_py(), 1);
+    session.open(true);
+    session.key("i");
+    session.send(Msg::Paste("print(1)".into()));
+    assert_eq!(session.key("f5"), []);
+    assert!(session.state.error.as_ref().unwrap().contains("inside of a Python function"));
+    assert!(session.state.draft.text().ends_with("print(1)"));
 }
 
 #[test]

@@ -21,8 +21,7 @@ pub struct Draft {
 impl Draft {
     /// An editor that holds `text`.
     pub fn new(text: &str) -> Self {
-        let text: String =
-            text.chars().map(|c| if is_hostile(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect();
+        let text = safe(text);
         let mut draft = Self {
             area: TextArea::default(),
             origin: text.clone(),
@@ -164,6 +163,11 @@ impl Draft {
         let text = self.history.get(self.place).cloned().unwrap_or_else(|| std::mem::take(&mut self.parked));
         self.area = area(&text);
     }
+}
+
+/// A text without characters that could steer the terminal.
+pub fn safe(text: &str) -> String {
+    text.chars().map(|c| if is_hostile(c) && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 /// An editor with the cursor at the end of `text`.

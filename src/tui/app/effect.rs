@@ -1,5 +1,9 @@
 //! What the core asks the world to do. Plain data, so that tests compare it whole.
 
+use std::sync::Arc;
+
+use crate::job::Job;
+
 /// Something to do; what comes of it returns as a [`super::Msg`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -7,8 +11,8 @@ pub enum Effect {
     Generate {
         /// Its name in all later events.
         run: u64,
-        /// The prompt as edited; `None` for the prompt of the job as it is.
-        prompt: Option<String>,
+        /// What is to be completed.
+        job: Arc<Job>,
         /// Number of candidates.
         n: usize,
         /// Key of the randomness.

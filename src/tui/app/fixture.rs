@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Effect, Msg, Run, State, update};
 use crate::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
 use crate::job::{Job, TestsChoice};
-use crate::source::{Prompt, SourceInfo};
+use crate::source::SourceInfo;
 use crate::trial::{Assurance, Protection, Status, Verdict};
 use crate::tui::event::Key;
 use crate::tui::keymap::Keymap;
@@ -39,7 +39,7 @@ impl Session {
 
     /// A session for an empty free prompt, ready.
     pub fn free(n: usize) -> Self {
-        let mut session = Self::on(Job::free(Prompt::Text(String::new())), n);
+        let mut session = Self::on(Job::from_text("", &TestsChoice::None).unwrap(), n);
         session.open(true);
         session
     }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::draft::Draft;
+use super::draft::{Draft, safe};
 use super::run::Run;
 use crate::engine::{DraftLength, GenerateOptions};
-use crate::job::Job;
-use crate::job::label;
-use crate::source::{Prompt, SourceInfo};
+use crate::job::{Job, JobError, label};
+use crate::source::SourceInfo;
 use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context, Keymap};
 use crate::tui::layout::{Layout, Wants, arrange};
@@ -117,14 +116,10 @@ pub struct State {
 impl State {
     /// The screen before anything happened.
     pub fn new(job: Arc<Job>, options: GenerateOptions, keys: Keymap, consent: bool) -> Self {
-        let prompt = match &job.prompt {
-            Prompt::Text(text) => text.clone(),
-            Prompt::Ids(_) => String::new(),
-        };
-        let draft = Draft::new(&prompt);
+        let editable = job.editable();
+        let draft = Draft::new(editable.as_deref().unwrap_or_default());
         // Someone who brought a prompt wants candidates; someone who did not wants to write one.
-        let focus =
-            if draft.is_blank() && matches!(job.prompt, Prompt::Text(_)) { Focus::Prompt } else { Focus::Panes };
+        let focus = if draft.is_blank() && editable.is_some() { Focus::Prompt } else { Focus::Panes };
         Self {
             size: (80, 24),
             now: 0,
@@ -207,7 +202,7 @@ impl State {
 
     /// Whether accepting writes a file.
     pub fn has_file(&self) -> bool {
-        self.job.target.as_ref().is_some_and(|t| t.path.is_some())
+        self.job.target().is_some_and(|t| t.path.is_some())
     }
 
     /// Whether a candidate of the current generation is the one in the file.
@@ -222,7 +217,7 @@ impl State {
 
     /// What is being completed, for the title.
     pub fn subject(&self) -> String {
-        let Some(target) = &self.job.target else { return "free prompt".to_owned() };
+        let Some(target) = self.job.target() else { return "free prompt".to_owned() };
         let file = target.path.as_deref().and_then(|p| p.file_name()).map(|f| f.to_string_lossy().into_owned());
         text::one_line(&file.map_or_else(|| target.name.clone(), |file| format!("{file}:{}", target.name)))
     }
@@ -235,6 +230,15 @@ impl State {
             DraftLength::Bass => "draft length bass".to_owned(),
             DraftLength::Table => "draft length table".to_owned(),
         }
+    }
+
+    /// Makes the job that of the text in the editor.
+    pub fn take_edit(&mut self) -> Result<(), JobError> {
+        let text = self.draft.text();
+        if self.job.editable().is_some_and(|old| safe(&old) != text) {
+            self.job = Arc::new(self.job.edited(&text)?);
+        }
+        Ok(())
     }
 
     /// Shows a line for a while.

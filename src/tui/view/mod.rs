@@ -78,7 +78,7 @@ pub fn draw(frame: &mut Frame, look: &Look) {
 
 /// Tells the colouring about what is in view.
 pub fn sync(state: &State, highlights: &mut Highlights) {
-    let Some(language) = state.job.language.map(crate::language::Language::name) else { return };
+    let Some(language) = state.job.language().map(crate::language::Language::name) else { return };
     let Some(run) = &state.run else {
         highlights.sync(Of::Prompt, Some(language), &state.draft.text(), true);
         return;

@@ -47,11 +47,11 @@ pub fn editor(buf: &mut Buffer, area: Rect, look: &Look) {
 
 /// The prompt in one line: the line of the function, else its first line.
 fn folded(state: &State) -> String {
-    if let Prompt::Ids(ids) = &state.job.prompt {
+    if let Prompt::Ids(ids) = state.job.prompt() {
         return format!("{} token ids", ids.len());
     }
     let text = state.draft.text();
-    let name = state.job.target.as_ref().map(|t| format!("def {}", t.name.rsplit('.').next().unwrap_or(&t.name)));
+    let name = state.job.target().map(|t| format!("def {}", t.name.rsplit('.').next().unwrap_or(&t.name)));
     let of_function = name.and_then(|name| {
         text.lines().find(|l| l.trim_start().trim_start_matches("async ").starts_with(&name)).map(str::to_owned)
     });

@@ -31,7 +31,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         rule(buf, above, above.y, look, (name, look.style(Role::Title)), ("", look.style(Role::Hint)));
         let inside =
             Rect { x: above.x + 1, y: above.y + 1, width: above.width.saturating_sub(1), height: above.height - 1 };
-        let shown = match &state.job.prompt {
+        let shown = match state.job.prompt() {
             Prompt::Ids(ids) => format!("{} token ids", ids.len()),
             Prompt::Text(_) => state.draft.text(),
         };
