@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
-use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::backend::{BackendError, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
 use bass_tui::model::{MAIN, Model, ModelFiles};
 use clap::Parser;
 

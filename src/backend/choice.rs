@@ -1,5 +1,6 @@
-//! What is drawn from logits, as data, so that it can be done where the logits live.
+//! What is drafted and verified, as data, so that tokens are drawn where the logits live.
 
+use super::{BackendError, SeqId};
 use crate::sampling::{self, Accept, Accepted, Draft, DrawKey, Sampling};
 
 /// What all draws of a generation have in common.
@@ -15,41 +16,84 @@ pub struct ChoiceRules<'a> {
     pub vocab: usize,
 }
 
-/// The draws of one sequence.
+/// A candidate, as a network sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct ChoiceItem<'a> {
-    /// What it has in common with the other draws of its generation.
+pub struct Candidate<'a> {
+    /// Its sequence in the network.
+    pub seq: SeqId,
+    /// Its index among the candidates of its prompt.
+    pub index: u32,
+    /// All of its tokens. Those beyond the sequence's length, at least one, are read first.
+    pub tokens: &'a [u32],
+    /// How its tokens are drawn.
     pub rules: ChoiceRules<'a>,
-    /// First row of logits that belongs to it; a verification uses one row more than it has drafts.
-    pub row: usize,
-    /// Index of the candidate.
-    pub candidate: u32,
-    /// The tokens before the first position drawn for; their number is that position.
-    pub history: &'a [u32],
-    /// The draft tokens: to be verified, or (when proposing) already proposed after `history`.
-    pub drafts: &'a [Draft],
 }
 
-impl ChoiceItem<'_> {
+impl<'a> Candidate<'a> {
     fn key(&self) -> DrawKey {
-        DrawKey { seed: self.rules.seed, candidate: self.candidate, position: self.history.len() as u32 }
+        DrawKey { seed: self.rules.seed, candidate: self.index, position: self.tokens.len() as u32 }
     }
 
-    /// Draws the next draft token from `logits` `[vocab]`.
-    pub fn propose(&self, logits: &[f32]) -> Draft {
+    /// Its tokens from position `len` on; an error if there are none.
+    pub(super) fn unread(&self, len: usize) -> Result<&'a [u32], BackendError> {
+        let unread = self.tokens.get(len..).filter(|unread| !unread.is_empty());
+        unread.ok_or_else(|| BackendError::Contract(format!("{:?} has read all {len} tokens", self.seq)))
+    }
+
+    /// Draws the token after `drafts` from the draft model's `logits` `[vocab]`.
+    pub fn draw(&self, drafts: &[Draft], logits: &[f32]) -> Draft {
         let rules = &self.rules;
         let mut history = Vec::new();
         if rules.sampling.repetition_penalty.is_some() {
-            history.extend_from_slice(self.history);
-            history.extend(self.drafts.iter().map(|d| d.token));
+            history.extend_from_slice(self.tokens);
+            history.extend(drafts.iter().map(|draft| draft.token));
         }
         let logits = &logits[..rules.vocab.min(logits.len())];
-        sampling::propose(logits, rules.sampling, rules.accept, self.key().at(self.drafts.len()), &history)
+        sampling::propose(logits, rules.sampling, rules.accept, self.key().at(drafts.len()), &history)
     }
 
-    /// Verifies the drafts; `row(i)` are the main model's logits `[vocab]` after draft i.
-    pub fn verify<'l>(&self, row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
+    /// Verifies `drafts`; `row(i)` are the main model's logits `[vocab]` for the position of draft i.
+    pub fn accept<'l>(&self, drafts: &[Draft], row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
         let rules = &self.rules;
-        sampling::verify(row, self.drafts, rules.sampling, rules.accept, self.key(), self.history)
+        sampling::verify(row, drafts, rules.sampling, rules.accept, self.key(), self.tokens)
+    }
+}
+
+/// The draft of one candidate, with the distributions that its tokens were drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drafts {
+    /// In host memory: what was copied from text, and what a network on the CPU has drawn.
+    Host(Vec<Draft>),
+    /// In the memory of a device, until its next batch: neither tokens nor distributions cross to the host.
+    Held {
+        /// Number of the batch, unique in the process: networks of one device find it, others refuse it.
+        batch: u64,
+        /// Which of the batch.
+        place: usize,
+        /// Number of tokens.
+        len: usize,
+    },
+}
+
+impl Drafts {
+    /// No tokens.
+    pub const NONE: Self = Self::Host(Vec::new());
+
+    /// Number of tokens.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Host(drafts) => drafts.len(),
+            Self::Held { len, .. } => *len,
+        }
+    }
+
+    /// The tokens, if they are in host memory.
+    pub fn host(&self) -> Result<&[Draft], BackendError> {
+        match self {
+            Self::Host(drafts) => Ok(drafts),
+            Self::Held { .. } => Err(BackendError::Contract(
+                "drafts in the memory of another device: load both models onto the same one".to_owned(),
+            )),
+        }
     }
 }

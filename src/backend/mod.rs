@@ -3,10 +3,12 @@
 pub mod choice;
 pub mod cpu;
 pub mod device;
+pub mod host;
 
-use crate::sampling::{Accepted, Draft};
-pub use choice::{ChoiceItem, ChoiceRules};
+use crate::sampling::Accepted;
+pub use choice::{Candidate, ChoiceRules, Drafts};
 pub use device::{DEVICES, Device, load, load_with_cache};
+pub use host::HostLogits;
 
 /// One sequence inside a network: a prompt region or a fork of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -87,8 +89,14 @@ pub trait Network: Send {
     /// Returns the number of rows of logits now held, in row order.
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError>;
 
-    /// Logits `[vocab_size]` of row `row` of the last pass (counting only the rows that were wanted).
-    fn logits(&self, row: usize) -> &[f32];
+    /// Drafts `lengths[i]` tokens for candidate i, all rounds in one call: reads the candidate's unread tokens, draws, reads what was
+    /// drawn, and so on. What is drawn stays with this network's device until it is verified; its last token is not read.
+    /// A token that this network's vocabulary lacks is read as 0.
+    fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
+
+    /// Reads each candidate's unread tokens and its draft, accepts what the rules accept, and draws one token more. Afterwards the
+    /// sequence holds the candidate's tokens and the accepted drafts; rejected rows are gone.
+    fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError>;
 
     /// Number of positions of `seq` that hold valid K/V.
     fn len(&self, seq: SeqId) -> usize;
@@ -102,16 +110,6 @@ pub trait Network: Send {
 
     /// Bytes of K/V that open sequences have room for; what several share counts once.
     fn kv_bytes(&self) -> usize;
-
-    /// Draws one draft token per item from the logits of the last pass, where these live.
-    fn propose(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Draft> {
-        items.iter().map(|item| item.propose(self.logits(item.row))).collect()
-    }
-
-    /// Verifies the drafts of every item against the logits of the last pass, where these live.
-    fn verify(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Accepted> {
-        items.iter().map(|item| item.verify(&|i| self.logits(item.row + i))).collect()
-    }
 }
 
 /// Weight storage asked for.

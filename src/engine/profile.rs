@@ -11,8 +11,8 @@ use super::draft_length::{Auto, Table};
 use super::event::Event;
 use super::request::{DraftLength, GenerateOptions};
 use super::{Engine, EngineError};
-use crate::backend::{BackendError, ChoiceItem, ChoiceRules, Network, Rows, SeqId, Span, Wanted};
-use crate::sampling::{Accept, Sampling};
+use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, Network, Rows, SeqId, Span, Wanted};
+use crate::sampling::{Accept, Draft, Sampling};
 
 /// The measurements of a pair of models.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -147,7 +147,7 @@ impl Engine {
 /// What a pass is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Verification: every row is looked at.
+    /// Verification of drafts.
     Main,
     /// Drafting: one row and one draw per candidate.
     Draft,
@@ -282,31 +282,25 @@ impl<'a> Passes<'a> {
 
     /// Milliseconds of one pass.
     fn time(&mut self, rows: usize) -> Result<f64, BackendError> {
-        let candidates = self.forks.len().min(rows);
-        let spans: Vec<Span> = (0..candidates)
-            .map(|i| {
-                let len = rows / candidates + usize::from(i < rows % candidates);
-                Span { seq: self.forks[i], start: self.before, len }
-            })
-            .collect();
-        // Every candidate goes on with the same text: nonsense would make draws slow, every token being as good as any other.
-        let (beginning, text) = self.tokens.split_at(self.before);
-        let tokens: Vec<u32> = spans.iter().flat_map(|span| &text[..span.len]).copied().collect();
+        let count = self.forks.len().min(rows);
         let sampling = Sampling::default();
         let vocab = self.network.vocab_size();
         let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab };
+        // Every candidate goes on with the same text: nonsense would make draws slow, every token being as good as any other.
+        let (tokens, text) = self.tokens.split_at(self.before + 1);
+        let candidate = |i: usize| Candidate { seq: self.forks[i], index: i as u32, tokens, rules };
+        let candidates: Vec<Candidate<'_>> = (0..count).map(candidate).collect();
+        let drafted = |i: usize| rows / count + usize::from(i < rows % count) - 1;
+        let drafts = |i: usize| Drafts::Host(text[..drafted(i)].iter().map(|&token| Draft::certain(token)).collect());
+        let drafts: Vec<Drafts> = (0..count).map(drafts).collect();
         let start = Instant::now();
-        let want = if self.pass == Pass::Draft { Wanted::Last } else { Wanted::All };
-        let held = self.network.forward(&Rows { tokens: &tokens, spans: &spans }, want)?;
-        let item = |row| ChoiceItem { rules, row, candidate: row as u32, history: beginning, drafts: &[] };
-        let items: Vec<ChoiceItem<'_>> = (0..held).map(item).collect();
         match self.pass {
-            Pass::Main => drop(self.network.verify(&items)),
-            Pass::Draft => drop(self.network.propose(&items)),
+            Pass::Main => drop(self.network.verify(&candidates, &drafts)?),
+            Pass::Draft => drop(self.network.draft(&candidates, &vec![1; count])?),
         }
         let ms = start.elapsed().as_secs_f64() * 1e3;
-        for span in &spans {
-            self.network.set_len(span.seq, self.before);
+        for candidate in &candidates {
+            self.network.set_len(candidate.seq, self.before);
         }
         Ok(ms)
     }

@@ -7,7 +7,7 @@ use super::drafter::{CandidateId, Evidence};
 use super::event::FinishReason;
 use super::request::GenerateOptions;
 use super::stop::Text;
-use crate::backend::{ChoiceRules, SeqId};
+use crate::backend::{Candidate, ChoiceRules, SeqId};
 use crate::model::{StreamDecoder, Tokenizer};
 use crate::sampling::Accepted;
 
@@ -121,6 +121,11 @@ impl Sequence {
     pub fn rules(&self, vocab: usize) -> ChoiceRules<'_> {
         let options = &self.options;
         ChoiceRules { sampling: &options.sampling, accept: options.accept, seed: options.seed, vocab }
+    }
+
+    /// It, as the main network with `vocab` ids sees it.
+    pub fn candidate(&self, vocab: usize) -> Candidate<'_> {
+        Candidate { seq: self.seq, index: self.id.index as u32, tokens: &self.tokens, rules: self.rules(vocab) }
     }
 
     /// Takes in what became of a draft.

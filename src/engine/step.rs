@@ -9,12 +9,11 @@ use super::draft_length::{Outcome, Slot, passes};
 use super::drafter::{Ask, Evidence, Offer};
 use super::event::{Event, RequestId, StepStats};
 use super::sequence::Limit;
-use crate::backend::{BackendError, ChoiceItem, Rows, Span, Wanted};
-use crate::sampling::Draft;
+use crate::backend::{BackendError, Candidate, Drafts};
 
 /// What was proposed in a step, in the order of the live candidates.
 struct Drafted {
-    drafts: Vec<Vec<Draft>>,
+    drafts: Vec<Drafts>,
     offers: Vec<Offer>,
     /// Time that proposals took; 0 where there are none.
     ms: f64,
@@ -26,38 +25,17 @@ impl Engine {
         let start = Instant::now();
         let Drafted { drafts, offers, ms: drafts_ms } = self.draft()?;
 
-        let mut tokens = Vec::new();
-        let mut spans = Vec::with_capacity(self.live.len());
-        for (sequence, drafts) in self.live.iter().zip(&drafts) {
-            let start = sequence.tokens.len() - 1;
-            tokens.push(sequence.tokens[start]);
-            tokens.extend(drafts.iter().map(|d| d.token));
-            spans.push(Span { seq: sequence.seq, start, len: drafts.len() + 1 });
-        }
-        self.main.forward(&Rows { tokens: &tokens, spans: &spans }, Wanted::All)?;
-
         let vocab = self.main.vocab_size();
-        let mut row = 0;
-        let items: Vec<ChoiceItem<'_>> = self
-            .live
-            .iter()
-            .zip(&drafts)
-            .map(|(s, drafts)| {
-                let candidate = s.id.index as u32;
-                let item = ChoiceItem { rules: s.rules(vocab), row, candidate, history: &s.tokens, drafts };
-                row += drafts.len() + 1;
-                item
-            })
-            .collect();
-        let accepted = self.main.verify(&items);
-        let rows = tokens.len();
+        let candidates: Vec<Candidate<'_>> = self.live.iter().map(|s| s.candidate(vocab)).collect();
+        let accepted = self.main.verify(&candidates, &drafts)?;
+        let rows = drafts.iter().map(|drafts| drafts.count() + 1).sum();
 
         let limit = Limit { eos: self.eos.clone(), context: self.main.context() };
         let mut steps: BTreeMap<RequestId, (StepStats, Vec<Outcome>)> = BTreeMap::new();
         let mut live = std::mem::take(&mut self.live);
         let mut at = 0;
         live.retain_mut(|sequence| {
-            let (drafted, rows) = (drafts[at].len(), drafts[at].len() + 1);
+            let drafted = drafts[at].count();
             let added = sequence.add(&accepted[at], &limit, &self.tokenizer);
             let outcome = Outcome { drafted, accepted: added.accepted };
             if drafted > 0 {
@@ -70,7 +48,7 @@ impl Engine {
 
             let (step, outcomes) = steps.entry(sequence.id.request).or_default();
             step.live += 1;
-            step.rows += rows;
+            step.rows += drafted + 1;
             step.drafted += drafted;
             step.accepted += added.accepted;
             step.tokens += added.ids.len();
@@ -96,7 +74,6 @@ impl Engine {
                 return false;
             }
             outcomes.push(outcome);
-            self.main.set_len(sequence.seq, sequence.tokens.len() - 1);
             true
         });
         self.live = live;
@@ -123,7 +100,7 @@ impl Engine {
     /// Lets the drafter propose, as much as the requests' policies want.
     fn draft(&mut self) -> Result<Drafted, BackendError> {
         let live = self.live.len();
-        let nothing = || Drafted { drafts: vec![Vec::new(); live], offers: vec![Offer::NONE; live], ms: 0.0 };
+        let nothing = || Drafted { drafts: vec![Drafts::NONE; live], offers: vec![Offer::NONE; live], ms: 0.0 };
         let Some(drafter) = self.drafter.as_mut() else { return Ok(nothing()) };
         if self.groups.values().all(super::group::Group::is_plain) {
             return Ok(nothing());

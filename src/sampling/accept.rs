@@ -27,6 +27,13 @@ pub struct Draft {
     pub proposal: Proposal,
 }
 
+impl Draft {
+    /// A token that was copied from text.
+    pub fn certain(token: u32) -> Self {
+        Self { token, proposal: Proposal::Certain }
+    }
+}
+
 /// The distribution a draft token was really drawn from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Proposal {
@@ -143,7 +150,7 @@ mod tests {
     #[test]
     fn greedy_accepts_the_argmax_and_replaces_anything_else() {
         let rows: [&[f32]; 3] = [&[0.0, 1.0], &[2.0, 1.0], &[0.0, 5.0]];
-        let draft = |token| Draft { token, proposal: Proposal::Certain };
+        let draft = Draft::certain;
         let go = |drafts: &[Draft]| verify(&|i| rows[i], drafts, &Sampling::GREEDY, Accept::Rejection, key(0), &[]);
         assert_eq!(go(&[draft(1), draft(0)]).tokens, [1, 0, 1]);
         assert_eq!(go(&[draft(1), draft(1)]).tokens, [1, 0]);
@@ -156,7 +163,7 @@ mod tests {
         let row: &[f32] = &[5.0, 0.0, 0.0];
         let sampling = Sampling { temperature: 1.0, top_p: Some(0.5), ..Sampling::default() };
         for position in 0..200 {
-            let draft = Draft { token: 2, proposal: Proposal::Certain };
+            let draft = Draft::certain(2);
             let got = verify(&|_| row, &[draft], &sampling, Accept::Rejection, key(position), &[]);
             assert_eq!((got.accepted, got.tokens), (0, vec![0]));
         }
@@ -173,7 +180,7 @@ mod tests {
             };
             let want = [plain(rows[0], 0), plain(rows[1], 1)];
             for token in 0..3 {
-                let draft = Draft { token, proposal: Proposal::Certain };
+                let draft = Draft::certain(token);
                 let got = verify(&|i| rows[i], &[draft], &sampling, Accept::Coupled, key(position), &[]);
                 assert_eq!(got.tokens, want[..=got.accepted]);
                 assert_eq!(got.accepted == 1, token == want[0]);

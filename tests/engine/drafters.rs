@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::toy::cases::{KINDS, PLAIN, WARM, options, profile, toy_model, wandering_engine, wandering_model};
+use super::toy::network::Held;
 use super::toy::{EOS, Scripted, Toy, VOCAB, generate, oracle, tokenizer};
 use bass_tui::engine::{
-    ChainDrafter, DraftLength, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter,
+    ChainDrafter, DraftLength, Drafter, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter,
 };
-use bass_tui::sampling::Sampling;
+use bass_tui::sampling::{Accept, Sampling};
 
 const PROMPT: &[u32] = &[1, 2];
 
@@ -192,4 +193,39 @@ fn a_draft_model_that_comes_late_catches_up() {
     {}
     assert_eq!(written, truth(120)[PROMPT.len()..]);
     assert!(late > 5, "{late} steps with drafts after the others had ended");
+}
+
+/// What a device keeps to itself is verified as what comes to the host.
+#[test]
+fn drafts_that_stay_on_their_device_change_nothing() {
+    let reference: Arc<[u32]> = truth(200).into();
+    let run = |held: Option<Held>, chain: bool, accept| {
+        let (mut main, mut draft) = (Toy::main().wandering(), Toy::draft().wandering());
+        if let Some(device) = &held {
+            (main, draft) = (main.on(device), draft.on(device));
+        }
+        let model = Box::new(ModelDrafter::new("toy", Box::new(draft)));
+        let drafter: Box<dyn Drafter> =
+            if chain { Box::new(ChainDrafter::new(LookupSettings::ALL, model)) } else { model };
+        let mut engine = Engine::new(Box::new(main), tokenizer(), vec![EOS], Some(drafter));
+        let options = options(5, 200, DraftLength::Bass, WARM);
+        let got = generate(&mut engine, PROMPT, &GenerateOptions { reference: reference.clone(), accept, ..options });
+        assert!(got.summary.drafted > got.summary.accepted && got.summary.accepted > 100);
+        got.ids
+    };
+    for accept in [Accept::Coupled, Accept::Rejection] {
+        for chain in [false, true] {
+            assert_eq!(run(Some(Held::default()), chain, accept), run(None, chain, accept), "{accept:?}, {chain}");
+        }
+    }
+}
+
+#[test]
+fn drafts_of_another_device_are_refused() {
+    let drafter = Box::new(ModelDrafter::new("toy", Box::new(Toy::draft().on(&Held::default()))));
+    let mut engine = Engine::new(Box::new(Toy::main()), tokenizer(), vec![EOS], Some(drafter));
+    let options = greedy(2, 20, DraftLength::Fixed(2));
+    let error = engine.generate(PROMPT, &options, &|_| false, &mut |_| {}).expect_err("two devices").to_string();
+    assert!(error.contains("load both models onto the same one"), "{error}");
+    assert!(engine.is_idle() && engine.kv_bytes() == 0);
 }

@@ -6,7 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use bass_tui::backend::{self, Dtype, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::backend::cpu::{CpuNetwork, Kernels};
+use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
 use bass_tui::model::{Model, ModelFiles, Tokenizer};
 use safetensors::SafeTensors;
 use serde_json::Value;
@@ -31,9 +32,10 @@ fn f32s(tensors: &SafeTensors<'_>, name: &str) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-fn load(case: &str, dtype: Dtype) -> (Model, Box<dyn Network>) {
+fn load(case: &str, dtype: Dtype) -> (Model, CpuNetwork) {
     let model = Model::load(&ModelFiles::Folder(data().join("models").join(case))).expect(case);
-    let network = backend::load(&model, LoadOptions { dtype, threads: 2, ..LoadOptions::default() }).expect(case);
+    let options = LoadOptions { dtype, threads: 2, ..LoadOptions::default() };
+    let network = CpuNetwork::new(&model, options, Kernels::best()).expect(case);
     (model, network)
 }
 
@@ -75,7 +77,7 @@ fn check(case: &str) {
 
         // All rows of the prompt at once.
         let main = network.open(input.len()).expect(&what);
-        let rows = forward(&mut *network, main, 0, &input, Wanted::All);
+        let rows = forward(&mut network, main, 0, &input, Wanted::All);
         assert_eq!(rows, input.len());
         let logits = f32s(&tensors, &format!("{name}.logits"));
         let first = input.len() - logits.len() / network.vocab_size();
@@ -95,7 +97,7 @@ fn check(case: &str) {
             let logprobs = log_softmax(&logits);
             let top: Vec<f32> = top_ids[step * 5..][..5].iter().map(|&id| logprobs[id as usize]).collect();
             assert_close(&format!("{what}, best of step {step}"), &top, &top_logprobs[step * 5..][..5]);
-            assert_eq!(forward(&mut *network, fork, input.len() + step, &[token], Wanted::Last), 1);
+            assert_eq!(forward(&mut network, fork, input.len() + step, &[token], Wanted::Last), 1);
             logits = network.logits(0).to_vec();
         }
     }
@@ -134,7 +136,7 @@ fn bf16_checkpoints_stay_bf16_and_give_the_same_numbers() {
         .into_iter()
         .map(|network| {
             let seq = network.open(tokens.len()).expect("memory");
-            forward(&mut **network, seq, 0, &tokens, Wanted::Last);
+            forward(network, seq, 0, &tokens, Wanted::Last);
             network.logits(0).to_vec()
         })
         .collect();

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
-use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::backend::{BackendError, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
 use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
 
 fn model(case: &str) -> Model {

@@ -25,10 +25,12 @@ use pool::Pool;
 use rotary::RotaryTable;
 
 use super::device::{Found, Loader};
-use super::{BackendError, ChoiceItem, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted};
+use super::{
+    BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted, host,
+};
 use crate::model::spec::Position;
 use crate::model::{Model, ModelSpec};
-use crate::sampling::{Accepted, Draft};
+use crate::sampling::Accepted;
 
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
@@ -122,12 +124,17 @@ impl CpuNetwork {
     }
 }
 
-impl CpuNetwork {
-    /// What `of` gives for every item, computed on all threads: a softmax over the vocabulary is work.
-    fn each<T: Send + Sync>(&self, items: &[ChoiceItem<'_>], of: impl Fn(&ChoiceItem<'_>) -> T + Sync) -> Vec<T> {
-        let results: Vec<OnceLock<T>> = items.iter().map(|_| OnceLock::new()).collect();
-        self.pool.run(items.len(), &|unit, _| {
-            let _ = results[unit].set(of(&items[unit]));
+impl HostLogits for CpuNetwork {
+    fn logits(&self, row: usize) -> &[f32] {
+        let vocab = self.spec.vocab_size;
+        if row < self.held { &self.logits[row * vocab..(row + 1) * vocab] } else { &[] }
+    }
+
+    /// On all threads: a softmax over the vocabulary is work.
+    fn map<T: Send + Sync>(&self, count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+        let results: Vec<OnceLock<T>> = (0..count).map(|_| OnceLock::new()).collect();
+        self.pool.run(count, &|unit, _| {
+            let _ = results[unit].set(of(unit));
         });
         // The pool has called every unit once.
         results.into_iter().filter_map(OnceLock::into_inner).collect()
@@ -191,17 +198,12 @@ impl Network for CpuNetwork {
         Ok(self.held)
     }
 
-    fn logits(&self, row: usize) -> &[f32] {
-        let vocab = self.spec.vocab_size;
-        if row < self.held { &self.logits[row * vocab..(row + 1) * vocab] } else { &[] }
+    fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+        host::draft(self, candidates, lengths)
     }
 
-    fn propose(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Draft> {
-        self.each(items, |item| item.propose(self.logits(item.row)))
-    }
-
-    fn verify(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Accepted> {
-        self.each(items, |item| item.verify(&|i| self.logits(item.row + i)))
+    fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {
+        host::verify(self, candidates, drafts)
     }
 
     fn len(&self, seq: SeqId) -> usize {

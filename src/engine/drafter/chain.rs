@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, LookupDrafter, LookupSettings, Offer};
-use crate::backend::BackendError;
+use crate::backend::{BackendError, Drafts};
 use crate::engine::event::RequestId;
-use crate::sampling::Draft;
 
 /// A lookup first, then another drafter for those candidates whose match is too short.
 pub struct ChainDrafter {
@@ -55,15 +54,15 @@ impl Drafter for ChainDrafter {
         found.into_iter().zip(other).zip(&self.looked_up).map(|((f, o), &first)| if first { f } else { o }).collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Vec<Draft>>, BackendError> {
+    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
         let of = |mine: bool| -> Vec<usize> {
             lengths.iter().zip(&self.looked_up).map(|(&l, &looked_up)| if looked_up == mine { l } else { 0 }).collect()
         };
         let (copied, drawn) = (of(true), of(false));
         let mut drafts = self.lookup.propose(asks, &copied)?;
         if drawn.iter().any(|&length| length > 0) {
-            for (draft, other) in drafts.iter_mut().zip(self.other.propose(asks, &drawn)?) {
-                draft.extend(other);
+            for (i, other) in self.other.propose(asks, &drawn)?.into_iter().enumerate().filter(|(i, _)| drawn[*i] > 0) {
+                drafts[i] = other;
             }
         }
         Ok(drafts)

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use super::ngrams::{Match, Ngrams};
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
-use crate::backend::BackendError;
+use crate::backend::{BackendError, Drafts};
 use crate::engine::event::RequestId;
-use crate::sampling::{Draft, Proposal};
+use crate::sampling::Draft;
 
 /// Where to look and what counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Drafter for LookupDrafter {
             .collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Vec<Draft>>, BackendError> {
+    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
         let copied =
             |ask: &Ask<'_>| self.requests.get(&ask.id.request).map(|texts| texts.found[ask.id.index].as_slice());
         Ok(asks
@@ -142,7 +142,7 @@ impl Drafter for LookupDrafter {
                 // The reference may hold tokens that the main model's vocabulary has not.
                 let known = |token: &&u32| (**token as usize) < ask.rules.vocab;
                 let tokens = copied(ask).unwrap_or_default().iter().take(length).take_while(known);
-                tokens.map(|&token| Draft { token, proposal: Proposal::Certain }).collect()
+                Drafts::Host(tokens.map(|&token| Draft::certain(token)).collect())
             })
             .collect())
     }

@@ -16,8 +16,7 @@ pub use model::ModelDrafter;
 use std::time::Duration;
 
 use super::event::RequestId;
-use crate::backend::{BackendError, ChoiceRules};
-use crate::sampling::Draft;
+use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, SeqId};
 
 /// One candidate of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,6 +51,13 @@ pub struct Ask<'a> {
     pub room: usize,
     /// How its tokens are drawn.
     pub rules: ChoiceRules<'a>,
+}
+
+impl<'a> Ask<'a> {
+    /// The candidate whose sequence in a network is `seq`.
+    pub fn candidate(&self, seq: SeqId) -> Candidate<'a> {
+        Candidate { seq, index: self.id.index as u32, tokens: self.tokens, rules: self.rules }
+    }
 }
 
 /// What the tokens of an offer rest on: offers on equal evidence are accepted about equally often.
@@ -108,7 +114,7 @@ pub trait Drafter: Send {
 
     /// Proposes `lengths[i]` tokens for ask i, in their order, no more than it has just offered; may be fewer. At least one length
     /// is not 0.
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Vec<Draft>>, BackendError>;
+    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
 
     /// The candidate now has these tokens; what was proposed beyond them does not count.
     fn settle(&mut self, id: CandidateId, tokens: &[u32]);

@@ -1,13 +1,12 @@
-//! A small model with the main model's vocabulary, run for all candidates at once: one pass per draft position.
+//! A small model with the main model's vocabulary, run for all candidates at once.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
-use crate::backend::{BackendError, ChoiceItem, Network, Rows, SeqId, Span, Wanted};
+use crate::backend::{BackendError, Candidate, Drafts, Network, Rows, SeqId, Span, Wanted};
 use crate::engine::event::RequestId;
 use crate::engine::{PREFILL_SLAB, profile};
-use crate::sampling::Draft;
 
 /// Drafts with a network.
 pub struct ModelDrafter {
@@ -115,44 +114,15 @@ impl Drafter for ModelDrafter {
             .collect()
     }
 
-    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Vec<Draft>>, BackendError> {
+    fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
         self.prepare_all(asks, lengths)?;
-        let vocab = self.network.vocab_size();
-        let mut drafts: Vec<Vec<Draft>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
-        let longest = lengths.iter().copied().max().unwrap_or(0);
-        for round in 0..longest {
-            let mut tokens = Vec::new();
-            let mut spans = Vec::new();
-            let mut taking_part = Vec::new();
-            for (i, ask) in asks.iter().enumerate().filter(|(i, _)| lengths[*i] > round) {
-                let Some(seq) = self.sequence(ask.id) else { continue };
-                let start = self.network.len(seq);
-                let before = tokens.len();
-                // In the first round all tokens it has not read yet: usually the last one, after a full acceptance the last
-                // two. Later its own last proposal.
-                match drafts[i].last() {
-                    None => tokens.extend(ask.tokens[start..].iter().map(|&token| readable(token, vocab))),
-                    Some(draft) => tokens.push(draft.token),
-                }
-                spans.push(Span { seq, start, len: tokens.len() - before });
-                taking_part.push(i);
-            }
-            if spans.is_empty() {
-                break;
-            }
-            self.network.forward(&Rows { tokens: &tokens, spans: &spans }, Wanted::Last)?;
-            let item = |(row, &i): (usize, &usize)| ChoiceItem {
-                rules: asks[i].rules,
-                row,
-                candidate: asks[i].id.index as u32,
-                history: asks[i].tokens,
-                drafts: &drafts[i],
-            };
-            let items: Vec<ChoiceItem<'_>> = taking_part.iter().enumerate().map(item).collect();
-            let drawn = self.network.propose(&items);
-            for (i, draft) in taking_part.into_iter().zip(drawn) {
-                drafts[i].push(draft);
-            }
+        let drawing = (0..asks.len()).filter(|&i| lengths[i] > 0);
+        let (places, candidates): (Vec<usize>, Vec<Candidate<'_>>) =
+            drawing.filter_map(|i| Some((i, asks[i].candidate(self.sequence(asks[i].id)?)))).unzip();
+        let lengths: Vec<usize> = places.iter().map(|&i| lengths[i]).collect();
+        let mut drafts = vec![Drafts::NONE; asks.len()];
+        for (i, drawn) in places.into_iter().zip(self.network.draft(&candidates, &lengths)?) {
+            drafts[i] = drawn;
         }
         Ok(drafts)
     }

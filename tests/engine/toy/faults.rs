@@ -1,6 +1,6 @@
 //! Mistakes that implementations of speculative sampling have made, on both sides: in what is accepted and in what is proposed.
 
-use bass_tui::backend::ChoiceItem;
+use bass_tui::backend::Candidate;
 use bass_tui::sampling::{
     Accept, Accepted, Distribution, Draft, DrawKey, Proposal, Purpose, Sampling, argmax, uniform,
 };
@@ -51,8 +51,8 @@ pub const BAD_DRAFTS: &[BadDraft] = &[BadDraft::RawClaimed, BadDraft::ArgmaxDraw
 
 impl Fault {
     /// Verification with the mistake in it.
-    pub fn verify<'l>(self, item: &ChoiceItem<'_>, row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
-        let rules = &item.rules;
+    pub fn accept<'l>(self, candidate: &Candidate<'_>, drafts: &[Draft], row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
+        let rules = &candidate.rules;
         assert_eq!(rules.accept, Accept::Rejection);
         let mut sampling = *rules.sampling;
         if self == Self::UnfilteredTarget {
@@ -62,8 +62,8 @@ impl Fault {
             if self == Self::ArgmaxOfFiltered { most_probable(p) } else { p.draw(key, purpose) }
         };
         let mut tokens = Vec::new();
-        for (i, draft) in item.drafts.iter().enumerate() {
-            let key = key(item, i);
+        for (i, draft) in drafts.iter().enumerate() {
+            let key = key(candidate, i);
             let p = Distribution::new(row(i), &sampling, &[]);
             let Proposal::Drawn(q) = &draft.proposal else { unreachable!("the draft model draws") };
             let u = uniform(key, Purpose::Accept);
@@ -83,17 +83,17 @@ impl Fault {
             }
             tokens.push(draft.token);
         }
-        let at = item.drafts.len();
-        tokens.push(draw(&Distribution::new(row(at), &sampling, &[]), key(item, at), Purpose::Sample));
+        let at = drafts.len();
+        tokens.push(draw(&Distribution::new(row(at), &sampling, &[]), key(candidate, at), Purpose::Sample));
         Accepted { accepted: at, logprobs: vec![0.0; tokens.len()], tokens }
     }
 }
 
 impl BadDraft {
     /// A proposal with the mistake in it.
-    pub fn propose(self, item: &ChoiceItem<'_>, logits: &[f32]) -> Draft {
-        let sampling = *item.rules.sampling;
-        let key = key(item, item.drafts.len());
+    pub fn draw(self, candidate: &Candidate<'_>, drafts: &[Draft], logits: &[f32]) -> Draft {
+        let sampling = *candidate.rules.sampling;
+        let key = key(candidate, drafts.len());
         let of = |logits: &[f32], sampling: &Sampling| Distribution::new(logits, sampling, &[]);
         let claimed = of(logits, &sampling);
         let (token, q) = match self {
@@ -115,9 +115,9 @@ impl BadDraft {
     }
 }
 
-fn key(item: &ChoiceItem<'_>, offset: usize) -> DrawKey {
-    let position = item.history.len() as u32;
-    DrawKey { seed: item.rules.seed, candidate: item.candidate, position }.at(offset)
+fn key(candidate: &Candidate<'_>, offset: usize) -> DrawKey {
+    let position = candidate.tokens.len() as u32;
+    DrawKey { seed: candidate.rules.seed, candidate: candidate.index, position }.at(offset)
 }
 
 fn most_probable(p: &Distribution) -> u32 {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bass_tui::backend::{BackendError, ChoiceItem, Network, NetworkInfo, Rows, SeqId, Wanted};
+use bass_tui::backend::{BackendError, Candidate, Drafts, HostLogits, Network, NetworkInfo, Rows, SeqId, Wanted, host};
 use bass_tui::sampling::{Accepted, Draft};
 
 use super::VOCAB;
@@ -29,7 +29,12 @@ pub struct Toy {
     failing: Option<usize>,
     watch: Watch,
     logits: Vec<[f32; VOCAB]>,
+    held: Option<Held>,
 }
+
+/// The memory of a device that keeps drafts: the number of its batch, and the batch.
+#[derive(Clone, Default)]
+pub struct Held(Arc<Mutex<(u64, Vec<Drafts>)>>);
 
 /// A look at the sequences of a toy while an engine owns it.
 #[derive(Clone, Default)]
@@ -94,6 +99,7 @@ impl Toy {
             failing: None,
             watch: Watch::default(),
             logits: Vec::new(),
+            held: None,
         }
     }
 
@@ -141,8 +147,59 @@ impl Toy {
         Self { bad_draft: Some(bad), ..self }
     }
 
+    /// What is drafted stays in this memory.
+    pub fn on(self, device: &Held) -> Self {
+        Self { held: Some(device.clone()), ..self }
+    }
+
     pub fn watch(&self) -> Watch {
         self.watch.clone()
+    }
+}
+
+impl Held {
+    fn memory(&self) -> MutexGuard<'_, (u64, Vec<Drafts>)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, drafts: Vec<Drafts>) -> Vec<Drafts> {
+        let mut memory = self.memory();
+        let batch = memory.0 + 1;
+        *memory = (batch, drafts);
+        let held = |(place, drafts): (usize, &Drafts)| Drafts::Held { batch, place, len: drafts.count() };
+        memory.1.iter().enumerate().map(held).collect()
+    }
+
+    fn find(&self, drafts: &Drafts) -> Drafts {
+        let memory = self.memory();
+        match drafts {
+            Drafts::Host(_) => drafts.clone(),
+            Drafts::Held { batch, place, len } => {
+                assert_eq!((*batch, *len), (memory.0, memory.1[*place].count()), "drafts of the last batch");
+                memory.1[*place].clone()
+            }
+        }
+    }
+}
+
+impl HostLogits for Toy {
+    fn logits(&self, row: usize) -> &[f32] {
+        &self.logits[row]
+    }
+
+    fn draw(&self, candidate: &Candidate<'_>, drafts: &[Draft], row: usize) -> Draft {
+        match self.bad_draft {
+            None => candidate.draw(drafts, self.logits(row)),
+            Some(bad) => bad.draw(candidate, drafts, self.logits(row)),
+        }
+    }
+
+    fn accept(&self, candidate: &Candidate<'_>, drafts: &[Draft], row: usize) -> Accepted {
+        let row = |i: usize| self.logits(row + i);
+        match self.fault {
+            None => candidate.accept(drafts, &row),
+            Some(fault) => fault.accept(candidate, drafts, &row),
+        }
     }
 }
 
@@ -237,8 +294,24 @@ impl Network for Toy {
         Ok(self.logits.len())
     }
 
-    fn logits(&self, row: usize) -> &[f32] {
-        &self.logits[row]
+    fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+        let drafts = host::draft(self, candidates, lengths)?;
+        Ok(match &self.held {
+            None => drafts,
+            Some(device) => device.keep(drafts),
+        })
+    }
+
+    fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {
+        let found: Vec<Drafts>;
+        let drafts = match &self.held {
+            None => drafts,
+            Some(device) => {
+                found = drafts.iter().map(|drafts| device.find(drafts)).collect();
+                &found
+            }
+        };
+        host::verify(self, candidates, drafts)
     }
 
     fn len(&self, seq: SeqId) -> usize {
@@ -259,27 +332,6 @@ impl Network for Toy {
     fn kv_bytes(&self) -> usize {
         // A byte per position that there is room for.
         self.watch.memory().sequences.values().map(|sequence| sequence.capacity - sequence.shared).sum()
-    }
-
-    fn propose(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Draft> {
-        let draw = |item: &ChoiceItem<'_>| match self.bad_draft {
-            None => item.propose(self.logits(item.row)),
-            Some(bad) => bad.propose(item, self.logits(item.row)),
-        };
-        items.iter().map(draw).collect()
-    }
-
-    fn verify(&mut self, items: &[ChoiceItem<'_>]) -> Vec<Accepted> {
-        items
-            .iter()
-            .map(|item| {
-                let row = |i: usize| self.logits(item.row + i);
-                match self.fault {
-                    None => item.verify(&row),
-                    Some(fault) => fault.verify(item, &row),
-                }
-            })
-            .collect()
     }
 }
 

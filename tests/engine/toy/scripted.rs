@@ -1,9 +1,9 @@
 //! A drafter that proposes what it is told to.
 
-use bass_tui::backend::BackendError;
+use bass_tui::backend::{BackendError, Drafts};
 use bass_tui::engine::drafter::{Ask, Beginning, CandidateId, Evidence, Offer};
 use bass_tui::engine::{Drafter, RequestId};
-use bass_tui::sampling::{Draft, Proposal};
+use bass_tui::sampling::Draft;
 
 /// What to propose for a candidate now; the number of the step counts from 0.
 pub type Script = Box<dyn FnMut(&Ask<'_>, usize) -> Vec<u32> + Send>;
@@ -68,12 +68,12 @@ impl Drafter for Scripted {
         self.offered.iter().map(offer).collect()
     }
 
-    fn propose(&mut self, _asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Vec<Draft>>, BackendError> {
+    fn propose(&mut self, _asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
         let stingy = self.stingy;
         let propose = |(tokens, &length): (&Vec<u32>, &usize)| {
             assert!(length <= tokens.len(), "never more than was offered");
             let length = length - usize::from(stingy.is_some_and(|from| length >= from));
-            tokens[..length].iter().map(|&token| Draft { token, proposal: Proposal::Certain }).collect()
+            Drafts::Host(tokens[..length].iter().map(|&token| Draft::certain(token)).collect())
         };
         Ok(self.offered.iter().zip(lengths).map(propose).collect())
     }
