@@ -242,7 +242,7 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
 
 /// No process and no folder of any trial of this program is left.
 fn assert_nothing_is_left() {
-    let mark = format!("bass-tui-trial-{}-", std::process::id());
+    let mark = format!("bass-tui-run-{}-", std::process::id());
     let folders: Vec<String> =
         names(&std::env::temp_dir()).into_iter().filter(|name| name.starts_with(&mark)).collect();
     assert!(folders.is_empty(), "left over: {folders:?}");

@@ -18,7 +18,7 @@ use super::Limits;
 /// What the kernel may take beyond the limit that is watched, bytes: the watch can say what happened, the kernel only kills.
 const MARGIN: u64 = 64 << 20;
 /// How the names of our groups begin; the number of the program follows.
-const NAME: &str = "bass-tui-";
+const NAME: &str = concat!(env!("CARGO_PKG_NAME"), "-");
 /// What marks a group that systemd has given away.
 const MARKS: [&std::ffi::CStr; 2] = [c"trusted.delegate", c"user.delegate"];
 

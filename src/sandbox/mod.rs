@@ -7,7 +7,6 @@
 mod attack;
 #[cfg(target_os = "linux")]
 mod cgroup;
-#[cfg(unix)]
 mod child;
 #[cfg(target_os = "linux")]
 mod first;
@@ -15,50 +14,43 @@ mod first;
 mod landlock;
 #[cfg(target_os = "linux")]
 mod layout;
-#[cfg(unix)]
 mod limits;
 #[cfg(target_os = "linux")]
 mod means;
 #[cfg(target_os = "linux")]
 mod namespaces;
-#[cfg(unix)]
 mod output;
 #[cfg(target_os = "linux")]
 mod probe;
-#[cfg(unix)]
 mod procfs;
 mod protection;
-#[cfg(unix)]
 mod report;
 #[cfg(target_os = "linux")]
 mod root;
-#[cfg(unix)]
-pub(crate) mod scratch;
+mod scratch;
 #[cfg(any(test, target_os = "macos"))]
 #[cfg_attr(not(target_os = "macos"), allow(dead_code, reason = "elsewhere only its text is tested"))]
 mod seatbelt;
 #[cfg(target_os = "linux")]
 mod seccomp;
-#[cfg(unix)]
 mod spawn;
-#[cfg(unix)]
 mod stopwatch;
-#[cfg(unix)]
 mod supervise;
 mod tier;
 
 use std::ffi::OsString;
-#[cfg(unix)]
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+pub use scratch::Scratch;
 pub use tier::Tier;
 
 #[cfg(target_os = "linux")]
 use protection::Proof;
 pub use protection::{Layer, Protection};
+use stopwatch::Waited;
 
 /// Limits of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,20 +83,14 @@ impl Default for Limits {
     }
 }
 
-/// What to run. The numbers of the request pipe, of the record pipe and of `lines` are appended to the arguments of a program that
-/// announces itself; others get their arguments as they are.
+/// What to run.
 #[derive(Debug)]
-#[cfg_attr(
-    not(target_os = "linux"),
-    allow(dead_code, reason = "other systems have no file rules, or no trials at all")
-)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no file rules"))]
 pub struct Job<'a> {
     /// The program.
     pub program: &'a Path,
-    /// Its first arguments.
+    /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// What it reads from the request pipe.
-    pub request: Vec<u8>,
     /// Its limits.
     pub limits: Limits,
     /// Folders it may read besides the system's own.
@@ -115,44 +101,47 @@ pub struct Job<'a> {
     pub folder: Option<&'a Path>,
     /// Files to lay into its own folder before it starts: a relative path and the bytes.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// Variables besides those that every trial has.
+    /// Variables besides those that every program gets.
     pub environment: Vec<(OsString, OsString)>,
-    /// Descriptors it gets besides the standard ones and the two pipes, such as a line to another program in a
-    /// sandbox of its own. Once it runs, nobody else holds them.
-    #[cfg(unix)]
-    pub lines: Vec<OwnedFd>,
-    /// Whether it writes `started` to the record pipe when it is ready, so that its clock starts only then.
-    pub announces: bool,
+    /// Descriptors it inherits besides the standard ones, such as a pipe to another program. Once it runs, nobody else holds them.
+    pub inherited: Vec<OwnedFd>,
+    /// The two pipes of a program that is given data and reports back.
+    pub control: Option<Control>,
     /// Where its waiting for a core is counted. Programs that wait for each other share it.
-    #[cfg(unix)]
-    pub waited: stopwatch::Waited,
+    pub waited: Waited,
+}
+
+/// A pipe that the program reads a request from, and one that it writes a report to. The numbers of both and of [`Job::inherited`]
+/// are appended to its arguments.
+#[derive(Debug)]
+pub struct Control {
+    /// What it reads.
+    pub request: Vec<u8>,
+    /// What it writes first: its time starts only then.
+    pub ready: &'static [u8],
 }
 
 impl<'a> Job<'a> {
-    /// A program that announces itself and needs nothing but what it reads from the request pipe.
-    pub fn driver(program: &'a Path, arguments: Vec<OsString>, request: Vec<u8>, limits: Limits) -> Self {
+    /// A program that needs nothing but the system's own files.
+    pub fn new(program: &'a Path, arguments: Vec<OsString>, limits: Limits) -> Self {
         Self {
             program,
             arguments,
-            request,
             limits,
             readable: &[],
             writable: &[],
             folder: None,
             files: Vec::new(),
             environment: Vec::new(),
-            #[cfg(unix)]
-            lines: Vec::new(),
-            announces: true,
-            #[cfg(unix)]
-            waited: stopwatch::Waited::default(),
+            inherited: Vec::new(),
+            control: None,
+            waited: Waited::default(),
         }
     }
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(unix), allow(dead_code, reason = "other systems have no trials"))]
 pub enum Ended {
     /// By itself, with this code.
     Exited(i32),
@@ -177,9 +166,9 @@ pub enum Ended {
 pub struct Run {
     /// How it ended.
     pub ended: Ended,
-    /// The driver came up. If not, nothing can be said about the code under test.
+    /// It said that it is ready, or need not say so.
     pub has_started: bool,
-    /// The bytes on the record pipe after that.
+    /// What it reported after that.
     pub record: Vec<u8>,
     /// What was printed, in part.
     pub output: String,
@@ -269,7 +258,6 @@ impl Sandbox {
 
     /// Removes the folders of trials that ended with their program.
     pub fn sweep() {
-        #[cfg(unix)]
         scratch::sweep();
     }
 
@@ -278,14 +266,7 @@ impl Sandbox {
         &self.protection
     }
 
-    /// Runs a job: not on this system.
-    #[cfg(not(unix))]
-    pub fn run(&self, _job: Job, _cancel: &AtomicBool) -> Result<Run, String> {
-        Err("tests can be run on Linux and other Unix systems only so far".to_owned())
-    }
-
     /// Where a job stands. In the session of this program only where the rules keep it away from the terminal.
-    #[cfg(unix)]
     fn place_of(&self, job: &Job) -> child::Place {
         #[cfg(target_os = "linux")]
         if job.limits.gives_way && self.means.is_some() {
@@ -296,12 +277,11 @@ impl Sandbox {
     }
 
     /// Runs a job in a folder of its own.
-    #[cfg(unix)]
     pub fn run(&self, mut job: Job, cancel: &AtomicBool) -> Result<Run, String> {
         if !job.program.is_absolute() {
             return Err(format!("the program {} is not given with its whole path", job.program.display()));
         }
-        let lines = std::mem::take(&mut job.lines);
+        let inherited = std::mem::take(&mut job.inherited);
         let scratch = scratch::Scratch::new().map_err(|e| format!("a temporary folder could not be made: {e}"))?;
         #[cfg(target_os = "macos")]
         if self.has_profile {
@@ -338,7 +318,7 @@ impl Sandbox {
             Some(group) => Some(group.gate().map_err(|e| format!("a control group cannot be entered: {e}"))?),
             None => None,
         };
-        let run = supervise::run(job, lines, &scratch, cancel, place, |streams, keep, program| child::Plan {
+        let run = supervise::run(job, inherited, &scratch, cancel, place, |streams, keep, program| child::Plan {
             place,
             rlimits,
             streams: Some(streams),
@@ -371,7 +351,6 @@ impl Sandbox {
 }
 
 /// Who the program of a trial becomes when this program runs as root, and its group: a number that systems give to nobody.
-#[cfg(unix)]
 const OTHER_USER: u32 = 65533;
 
 /// What is said about tiers that are not there.
@@ -381,7 +360,6 @@ fn sentences(missing: &[(Tier, String)]) -> Vec<String> {
 }
 
 /// The system's error, if a call said that it failed.
-#[cfg(unix)]
 fn check(result: i32) -> std::io::Result<()> {
     // `last_os_error` only reads errno and allocates nothing.
     if result < 0 { Err(std::io::Error::last_os_error()) } else { Ok(()) }

@@ -20,7 +20,7 @@ pub struct Scratch {
 }
 
 /// How the names of all these folders begin.
-const PREFIX: &str = "bass-tui-trial-";
+const PREFIX: &str = concat!(env!("CARGO_PKG_NAME"), "-run-");
 
 /// Removes folders that a program left behind because it was killed.
 pub fn sweep() {

@@ -85,8 +85,7 @@ mod mac {
         fs::write(&secret, "secret").map_err(text)?;
         let script = "/bin/cat \"$1/secret\" >/dev/null 2>&1 && exit 3; (: > \"$1/made\") 2>/dev/null && exit 4; : > mine || exit 5; exit 0";
         let arguments = ["-c", script, "sh"].map(OsString::from).into_iter().chain([outside.path().into()]).collect();
-        let job =
-            Job { announces: false, ..Job::driver(Path::new("/bin/sh"), arguments, Vec::new(), Limits::default()) };
+        let job = Job::new(Path::new("/bin/sh"), arguments, Limits::default());
         match sandbox.run(job, &AtomicBool::new(false))?.ended {
             Ended::Exited(0) => Ok(()),
             Ended::Exited(3) => Err("in its trial run a file of the user could be read".to_owned()),

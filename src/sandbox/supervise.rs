@@ -20,14 +20,12 @@ use super::{Ended, Job, Run};
 
 /// How often limits and the wish to cancel are looked at.
 const TICK: Duration = Duration::from_millis(20);
-/// How long an interpreter may take to come up, before the trial's own clock starts.
+/// How long a program may take to be ready.
 const START_UP: Duration = Duration::from_secs(30);
-/// A record is small; what is longer is no record.
-const LONGEST_RECORD: usize = 1 << 16;
+/// More is no report: nothing after it is read.
+const LONGEST_REPORT: usize = 1 << 16;
 /// How long a trial beside a generation may compete for cores: most are over by then, and an early pass ends the generation.
 const HASTE: Duration = Duration::from_millis(400);
-/// The line the driver writes when it is ready to load the code under test.
-const STARTED: &[u8] = b"started\n";
 
 /// The parent's ends of the pipes, and what came through them.
 struct Lines {
@@ -67,7 +65,7 @@ pub fn run(
         printed: Some(printed),
         record: Some(record),
         request: Some(request),
-        unsent: job.request.clone(),
+        unsent: job.control.as_ref().map(|control| control.request.clone()).unwrap_or_default(),
         sent: 0,
         output: Output::default(),
         report: Vec::new(),
@@ -78,26 +76,22 @@ pub fn run(
     lines.exchange();
     let over = (lines.output.total() > job.limits.output).then_some(Ended::OutputLimit);
     let ended = stopped.or(over).unwrap_or(ended);
-    let (has_started, record) = match lines.report.strip_prefix(STARTED) {
+    let ready = job.control.as_ref().map_or(&b""[..], |control| control.ready);
+    let (has_started, record) = match lines.report.strip_prefix(ready) {
         Some(rest) => (true, rest.to_vec()),
-        None => (!job.announces, lines.report),
+        None => (false, lines.report),
     };
     Ok(Run { ended, has_started, record, output: lines.output.text(), elapsed: begun.elapsed() })
 }
 
 /// The program of a job, with an environment built from nothing.
 fn program(job: &Job, scratch: &Scratch, keep: &[OwnedFd]) -> Result<Program, String> {
-    let numbers = if job.announces { keep } else { &[] };
+    let numbers = if job.control.is_some() { keep } else { &[] };
     let numbers = numbers.iter().map(|fd| fd.as_raw_fd().to_string().into());
     let arguments = job.arguments.iter().cloned().chain(numbers).collect();
     let home = scratch.path().as_os_str();
-    let common: [(&str, &OsStr); 5] = [
-        ("LANG", "C.UTF-8".as_ref()),
-        ("TZ", "UTC".as_ref()),
-        ("PYTHONHASHSEED", "0".as_ref()),
-        ("HOME", home),
-        ("TMPDIR", home),
-    ];
+    let common: [(&str, &OsStr); 4] =
+        [("LANG", "C.UTF-8".as_ref()), ("TZ", "UTC".as_ref()), ("HOME", home), ("TMPDIR", home)];
     let mut environment: BTreeMap<OsString, OsString> =
         common.into_iter().map(|(name, value)| (name.into(), value.to_owned())).collect();
     environment.extend(job.environment.iter().cloned());
@@ -116,7 +110,8 @@ fn watch(
 ) -> Option<Ended> {
     let begun = Instant::now();
     let mut group = Group::of(process);
-    let mut has_started = !job.announces;
+    let ready = job.control.as_ref().map_or(&b""[..], |control| control.ready);
+    let mut has_started = job.control.is_none();
     let mut clock = Stopwatch::new(if has_started { job.limits.wall } else { START_UP }, &job.waited);
     let mut ticks = 0_u32;
     let mut next_tick = Instant::now() + TICK;
@@ -153,10 +148,10 @@ fn watch(
         if lines.output.total() > job.limits.output {
             return Some(Ended::OutputLimit);
         }
-        if lines.report.len() > LONGEST_RECORD {
+        if lines.report.len() > LONGEST_REPORT {
             return None;
         }
-        if !has_started && lines.report.starts_with(STARTED) {
+        if !has_started && lines.report.starts_with(ready) {
             has_started = true;
             clock = Stopwatch::new(job.limits.wall, &job.waited);
         }
@@ -241,7 +236,7 @@ impl Lines {
             let Some(count) = take(&mut self.printed, &mut buffer) else { break };
             self.output.push(&buffer[..count]);
         }
-        while self.report.len() <= LONGEST_RECORD {
+        while self.report.len() <= LONGEST_REPORT {
             let Some(count) = take(&mut self.record, &mut buffer) else { break };
             self.report.extend_from_slice(&buffer[..count]);
         }

@@ -1,6 +1,9 @@
 //! Real runs in every tier that the machine has.
 
 use std::fs;
+use std::io::Write;
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::time::Instant;
 
 use super::*;
 
@@ -20,7 +23,21 @@ fn sandboxes() -> Vec<Sandbox> {
 
 fn shell(script: &str) -> Job<'static> {
     let arguments = ["-c", script].map(OsString::from).to_vec();
-    Job { announces: false, ..Job::driver(Path::new("/bin/sh"), arguments, Vec::new(), Limits::default()) }
+    Job::new(Path::new("/bin/sh"), arguments, Limits::default())
+}
+
+/// This test program, and the folder that it has to read.
+fn own_program() -> (PathBuf, [PathBuf; 1]) {
+    let program = std::env::current_exe().unwrap();
+    let folder = [program.parent().unwrap().to_path_buf()];
+    (program, folder)
+}
+
+/// One ignored test of this program, as a program of its own.
+fn part<'a>(test: &str, program: &'a Path, limits: Limits) -> Job<'a> {
+    let test = format!("{}::{test}", module_path!().split_once("::").unwrap().1);
+    let arguments = ["--exact", &test, "--ignored", "--nocapture", "--test-threads=1"].map(OsString::from).to_vec();
+    Job::new(program, arguments, limits)
 }
 
 fn run(sandbox: &Sandbox, job: Job) -> Run {
@@ -71,31 +88,34 @@ fn a_program_stands_behind_the_users_own() {
     }
 }
 
-/// Beside a generation a program that takes long runs only when a core has nothing else to do, and cannot change that.
+/// Beside other work a program that takes long runs only when a core has nothing else to do, and cannot change that.
 #[test]
 fn what_gives_way_soon_runs_in_the_gaps_of_this_programs_session() {
-    let Ok(python) = crate::trial::interpreter::find_python() else {
-        eprintln!("skipped: no Python");
-        return;
-    };
-    let code = "import os, time\n\
-            end = time.monotonic() + 1.5\n\
-            while time.monotonic() < end and os.sched_getscheduler(0) != os.SCHED_IDLE: pass\n\
-            print(os.sched_getscheduler(0) == os.SCHED_IDLE, os.getpgid(0) == os.getsid(0))\n\
-            try: os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0)); print('changed')\n\
-            except OSError: print('refused')\n";
+    let (program, readable) = own_program();
     for sandbox in sandboxes() {
-        for (gives_way, expected) in [(true, "True False\nrefused\n"), (false, "False True\nchanged\n")] {
-            let job = Job {
-                arguments: ["-I", "-S", "-c", code].map(OsString::from).to_vec(),
-                program: &python.program,
-                readable: &python.readable,
-                limits: Limits { gives_way, ..Limits::default() },
-                ..shell("")
-            };
+        for (gives_way, expected) in
+            [(true, "idle true, leader false, changed false"), (false, "idle false, leader true, changed true")]
+        {
+            let limits = Limits { gives_way, ..Limits::default() };
+            let job = Job { readable: &readable, ..part("waits_to_be_idle", &program, limits) };
             let said = run(&sandbox, job).output;
-            assert_eq!(said, expected, "{} {gives_way}", sandbox.protection().tier);
+            assert!(said.contains(expected), "{} {gives_way}: {said}", sandbox.protection().tier);
         }
+    }
+}
+
+#[test]
+#[ignore = "started by the test above, in a sandbox"]
+fn waits_to_be_idle() {
+    // SAFETY: plain numbers, and a live value.
+    unsafe {
+        let is_idle = || libc::sched_getscheduler(0) == libc::SCHED_IDLE;
+        let end = Instant::now() + Duration::from_millis(1500);
+        while Instant::now() < end && !is_idle() {}
+        let (idle, leader) = (is_idle(), libc::getpgid(0) == libc::getsid(0));
+        let priority = libc::sched_param { sched_priority: 0 };
+        let changed = libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const priority) == 0;
+        println!("idle {idle}, leader {leader}, changed {changed}");
     }
 }
 
@@ -133,31 +153,57 @@ fn a_program_that_cannot_be_started_is_told_with_its_stage() {
 
 /// Two programs in sandboxes of their own, joined by a pipe that nobody else holds: its end is seen when the writer has ended.
 #[test]
-fn lines_join_two_programs_in_every_tier() {
+fn pipes_join_two_programs_in_every_tier() {
+    let (program, readable) = own_program();
     for sandbox in sandboxes() {
         let (reader, writer) = std::io::pipe().unwrap();
         let (from, to) = (OwnedFd::from(reader), OwnedFd::from(writer));
-        let number = std::os::fd::AsRawFd::as_raw_fd;
-        let python = crate::trial::interpreter::find_python();
-        let Ok(python) = python else {
-            eprintln!("skipped: no Python");
-            return;
+        let job = |name: &str, pipe: OwnedFd| Job {
+            environment: vec![("PIPE".into(), pipe.as_raw_fd().to_string().into())],
+            inherited: vec![pipe],
+            readable: &readable,
+            ..part(name, &program, Limits::default())
         };
-        let job = |code: String, line: OwnedFd| Job {
-            arguments: vec!["-I".into(), "-S".into(), "-c".into(), code.into()],
-            program: &python.program,
-            readable: &python.readable,
-            lines: vec![line],
-            ..shell("")
-        };
-        let send = job(format!("import os; os.write({}, b'hello'); os._exit(0)", number(&to)), to);
-        let receive = job(format!("import os; print(open({}).read(), flush=True)", number(&from)), from);
+        let (send, receive) = (job("writes_to_a_pipe", to), job("reads_a_pipe_to_its_end", from));
         let received = std::thread::scope(|scope| {
             let sending = scope.spawn(|| run(&sandbox, send));
             let received = run(&sandbox, receive);
             assert_eq!(sending.join().unwrap().ended, Ended::Exited(0));
             received
         });
-        assert_eq!((received.output.as_str(), received.ended), ("hello\n", Ended::Exited(0)));
+        assert!(received.output.contains("got hello."), "{}", received.output);
+        assert_eq!(received.ended, Ended::Exited(0));
+    }
+}
+
+/// The pipe that the test above names.
+fn inherited_pipe() -> fs::File {
+    let number: RawFd = std::env::var("PIPE").unwrap().parse().unwrap();
+    // SAFETY: a descriptor that was inherited, and that nothing else in this program uses.
+    unsafe { fs::File::from_raw_fd(number) }
+}
+
+#[test]
+#[ignore = "started by a test above, in a sandbox"]
+fn writes_to_a_pipe() {
+    inherited_pipe().write_all(b"hello").unwrap();
+}
+
+#[test]
+#[ignore = "started by a test above, in a sandbox"]
+fn reads_a_pipe_to_its_end() {
+    println!("got {}.", std::io::read_to_string(inherited_pipe()).unwrap());
+}
+
+/// What runs programs could be published alone: it uses nothing else of this one.
+#[test]
+fn the_sandbox_uses_no_other_room() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sandbox");
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let text = fs::read_to_string(&path).unwrap();
+        for room in text.match_indices(concat!("crate", "::")).map(|(at, found)| &text[at + found.len()..]) {
+            let room = room.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+            assert_eq!(room, "skip", "{} uses another room", path.display());
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Knows neither engine nor screen. Two jobs, kept apart: the sandbox contains the code, `verdict` decides what counts as a pass.
 
-pub(crate) mod interpreter;
+mod interpreter;
 mod project;
 mod runner;
 mod toolchain;

@@ -182,12 +182,6 @@ impl Report {
     }
 }
 
-#[cfg(not(unix))]
-fn signal_name(signal: i32) -> String {
-    format!("signal {signal}")
-}
-
-#[cfg(unix)]
 fn signal_name(signal: i32) -> String {
     let name = match signal {
         libc::SIGSEGV => "SIGSEGV (a bad memory access)",

@@ -346,7 +346,7 @@ fn try_hostile(runner: &Runner, folder: &str, least: usize, make: impl Fn(&str) 
 /// No process and no folder of any trial of this program is left.
 fn assert_nothing_is_left() {
     let _nobody = RUNNING.write();
-    let mark = format!("bass-tui-trial-{}-", std::process::id());
+    let mark = format!("bass-tui-run-{}-", std::process::id());
     // What Go compiled of its library is kept as long as the runner of another test.
     let is_kept = |name: &String| std::env::temp_dir().join(name).join("trim.txt").exists();
     let folders = names(&std::env::temp_dir()).into_iter().filter(|name| name.starts_with(&mark) && !is_kept(name));

@@ -242,7 +242,7 @@ fn everything_ends_when_the_program_is_killed() {
     for (tier, _) in runners(&TIERS) {
         let mut program =
             again("runs_an_endless_trial", tier.name()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mark = std::env::temp_dir().join(format!("bass-tui-trial-{}-", program.id()));
+        let mark = std::env::temp_dir().join(format!("bass-tui-run-{}-", program.id()));
         let home = format!("HOME={}", mark.display());
         // The first process, where there is one, still looks like the program it is a copy of; the others have the trial's environment.
         assert!(until(|| living(&home) >= 3), "{}: the trial did not start", tier.name());

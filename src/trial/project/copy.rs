@@ -5,29 +5,13 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Project;
 use super::list::{List, list};
-#[cfg(unix)]
-use crate::sandbox::scratch::Scratch;
-
-/// A private folder; the careful kind belongs to the sandbox, which other systems lack.
-#[cfg(not(unix))]
-#[derive(Debug)]
-struct Scratch(tempfile::TempDir);
-
-#[cfg(not(unix))]
-impl Scratch {
-    fn new() -> io::Result<Self> {
-        tempfile::tempdir().map(Self)
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-}
+use crate::sandbox::Scratch;
 
 /// The largest project that is copied.
 const LARGEST: u64 = 200 << 20;
@@ -81,7 +65,7 @@ impl Base {
         for path in &self.list.dependencies {
             let link = folder.path().join(path);
             fs::create_dir_all(link.parent().unwrap_or(folder.path())).map_err(failed)?;
-            link_to(&self.root.join(path), &link).map_err(failed)?;
+            symlink(self.root.join(path), &link).map_err(failed)?;
         }
         if let Some(program) = program {
             put(folder.path(), &project.file, program).map_err(|e| {
@@ -150,40 +134,16 @@ fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir_all(parent)?;
     }
     if meta.is_symlink() {
-        return link_to(&fs::read_link(from)?, to);
+        return symlink(fs::read_link(from)?, to);
     }
     if !meta.is_file() {
         // Pipes, sockets and devices are nobody's source.
         return Ok(());
     }
     let (source, target) = (File::open(from)?, File::create_new(to)?);
-    if !clone(&source, &target) {
-        io::copy(&mut &source, &mut &target)?;
-    }
+    // Shares the blocks on disks that can do it.
+    io::copy(&mut &source, &mut &target)?;
     target.set_permissions(meta.permissions())
-}
-
-/// Makes `target` share the blocks of `source`, on disks that can do it.
-#[cfg(target_os = "linux")]
-fn clone(source: &File, target: &File) -> bool {
-    use std::os::fd::AsRawFd;
-    // SAFETY: two open descriptors and a plain number; the call only writes to the target file.
-    unsafe { libc::ioctl(target.as_raw_fd(), libc::FICLONE as _, source.as_raw_fd()) == 0 }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn clone(_source: &File, _target: &File) -> bool {
-    false
-}
-
-#[cfg(unix)]
-fn link_to(target: &Path, link: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, link)
-}
-
-#[cfg(not(unix))]
-fn link_to(_target: &Path, _link: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// Writes `text` to a file of a copy. Nothing on the way may lead out of it.
@@ -219,8 +179,8 @@ mod tests {
         fs::write(root.join("src/a.py"), "old").unwrap();
         fs::write(root.join("test_a.py"), "tests").unwrap();
         fs::write(root.join("target/debug/big"), "x").unwrap();
-        link_to(Path::new("/etc/passwd"), &root.join("leads_out")).unwrap();
-        link_to(Path::new("/tmp"), &root.join("folder_out")).unwrap();
+        symlink("/etc/passwd", root.join("leads_out")).unwrap();
+        symlink("/tmp", root.join("folder_out")).unwrap();
         let mut project =
             Project { root: root.to_path_buf(), package: "".into(), file: "src/a.py".into(), tests: None };
         let base = Base::new(root).unwrap();

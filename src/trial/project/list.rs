@@ -1,7 +1,8 @@
 //! Which files of a project a copy holds: what git knows and what it does not ignore; without git all but what builds leave behind.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -55,18 +56,7 @@ fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
         .output()
         .ok()?;
     let paths = output.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty());
-    output.status.success().then(|| paths.map(|name| PathBuf::from(to_os(name))).collect())
-}
-
-#[cfg(unix)]
-fn to_os(bytes: &[u8]) -> OsString {
-    use std::os::unix::ffi::OsStringExt;
-    OsString::from_vec(bytes.to_vec())
-}
-
-#[cfg(not(unix))]
-fn to_os(bytes: &[u8]) -> OsString {
-    String::from_utf8_lossy(bytes).into_owned().into()
+    output.status.success().then(|| paths.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
 }
 
 fn walk(root: &Path, folder: &Path, list: &mut List) -> Result<(), String> {

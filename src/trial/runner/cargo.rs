@@ -29,8 +29,7 @@ use super::nonce;
 use super::project::guard;
 use super::record::{Channel, VARIABLE};
 use super::rust::{GUARD, compile_limits, make_executable, not_compiled};
-use crate::sandbox::scratch::Scratch;
-use crate::sandbox::{Ended, Job, Run, Sandbox};
+use crate::sandbox::{Ended, Job, Run, Sandbox, Scratch};
 
 /// How long a build may take, the first of all packages included.
 const BUILD_TIME: Duration = Duration::from_secs(300);
@@ -236,7 +235,7 @@ impl Bench<'_> {
         environment: Vec<(OsString, OsString)>,
     ) -> Result<(Run, Option<Vec<String>>), TrialError> {
         let nonce = nonce()?;
-        let (channel, lines, variable) = Channel::open(&nonce)?;
+        let (channel, inherited, variable) = Channel::open(&nonce)?;
         let built = [self.workshop.products.path().to_path_buf(), self.workshop.place.path().to_path_buf()];
         let readable = [&built[..], &copy.readable].concat();
         let writable = [copy.path().to_path_buf()];
@@ -246,9 +245,8 @@ impl Bench<'_> {
             writable: &writable,
             folder: Some(&folder),
             environment: [vec![variable], environment].concat(),
-            lines,
-            announces: false,
-            ..Job::driver(binary, arguments, Vec::new(), self.limits)
+            inherited,
+            ..Job::new(binary, arguments, self.limits)
         };
         let run = self.sandbox.run(job, self.cancel).map_err(TrialError::Sandbox)?;
         Ok((run, channel.read(&nonce)))
@@ -292,8 +290,7 @@ impl Bench<'_> {
             writable: &writable,
             folder: Some(&folder),
             environment,
-            announces: false,
-            ..Job::driver(&cargo, arguments, Vec::new(), limits)
+            ..Job::new(&cargo, arguments, limits)
         };
         self.sandbox.run(job, self.cancel).map_err(TrialError::Sandbox)
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::super::project::{Base, Project};
 use super::super::{Assurance, Limits, Status, Trial, TrialError, Verdict, verdict};
+use super::SAME_HASHES;
 use super::project::guard;
 use crate::sandbox::{Ended, Job, Sandbox};
 use crate::untrusted::{clean, clean_line};
@@ -96,7 +97,8 @@ pub fn run(
         memory: trial.limits.memory.max(2 << 30),
         ..trial.limits
     };
-    let mut environment: Vec<(OsString, OsString)> = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
+    let mut environment: Vec<(OsString, OsString)> =
+        vec![("OPENSSL_CONF".into(), "/dev/null".into()), SAME_HASHES.map(Into::into).into()];
     environment.extend(env::join_paths(&path).ok().map(|path| ("PATH".into(), path)));
     let job = Job {
         readable: &readable,
@@ -104,8 +106,7 @@ pub fn run(
         folder: folder.as_deref(),
         files,
         environment,
-        announces: false,
-        ..Job::driver(&program, words[1..].iter().map(OsString::from).collect(), Vec::new(), limits)
+        ..Job::new(&program, words[1..].iter().map(OsString::from).collect(), limits)
     };
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     let shown = clean_line(&command.words.join(" "), 80);

@@ -12,8 +12,7 @@ use super::nonce;
 use super::record::{Channel, VARIABLE};
 use super::rust::{compile_limits, make_executable, not_compiled};
 use super::tests_in_text::{blank, body};
-use crate::sandbox::scratch::Scratch;
-use crate::sandbox::{Ended, Job, Run, Sandbox};
+use crate::sandbox::{Ended, Job, Run, Sandbox, Scratch};
 use crate::untrusted::{clean, clean_line};
 
 const GUARD: &str = include_str!("go/guard.go.txt");
@@ -88,7 +87,7 @@ pub fn run(
         return not_compiled(&compiled, &trial.limits);
     }
     drop(kept);
-    let (channel, lines, variable) = Channel::open(&nonce)?;
+    let (channel, inherited, variable) = Channel::open(&nonce)?;
     let only = format!("^({})$", tests.join("|"));
     let arguments: Vec<OsString> =
         ["-test.v".into(), "-test.paniconexit0".into(), "-test.count=1".into(), format!("-test.run={only}").into()]
@@ -97,9 +96,8 @@ pub fn run(
     let job = Job {
         readable: &readable,
         environment: vec![variable],
-        lines,
-        announces: false,
-        ..Job::driver(&binary, arguments, Vec::new(), trial.limits)
+        inherited,
+        ..Job::new(&binary, arguments, trial.limits)
     };
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     let told = channel.read(&nonce);
@@ -135,8 +133,7 @@ fn compile(
         writable: &writable,
         folder: Some(place),
         environment,
-        announces: false,
-        ..Job::driver(&go.program, arguments, Vec::new(), compile_limits(limits))
+        ..Job::new(&go.program, arguments, compile_limits(limits))
     };
     sandbox.run(job, cancel).map_err(TrialError::Sandbox)
 }

@@ -19,11 +19,10 @@ use super::super::toolchain::Tool;
 use super::super::{Limits, Status, Trial, TrialError, Verdict, verdict};
 use super::go::{Cache, environment, package_of};
 use super::names::Names;
-use super::nonce;
 use super::project::{Projects, guard};
 use super::rust::{compile_limits, make_executable, not_compiled};
-use crate::sandbox::scratch::Scratch;
-use crate::sandbox::{Ended, Job, Run, Sandbox};
+use super::{driver, nonce};
+use crate::sandbox::{Ended, Job, Run, Sandbox, Scratch};
 use crate::untrusted::{clean, clean_line};
 use report::{early_end, read, with_messages};
 use text::{guarded, module_path, with_import};
@@ -254,8 +253,7 @@ impl Runs<'_> {
             writable: &writable,
             folder: Some(&folder),
             environment,
-            announces: false,
-            ..Job::driver(&go.program, arguments, Vec::new(), compile_limits(limits))
+            ..Job::new(&go.program, arguments, compile_limits(limits))
         };
         let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
         if run.ended == Ended::Exited(0) && make_executable(&binary) {
@@ -285,7 +283,7 @@ impl Runs<'_> {
             readable: &readable,
             writable: &writable,
             folder: Some(&folder),
-            ..Job::driver(
+            ..driver(
                 &binary,
                 arguments,
                 nonce.clone().into_bytes(),

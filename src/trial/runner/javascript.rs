@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::super::toolchain::Tool;
 use super::super::verdict::{self, Judged};
 use super::super::{Assurance, Limits, Tests, Trial, TrialError, Verdict};
-use super::{nonce, pair};
+use super::{driver, nonce, pair};
 use crate::language::Language;
 use crate::sandbox::{Job, Sandbox};
 
@@ -112,7 +112,7 @@ fn job<'a>(node: &'a Tool, parts: &[&str], request: &Request, limits: Limits) ->
     let request = serde_json::to_vec(request).unwrap_or_default();
     // Node ends at once if it may not read the system's OpenSSL settings.
     let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
-    Job { readable: &node.readable, environment, ..Job::driver(&node.program, arguments, request, limits) }
+    Job { readable: &node.readable, environment, ..driver(&node.program, arguments, request, limits) }
 }
 
 fn shared(

@@ -17,10 +17,9 @@ use super::super::{Limits, Status, Trial, TrialError, Verdict};
 use super::command::split;
 use super::names::read;
 use super::project::{Projects, guard};
-use super::{javascript, nonce};
+use super::{driver, javascript, nonce};
 use crate::language::Language;
-use crate::sandbox::scratch::Scratch;
-use crate::sandbox::{Ended, Job, Run, Sandbox};
+use crate::sandbox::{Ended, Job, Run, Sandbox, Scratch};
 use crate::untrusted::clean_line;
 
 const RECORD: &str = include_str!("project/record.js");
@@ -235,7 +234,7 @@ impl Runs<'_> {
             writable: &writable,
             folder: Some(&folder),
             environment,
-            ..Job::driver(
+            ..driver(
                 &node.program,
                 arguments.into_iter().map(OsString::from).collect(),
                 serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default(),

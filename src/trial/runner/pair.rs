@@ -20,13 +20,12 @@ pub struct Pair {
 }
 
 /// Runs both at once and joins them. The end of the judge is the end of both; a wish to cancel goes to the judge.
-#[cfg(unix)]
 pub fn run(sandbox: &Sandbox, mut judge: Job, mut worker: Job, cancel: &AtomicBool) -> Result<Pair, String> {
     let failed = |error: std::io::Error| format!("a pipe could not be made: {error}");
     let (worker_reads, judge_writes) = std::io::pipe().map_err(failed)?;
     let (judge_reads, worker_writes) = std::io::pipe().map_err(failed)?;
-    judge.lines = vec![judge_reads.into(), judge_writes.into()];
-    worker.lines = vec![worker_reads.into(), worker_writes.into()];
+    judge.inherited = vec![judge_reads.into(), judge_writes.into()];
+    worker.inherited = vec![worker_reads.into(), worker_writes.into()];
     worker.waited = judge.waited.clone();
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -49,12 +48,4 @@ pub fn run(sandbox: &Sandbox, mut judge: Job, mut worker: Job, cancel: &AtomicBo
         let worked = early.map_or_else(|| told.recv().map_err(|_| "the worker's thread ended".to_owned()), Ok)??;
         Ok(Pair { judge: judged?, worker: worked })
     })
-}
-
-/// Not on this system.
-#[cfg(not(unix))]
-pub fn run(sandbox: &Sandbox, judge: Job, worker: Job, cancel: &AtomicBool) -> Result<Pair, String> {
-    let _ = worker;
-    let run = sandbox.run(judge, cancel)?;
-    Ok(Pair { worker: run.clone(), judge: run })
 }

@@ -13,7 +13,7 @@ use super::super::project::{Base, Copy, Project};
 use super::super::{Assurance, Limits, Status, Trial, TrialError, Verdict};
 use super::cargo::Workshop;
 use super::names::{Baseline, read};
-use super::nonce;
+use super::{driver, nonce};
 use crate::sandbox::{Job, Run, Sandbox};
 
 const PYTHON: &str = include_str!("project/python.py");
@@ -149,7 +149,7 @@ fn python_once(
         readable: &readable,
         writable: &writable,
         folder: Some(&folder),
-        ..Job::driver(&python.program, arguments, request, limits)
+        ..driver(&python.program, arguments, request, limits)
     };
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     Ok((run, nonce))

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use super::super::interpreter::{Fault, Python, find_python};
 use super::super::verdict::{self, Judged};
 use super::super::{Limits, Status, Tests, Trial, TrialError, Verdict};
-use super::{nonce, pair};
+use super::{driver, nonce, pair};
 use crate::sandbox::{Job, Sandbox};
 use crate::untrusted::clean_line;
 
@@ -154,7 +154,7 @@ fn in_one(
 fn job(python: &Prepared, request: Vec<u8>, limits: Limits) -> Job<'_> {
     // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to the last.
     let arguments = ["-s", "-B", "-X", "utf8", "-c", STARTER].map(OsString::from).to_vec();
-    Job { readable: &python.python.readable, ..Job::driver(&python.python.program, arguments, request, limits) }
+    Job { readable: &python.python.readable, ..driver(&python.python.program, arguments, request, limits) }
 }
 
 fn with_nonce<'a>(

@@ -15,8 +15,7 @@ use super::super::{Assurance, Limits, Status, Tests, Trial, TrialError, Verdict,
 use super::nonce;
 use super::record::{Channel, VARIABLE};
 use super::tests_in_text::{TestFunction, guarded};
-use crate::sandbox::scratch::Scratch;
-use crate::sandbox::{Ended, Job, Run, Sandbox};
+use crate::sandbox::{Ended, Job, Run, Sandbox, Scratch};
 use crate::untrusted::{clean, clean_line};
 
 /// What reports the end of a test from within.
@@ -56,15 +55,14 @@ pub fn run(sandbox: &Sandbox, rustc: &Tool, trial: &Trial, cancel: &AtomicBool) 
     if compiled.ended != Ended::Exited(0) || !make_executable(&binary) {
         return not_compiled(&compiled, &trial.limits);
     }
-    let (channel, lines, variable) = Channel::open(&nonce)?;
+    let (channel, inherited, variable) = Channel::open(&nonce)?;
     let arguments = ["--test-threads=1"].map(OsString::from).to_vec();
     let readable = [place.to_path_buf()];
     let job = Job {
         readable: &readable,
         environment: vec![variable],
-        lines,
-        announces: false,
-        ..Job::driver(&binary, arguments, Vec::new(), trial.limits)
+        inherited,
+        ..Job::new(&binary, arguments, trial.limits)
     };
     let run = sandbox.run(job, cancel).map_err(TrialError::Sandbox)?;
     let told = channel.read(&nonce);
@@ -170,8 +168,7 @@ fn compile(
         writable: &writable,
         folder: Some(place),
         environment: path.map(|path| ("PATH".into(), path.into())).into_iter().collect(),
-        announces: false,
-        ..Job::driver(&rustc.program, arguments, Vec::new(), compile_limits(limits))
+        ..Job::new(&rustc.program, arguments, compile_limits(limits))
     };
     sandbox.run(job, cancel).map_err(TrialError::Sandbox)
 }
