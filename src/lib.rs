@@ -14,6 +14,9 @@ pub mod language;
 pub mod model;
 pub mod sampling;
 pub mod sandbox;
+#[cfg(test)]
+#[path = "../tests/shared/skip.rs"]
+mod skip;
 pub mod source;
 pub mod trial;
 pub mod tui;

@@ -227,7 +227,7 @@ mod tests {
         let groups = match Groups::find() {
             Ok(groups) => groups,
             Err(why) => {
-                eprintln!("skipped: control groups: {why}");
+                crate::skip::as_it_cannot("control groups", why);
                 return;
             }
         };

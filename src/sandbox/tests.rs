@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::time::Instant;
 
 use super::*;
+use crate::skip;
 
 /// The tiers of this machine; a line for each that is missing.
 fn sandboxes() -> Vec<Sandbox> {
@@ -15,7 +16,7 @@ fn sandboxes() -> Vec<Sandbox> {
         if protection.tier == tier.name() {
             return Some(sandbox);
         }
-        eprintln!("skipped: tier {}", protection.missing.join("; "));
+        skip::as_it_cannot("tier", protection.missing.join("; "));
         None
     };
     all.into_iter().filter_map(there).collect()
@@ -125,7 +126,7 @@ fn a_control_group_limits_processes_in_every_tier() {
     for sandbox in sandboxes() {
         if !sandbox.groups.as_ref().is_some_and(cgroup::Groups::has_processes) {
             let layer = sandbox.protection().layers.last().map(|layer| layer.how.as_str());
-            eprintln!("skipped: control groups: {}", layer.unwrap_or_default());
+            skip::as_it_cannot("control groups", layer.unwrap_or_default());
             return;
         }
         // Fewer than the watch would notice in time.

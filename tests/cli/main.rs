@@ -6,6 +6,8 @@ mod generation;
 mod golden;
 mod prompts;
 mod refusals;
+#[path = "../shared/skip.rs"]
+mod skip;
 mod terminal;
 mod tests_of_candidates;
 mod tools;

@@ -92,7 +92,7 @@ fn a_file_that_cannot_be_written_is_found_out_before_any_work() {
     permissions.set_readonly(true);
     fs::set_permissions(&file, permissions).unwrap();
     if fs::OpenOptions::new().append(true).open(&file).is_ok() {
-        println!("skipped: this user may write files that are read-only");
+        super::skip::as_it_cannot("read-only files", "this user may write them");
         return;
     }
     world.run(&["complete", "--json", "--apply", "--file", &file]).refused(2, &["--apply", "mine.py"]);

@@ -262,7 +262,7 @@ fn git_and_patch_take_the_diff() {
                 let out = match run.env("GIT_CEILING_DIRECTORIES", folder.path()).output() {
                     Ok(out) => out,
                     Err(error) => {
-                        println!("skipped: {tool} is not here ({error})");
+                        crate::skip::for_want_of(tool, error);
                         continue;
                     }
                 };

@@ -565,7 +565,7 @@ fn what_is_written_is_valid() {
         std::fs::write(&path, target.splice(candidate)).unwrap();
         match std::process::Command::new(tool).args(arguments).arg(&path).current_dir(folder.path()).output() {
             Ok(out) => assert!(out.status.success() && (tool != "gofmt" || out.stdout.is_empty()), "{out:?}"),
-            Err(error) => println!("skipped: {tool} is not here ({error})"),
+            Err(error) => crate::skip::for_want_of(tool, error),
         }
     }
 }

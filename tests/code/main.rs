@@ -4,4 +4,6 @@
 mod apply;
 mod body;
 mod braces;
+#[path = "../shared/skip.rs"]
+mod skip;
 mod target;

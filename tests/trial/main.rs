@@ -5,6 +5,8 @@ mod judge;
 mod projects;
 mod runner;
 mod runners;
+#[path = "../shared/skip.rs"]
+mod skip;
 #[cfg(target_os = "linux")]
 mod tiers;
 mod verdicts;

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use bass_tui::language::Language;
 use bass_tui::trial::{Limits, Runner, Status, Tests, Tier, Trial, Verdict};
 
+use super::skip;
+
 const TIERS: [Tier; 3] = [Tier::Full, Tier::Namespaces, Tier::KernelRules];
 
 /// The runners of the tiers that are here; a line for each that is not.
@@ -20,9 +22,9 @@ fn runners(tiers: &[Tier]) -> Vec<(Tier, Runner)> {
         let runner = Runner::probe_at_most(tier);
         let protection = runner.protection();
         if protection.tier != tier.name() {
-            eprintln!("skipped: tier {}", protection.missing.join("; "));
+            skip::as_it_cannot("tier", protection.missing.join("; "));
         } else if let Err(error) = runner.interpreter() {
-            eprintln!("skipped: {error}");
+            skip::for_want_of("Python", error);
         } else {
             list.push((tier, runner));
         }
@@ -169,7 +171,7 @@ fn a_process_limit_that_is_said_to_be_the_kernels_is() {
         let layers = &runner.protection().layers;
         let layer = layers.iter().find(|layer| layer.name == "process count").unwrap();
         if !layer.how.contains("by the kernel") {
-            eprintln!("skipped: tier {}: processes are {}", tier.name(), layer.how);
+            skip::as_it_cannot(&format!("tier {}", tier.name()), format_args!("processes are {}", layer.how));
             continue;
         }
         let verdict = run(&runner, program);
@@ -204,7 +206,7 @@ fn without_user_namespaces_the_kernel_rules_are_left_and_the_reasons_told() {
     unsafe { command.pre_exec(forbid_namespaces) };
     match command.status() {
         Ok(status) => assert!(status.success(), "in a world without user namespaces it went wrong"),
-        Err(error) => eprintln!("skipped: a world without user namespaces: it cannot be made here: {error}"),
+        Err(error) => skip::as_it_cannot("a world without user namespaces", error),
     }
 }
 

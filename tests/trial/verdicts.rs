@@ -28,7 +28,7 @@ pub fn runner() -> Option<&'static Runner> {
     if RUNNER.protection().is_isolated() {
         return Some(&RUNNER);
     }
-    eprintln!("skipped: {}", RUNNER.protection().summary);
+    crate::skip::as_it_cannot("isolation", &RUNNER.protection().summary);
     None
 }
 

@@ -207,7 +207,7 @@ mod tests {
     fn times_of_a_trial() {
         use std::time::Instant;
         let (sandbox, Ok(python)) = (Sandbox::probe(crate::trial::Tier::Full), prepare()) else {
-            return eprintln!("skipped: no Python");
+            return crate::skip::for_want_of("Python", "it is what is timed");
         };
         let program = "def f(x):\n    return 2 * x\n";
         let tests = "assert f(3) == 6\nassert f(4) == 8\n";

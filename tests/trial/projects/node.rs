@@ -29,7 +29,7 @@ fn node() -> Option<Runner> {
     let asked = std::process::Command::new("node").args(["-p", "parseInt(process.versions.node)"]).output();
     let version: u32 = asked.ok().and_then(|o| String::from_utf8(o.stdout).ok()?.trim().parse().ok()).unwrap_or(0);
     if version < 20 {
-        eprintln!("skipped: node --test needs node 20, and this is {version}");
+        crate::skip::for_want_of("node 20", format_args!("this is {version}"));
         return None;
     }
     Some(runner)
