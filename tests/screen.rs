@@ -143,7 +143,7 @@ fn generate_watch_accept() {
     pty.sees("scripted-7b");
     pty.until("the alternate screen", vt100::Screen::alternate_screen);
     pty.press("g");
-    pty.sees("FIRST PASS");
+    pty.sees("PICK");
     pty.press(ENTER);
     pty.sees("return result");
     pty.sees("def rolling_max");
@@ -160,8 +160,8 @@ fn no_size_is_too_small() {
     {
         pty.resize(columns, rows);
     }
-    pty.sees("FIRST PASS");
-    pty.press("q");
+    pty.sees("PICK");
+    pty.press("qq");
     pty.sees("nothing accepted");
     assert!(pty.ends().success());
 }
@@ -261,7 +261,7 @@ fn the_program_writes_tests_and_accepts_its_example() {
     // Where nothing isolates the tests, the program asks first; the answer counts once the question is read.
     pty.until("a pass or the question", |screen| {
         let shown = screen.contents();
-        shown.contains("FIRST PASS") || shown.contains("without protection?")
+        shown.contains("PICK") || shown.contains("without protection?")
     });
     let asked = pty.shown.0.lock().unwrap().screen().contents().contains("without protection?");
     if asked {
@@ -269,6 +269,10 @@ fn the_program_writes_tests_and_accepts_its_example() {
         pty.sees("not tested");
     }
     pty.press(ENTER);
+    if asked {
+        pty.sees("take it all the same");
+        pty.press("y");
+    }
     pty.until("the program", |screen| !screen.alternate_screen() && screen.contents().contains("    return"));
     pty.sees("def is_even(n):");
     assert!(pty.ends().success());
@@ -283,7 +287,7 @@ fn the_program_puts_the_accepted_candidate_into_the_file_and_takes_it_back() {
     let mut pty = Pty::start(program(home.path(), &["numbers.py:is_even", "--tests", "none", "-n", "2"]), 112, 30);
     pty.sees("Enter generate");
     pty.press("g");
-    pty.sees("LIKELIEST");
+    pty.sees("PICK");
     pty.press(ENTER);
     pty.sees("written to");
     assert!(std::fs::read_to_string(&file).unwrap().len() > stub.len());

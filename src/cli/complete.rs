@@ -150,7 +150,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     // What was cut by the time budget does not count.
     let mut whole = outcome.summary.ranking.clone();
     whole.retain(|&c| matches!(outcome.candidates[c].finish, Some(FinishReason::Stop | FinishReason::Length)));
-    let picked = pick(&whole, &|c| outcome.candidates[c].verdict.status, tested);
+    let picked = pick(Some(&whole), None, tested, |c| outcome.candidates[c].verdict.status == Status::Passed);
     let report = Report {
         info: source.info(),
         seed,

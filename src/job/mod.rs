@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 pub use trials::{TrialPool, TrialReport, Turn, all_workers, step_back};
 
-use crate::code::{self, CodeError, Target};
+use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::source::Prompt;
-use crate::trial::{Limits, Status, Tests, Trial};
+use crate::trial::{Limits, Tests, Trial};
 
 /// What is to be completed and how it is tested. All else follows from these.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct Job {
     pub tests: Option<Tests>,
     /// Where the tests come from, for the screen: `doctest`, `test_numbers.py`.
     pub tests_label: String,
-    /// The tests are the examples of the docstring, whatever they are.
-    by_example: bool,
+    /// Which tests were asked for.
+    choice: TestsChoice,
 }
 
 /// What candidates continue.
@@ -97,6 +97,13 @@ impl Job {
         Self::new(Text::Function(Box::new(target)), tests)
     }
 
+    /// The same job from its file as it is now.
+    pub fn read_again(&self) -> Result<Self, JobError> {
+        let target = self.target().and_then(|t| Some((t.path.clone()?, t.name.clone())));
+        let (path, name) = target.ok_or_else(|| CodeError::NotAFile { name: "the prompt".to_owned() })?;
+        Self::from_target(Target::read(&TargetSpec { path, place: Place::Function(name) })?, &self.choice)
+    }
+
     /// A job for a text. If it ends in a function, that function is completed; else the text goes on freely.
     pub fn from_text(text: &str, tests: &TestsChoice) -> Result<Self, JobError> {
         Self::new(Text::of(text), tests)
@@ -109,8 +116,7 @@ impl Job {
 
     fn new(text: Text, choice: &TestsChoice) -> Result<Self, JobError> {
         let (tests, tests_label) = find_tests(text.target(), choice)?;
-        let by_example = matches!(choice, TestsChoice::IfAny | TestsChoice::Auto);
-        Ok(Self { text, tests, tests_label, by_example })
+        Ok(Self { text, tests, tests_label, choice: choice.clone() })
     }
 
     /// The job with [`Job::editable`] changed to `text`: the function, its language and its examples are those of the new text.
@@ -124,7 +130,7 @@ impl Job {
             },
         };
         let mut job = Self { text: new, ..self.clone() };
-        if job.by_example {
+        if matches!(job.choice, TestsChoice::IfAny | TestsChoice::Auto) {
             (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny)?;
         } else if let Some(Tests::Command { line, .. }) = &mut job.tests {
             *line = job.text.target().map(first_line);
@@ -274,14 +280,24 @@ pub fn label(candidate: usize) -> String {
     if candidate < 26 { letter.to_string() } else { format!("{}{letter}", label(candidate / 26 - 1)) }
 }
 
-/// The candidate to take: the first in rank order that passed; without tests the best ranked one.
-pub fn pick(ranking: &[usize], status: &dyn Fn(usize) -> Status, tested: bool) -> Option<usize> {
-    ranking.iter().copied().find(|&c| !tested || status(c) == Status::Passed)
+/// The candidate to take. Once all have ended (`ranking` is known) it is the best ranked that passed, without tests the best
+/// ranked; until then the first that passed.
+pub fn pick(
+    ranking: Option<&[usize]>,
+    first_pass: Option<usize>,
+    tested: bool,
+    passed: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    match ranking {
+        Some(ranking) => ranking.iter().copied().find(|&c| !tested || passed(c)),
+        None => first_pass.filter(|&c| passed(c)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::Status;
 
     #[test]
     fn labels_go_on_after_z() {
@@ -289,11 +305,19 @@ mod tests {
     }
 
     #[test]
-    fn the_pick_is_the_best_ranked_that_passed() {
-        let status = |c| if c == 1 || c == 3 { Status::Passed } else { Status::Failed };
-        assert_eq!(pick(&[2, 3, 1, 0], &status, true), Some(3));
-        assert_eq!(pick(&[2, 0], &status, true), None);
-        assert_eq!(pick(&[2, 0], &status, false), Some(2));
+    fn the_pick_is_the_best_ranked_that_passed_and_until_all_have_ended_the_first() {
+        let cases: [(Option<&[usize]>, _, _, _); 6] = [
+            (Some(&[2, 3, 1, 0]), Some(1), true, Some(3)),
+            (Some(&[2, 0]), None, true, None),
+            (Some(&[2, 0]), None, false, Some(2)),
+            (None, Some(1), true, Some(1)),
+            (None, Some(2), true, None),
+            (None, None, false, None),
+        ];
+        for (ranking, first, tested, expected) in cases {
+            let picked = pick(ranking, first, tested, |c| c == 1 || c == 3);
+            assert_eq!(picked, expected, "{ranking:?}, first {first:?}, tested {tested}");
+        }
     }
 
     #[test]

@@ -75,6 +75,7 @@ pub enum Action {
     HistoryNext,
     Accept,
     Undo,
+    ReadAgain,
     StopOne,
     StopAll,
     More,
@@ -159,6 +160,7 @@ pub const TABLE: &[Row] = &[
     row(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
     row(C::Start, A::Help, "help", &["?"], "this help", "help"),
     row(C::Start, A::Quit, "quit", &["q", "ctrl-d"], "leave", "quit"),
+    row(C::Start, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", ""),
     row(C::Start, A::LineDown, "line-down", &["down", "j"], "scroll down", ""),
     row(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
     row(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
@@ -172,6 +174,7 @@ pub const TABLE: &[Row] = &[
     row(C::Prompt, A::QuitOnEmpty, "quit-on-empty", &["ctrl-d"], "leave, when the prompt is empty", ""),
 
     row(C::Panes, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
+    row(C::Panes, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", "read file"),
     row(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate", "stop"),
     row(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
     row(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
@@ -224,8 +227,8 @@ pub const TABLE: &[Row] = &[
     row(C::Help, A::PageUp, "page-up", &["pgup"], "page up", ""),
     row(C::Help, A::Close, "close", &["esc", "q", "?", "f1", "enter"], "close the help", "close"),
 
-    row(C::Question, A::Yes, "yes", &["y"], "yes, for this session", "run them, unprotected"),
-    row(C::Question, A::No, "no", &["n", "esc", "q"], "no", "do not run them"),
+    row(C::Question, A::Yes, "yes", &["y"], "yes", "yes"),
+    row(C::Question, A::No, "no", &["n", "esc", "q"], "no", "no"),
 ];
 
 /// Why the user's keys cannot be used.

@@ -436,7 +436,7 @@ mod tests {
         let (outcome, frames, sent) = session(false, |user| {
             user.sees("flood");
             user.presses('g');
-            user.sees("FIRST PASS");
+            user.sees("PICK");
             user.sees("NOT TESTED");
             user.presses_key(KeyCode::Esc);
             user.presses('y');

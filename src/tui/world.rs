@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Effect, Msg};
 use super::clipboard;
-use crate::code::Applied;
+use crate::code::{Applied, CodeError};
 use crate::engine::{Event, GenerateOptions};
 use crate::job::{Job, step_back};
 use crate::language::Language;
@@ -201,9 +201,20 @@ impl World {
                 }
             }
             Effect::Apply { run, candidate, text } => {
-                let result = self.apply(run, &text);
-                self.tell(Msg::Applied { run, candidate, result });
+                let msg = match self.apply(run, &text) {
+                    Err(CodeError::Changed { path }) => Msg::Changed(path.display().to_string()),
+                    result => Msg::Applied { run, candidate, result: result.map_err(|e| e.to_string()) },
+                };
+                self.tell(msg);
             }
+            Effect::ReadAgain => {
+                let result = self.job.read_again().map(Arc::new).map_err(|e| e.to_string());
+                if let Ok(job) = &result {
+                    (self.job, self.applied) = (job.clone(), None);
+                }
+                self.tell(Msg::Read(result));
+            }
+            Effect::Use { job } => self.current.iter_mut().for_each(|c| c.2 = job.clone()),
             Effect::Undo => {
                 let result = self.undo();
                 self.tell(Msg::Undone(result));
@@ -286,11 +297,12 @@ impl World {
         }
     }
 
-    fn apply(&mut self, run: u64, text: &str) -> Result<String, String> {
+    fn apply(&mut self, run: u64, text: &str) -> Result<String, CodeError> {
         let job = self.job_of(run);
-        let target = job.target().ok_or("there is no file to write to")?;
+        let none = || CodeError::NotAFile { name: "the prompt".to_owned() };
+        let target = job.target().ok_or_else(none)?;
         let backups = (!self.backups.as_os_str().is_empty()).then_some(self.backups.as_path());
-        let applied = target.apply(text, backups).map_err(|e| e.to_string())?;
+        let applied = target.apply(text, backups)?;
         let path = applied.path.display().to_string();
         self.applied = Some(applied);
         Ok(path)

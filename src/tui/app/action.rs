@@ -1,12 +1,14 @@
 //! What keys do: the table's actions, each a small change of the state.
 
+use std::sync::Arc;
+
 use super::candidate::Testing;
 use super::effect::Effect;
 use super::run::Run;
-use super::state::{ARM_MS, Consent, Focus, Loading, QUESTION_DEAF_MS, State};
+use super::state::{ARM_MS, Consent, Focus, Loading, QUESTION_DEAF_MS, Question, State, While};
 use super::stream::start_trials;
-use super::update::focus_prompt;
-use crate::job::label;
+use super::update::mark;
+use crate::job::{Job, label};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::layout::Regime;
@@ -19,9 +21,8 @@ const MOST: usize = 64;
 pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     let context = state.context();
     let action = state.keys.action(context, pressed);
-    if action != Some(Action::Interrupt) {
-        state.armed = None;
-    }
+    state.notice = None;
+    state.armed = state.armed.filter(|(by, _)| action == Some(*by));
     // Whatever the user does next, they have read it; text already written is never lost with it.
     if pressed.code == Code::Esc && state.error.take().is_some() {
         return Vec::new();
@@ -61,10 +62,10 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         Action::Interrupt => return interrupt(state),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Redraw => return vec![Effect::Redraw],
-        Action::Quit => return quit(state, None),
+        Action::Quit => return leave(state, action),
         Action::QuitOnEmpty => {
             if state.draft.is_blank() {
-                return quit(state, None);
+                return leave(state, action);
             }
             state.draft.input(pressed);
         }
@@ -80,6 +81,12 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
                 return vec![Effect::Undo];
             }
             state.say("nothing to undo: no candidate was written to a file");
+        }
+        Action::ReadAgain => {
+            if state.has_file() {
+                return vec![Effect::ReadAgain];
+            }
+            state.say("there is no file to read again: the prompt is all there is");
         }
         Action::StopOne => return stop_one(state),
         Action::StopAll => return stop_all(state),
@@ -105,7 +112,7 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
             if state.job.editable().is_none() {
                 state.say("the prompt is a list of token ids and cannot be edited");
             } else {
-                focus_prompt(state);
+                state.focus = Focus::Prompt;
             }
         }
         Action::FocusPanes => {
@@ -164,20 +171,34 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
         state.say("prompt cleared, Ctrl-U brings it back");
         return Vec::new();
     }
-    state.armed = Some(state.now + ARM_MS);
+    state.armed = Some((Action::Interrupt, state.now + ARM_MS));
     Vec::new()
 }
 
-fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
-    let mut effects = Vec::new();
-    if let Some(run) = &state.run {
-        if run.is_live() {
-            effects.push(Effect::CancelAll { run: run.id });
-        }
-        if run.is_testing() {
-            effects.push(Effect::CancelTests { run: run.id });
-        }
+/// Leaves at once if nothing is under way, else when asked twice.
+fn leave(state: &mut State, action: Action) -> Vec<Effect> {
+    let busy = state.run.as_ref().is_some_and(|r| !r.is_settled());
+    if busy && state.armed.take().is_none() {
+        state.armed = Some((action, state.now + ARM_MS));
+        return Vec::new();
     }
+    quit(state, None)
+}
+
+/// Ends what a generation still does.
+fn end(run: &Run) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if run.is_live() {
+        effects.push(Effect::CancelAll { run: run.id });
+    }
+    if run.is_testing() {
+        effects.push(Effect::CancelTests { run: run.id });
+    }
+    effects
+}
+
+fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
+    let mut effects = state.run.as_ref().map(end).unwrap_or_default();
     effects.push(Effect::Quit { accept });
     effects
 }
@@ -197,7 +218,10 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
         Loading::Ready(_) => {}
         Loading::Opening => {
             state.eager = true;
-            state.say("the models are still loading; candidates are written as soon as they are ready");
+            state.say_while(
+                While::Loading,
+                "the models are still loading; candidates are written as soon as they are ready",
+            );
             return Vec::new();
         }
         Loading::Failed(why) => {
@@ -207,12 +231,12 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
     }
     if state.draft.is_blank() && state.job.editable().is_some() {
         state.say("write a prompt first");
-        focus_prompt(state);
+        state.focus = Focus::Prompt;
         return Vec::new();
     }
     if let Err(why) = state.take_edit() {
         state.fail(why.to_string());
-        focus_prompt(state);
+        state.focus = Focus::Prompt;
         return Vec::new();
     }
     let mut effects = Vec::new();
@@ -220,12 +244,7 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
     if let Some(old) = &state.run {
         // The same seed would write the same again.
         seed = old.seed.wrapping_add(1);
-        if old.is_live() {
-            effects.push(Effect::CancelAll { run: old.id });
-        }
-        if old.is_testing() {
-            effects.push(Effect::CancelTests { run: old.id });
-        }
+        effects = end(old);
     }
     state.draft.remember();
     let (id, n) = (state.next_run, state.options.n.clamp(1, MOST));
@@ -244,20 +263,31 @@ fn accept(state: &mut State) -> Vec<Effect> {
     let Some(candidate) = run.focused() else { return Vec::new() };
     if candidate.is_live() {
         let stop = state.key_name(Context::Panes, Action::StopOne);
-        state.say(format!("{} is still being written; {stop} stops it", label(index)));
+        state.say_while(While::Writing(index), format!("{} is still being written; {stop} stops it", label(index)));
         return Vec::new();
     }
     if candidate.text.trim().is_empty() {
         state.say(format!("{} is empty", label(index)));
         return Vec::new();
     }
-    let text = candidate.text.clone();
-    if !state.has_file() {
-        return quit(state, Some(text));
-    }
     if state.applied == Some((id, index)) {
         state.say(format!("{} is in the file already", label(index)));
         return Vec::new();
+    }
+    if state.has_tests() && !run.testing(index).passed() {
+        state.question = Some(Question::Take { candidate: index });
+        return Vec::new();
+    }
+    take(state, index)
+}
+
+/// Writes a candidate into the file; where there is none, leaves with it.
+fn take(state: &mut State, index: usize) -> Vec<Effect> {
+    let Some(run) = &state.run else { return Vec::new() };
+    let Some(text) = run.candidates.get(index).map(|c| c.text.clone()) else { return Vec::new() };
+    let id = run.id;
+    if !state.has_file() {
+        return quit(state, Some(text));
     }
     let mut effects = Vec::new();
     // Another candidate in the file gives way first, so that the file is again what was read.
@@ -285,7 +315,7 @@ fn stop_all(state: &mut State) -> Vec<Effect> {
     };
     run.stopping = true;
     let id = run.id;
-    state.say("stopping; what is written so far stays");
+    state.say_while(While::Stopping, "stopping; what is written so far stays");
     vec![Effect::CancelAll { run: id }]
 }
 
@@ -294,7 +324,7 @@ fn stop_tests(state: &mut State) -> Vec<Effect> {
     run.drop_queue(&Testing::None);
     run.stopping_tests = true;
     let id = run.id;
-    state.say("stopping the tests");
+    state.say_while(While::StoppingTests, "stopping the tests");
     vec![Effect::CancelTests { run: id }]
 }
 
@@ -308,6 +338,8 @@ fn test_again(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     run.queue(index);
+    run.moved = true;
+    state.error = None;
     // Asking for it is a new answer to the question about protection.
     if state.consent == Consent::Refused {
         state.consent = Consent::Unknown;
@@ -325,12 +357,55 @@ fn copy(state: &mut State, program: bool) -> Vec<Effect> {
 }
 
 fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
-    if yes && state.question.is_some_and(|since| state.now < since + QUESTION_DEAF_MS) {
+    let question = state.question;
+    if yes && matches!(question, Some(Question::Unprotected { since }) if state.now < since + QUESTION_DEAF_MS) {
         return Vec::new();
     }
     state.question = None;
-    state.consent = if yes { Consent::Given } else { Consent::Refused };
-    let mut effects = if yes { vec![Effect::AllowUnprotected] } else { Vec::new() };
+    let mut effects = match question {
+        Some(Question::Unprotected { .. }) => {
+            state.consent = if yes { Consent::Given } else { Consent::Refused };
+            if yes { vec![Effect::AllowUnprotected] } else { Vec::new() }
+        }
+        Some(Question::Take { candidate }) if yes => take(state, candidate),
+        _ => Vec::new(),
+    };
+    effects.extend(start_trials(state));
+    effects
+}
+
+/// The file was read again. Candidates stay if they continue the same prompt, and are tested anew.
+pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
+    let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());
+    state.job = job;
+    (state.stale, state.applied, state.question) = (false, None, None);
+    mark(state);
+    // What was typed stays typed while the stub in the file is the one it was typed into.
+    if state.draft.began_as(&stub) {
+        if let Err(why) = state.take_edit() {
+            state.fail(why.to_string());
+        }
+    } else {
+        state.draft.replace(&stub);
+    }
+    let mut effects = vec![Effect::Use { job: state.job.clone() }];
+    let (tested, name) = (state.has_tests(), state.subject());
+    if state.job.prompt() != before {
+        effects.extend(state.run.take().iter().flat_map(end));
+        state.results = None;
+        state.done(format!("{name} was read again"));
+        return effects;
+    }
+    if let Some(run) = state.run.as_mut().filter(|_| tested) {
+        for index in 0..run.candidates.len() {
+            let candidate = &run.candidates[index];
+            if candidate.is_whole() && candidate.duplicate_of.is_none() && !candidate.testing.is_pending() {
+                run.queue(index);
+            }
+        }
+    }
+    let again = if tested && state.run.is_some() { "; its candidates are tested again" } else { "" };
+    state.done(format!("{name} was read again{again}"));
     effects.extend(start_trials(state));
     effects
 }

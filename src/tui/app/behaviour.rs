@@ -1,7 +1,9 @@
 //! What the core does, told as keys and events in, state and effects out.
 
+use std::sync::Arc;
+
 use super::fixture::{PROMPT, Session, body};
-use super::state::{Consent, QUESTION_DEAF_MS};
+use super::state::{Consent, QUESTION_DEAF_MS, Question};
 use super::{Effect, Focus, Msg, Phase, Testing};
 use crate::code::{Place, Target, TargetSpec};
 use crate::engine::{Event, FinishReason, Summary};
@@ -126,7 +128,7 @@ fn duplicates_share_a_verdict() {
 }
 
 #[test]
-fn the_first_pass_is_chosen_in_every_order() {
+fn the_best_pass_is_chosen_in_every_order() {
     // All orders in which three verdicts can come, with every set of passing candidates.
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     for order in orders {
@@ -143,11 +145,40 @@ fn the_first_pass_is_chosen_in_every_order() {
             }
             let first = order.into_iter().find(|c| passing & (1 << c) != 0);
             assert_eq!(session.run().first_pass, first, "{order:?} {passing:03b}");
-            assert_eq!(session.run().focus, first.unwrap_or(0), "{order:?} {passing:03b}");
             let best = (0..3).find(|c| passing & (1 << c) != 0);
-            assert_eq!(session.run().best_pass(), best, "{order:?} {passing:03b}");
+            assert_eq!(session.run().pick(true), best, "{order:?} {passing:03b}");
+            assert_eq!(session.run().focus, best.unwrap_or(0), "{order:?} {passing:03b}");
         }
     }
+}
+
+#[test]
+fn the_focus_goes_to_the_first_pass_and_in_the_end_to_the_best() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    for candidate in 0..3 {
+        session.finish(candidate, &body(candidate));
+    }
+    session.verdict(1, Status::Passed, "");
+    assert_eq!((session.run().pick(true), session.run().focus), (Some(1), 1), "the first so far");
+    session.done();
+    assert_eq!(session.run().focus, 1, "tests have not ended");
+    session.verdict(0, Status::Passed, "");
+    assert_eq!(session.run().focus, 1);
+    session.verdict(2, Status::Failed, "");
+    assert_eq!((session.run().pick(true), session.run().focus), (Some(0), 0), "the best ranked of all");
+    session.key("T");
+    assert_eq!(session.run().focus, 0, "who tests one again stays there");
+}
+
+#[test]
+fn when_the_engine_fails_the_first_pass_stays_the_pick() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    session.finish(1, &body(1));
+    session.verdict(1, Status::Passed, "");
+    session.event(Event::Failed("out of memory".into()));
+    assert_eq!((session.run().pick(true), session.run().focus), (Some(1), 1));
 }
 
 #[test]
@@ -207,6 +238,9 @@ fn in_a_file(n: usize) -> Session {
 #[test]
 fn accepting_writes_the_file_and_u_takes_it_back() {
     let mut session = in_a_file(2);
+    for candidate in 0..2 {
+        session.verdict(candidate, Status::Passed, "");
+    }
     assert_eq!(session.key("enter"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }]);
     session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("stats.py".into()) });
     assert!(session.run().candidates[0].applied);
@@ -226,12 +260,152 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
 #[test]
 fn a_file_that_cannot_be_written_is_said() {
     let mut session = in_a_file(1);
-    session.key("enter");
-    session.send(Msg::Applied { run: 1, candidate: 0, result: Err("stats.py changed".into()) });
-    assert_eq!(session.state.error.as_deref(), Some("stats.py changed"));
+    session.send(Msg::Applied { run: 1, candidate: 0, result: Err("stats.py is read-only".into()) });
+    assert_eq!(session.state.error.as_deref(), Some("stats.py is read-only"));
     assert!(!session.state.can_undo());
     session.key("esc");
     assert_eq!(session.state.error, None);
+}
+
+#[test]
+fn taking_what_has_not_passed_asks_first() {
+    let mut session = in_a_file(2);
+    assert_eq!(session.key("enter"), [], "its tests still run");
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    assert_eq!(session.key("n"), []);
+    session.verdict(0, Status::Failed, "no");
+    session.key("enter");
+    assert_eq!(session.key("enter"), [], "a second Enter is no answer");
+    session.verdict(1, Status::Passed, "");
+    assert_eq!(session.key("y"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }], "what was asked about");
+    let mut session = in_a_file(1);
+    session.verdict(0, Status::Passed, "");
+    assert_eq!(session.key("enter"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }]);
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 1);
+    session.open(true);
+    session.key("g");
+    session.finish(0, &body(0));
+    session.done();
+    assert_eq!(
+        session.key("enter"),
+        [Effect::Quit { accept: Some(body(0)) }],
+        "without tests there is nothing to fail"
+    );
+}
+
+#[test]
+fn leaving_while_something_is_under_way_takes_two_presses() {
+    let mut session = Session::tested(1);
+    assert_eq!(session.key("q"), [Effect::Quit { accept: None }], "nothing is");
+    let mut session = Session::tested(1);
+    session.key("g");
+    assert_eq!(session.key("q"), []);
+    session.key("j");
+    assert_eq!(session.key("q"), [], "another key disarms");
+    session.wait(1600);
+    assert_eq!(session.key("q"), [], "so does time");
+    assert_eq!(session.key("q"), [Effect::CancelAll { run: 1 }, Effect::Quit { accept: None }]);
+    session.finish(0, &body(0));
+    session.done();
+    assert_eq!(session.key("q"), [], "its test runs");
+    session.wait(1600);
+    session.verdict(0, Status::Passed, "");
+    assert_eq!(session.key("q"), [Effect::Quit { accept: None }]);
+}
+
+/// What is said, until what ends it.
+#[test]
+fn messages_end_when_they_are_no_longer_true() {
+    let said = |session: &Session| session.state.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
+
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.key("g");
+    assert!(said(&session).contains("still loading"));
+    session.open(true);
+    assert_eq!(said(&session), "", "they are loaded");
+
+    session.key("enter");
+    assert!(said(&session).contains("A is still being written"));
+    session.finish(1, &body(1));
+    assert!(said(&session).contains("A is still being written"));
+    session.finish(0, &body(0));
+    assert_eq!(said(&session), "", "A has ended");
+
+    session.key("X");
+    assert!(said(&session).contains("stopping"));
+    session.done();
+    assert_eq!(said(&session), "", "it has stopped");
+
+    session.key("ctrl-c");
+    assert!(said(&session).contains("stopping the tests"));
+    session.verdict(0, Status::Killed, "");
+    session.verdict(1, Status::Killed, "");
+    assert_eq!(said(&session), "", "they have stopped");
+
+    session.key("w");
+    assert!(said(&session).contains("wrapped"));
+    session.key("<");
+    assert_eq!(said(&session), "", "the next key");
+    session.key("w");
+    session.wait(6000);
+    assert_eq!(said(&session), "", "time");
+
+    session.key("T");
+    session.send(Msg::Tested { run: 1, candidate: 0, result: Err("no sandbox".into()) });
+    assert!(session.state.error.is_some());
+    session.key("T");
+    assert_eq!(session.state.error, None, "it is tried again");
+}
+
+#[test]
+fn a_file_that_has_changed_is_read_again_and_its_candidates_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stats.py");
+    std::fs::write(&path, PROMPT).unwrap();
+    let read = || {
+        let spec = TargetSpec { path: path.clone(), place: Place::Any };
+        Job::from_target(Target::read(&spec).unwrap(), &TestsChoice::IfAny).unwrap()
+    };
+    let mut session = Session::on(read(), 2);
+    session.open(true);
+    session.key("g");
+    for candidate in 0..2 {
+        session.finish(candidate, &body(candidate));
+        session.verdict(candidate, Status::Passed, "");
+    }
+    session.done();
+    session.key("enter");
+    session.send(Msg::Changed("stats.py".into()));
+    let error = session.state.error.clone().unwrap();
+    assert!(error.contains("r reads it again"), "{error}");
+    std::fs::write(&path, format!("{PROMPT}\n\nOTHER = 1\n")).unwrap();
+    assert_eq!(session.key("r"), [Effect::ReadAgain]);
+    let job = Arc::new(session.state.job.read_again().unwrap());
+    assert!(job.program("    return 1\n").contains("OTHER"));
+    let effects = session.send(Msg::Read(Ok(job.clone())));
+    assert_eq!(effects, [Effect::Use { job }, test_of(1, 0), test_of(1, 1)], "the program is another");
+    assert_eq!((session.state.error.as_ref(), session.state.stale), (None, false));
+
+    let changed = PROMPT.replace("largest", "smallest");
+    std::fs::write(&path, &changed).unwrap();
+    let job = Arc::new(session.state.job.read_again().unwrap());
+    assert_eq!(session.send(Msg::Read(Ok(job.clone()))), [Effect::Use { job }, Effect::CancelTests { run: 1 }]);
+    assert!(session.state.run.is_none(), "the candidates continued another prompt");
+    assert_eq!(session.state.draft.text(), changed);
+
+    // What was typed stays typed while the stub in the file is the same.
+    session.key("i");
+    session.send(Msg::Paste("    # use a loop\n".into()));
+    std::fs::write(&path, format!("{changed}\n\nOTHER = 2\n")).unwrap();
+    let job = session.state.job.read_again().unwrap();
+    session.send(Msg::Read(Ok(Arc::new(job))));
+    let program = session.state.job.program("    return 1\n");
+    assert!(program.contains("# use a loop\n    return 1") && program.contains("OTHER = 2"), "{program}");
+
+    std::fs::write(&path, "x = 1\n").unwrap();
+    let why = session.state.job.read_again().unwrap_err().to_string();
+    session.send(Msg::Read(Err(why.clone())));
+    assert_eq!(session.state.error, Some(why));
 }
 
 #[test]

@@ -68,6 +68,18 @@ impl Draft {
         }
     }
 
+    /// Whether `text` is what was there when it came.
+    pub fn began_as(&self, text: &str) -> bool {
+        self.origin == safe(text)
+    }
+
+    /// Begins anew with `text`; what was there is in the history.
+    pub fn replace(&mut self, text: &str) {
+        self.remember();
+        let new = Self::new(text);
+        (self.area, self.origin) = (new.area, new.origin);
+    }
+
     /// Puts the text into the history.
     pub fn remember(&mut self) {
         let text = self.text();

@@ -55,6 +55,13 @@ pub enum Effect {
         /// Its text.
         text: String,
     },
+    /// Make the job anew from its file as it is now.
+    ReadAgain,
+    /// Test and write the candidates with this job from now on.
+    Use {
+        /// The job.
+        job: Arc<Job>,
+    },
     /// Take the last `Apply` back.
     Undo,
     /// Put a text on the clipboard.

@@ -1,12 +1,15 @@
 //! What can happen to the screen.
 
+use std::sync::Arc;
+
 use crate::engine::Event;
+use crate::job::Job;
 use crate::source::SourceInfo;
 use crate::trial::{Protection, Verdict};
 use crate::tui::event::Key;
 
 /// Something that happened. The time is passed beside it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Msg {
     /// A key was pressed.
     Key(Key),
@@ -43,6 +46,10 @@ pub enum Msg {
         /// The file.
         result: Result<String, String>,
     },
+    /// The file (its path) is not what was read, so nothing was written.
+    Changed(String),
+    /// The file was read again, or why not.
+    Read(Result<Arc<Job>, String>),
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
     /// A text was sent to the clipboard, or why not.

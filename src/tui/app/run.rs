@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::candidate::{Candidate, Phase, Testing};
 use crate::engine::{StepStats, Summary};
+use crate::job::pick;
 
 /// Trials at the same time.
 const TRIALS_AT_ONCE: usize = 2;
@@ -27,6 +28,8 @@ pub struct Run {
     pub moved: bool,
     /// The first candidate that passed.
     pub first_pass: Option<usize>,
+    /// Candidates that came to their end, best first; known once all of them and their tests have ended.
+    ranking: Option<Vec<usize>>,
     /// Prompt tokens computed, and in all.
     pub prefill: (usize, usize),
     /// When it began, in ms.
@@ -64,6 +67,7 @@ impl Run {
             focus: 0,
             moved: false,
             first_pass: None,
+            ranking: None,
             prefill: (0, 0),
             started: now,
             ended: None,
@@ -108,13 +112,22 @@ impl Run {
         !self.is_live() && !self.is_testing()
     }
 
-    /// The best ranked candidate that passed, once that is certain.
-    pub fn best_pass(&self) -> Option<usize> {
-        if !self.is_settled() {
-            return None;
+    /// The candidate to take, if there is one already.
+    pub fn pick(&self, tested: bool) -> Option<usize> {
+        pick(self.ranking.as_deref(), self.first_pass, tested, |c| self.testing(c).passed())
+    }
+
+    /// Moves the focus to the pick unless the user has moved it. Without a summary there is no ranking.
+    pub fn follow_pick(&mut self, tested: bool) {
+        if self.ranking.is_none() && self.is_settled() && self.summary.is_some() {
+            let mut ranked: Vec<usize> = (0..self.candidates.len()).collect();
+            ranked.retain(|&c| self.candidates[c].rank.is_some());
+            ranked.sort_by_key(|&c| self.candidates[c].rank);
+            self.ranking = Some(ranked);
         }
-        let passed = (0..self.candidates.len()).filter(|&c| self.testing(c).passed());
-        passed.filter_map(|c| Some((self.candidates[c].rank?, c))).min().map(|(_, c)| c)
+        if let Some(pick) = self.pick(tested).filter(|_| !self.moved) {
+            self.focus = pick;
+        }
     }
 
     /// Draft tokens accepted per candidate and step.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::candidate::Candidate;
 use super::draft::{Draft, safe};
 use super::run::Run;
 use crate::engine::{DraftLength, GenerateOptions};
@@ -14,9 +15,9 @@ use crate::tui::text;
 
 /// How long the second Ctrl-C may take, in ms.
 pub const ARM_MS: u64 = 1500;
-/// How long a notice is shown, in ms.
+/// How long a notice is shown at most, in ms.
 pub const NOTICE_MS: u64 = 6000;
-/// A question ignores answers for so long, in ms: they were meant for something else.
+/// A question that opened by itself ignores a yes for so long, in ms: it was meant for something else.
 pub const QUESTION_DEAF_MS: u64 = 300;
 
 /// What hears the keys.
@@ -50,13 +51,45 @@ pub enum Consent {
     Refused,
 }
 
-/// A line that goes away by itself.
+/// As long as what a notice is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum While {
+    /// It stays true.
+    Always,
+    /// The models are being loaded.
+    Loading,
+    /// The candidate is being written.
+    Writing(usize),
+    /// The generation is asked to stop.
+    Stopping,
+    /// The tests are asked to stop.
+    StoppingTests,
+}
+
+/// A line that goes away by itself: with the next key, with time, or as soon as it is no longer true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// What it says.
     pub text: String,
+    /// As long as what it is true.
+    pub during: While,
     /// When it goes, in ms.
     pub until: u64,
+}
+
+/// What the user is asked before anything else happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Whether to run tests that nothing isolates.
+    Unprotected {
+        /// When it opened.
+        since: u64,
+    },
+    /// Whether to take a candidate that has not passed its tests.
+    Take {
+        /// Which one.
+        candidate: usize,
+    },
 }
 
 /// The state of the screen.
@@ -97,18 +130,20 @@ pub struct State {
     pub help: Option<usize>,
     /// First row of the output, while the results are open.
     pub results: Option<usize>,
-    /// Since when the question about unprotected tests is open.
-    pub question: Option<u64>,
+    /// What the user is asked.
+    pub question: Option<Question>,
     /// The focused candidate alone.
     pub zoom: bool,
     /// Long lines are wrapped.
     pub wrap: bool,
-    /// What went wrong last; stays until dismissed.
+    /// What went wrong last; stays until it is dismissed or tried again.
     pub error: Option<String>,
+    /// The file is not what was read.
+    pub stale: bool,
     /// A line that goes away by itself.
     pub notice: Option<Notice>,
-    /// Until when another Ctrl-C quits.
-    pub armed: Option<u64>,
+    /// The action that leaves when it is asked for again, and until when.
+    pub armed: Option<(Action, u64)>,
     /// Which candidate is in the file, and the file.
     pub applied: Option<(u64, usize)>,
 }
@@ -142,6 +177,7 @@ impl State {
             zoom: false,
             wrap: false,
             error: None,
+            stale: false,
             notice: None,
             armed: None,
             applied: None,
@@ -243,10 +279,32 @@ impl State {
 
     /// Shows a line for a while.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), until: self.now + NOTICE_MS });
+        self.say_while(While::Always, text);
     }
 
-    /// Shows what went wrong until it is dismissed.
+    /// Shows a line as long as it is true.
+    pub fn say_while(&mut self, during: While, text: impl Into<String>) {
+        self.notice = Some(Notice { text: text.into(), during, until: self.now + NOTICE_MS });
+    }
+
+    /// Something was done: what went wrong before is over.
+    pub fn done(&mut self, text: impl Into<String>) {
+        self.error = None;
+        self.say(text);
+    }
+
+    fn holds(&self, during: While) -> bool {
+        let run = self.run.as_ref();
+        match during {
+            While::Always => true,
+            While::Loading => self.loading == Loading::Opening && self.eager,
+            While::Writing(c) => run.and_then(|r| r.candidates.get(c)).is_some_and(Candidate::is_live),
+            While::Stopping => run.is_some_and(|r| r.stopping && r.is_live()),
+            While::StoppingTests => run.is_some_and(|r| r.stopping_tests && r.is_testing()),
+        }
+    }
+
+    /// Shows what went wrong.
     pub fn fail(&mut self, text: impl Into<String>) {
         self.error = Some(text.into());
     }
@@ -259,14 +317,14 @@ impl State {
     /// When the next [`super::Msg::Tick`] is due; `None` while nothing changes by itself.
     pub fn wake_at(&self) -> Option<u64> {
         let rate = self.run.as_ref().and_then(Run::wake_at);
-        [rate, self.armed, self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
+        [rate, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
     }
 
-    /// Lets go of what has passed its time.
+    /// Lets go of what has passed its time or is no longer true.
     pub fn expire(&mut self) {
         let now = self.now;
-        self.armed = self.armed.filter(|&until| now < until);
-        self.notice = self.notice.take().filter(|n| now < n.until);
+        self.armed = self.armed.filter(|&(_, until)| now < until);
+        self.notice = self.notice.take().filter(|n| now < n.until && self.holds(n.during));
     }
 
     /// The name of a candidate.

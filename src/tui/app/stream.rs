@@ -3,7 +3,7 @@
 
 use super::candidate::{Phase, Testing};
 use super::effect::Effect;
-use super::state::{Consent, State};
+use super::state::{Consent, Question, State};
 use crate::engine::{Event, FinishReason};
 use crate::job::label;
 use crate::trial::Verdict;
@@ -44,7 +44,6 @@ pub fn engine(state: &mut State, id: u64, event: Event) -> Vec<Effect> {
             run.end(Phase::Finished(FinishReason::Cancelled), now);
             run.rank(&summary.ranking);
             run.summary = Some(*summary);
-            choose_untested(state);
             Vec::new()
         }
         Event::Refused(why) | Event::Failed(why) => {
@@ -94,7 +93,7 @@ pub fn start_trials(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     if unprotected && consent == Consent::Unknown {
-        state.question.get_or_insert(now);
+        state.question.get_or_insert(Question::Unprotected { since: now });
         return Vec::new();
     }
     let mut effects = Vec::new();
@@ -127,9 +126,6 @@ pub fn tested(state: &mut State, id: u64, index: usize, result: Result<Verdict, 
     };
     if candidate.testing.passed() && run.first_pass.is_none() {
         run.first_pass = Some(index);
-        if !run.moved {
-            run.focus = index;
-        }
     }
     // Trials go on: what has ended by itself keeps its verdict, and may be the better one.
     let enough = state.stop_on_pass && run.first_pass == Some(index) && run.is_live() && !run.stopping;
@@ -142,14 +138,4 @@ pub fn tested(state: &mut State, id: u64, index: usize, result: Result<Verdict, 
         effects.insert(0, Effect::CancelAll { run: id });
     }
     effects
-}
-
-/// Without tests the best ranked candidate gets the focus.
-fn choose_untested(state: &mut State) {
-    let has_tests = state.has_tests();
-    let Some(run) = &mut state.run else { return };
-    let best = run.candidates.iter().position(|c| c.rank == Some(1));
-    if let Some(best) = best.filter(|_| !has_tests && !run.moved) {
-        run.focus = best;
-    }
 }

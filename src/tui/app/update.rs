@@ -4,7 +4,7 @@ use super::action;
 use super::action::{key, paste};
 use super::effect::Effect;
 use super::msg::Msg;
-use super::state::{Focus, Loading, State};
+use super::state::{Loading, State};
 use super::stream;
 use crate::job::label;
 use crate::tui::keymap::{Action, Context};
@@ -13,6 +13,16 @@ use crate::tui::keymap::{Action, Context};
 pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.now = state.now.max(now);
     state.expire();
+    let effects = take_in(state, msg);
+    let tested = state.has_tests();
+    if let Some(run) = &mut state.run {
+        run.follow_pick(tested);
+    }
+    state.expire();
+    effects
+}
+
+fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(pressed) => key(state, pressed),
         Msg::Paste(text) => {
@@ -46,18 +56,25 @@ pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
             applied(state, run, candidate, result);
             Vec::new()
         }
+        Msg::Changed(path) => {
+            state.stale = true;
+            let key = state.key_name(Context::Panes, Action::ReadAgain);
+            state.fail(format!("{path} has changed since it was read, so nothing was written; {key} reads it again"));
+            Vec::new()
+        }
+        Msg::Read(Ok(job)) => action::read(state, job),
         Msg::Undone(result) => {
             undone(state, result);
             Vec::new()
         }
         Msg::Copied(result) => {
             match result {
-                Ok(what) => state.say(what),
+                Ok(what) => state.done(what),
                 Err(why) => state.fail(why),
             }
             Vec::new()
         }
-        Msg::Fault(why) => {
+        Msg::Read(Err(why)) | Msg::Fault(why) => {
             state.fail(why);
             Vec::new()
         }
@@ -70,7 +87,7 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
             state.applied = Some((run, candidate));
             mark(state);
             let undo = state.key_name(Context::Panes, Action::Undo);
-            state.say(format!("{} written to {path}, {undo} undoes", label(candidate)));
+            state.done(format!("{} written to {path}, {undo} undoes", label(candidate)));
         }
         Err(why) => state.fail(why),
     }
@@ -81,14 +98,14 @@ fn undone(state: &mut State, result: Result<String, String>) {
         Ok(path) => {
             state.applied = None;
             mark(state);
-            state.say(format!("{path} is as it was before"));
+            state.done(format!("{path} is as it was before"));
         }
         Err(why) => state.fail(why),
     }
 }
 
 /// Marks the candidate that is in the file.
-fn mark(state: &mut State) {
+pub(super) fn mark(state: &mut State) {
     let applied = state.applied;
     if let Some(run) = &mut state.run {
         let id = run.id;
@@ -96,9 +113,4 @@ fn mark(state: &mut State) {
             candidate.applied = applied == Some((id, index));
         }
     }
-}
-
-/// Moves the focus to the prompt.
-pub(super) fn focus_prompt(state: &mut State) {
-    state.focus = Focus::Prompt;
 }

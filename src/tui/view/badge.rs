@@ -82,21 +82,15 @@ fn role(status: Status) -> Role {
     }
 }
 
-/// What makes a candidate stand out: `IN FILE`, `FIRST PASS`, `BEST PASS`.
-pub fn marks(run: &Run, index: usize, tests: bool) -> Vec<Badge> {
+/// What makes a candidate stand out: `IN FILE`, `PICK`.
+pub fn marks(run: &Run, index: usize, tested: bool) -> Vec<Badge> {
     let mut marks = Vec::new();
     let Some(candidate) = run.candidates.get(index) else { return marks };
     if candidate.applied {
         marks.push(badge("IN FILE", Role::Pick));
     }
-    if run.first_pass == Some(index) {
-        marks.push(badge("FIRST PASS", Role::Pick));
-    }
-    if run.best_pass() == Some(index) && run.first_pass != Some(index) {
-        marks.push(badge("BEST PASS", Role::Pick));
-    }
-    if !tests && candidate.rank == Some(1) {
-        marks.push(badge("LIKELIEST", Role::Pick));
+    if run.pick(tested) == Some(index) {
+        marks.push(badge("PICK", Role::Pick));
     }
     marks
 }

@@ -16,9 +16,14 @@ const MOST: usize = 7;
 /// What was just said, if it is still to be read.
 pub fn said(look: &Look) -> Option<(String, Style)> {
     let state = look.state;
-    if state.armed.is_some() {
-        let key = state.key_name(state.context(), Action::Interrupt);
-        return Some((format!("press {key} again to quit"), look.style(Role::Warn)));
+    if let Some((action, _)) = state.armed {
+        let key = state.key_name(state.context(), action);
+        let busy = match &state.run {
+            Some(run) if run.is_live() => "candidates are still being written; ",
+            Some(run) if run.is_testing() => "tests are still running; ",
+            _ => "",
+        };
+        return Some((format!("{busy}press {key} again to quit"), look.style(Role::Warn)));
     }
     state.notice.as_ref().map(|n| (text::one_line(&n.text), look.style(Role::Title)))
 }
@@ -60,6 +65,7 @@ fn is_useful(state: &State, action: Action) -> bool {
         Action::StopOne => focused.is_some_and(Candidate::is_live),
         Action::Accept => focused.is_some_and(|c| !c.is_live() && !c.text.trim().is_empty()),
         Action::Undo => state.can_undo(),
+        Action::ReadAgain => state.stale,
         Action::Results | Action::TestAgain => state.has_tests(),
         _ => true,
     }

@@ -35,10 +35,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         }
         let room = row.right().saturating_sub(x + text::width(&right) as u16 + 2);
         let mut words = state.text;
-        if narrow && run.first_pass == Some(index) {
-            words.push_str(" 1st");
-        }
-        for mark in badge::marks(run, index, look.state.has_tests()).into_iter().filter(|_| !narrow) {
+        for mark in badge::marks(run, index, look.state.has_tests()) {
             words = format!("{words}  {}", mark.text);
         }
         put(buf, row, x + 1, y, &text::fit(&words, room.into()), style);

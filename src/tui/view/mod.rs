@@ -70,8 +70,8 @@ pub fn draw(frame: &mut Frame, look: &Look) {
         if look.state.help.is_some() {
             help::draw(buf, body, look);
         }
-        if look.state.question_is_shown() {
-            question::draw(buf, body, look);
+        if let Some(question) = look.state.question.filter(|_| look.state.question_is_shown()) {
+            question::draw(buf, body, look, question);
         }
     }
 }

@@ -1,37 +1,62 @@
-//! The question before code runs without isolation.
+//! A question that needs a yes or a no before anything else.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::{Look, middle, put, window};
+use crate::job::label;
+use crate::tui::app::state::Question;
+use crate::tui::app::{State, Testing};
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
 /// Draws the question over the middle of `body`.
-pub fn draw(buf: &mut Buffer, body: Rect, look: &Look) {
+pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
     let state = look.state;
     let width = body.width.min(72);
     let room = usize::from(width.saturating_sub(4));
-    let said = text::one_line(&state.protection.summary);
+    let (title, said, (yes, no)) = match question {
+        Question::Unprotected { .. } => (
+            "run the tests without protection?".to_owned(),
+            [
+                "The tests run code that a model has written. On this machine nothing keeps it from your files or the network.".to_owned(),
+                text::one_line(&state.protection.summary),
+            ],
+            ("run them, this session", "do not"),
+        ),
+        Question::Take { candidate } => {
+            let name = label(candidate);
+            let [first, second] = not_passed(state, candidate);
+            (format!("take {name}?"), [format!("{name} {first}"), second], ("take it all the same", "do not"))
+        }
+    };
     let key = |action| state.key_name(Context::Question, action);
-    let answers = format!("{} run them, this session   {} do not", key(Action::Yes), key(Action::No));
+    let answers = format!("{} {yes}   {} {no}", key(Action::Yes), key(Action::No));
     let mut lines: Vec<(String, Role)> = Vec::new();
-    let mut add = |words: &str, role: Role| lines.extend(text::wrap_words(words, room).into_iter().map(|l| (l, role)));
-    add(
-        "The tests run code that a model has written. On this machine nothing keeps it from your files or the network.",
-        Role::Warn,
-    );
-    if !said.is_empty() {
-        add(&said, Role::Muted);
+    for (words, role) in said.iter().zip([Role::Warn, Role::Muted]) {
+        lines.extend(text::wrap_words(words, room).into_iter().map(|l| (l, role)));
     }
     lines.push((String::new(), Role::Muted));
     let height = (lines.len() + 3) as u16;
-    let inside = window(buf, middle(body, width, height), look, "run the tests without protection?", "");
+    let inside = window(buf, middle(body, width, height), look, &title, "");
     // However small the window: the answers are there.
     let last = inside.bottom().saturating_sub(1);
     for (y, (line, role)) in (inside.y..last).zip(&lines) {
         put(buf, inside, inside.x, y, line, look.style(*role));
     }
     put(buf, inside, inside.x, last, &text::fit(&answers, inside.width.into()), look.style(Role::Title));
+}
+
+/// Why a candidate is not known to pass, and what its tests said.
+fn not_passed(state: &State, candidate: usize) -> [String; 2] {
+    let testing = state.run.as_ref().map_or(&Testing::None, |r| r.testing(candidate));
+    let (why, said) = match testing {
+        Testing::Done(verdict) if testing.passed() => ("has passed its tests meanwhile.", verdict.message.as_str()),
+        Testing::Done(verdict) => ("did not pass its tests.", verdict.message.as_str()),
+        Testing::Queued | Testing::Running => ("has not been tested to the end yet.", ""),
+        Testing::Fault(why) => ("could not be tested.", why.as_str()),
+        Testing::None | Testing::Refused => ("was not tested.", ""),
+    };
+    [why.to_owned(), text::one_line(said)]
 }

@@ -44,8 +44,8 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         let time = verdict.map_or(String::new(), |v| format!("{:.2} s", v.duration_ms as f64 / 1000.0));
         put(buf, row, x, y, &format!("{time:>8}"), look.style(Role::Muted));
         let mut words = verdict.map_or(String::new(), |v| text::one_line(&v.message));
-        if run.first_pass == Some(index) {
-            words = format!("FIRST PASS  {words}");
+        for mark in badge::marks(run, index, true) {
+            words = format!("{}  {words}", mark.text);
         }
         let x = x + 10;
         put(buf, row, x, y, &text::fit(&words, row.right().saturating_sub(x).into()), Style::default());

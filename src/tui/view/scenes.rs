@@ -189,7 +189,7 @@ fn help() {
 fn results() {
     let mut session = finished(4);
     session.key("t");
-    session.key("k");
+    session.key("j");
     let run = session.run().id;
     session.key("T");
     let verdict = Verdict {
@@ -217,6 +217,15 @@ fn question() {
 }
 
 #[test]
+fn taking_what_failed() {
+    let mut session = finished(4);
+    session.key("2");
+    session.key("enter");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+    assert!(scene(&mut session, 30, 2).contains("take B, not passed? y n"));
+}
+
+#[test]
 fn a_failure() {
     let mut session = streaming(4);
     let why = "the main model ran out of memory at 4 candidates of 256 tokens each: try fewer candidates (-) or a smaller model";
@@ -236,7 +245,7 @@ fn zoomed_code_has_nothing_beside_it() {
     let mut session = finished(4);
     session.key("z");
     let shown = scene(&mut session, 80, 24);
-    assert!(shown.contains("\n    best = float(\"-inf\")\n"), "{shown}");
+    assert!(shown.contains("\n    running = None\n"), "{shown}");
 }
 
 #[test]
@@ -262,9 +271,9 @@ fn verdicts_are_words_and_also_colours() {
     };
     let colour = draw_in(&session.state, 112, 30, Depth::Sixteen);
     assert_eq!(find(&colour, "FAIL").fg, Color::Red);
-    assert_eq!(find(&colour, "PASS  FIRST").fg, Color::Green);
+    assert_eq!(find(&colour, "PASS").fg, Color::Green);
     let plain = draw_in(&session.state, 112, 30, Depth::None);
     assert!(plain.content().iter().all(|c| c.fg == Color::Reset && c.bg == Color::Reset));
-    assert!(find(&plain, "FIRST PASS").modifier.contains(Modifier::BOLD));
+    assert!(find(&plain, "PICK").modifier.contains(Modifier::BOLD));
     assert_eq!(text(&plain), text(&colour), "colour adds nothing that words do not say");
 }

@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::{Look, badge, put};
 use crate::job::label;
-use crate::tui::app::state::Consent;
+use crate::tui::app::state::{Consent, Question};
 use crate::tui::app::{Run, Testing};
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
@@ -42,7 +42,7 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
         match state.consent {
             Consent::Given => out.push(("UNPROTECTED".to_owned(), look.style(Role::Error))),
             Consent::Refused => out.push(("tests refused".to_owned(), look.style(Role::Warn))),
-            Consent::Unknown if state.question.is_some() => {
+            Consent::Unknown if matches!(state.question, Some(Question::Unprotected { .. })) => {
                 out.push(("tests wait for your answer".to_owned(), look.style(Role::Warn)));
             }
             Consent::Unknown => {}
@@ -102,8 +102,12 @@ fn floor(look: &Look) -> Vec<(String, Style)> {
     if let Some(error) = &state.error {
         return vec![(text::one_line(error), look.style(Role::Error))];
     }
-    if state.question_is_shown() {
-        return vec![("run tests UNPROTECTED? y n".to_owned(), look.style(Role::Error))];
+    if let Some(question) = state.question.filter(|_| state.question_is_shown()) {
+        let words = match question {
+            Question::Unprotected { .. } => "run tests UNPROTECTED? y n".to_owned(),
+            Question::Take { candidate } => format!("take {}, not passed? y n", label(candidate)),
+        };
+        return vec![(words, look.style(Role::Error))];
     }
     if let Some(said) = super::footer::said(look) {
         return vec![said];

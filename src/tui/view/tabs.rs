@@ -15,8 +15,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let tabs: Vec<(String, Role)> = (0..run.candidates.len())
         .map(|i| {
             let state = badge::short(run, i);
-            let first = if run.first_pass == Some(i) { " 1st" } else { "" };
-            let inside = format!("{} {}{first}", label(i), state.text);
+            let pick = if run.pick(look.state.has_tests()) == Some(i) { " PICK" } else { "" };
+            let inside = format!("{} {}{pick}", label(i), state.text);
             (if i == run.focus { format!(">{inside}<") } else { format!(" {inside} ") }, state.role)
         })
         .collect();
