@@ -12,6 +12,7 @@ pub mod eval;
 pub mod job;
 pub mod language;
 pub mod model;
+pub mod options;
 pub mod sampling;
 pub mod sandbox;
 #[cfg(test)]

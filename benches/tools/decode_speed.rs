@@ -59,7 +59,7 @@ struct Arguments {
 }
 
 fn dtype(text: &str) -> Result<Dtype, String> {
-    Dtype::parse(text).ok_or_else(|| format!("there is no dtype {text}"))
+    text.parse().map_err(|()| format!("there is no dtype {text}"))
 }
 
 /// Figures by what was measured.

@@ -5,6 +5,9 @@ pub mod cpu;
 pub mod device;
 pub mod host;
 
+use std::fmt;
+use std::str::FromStr;
+
 use crate::sampling::Accepted;
 pub use choice::{Candidate, ChoiceRules, Drafts};
 pub use device::{DEVICES, Device, load, load_with_cache};
@@ -128,14 +131,24 @@ pub enum Dtype {
     Int4,
 }
 
-impl Dtype {
-    /// Every storage by its name.
-    pub const ALL: [(&'static str, Self); 5] =
-        [("auto", Self::Auto), ("f32", Self::F32), ("bf16", Self::Bf16), ("int8", Self::Int8), ("int4", Self::Int4)];
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::F32 => "f32",
+            Self::Bf16 => "bf16",
+            Self::Int8 => "int8",
+            Self::Int4 => "int4",
+        })
+    }
+}
 
-    /// The storage of this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
+impl FromStr for Dtype {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        let all = [Self::Auto, Self::F32, Self::Bf16, Self::Int8, Self::Int4];
+        all.into_iter().find(|dtype| dtype.to_string() == name).ok_or(())
     }
 }
 

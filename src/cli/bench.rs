@@ -7,13 +7,13 @@ mod report;
 
 use std::time::Duration;
 
-use super::args::{GenerateArgs, ModelArgs, accept_rule, length_policy, list, token_ids};
+use super::args::{list, token_ids};
 use super::failure::{Failure, INTERRUPTED};
 use super::output::{print, say};
 use super::progress::Line;
 use super::session::{Session, on_signal, unusable};
-use crate::config::Config;
-use crate::engine::{DraftLength, MAX_CANDIDATES, StopRules};
+use crate::engine::{DraftLength, GenerateOptions, MAX_CANDIDATES, StopRules};
+use crate::options::{Flags, MODELS, SAMPLING};
 use crate::source::{Drafting, LocalModels, LocalSource, Prompt, Source};
 use measure::Plan;
 use report::Report;
@@ -49,7 +49,7 @@ EXIT CODES
   0 measured   2 wrong usage or bad input   3 the engine failed   130 interrupted")]
 pub struct Args {
     #[command(flatten)]
-    models: ModelArgs,
+    options: Flags<{ MODELS | SAMPLING }>,
     /// Numbers of candidates, each 1 to 64
     #[arg(
         long,
@@ -96,15 +96,6 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     repeat: usize,
-    /// 0 is greedy, always the most probable token [default: 0.8]
-    #[arg(long, value_name = "X", help_heading = "Generation", allow_negative_numbers = true)]
-    temperature: Option<f32>,
-    /// Keep the most probable tokens that together have this probability [default: 0.95]
-    #[arg(long, value_name = "X", help_heading = "Generation", allow_negative_numbers = true)]
-    top_p: Option<f32>,
-    /// The same seed gives the same candidates [default: 0]
-    #[arg(long, value_name = "S", help_heading = "Generation", allow_negative_numbers = true)]
-    seed: Option<u64>,
     /// Instead of all that: measure what passes of the models cost and how far drafts survive, print it, and keep it for the
     /// draft lengths auto and table
     #[arg(long, help_heading = "What to measure")]
@@ -116,9 +107,9 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open()?;
-    let mut plan = args.plan(&session.config)?;
-    let models = session.models(&args.models)?;
+    let session = Session::open(&args.options)?;
+    let mut plan = args.plan(&session.settings.generate)?;
+    let models = session.models()?;
     on_signal(|| {
         if Line::is_seen() {
             say(Line::CLEAR);
@@ -146,21 +137,17 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 impl Args {
     /// What the flags ask for, but for the draft lengths.
-    fn plan(&self, config: &Config) -> Result<Plan, Failure> {
-        let generate = GenerateArgs {
-            n: Some(1),
-            max_tokens: Some(self.max_tokens),
-            temperature: self.temperature,
-            top_p: self.top_p,
-            seed: self.seed,
-            ..GenerateArgs::default()
-        };
-        let mut options = generate.options(config)?;
-        options.stop = StopRules { ignore_eos: true, ..StopRules::default() };
+    fn plan(&self, chosen: &GenerateOptions) -> Result<Plan, Failure> {
+        if self.max_tokens == 0 {
+            return Err(Failure::input("--max-tokens is 0, expected at least 1"));
+        }
+        let stop = StopRules { ignore_eos: true, ..StopRules::default() };
+        // A budget would end runs at different lengths.
+        let options = GenerateOptions { max_tokens: self.max_tokens, stop, time_budget: None, ..chosen.clone() };
         let candidates = |part: &str| part.parse().ok().filter(|n| (1..=MAX_CANDIDATES).contains(n));
         let expected = format!("numbers of candidates from 1 to {MAX_CANDIDATES}, such as 1,2,4");
         let batches = once(list("--batch", &self.batch, &expected, candidates)?);
-        let accepts = once(list("--accept", &self.accept, "rejection, coupled or both", accept_rule)?);
+        let accepts = once(list("--accept", &self.accept, "rejection, coupled or both", |part| part.parse().ok())?);
         if !(1..=MAX_REPEATS).contains(&self.repeat) {
             return Err(Failure::input(format!("--repeat is {}, expected 1 to {MAX_REPEATS}", self.repeat)));
         }
@@ -179,7 +166,7 @@ impl Args {
     }
 
     fn lengths_asked(&self) -> Result<Option<Vec<DraftLength>>, Failure> {
-        let read = |part: &str| if part == "plain" { Some(DraftLength::Fixed(0)) } else { length_policy(part) };
+        let read = |part: &str| if part == "plain" { Some(DraftLength::Fixed(0)) } else { part.parse().ok() };
         let expected = "plain, auto, bass, table or numbers from 0 to 64, such as plain,2,4,auto";
         self.draft_lengths.as_deref().map(|text| list("--draft-lengths", text, expected, read).map(once)).transpose()
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs, token_ids};
+use super::args::{CompletionFlags, ConsentArgs, TestArgs, token_ids};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
 use super::progress::Progress;
@@ -67,16 +67,14 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Models")]
     reference: Option<PathBuf>,
     #[command(flatten)]
-    models: ModelArgs,
-    #[command(flatten)]
-    generate: GenerateArgs,
+    options: CompletionFlags,
     #[command(flatten)]
     tests: TestArgs,
     /// Command that tests a candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are filled in
     #[arg(long, value_name = "CMD", help_heading = "Tests", conflicts_with = "tests")]
     test_command: Option<String>,
     #[command(flatten)]
-    trial: TrialArgs,
+    consent: ConsentArgs,
     /// Stop writing as soon as a candidate passes; which others were finished by then depends on the machine
     /// [default: yes, but not with --json]
     #[arg(long, overrides_with = "no_stop_on_pass", help_heading = "Tests")]
@@ -101,7 +99,7 @@ enum Message {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open()?;
+    let session = Session::open(&args.options)?;
     if args.apply && args.file.is_none() {
         return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
     }
@@ -109,23 +107,23 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.apply {
         writable(job.target().and_then(|t| t.path.as_deref()))?;
     }
-    let mut options = args.generate.options(&session.config)?;
-    options.stop = job.stop_rules(&args.generate.stop, !args.generate.no_default_stops);
+    let mut options = session.settings.generate.clone();
+    options.stop = job.stop_rules(&options.stop.strings, !session.settings.no_default_stops);
     let reference = args.reference.as_deref().map(|path| read_text(path, "reference")).transpose()?;
-    let limits = session.limits(args.trial.timeout);
+    let limits = session.settings.limits;
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening);
     // Without tests nothing is run, so nothing has to be probed.
     let runner = match &job.tests {
         Some(tests) => {
-            let runner = consent(Runner::probe(), job.language(), args.trial.unprotected)?;
+            let runner = consent(Runner::probe(), job.language(), args.consent.unprotected)?;
             check_tests(&runner, job.language(), tests)?;
             Some(Arc::new(runner))
         }
         None => None,
     };
-    let source = session.source(&args.models)?;
+    let source = session.source()?;
 
     let n = options.n;
     let seed = options.seed;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::args::ModelArgs;
 use super::failure::Failure;
 use super::output::print;
 use super::session::Session;
 use crate::backend::DEVICES;
+use crate::options::{Flags, MODELS};
 use crate::source::{Source, SourceInfo};
 use crate::trial::{Layer, Protection, Runner};
 use crate::untrusted::clean;
@@ -26,7 +26,7 @@ EXIT CODES
   0 the models can be used   2 wrong usage   3 the models cannot be used")]
 pub struct Args {
     #[command(flatten)]
-    models: ModelArgs,
+    options: Flags<MODELS>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -69,9 +69,9 @@ struct Terminal {
 
 /// Runs the command; exit code 3 if the models cannot be loaded.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open()?;
+    let session = Session::open(&args.options)?;
     let runner = Runner::probe();
-    let (engine, problem) = match session.source(&args.models) {
+    let (engine, problem) = match session.source() {
         Ok(source) => (Some(engine(source.info())), None),
         Err(failure) => (None, Some(failure.message)),
     };

@@ -13,19 +13,19 @@ use serde_json::{Value, json};
 
 use log::Log;
 
-use super::args::{GenerateArgs, ModelArgs, TrialArgs, duration, list};
+use super::args::{CompletionFlags, ConsentArgs, list};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
 use super::session::{Session, consent, on_signal};
-use crate::engine::{DraftLength, GenerateOptions};
 use crate::eval::{
     self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Report, ResultsFile,
     RunError, Setting, Unready,
 };
 use crate::job::TrialPool;
+use crate::options::{self, GENERATION, SAMPLING, Settings, TESTS, duration};
 use crate::sampling::Accept;
 use crate::source::{LocalSource, Source, SourceInfo};
-use crate::trial::{Limits, Runner};
+use crate::trial::Runner;
 use crate::untrusted::clean_line;
 
 /// Arguments of `eval`.
@@ -54,11 +54,9 @@ pub struct Args {
     #[arg(value_name = "PROBLEMS", required = true)]
     problems: Vec<PathBuf>,
     #[command(flatten)]
-    models: ModelArgs,
+    options: CompletionFlags,
     #[command(flatten)]
-    generate: GenerateArgs,
-    #[command(flatten)]
-    trial: TrialArgs,
+    consent: ConsentArgs,
     /// The k of pass@k
     #[arg(long, value_name = "K,K", default_value = "1", help_heading = "Evaluation", allow_negative_numbers = true)]
     k: String,
@@ -76,7 +74,7 @@ pub struct Args {
     #[arg(long, value_name = "ID,ID", help_heading = "Evaluation")]
     only: Option<String>,
     /// Time for the whole run: problems not done by then count as failed [default: no limit]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Evaluation")]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Evaluation")]
     deadline: Option<Duration>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
@@ -88,24 +86,24 @@ type Asked = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open()?;
-    let options = args.generate.options(&session.config)?;
+    let session = Session::open(&args.options)?;
+    let options = session.settings.generate.clone();
     let ks = args.ks()?;
     let (problems, given) = args.problems()?;
     args.check_k(&ks, &problems, given.as_deref(), options.n)?;
-    let limits = session.limits(args.trial.timeout);
+    let limits = session.settings.limits;
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening);
 
-    let runner = Arc::new(consent(Runner::probe(), None, args.trial.unprotected)?);
+    let runner = Arc::new(consent(Runner::probe(), None, args.consent.unprotected)?);
     let asked: Vec<&Problem> = problems.iter().collect();
     let setting = eval::preflight(&runner, &asked, limits).map_err(|unready| match unready {
         Unready::Missing(why) => Failure::input(why),
         Unready::Sandbox(error) => Failure::internal(error),
     })?;
-    let source = if given.is_some() { None } else { Some(session.source(&args.models)?) };
-    let header = args.header(source.as_ref().map(LocalSource::info).as_ref(), &options, limits, &setting, &runner);
+    let source = if given.is_some() { None } else { Some(session.source()?) };
+    let header = args.header(source.as_ref().map(LocalSource::info).as_ref(), &session.settings, &setting, &runner);
     let pool = if source.is_some() { TrialPool::beside_engine(&runner) } else { TrialPool::new(&runner) };
     let pool = pool.map_err(Failure::internal)?;
     let mut plan = Plan {
@@ -114,9 +112,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         candidates: match (&source, given) {
             (Some(source), None) => Candidates::Model {
                 source,
+                stops: options.stop.strings.clone(),
                 options,
-                stops: args.generate.stop.clone(),
-                default_stops: !args.generate.no_default_stops,
+                default_stops: !session.settings.no_default_stops,
             },
             (_, given) => Candidates::Given(given.unwrap_or_default()),
         },
@@ -180,6 +178,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
         Ended::Done => Ok(code(&results)),
     }
+}
+
+fn time(text: &str) -> Result<Duration, &'static str> {
+    duration(text).ok_or("expected a time such as 90s or 2m")
 }
 
 /// Done; the question is whether anything passed.
@@ -261,19 +263,16 @@ impl Args {
     }
 
     /// What the results depend on, and what else is good to know.
-    fn header(
-        &self,
-        model: Option<&SourceInfo>,
-        options: &GenerateOptions,
-        limits: Limits,
-        setting: &Setting,
-        runner: &Runner,
-    ) -> Header {
+    fn header(&self, model: Option<&SourceInfo>, chosen: &Settings, setting: &Setting, runner: &Runner) -> Header {
         let mut settings: BTreeMap<String, Value> = BTreeMap::new();
         let mut about: BTreeMap<String, Value> = BTreeMap::new();
-        let seconds = |time: Duration| json!(time.as_secs_f64());
+        let values = |groups| {
+            options::of(groups)
+                .map(|row| (row.name.to_owned(), row.value(chosen)))
+                .filter(|(_, value)| !value.is_null())
+        };
+        settings.extend(values(TESTS));
         settings.insert("bass-tui".into(), env!("CARGO_PKG_VERSION").into());
-        settings.insert("timeout".into(), seconds(limits.wall));
         settings.insert("sandbox".into(), runner.protection().tier.clone().into());
         settings.extend(setting.iter().map(|(name, version)| (name.clone(), version.clone().into())));
         let Some(model) = model else {
@@ -281,45 +280,14 @@ impl Args {
             settings.insert("solutions".into(), kind.into());
             return Header { form: Header::FORM, settings, about };
         };
-        let sampling = &options.sampling;
-        let number = |x: f32| json!(x.to_string().parse::<f64>().unwrap_or(f64::from(x)));
-        let accept = match options.accept {
-            Accept::Coupled => "coupled",
-            Accept::Rejection => "rejection",
-        };
-        for (name, value) in [
-            ("model", json!(model.model)),
-            ("dtype", json!(model.dtype)),
-            ("n", json!(options.n)),
-            ("seed", json!(options.seed)),
-            ("temperature", number(sampling.temperature)),
-            ("top-p", sampling.top_p.map_or(Value::Null, number)),
-            ("top-k", json!(sampling.top_k)),
-            ("min-p", sampling.min_p.map_or(Value::Null, number)),
-            ("repetition-penalty", sampling.repetition_penalty.map_or(Value::Null, number)),
-            ("max-tokens", json!(options.max_tokens)),
-            ("accept", json!(accept)),
-            ("time-budget", options.time_budget.map_or(Value::Null, seconds)),
-        ] {
-            settings.insert(name.to_owned(), value);
-        }
-        if !self.generate.stop.is_empty() {
-            settings.insert("stop".into(), json!(self.generate.stop));
-        }
-        if self.generate.no_default_stops {
-            settings.insert("no-default-stops".into(), true.into());
-        }
-        let length = match options.draft_length {
-            DraftLength::Auto => "auto".to_owned(),
-            DraftLength::Bass => "bass".to_owned(),
-            DraftLength::Table => "table".to_owned(),
-            DraftLength::Fixed(k) => k.to_string(),
-        };
+        settings.extend(values(GENERATION | SAMPLING));
+        settings.extend([("model".to_owned(), json!(model.model)), ("dtype".to_owned(), json!(model.dtype))]);
+        let length = settings.remove("draft-length").unwrap_or_default();
         // With the coupled rule drafts cost or save time and change nothing else.
-        let drafts_show = options.accept != Accept::Coupled || options.time_budget.is_some();
+        let drafts_show = chosen.generate.accept != Accept::Coupled || chosen.generate.time_budget.is_some();
         let drafts = if drafts_show { &mut settings } else { &mut about };
         drafts.insert("draft".into(), json!(model.draft));
-        drafts.insert("draft-length".into(), json!(length));
+        drafts.insert("draft-length".into(), length);
         about.insert("device".into(), json!(format!("{} ({})", model.device, model.kernel)));
         about.insert("threads".into(), json!(model.threads));
         Header { form: Header::FORM, settings, about }

@@ -71,7 +71,7 @@ pub fn main() -> ExitCode {
         }
     };
     let outcome = match cli.command {
-        None => tui::run(cli.screen),
+        None => tui::run(&cli.screen),
         Some(Command::Complete(args)) => complete::run(&args),
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Models(args)) => models::run(&args),

@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::output::print;
 use super::session::Session;
 use crate::model::{Model, ModelFiles};
+use crate::options::Flags;
 use crate::untrusted::clean;
 
 /// Arguments of `models`.
@@ -64,7 +65,7 @@ enum Action {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open()?;
+    let session = Session::open(&Flags::<0>::default())?;
     match args.action.as_ref().unwrap_or(&Action::List) {
         Action::List => list(&session, args.json),
         Action::Show { name } => show(&session, name, args.json),

@@ -1,56 +1,55 @@
 //! What every command begins with: folders, settings, the catalog; and the questions to the user.
 
 use std::io::{BufRead, IsTerminal};
-use std::time::Duration;
 
-use super::args::ModelArgs;
 use super::failure::Failure;
 use super::output::say;
+use crate::backend::BackendError;
 use crate::catalog::Catalog;
-use crate::config::{Config, Paths};
+use crate::config::Paths;
 use crate::engine::LookupSettings;
 use crate::language::Language;
+use crate::options::{Flags, Settings};
 use crate::source::{Drafting, LocalModels, LocalSource, SourceError};
-use crate::trial::{Limits, Runner, Tests, TrialError};
+use crate::trial::{Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
 pub struct Session {
     /// Where files live.
     pub paths: Paths,
-    /// The config file over the defaults.
-    pub config: Config,
+    /// Flags over the config file over the defaults.
+    pub settings: Settings,
     /// Models by name.
     pub catalog: Catalog,
 }
 
 impl Session {
-    /// Reads the config file and the catalog; doubtful keys are reported on stderr.
-    pub fn open() -> Result<Self, Failure> {
+    /// Reads the config file, lays `flags` over it, and reads the catalog; doubtful settings are reported on stderr.
+    pub fn open<const GROUPS: u8>(flags: &Flags<GROUPS>) -> Result<Self, Failure> {
         let paths = Paths::find().map_err(Failure::input)?;
-        let (config, warnings) = Config::load(&paths).map_err(Failure::input)?;
+        let (mut settings, warnings) = Settings::load(&paths).map_err(Failure::input)?;
         for warning in warnings {
             say(&format!("bass-tui: {}\n", crate::untrusted::clean(&warning)));
         }
+        flags.lay_over(&mut settings).map_err(Failure::input)?;
         let catalog = Catalog::load(&paths).map_err(Failure::input)?;
-        Ok(Self { paths, config, catalog })
+        Ok(Self { paths, settings, catalog })
     }
 
-    /// The models that flags, config file and catalog name.
-    pub fn models(&self, args: &ModelArgs) -> Result<LocalModels, Failure> {
-        let load = args.load_options(&self.config)?;
-        let model = args.model.as_deref().or(self.config.model.as_deref());
-        let draft = args.draft.as_deref().unwrap_or(&self.config.draft);
-        let main = self.catalog.resolve_main(model).map_err(Failure::input)?;
+    /// The models that settings and catalog name.
+    pub fn models(&self) -> Result<LocalModels, Failure> {
+        let settings = &self.settings;
+        let main = self.catalog.resolve_main(settings.model.as_deref()).map_err(Failure::input)?;
         let model = |name: &str| {
             let draft = self.catalog.resolve_draft(name, &main).map_err(Failure::input)?;
             Ok::<_, Failure>(draft.map(|draft| draft.files))
         };
-        let lookup = |settings: LookupSettings| {
-            let least = args.lookup_match.or(self.config.lookup_match).unwrap_or(settings.least);
-            let most = args.lookup_length.or(self.config.lookup_length).unwrap_or(settings.most);
-            LookupSettings { least, most, longest: settings.longest.max(least), ..settings }
+        let lookup = |own: LookupSettings| {
+            let least = settings.lookup_match.unwrap_or(own.least);
+            let most = settings.lookup_length.unwrap_or(own.most);
+            LookupSettings { least, most, longest: own.longest.max(least), ..own }
         };
-        let draft = match draft {
+        let draft = match settings.draft.as_str() {
             "lookup" => Drafting::Lookup(lookup(LookupSettings::LOOKUP)),
             "sibling" => Drafting::Lookup(lookup(LookupSettings::SIBLING)),
             "chain" => match model("auto")? {
@@ -61,24 +60,21 @@ impl Session {
         };
         let profiles = Some(self.paths.cache_dir.join("profiles"));
         let weights = Some(self.paths.cache_dir.join("weights"));
-        Ok(LocalModels { main: main.files, draft, load, profiles, weights })
+        Ok(LocalModels { main: main.files, draft, load: settings.load, profiles, weights })
     }
 
     /// The engine with these models, loaded.
-    pub fn source(&self, args: &ModelArgs) -> Result<LocalSource, Failure> {
-        LocalSource::open(&self.models(args)?).map_err(|error| unusable(&error))
-    }
-
-    /// Limits of a trial.
-    pub fn limits(&self, timeout: Option<Duration>) -> Limits {
-        Limits { wall: timeout.unwrap_or(self.config.test_timeout), ..Limits::default() }
+    pub fn source(&self) -> Result<LocalSource, Failure> {
+        LocalSource::open(&self.models()?).map_err(|error| unusable(&error))
     }
 }
 
 /// Models that cannot be used are bad input, unless it is the machine that fails.
 pub fn unusable(error: &SourceError) -> Failure {
     match error {
-        SourceError::Model(_) | SourceError::Vocabulary { .. } => Failure::input(error),
+        SourceError::Model(_) | SourceError::Vocabulary { .. } | SourceError::Backend(BackendError::Device { .. }) => {
+            Failure::input(error)
+        }
         SourceError::Backend(_) | SourceError::Engine(_) | SourceError::Thread(_) => Failure::internal(error),
     }
 }

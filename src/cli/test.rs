@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
-use super::args::TrialArgs;
+use super::args::ConsentArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json};
 use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Place, TargetSpec};
 use crate::language::Language;
+use crate::options::{Flags, TESTS};
 use crate::trial::{Protection, Runner, Status, Tests, Trial, Verdict};
 use crate::untrusted::clean;
 
@@ -42,7 +43,9 @@ pub struct Args {
     #[arg(long, value_name = "CMD", help_heading = "Tests", conflicts_with = "tests")]
     test_command: Option<String>,
     #[command(flatten)]
-    trial: TrialArgs,
+    options: Flags<TESTS>,
+    #[command(flatten)]
+    consent: ConsentArgs,
     /// Language of the candidate, where the file name does not tell: python, javascript, typescript, rust, go
     #[arg(long, value_name = "L", help_heading = "Tests")]
     language: Option<String>,
@@ -53,7 +56,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open()?;
+    let session = Session::open(&args.options)?;
     let spec = TargetSpec::parse(&args.candidate).map_err(Failure::input)?;
     let language = match &args.language {
         Some(name) => Language::by_name(name).ok_or_else(|| {
@@ -104,11 +107,11 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Tests::of_file(language, Some((&spec.path, &program)), path, read("the tests file ", path)?)
         }
     };
-    let runner = consent(Runner::probe(), Some(language), args.trial.unprotected)?;
+    let runner = consent(Runner::probe(), Some(language), args.consent.unprotected)?;
     check_tests(&runner, Some(language), &tests)?;
 
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
-    let limits = session.limits(args.trial.timeout);
+    let limits = session.settings.limits;
     // Only a function that is named is what is tested; else it is the whole file.
     let stub = (language == Language::Rust && names_function).then(|| program.clone());
     let trial = Trial { language, program, module, entry_point, tests, stub, limits };

@@ -3,12 +3,13 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 
-use super::args::{GenerateArgs, ModelArgs, TestArgs, TrialArgs};
+use super::args::{ConsentArgs, TestArgs};
 use super::failure::{Failure, INTERRUPTED};
 use super::output::{print, say};
 use super::session::Session;
 use crate::code::{Target, TargetSpec};
 use crate::job::Job;
+use crate::options::{Flags, GENERATION, MODELS, SAMPLING, SCREEN, TESTS};
 use crate::source::{LocalSource, Source};
 use crate::trial::Runner;
 use crate::tui;
@@ -22,29 +23,21 @@ pub struct Args {
     )]
     target: Option<String>,
     #[command(flatten)]
-    models: ModelArgs,
-    #[command(flatten)]
-    generate: GenerateArgs,
+    options: Flags<{ MODELS | GENERATION | SAMPLING | TESTS | SCREEN }>,
     #[command(flatten)]
     tests: TestArgs,
     #[command(flatten)]
-    trial: TrialArgs,
-    /// Stop writing as soon as a candidate passes [default: no, or as the config file says]
-    #[arg(long, help_heading = "Tests")]
-    stop_on_pass: bool,
-    /// Colours: auto, light, dark, or the name of a theme in the config folder [default: auto]
-    #[arg(long, value_name = "NAME", help_heading = "Screen")]
-    theme: Option<String>,
+    consent: ConsentArgs,
 }
 
 /// Runs the screen. Code that was accepted and has no file to go to is printed after it has closed.
-pub fn run(args: Args) -> Result<u8, Failure> {
+pub fn run(args: &Args) -> Result<u8, Failure> {
     if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
         return Err(Failure::input(
             "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
         ));
     }
-    let session = Session::open()?;
+    let session = Session::open(&args.options)?;
     let choice = args.tests.choice();
     let job = match &args.target {
         Some(text) => {
@@ -53,10 +46,9 @@ pub fn run(args: Args) -> Result<u8, Failure> {
         }
         None => Job::example(&choice).map_err(Failure::input)?,
     };
-    let mut options = args.generate.options(&session.config)?;
-    options.stop.strings.clone_from(&args.generate.stop);
-    let models = session.models(&args.models)?;
-    let unprotected = args.trial.unprotected;
+    let options = session.settings.generate.clone();
+    let models = session.models()?;
+    let unprotected = args.consent.unprotected;
     let setup = tui::Setup {
         job,
         open: Box::new(move || {
@@ -66,14 +58,14 @@ pub fn run(args: Args) -> Result<u8, Failure> {
             Ok((Arc::new(source) as Arc<dyn Source>, Arc::new(runner)))
         }),
         options,
-        default_stops: !args.generate.no_default_stops,
-        limits: session.limits(args.trial.timeout),
-        keys: session.config.keys.clone(),
-        theme: args.theme.unwrap_or_else(|| session.config.theme.clone()),
+        default_stops: !session.settings.no_default_stops,
+        limits: session.settings.limits,
+        keys: session.settings.keys.clone(),
+        theme: session.settings.theme.clone(),
         themes_dir: session.paths.themes_dir(),
         state_dir: session.paths.state_dir.clone(),
         tests_allowed: unprotected,
-        stop_on_pass: args.stop_on_pass || session.config.stop_on_pass,
+        stop_on_pass: session.settings.stop_on_pass,
     };
     let outcome = match tui::run(setup) {
         Ok(outcome) => outcome,

@@ -1,6 +1,7 @@
 //! What is asked of the engine.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,6 +44,30 @@ pub enum DraftLength {
     Table,
     /// Always this many.
     Fixed(usize),
+}
+
+/// The longest fixed draft that can be asked for.
+const MAX_DRAFT: usize = 64;
+
+impl fmt::Display for DraftLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Bass => f.write_str("bass"),
+            Self::Table => f.write_str("table"),
+            Self::Fixed(k) => k.fmt(f),
+        }
+    }
+}
+
+impl FromStr for DraftLength {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        let policy = [Self::Auto, Self::Bass, Self::Table].into_iter().find(|policy| policy.to_string() == name);
+        let fixed = || name.parse().ok().filter(|k| *k <= MAX_DRAFT).map(Self::Fixed);
+        policy.or_else(fixed).ok_or(())
+    }
 }
 
 /// Everything about a generation but its prompt.

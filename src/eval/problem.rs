@@ -82,7 +82,7 @@ impl Problem {
 
     /// The trial of an answer.
     pub fn trial(&self, answer: &Answer, limits: Limits) -> Trial {
-        let ending = self.language.extensions().first().copied().unwrap_or("txt");
+        let ending = self.language.extensions()[0];
         Trial {
             language: self.language,
             program: self.program(answer),
@@ -103,11 +103,9 @@ impl Problem {
         }
         if let Some(stop) = &self.stop {
             rules.strings.extend_from_slice(stop);
-        } else if Language::ALL.contains(&self.language) {
+        } else {
             let (language, indent) = (self.language, self.indent());
             rules.text = Some(Arc::new(move |text: &str| code::function_end(language, indent, text)));
-        } else {
-            rules.strings.extend(usual_stops(self.language).iter().map(|&s| s.to_owned()));
         }
         rules
     }
@@ -120,9 +118,7 @@ impl Problem {
 
     /// Equal for two answers that differ only in white space, blank lines and comments.
     pub fn duplicate_key(&self, answer: &Answer) -> String {
-        let text = answer.text();
-        let key =
-            if Language::ALL.contains(&self.language) { code::normalise(self.language, text) } else { text.into() };
+        let key = code::normalise(self.language, answer.text());
         match answer {
             Answer::Completion(_) => key,
             // A program and a completion are never compared by their texts.
@@ -136,17 +132,6 @@ impl Problem {
         let mut all = parts.map(|part| format!("{}:{part}", part.len())).concat();
         let _ = write!(all, "{:?} {:?}", self.entry_point, self.stop);
         format!("{:016x}", super::seed::hash(all.as_bytes()))
-    }
-}
-
-/// Texts that end a function in a language whose functions cannot be followed yet.
-fn usual_stops(language: Language) -> &'static [&'static str] {
-    match language {
-        Language::Python => &["\nclass", "\ndef", "\n#", "\nif", "\nprint"],
-        Language::JavaScript => &["\nfunction ", "\n/*", "\n//", "\nconsole.log"],
-        Language::TypeScript => &["\nfunction ", "\n/*", "\n//", "\nclass"],
-        Language::Rust => &["\nfn ", "\n#[", "\n//", "\nmod "],
-        Language::Go => &["\nfunc ", "\ntype ", "\n// "],
     }
 }
 

@@ -32,11 +32,12 @@ impl Header {
     /// The first setting that differs, as a sentence.
     fn difference(&self, now: &Self) -> Option<String> {
         let names = self.settings.keys().chain(now.settings.keys());
-        let name = names.into_iter().find(|name| self.settings.get(*name) != now.settings.get(*name))?;
-        let show = |header: &Self| match header.settings.get(name) {
-            None | Some(Value::Null) => "not set".to_owned(),
-            Some(Value::String(text)) => text.clone(),
-            Some(value) => value.to_string(),
+        let value = |header: &Self, name: &str| header.settings.get(name).cloned().unwrap_or_default();
+        let name = names.into_iter().find(|name| value(self, name) != value(now, name))?;
+        let show = |header: &Self| match value(header, name) {
+            Value::Null => "not set".to_owned(),
+            Value::String(text) => text,
+            value => value.to_string(),
         };
         Some(format!("{name} was {} and is now {}", show(self), show(now)))
     }

@@ -3,6 +3,9 @@
 //! `Rejection` is algorithm 1 of Leviathan et al. (arXiv 2211.17192) in their letters: p is the main model's distribution, q
 //! the one that the draft token was really drawn from, both after temperature and filters.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::distribution::{Distribution, Sampling, raw_logprob};
 use super::rng::{DrawKey, Purpose, uniform};
 
@@ -16,6 +19,23 @@ pub enum Accept {
     /// output is what plain sampling with this seed gives, whatever is drafted.
     #[default]
     Coupled,
+}
+
+impl fmt::Display for Accept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rejection => "rejection",
+            Self::Coupled => "coupled",
+        })
+    }
+}
+
+impl FromStr for Accept {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        [Self::Rejection, Self::Coupled].into_iter().find(|rule| rule.to_string() == name).ok_or(())
+    }
 }
 
 /// A proposed token.

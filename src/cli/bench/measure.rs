@@ -43,21 +43,7 @@ pub struct Setting {
 impl Setting {
     /// `plain`, a number, or the name of a policy.
     pub fn length_name(&self) -> String {
-        match self.length {
-            DraftLength::Auto => "auto".to_owned(),
-            DraftLength::Bass => "bass".to_owned(),
-            DraftLength::Table => "table".to_owned(),
-            DraftLength::Fixed(0) => "plain".to_owned(),
-            DraftLength::Fixed(k) => k.to_string(),
-        }
-    }
-
-    /// `coupled` or `rejection`.
-    pub fn accept_name(&self) -> &'static str {
-        match self.accept {
-            Accept::Coupled => "coupled",
-            Accept::Rejection => "rejection",
-        }
+        if self.length == DraftLength::Fixed(0) { "plain".to_owned() } else { self.length.to_string() }
     }
 
     /// The same without drafts.
@@ -71,7 +57,7 @@ impl Serialize for Setting {
         let mut out = to.serialize_struct("Setting", 3)?;
         out.serialize_field("batch", &self.batch)?;
         out.serialize_field("draft_length", &self.length_name())?;
-        out.serialize_field("accept", self.accept_name())?;
+        out.serialize_field("accept", &self.accept.to_string())?;
         out.end()
     }
 }

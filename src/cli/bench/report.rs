@@ -122,7 +122,7 @@ fn table(out: &mut String, rows: &[Figures]) {
         out,
         "batch {}, accept {}, prefill {} to {} ms",
         first.setting.batch,
-        first.setting.accept_name(),
+        first.setting.accept,
         time(prefills().fold(f64::INFINITY, f64::min)),
         time(prefills().fold(0.0, f64::max))
     );

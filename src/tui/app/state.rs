@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::candidate::Candidate;
 use super::draft::{Draft, safe};
 use super::run::Run;
-use crate::engine::{DraftLength, GenerateOptions};
+use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError, label};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -260,12 +260,7 @@ impl State {
 
     /// The draft length policy, for the status line.
     pub fn draft_length(&self) -> String {
-        match self.options.draft_length {
-            DraftLength::Fixed(k) => format!("draft length {k}"),
-            DraftLength::Auto => "draft length auto".to_owned(),
-            DraftLength::Bass => "draft length bass".to_owned(),
-            DraftLength::Table => "draft length table".to_owned(),
-        }
+        format!("draft length {}", self.options.draft_length)
     }
 
     /// Makes the job that of the text in the editor.

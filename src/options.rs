@@ -1,0 +1,527 @@
+//! Every option once: flag, setting of the config file, name in results files, help, parser and value. To add one: a field of
+//! [`Settings`], or of what it holds, and a row of [`ALL`].
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use serde_json::{Value, json};
+
+use crate::backend::{Device, LoadOptions};
+use crate::engine::{GenerateOptions, MAX_CANDIDATES};
+use crate::trial::Limits;
+
+/// All settings: the defaults, with the config file and then the flags laid over them.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Main model: a name of the catalog or a folder; `None` is the built-in one.
+    pub model: Option<String>,
+    /// What proposes tokens: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
+    pub draft: String,
+    /// Tokens that have to agree before a lookup copies; `None` is the drafter's own choice.
+    pub lookup_match: Option<usize>,
+    /// Most tokens that a lookup copies in a step; `None` is the drafter's own choice.
+    pub lookup_length: Option<usize>,
+    /// Where and how models are loaded.
+    pub load: LoadOptions,
+    /// How candidates are written; of its stop rules only the strings are set.
+    pub generate: GenerateOptions,
+    /// Whether a candidate goes on after the end of its function.
+    pub no_default_stops: bool,
+    /// Limits of a trial.
+    pub limits: Limits,
+    /// Whether, on the screen, the first pass ends what is still being written.
+    pub stop_on_pass: bool,
+    /// Colours: `auto`, `light`, `dark` or the name of a theme.
+    pub theme: String,
+    /// Keys by action, as written in the config file: `quit = ["q", "ctrl-d"]`; an empty list unbinds.
+    pub keys: BTreeMap<String, Vec<String>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            model: None,
+            draft: "auto".to_owned(),
+            lookup_match: None,
+            lookup_length: None,
+            load: LoadOptions::default(),
+            generate: GenerateOptions::default(),
+            no_default_stops: false,
+            limits: Limits::default(),
+            stop_on_pass: false,
+            theme: "auto".to_owned(),
+            keys: BTreeMap::new(),
+        }
+    }
+}
+
+/// Options that a command takes together; a set of them is a sum.
+pub const MODELS: u8 = 1;
+/// How many candidates, how long, from which drafts.
+pub const GENERATION: u8 = 2;
+/// How tokens are drawn.
+pub const SAMPLING: u8 = 4;
+/// How tests are run.
+pub const TESTS: u8 = 8;
+/// What only the screen has.
+pub const SCREEN: u8 = 16;
+
+/// An option.
+#[derive(Debug)]
+pub struct Row {
+    /// As a flag and in results files; in the config file with `_` for `-`.
+    pub name: &'static str,
+    /// Which commands take it.
+    group: u8,
+    /// What stands for its value in the help; a switch has none.
+    value: &'static str,
+    /// What it can be, to follow "expected"; empty where `value` says it.
+    expected: &'static str,
+    /// What holds as long as it has no value.
+    unset: &'static str,
+    help: &'static str,
+    read: fn(&mut Settings, &str) -> Option<()>,
+    show: fn(&Settings) -> Value,
+}
+
+/// All options, in the order of the help.
+pub static ALL: &[Row] = &[
+    Row {
+        name: "model",
+        group: MODELS,
+        value: "NAME|DIR",
+        expected: "a name from `bass-tui models` or a folder",
+        unset: "built-in",
+        help: "Main model: a name from `bass-tui models`, or a folder in Hugging Face layout",
+        read: |s, t| text(t).map(|t| s.model = Some(t)),
+        show: |s| json!(s.model),
+    },
+    Row {
+        name: "draft",
+        group: MODELS,
+        value: "NAME|DIR|lookup|sibling|chain|none|auto",
+        expected: "a name from `bass-tui models`, a folder, lookup, sibling, chain, none or auto",
+        unset: "",
+        help: "What proposes tokens that the main model then checks (faster, and just as good): a draft model by name or folder, \
+               or auto for the one that belongs to the main model; lookup in the prompt, in what was written and in --reference; \
+               sibling, in the other candidates; chain, all of these; or none",
+        read: |s, t| text(t).map(|t| s.draft = t),
+        show: |s| json!(s.draft),
+    },
+    Row {
+        name: "lookup-match",
+        group: MODELS,
+        value: "N",
+        expected: "a number from 1 to 64",
+        unset: "2",
+        help: "Tokens that have to agree before a lookup copies what follows, 1 to 64",
+        read: |s, t| within(t, 1..=64).map(|n| s.lookup_match = Some(n)),
+        show: |s| json!(s.lookup_match),
+    },
+    Row {
+        name: "lookup-length",
+        group: MODELS,
+        value: "K",
+        expected: "a number from 1 to 64",
+        unset: "16",
+        help: "Most tokens that a lookup copies in a step, 1 to 64",
+        read: |s, t| within(t, 1..=64).map(|n| s.lookup_length = Some(n)),
+        show: |s| json!(s.lookup_length),
+    },
+    Row {
+        name: "device",
+        group: MODELS,
+        value: "auto|cpu|cuda",
+        expected: "",
+        unset: "",
+        help: "Where to compute (cuda is not available in this version)",
+        read: |s, t| Device::named(t).map(|device| s.load.device = device),
+        show: |s| json!(s.load.device.map_or("auto", |device| device.name)),
+    },
+    Row {
+        name: "dtype",
+        group: MODELS,
+        value: "auto|f32|bf16|int8|int4",
+        expected: "",
+        unset: "",
+        help: "Storage of the weights: auto is as in the files; int8 and int4 take about a half and a third of the memory of bf16, \
+               and less time on large models, and change what is written a little",
+        read: |s, t| parsed(t).map(|dtype| s.load.dtype = dtype),
+        show: |s| json!(s.load.dtype.to_string()),
+    },
+    Row {
+        name: "threads",
+        group: MODELS,
+        value: "T",
+        // More than any machine has cores: a mistyped number.
+        expected: "0 (one per core) to 1024",
+        unset: "",
+        help: "Worker threads; 0 is one per core",
+        read: |s, t| within(t, 0..=1024).map(|n| s.load.threads = n),
+        show: |s| json!(s.load.threads),
+    },
+    Row {
+        name: "n",
+        group: GENERATION,
+        value: "N",
+        expected: "1 to 64 candidates",
+        unset: "",
+        help: "Number of candidates, 1 to 64",
+        read: |s, t| within(t, 1..=MAX_CANDIDATES).map(|n| s.generate.n = n),
+        show: |s| json!(s.generate.n),
+    },
+    Row {
+        name: "max-tokens",
+        group: GENERATION,
+        value: "T",
+        expected: "a number from 1 to 1000000",
+        unset: "",
+        help: "Most tokens of a candidate",
+        read: |s, t| within(t, 1..=1_000_000).map(|n| s.generate.max_tokens = n),
+        show: |s| json!(s.generate.max_tokens),
+    },
+    Row {
+        name: "temperature",
+        group: SAMPLING,
+        value: "X",
+        expected: "a number from 0 (greedy) to 100",
+        unset: "",
+        help: "How much candidates differ from the most probable text; 0 is greedy, always the most probable token",
+        read: |s, t| within(t, 0.0..=100.0).map(|x| s.generate.sampling.temperature = x),
+        show: |s| number(s.generate.sampling.temperature),
+    },
+    Row {
+        name: "top-p",
+        group: SAMPLING,
+        value: "X",
+        expected: "a number above 0, up to 1",
+        unset: "all",
+        help: "Keep the most probable tokens that together have this probability",
+        read: |s, t| within(t, f32::MIN_POSITIVE..=1.0).map(|x| s.generate.sampling.top_p = Some(x)),
+        show: |s| json!(s.generate.sampling.top_p.map(number)),
+    },
+    Row {
+        name: "top-k",
+        group: SAMPLING,
+        value: "K",
+        expected: "a number from 1 to 1000000",
+        unset: "all",
+        help: "Keep the K most probable tokens",
+        read: |s, t| within(t, 1..=1_000_000).map(|n| s.generate.sampling.top_k = Some(n)),
+        show: |s| json!(s.generate.sampling.top_k),
+    },
+    Row {
+        name: "min-p",
+        group: SAMPLING,
+        value: "X",
+        expected: "a number from 0 to 1",
+        unset: "off",
+        help: "Drop tokens less probable than this share of the best one",
+        read: |s, t| within(t, 0.0..=1.0).map(|x| s.generate.sampling.min_p = Some(x)),
+        show: |s| json!(s.generate.sampling.min_p.map(number)),
+    },
+    Row {
+        name: "repetition-penalty",
+        group: SAMPLING,
+        value: "X",
+        expected: "a number above 0, up to 100 (1 has no effect)",
+        unset: "off",
+        help: "Above 1: make tokens that have occurred less probable",
+        read: |s, t| within(t, f32::MIN_POSITIVE..=100.0).map(|x| s.generate.sampling.repetition_penalty = Some(x)),
+        show: |s| json!(s.generate.sampling.repetition_penalty.map(number)),
+    },
+    Row {
+        name: "seed",
+        group: SAMPLING,
+        value: "S",
+        expected: "a whole number from 0",
+        unset: "",
+        help: "The same seed gives the same candidates",
+        read: |s, t| parsed(t).map(|seed| s.generate.seed = seed),
+        show: |s| json!(s.generate.seed),
+    },
+    Row {
+        name: "draft-length",
+        group: GENERATION,
+        value: "auto|bass|table|K",
+        expected: "auto, bass, table or a number from 0 to 64",
+        unset: "",
+        help: "Draft tokens per step: auto, the most tokens per millisecond by measured cost and acceptance, 0 where drafting does \
+               not pay; bass, which grows and shrinks with acceptance; table, the best length by number of candidates, measured \
+               once; or a number from 0 to 64",
+        read: |s, t| parsed(t).map(|length| s.generate.draft_length = length),
+        show: |s| json!(s.generate.draft_length.to_string()),
+    },
+    Row {
+        name: "accept",
+        group: GENERATION,
+        value: "rejection|coupled",
+        expected: "",
+        unset: "",
+        help: "How drafts are accepted; with coupled the very same text comes out whatever the drafts",
+        read: |s, t| parsed(t).map(|rule| s.generate.accept = rule),
+        show: |s| json!(s.generate.accept.to_string()),
+    },
+    Row {
+        name: "stop",
+        group: GENERATION,
+        value: "STR",
+        expected: "a text that is not empty",
+        unset: "",
+        help: "End a candidate at this text; may be given several times",
+        read: |s, t| (!t.is_empty()).then(|| s.generate.stop.strings.push(t.to_owned())),
+        show: |s| json!(s.generate.stop.strings),
+    },
+    Row {
+        name: "no-default-stops",
+        group: GENERATION,
+        value: "",
+        expected: "true or false",
+        unset: "",
+        help: "Do not end a candidate at the end of its function",
+        read: |s, t| parsed(t).map(|on| s.no_default_stops = on),
+        show: |s| json!(s.no_default_stops),
+    },
+    Row {
+        name: "time-budget",
+        group: GENERATION,
+        value: "TIME",
+        expected: "a time such as 2.5s or 800ms",
+        unset: "no limit",
+        help: "Time for all candidates, such as 2.5s or 800ms: what has finished by then counts",
+        read: |s, t| duration(t).map(|time| s.generate.time_budget = Some(time)),
+        show: |s| json!(s.generate.time_budget.map(|time| time.as_secs_f64())),
+    },
+    Row {
+        name: "timeout",
+        group: TESTS,
+        value: "TIME",
+        expected: "a time above 0, up to a day, such as 10s",
+        unset: "",
+        help: "Longest run of the tests on one candidate",
+        read: |s, t| {
+            let possible = |time: &Duration| !time.is_zero() && time.as_secs() <= 86_400;
+            duration(t).filter(possible).map(|time| s.limits.wall = time)
+        },
+        show: |s| json!(s.limits.wall.as_secs_f64()),
+    },
+    Row {
+        name: "stop-on-pass",
+        group: SCREEN,
+        value: "",
+        expected: "true or false",
+        unset: "",
+        help: "Stop writing as soon as a candidate passes",
+        read: |s, t| parsed(t).map(|on| s.stop_on_pass = on),
+        show: |s| json!(s.stop_on_pass),
+    },
+    Row {
+        name: "theme",
+        group: SCREEN,
+        value: "NAME",
+        expected: "auto, light, dark or the name of a theme in the config folder",
+        unset: "",
+        help: "Colours: auto, light, dark, or the name of a theme in the config folder",
+        read: |s, t| text(t).map(|t| s.theme = t),
+        show: |s| json!(s.theme),
+    },
+];
+
+/// The options of some groups.
+pub fn of(groups: u8) -> impl Iterator<Item = &'static Row> {
+    ALL.iter().filter(move |row| row.group & groups != 0)
+}
+
+impl Row {
+    /// Its name in the config file.
+    pub fn setting(&self) -> String {
+        self.name.replace('-', "_")
+    }
+
+    /// Takes a value over; the error is what was expected.
+    pub fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
+        (self.read)(settings, text).ok_or_else(|| match self.expected {
+            "" => match self.value.rsplit_once('|') {
+                Some((first, last)) => format!("{} or {last}", first.replace('|', ", ")),
+                None => self.value.to_owned(),
+            },
+            expected => expected.to_owned(),
+        })
+    }
+
+    /// Its value; null where it has none, or it is an empty list or a switch that is off.
+    pub fn value(&self, settings: &Settings) -> Value {
+        let value = (self.show)(settings);
+        if value == json!([]) || value == json!(false) { Value::Null } else { value }
+    }
+
+    /// Whether it takes several values.
+    pub fn is_list(&self) -> bool {
+        (self.show)(&Settings::default()).is_array()
+    }
+
+    fn arg(&self) -> Arg {
+        let heading = match self.group {
+            MODELS => "Models",
+            TESTS => "Tests",
+            SCREEN => "Screen",
+            _ => "Generation",
+        };
+        let default = match self.value(&Settings::default()) {
+            Value::Null => self.unset.to_owned(),
+            Value::String(text) => text,
+            Value::Number(number) if self.value == "TIME" => format!("{}s", number.as_f64().unwrap_or_default()),
+            other => other.to_string(),
+        };
+        let default = if default.is_empty() { default } else { format!(" [default: {default}]") };
+        let arg = Arg::new(self.name).help(format!("{}{default}", self.help)).help_heading(heading);
+        let arg = match self.name {
+            "n" => arg.short('n').long("candidates"),
+            name => arg.long(name),
+        };
+        if self.value.is_empty() {
+            return arg.action(ArgAction::SetTrue);
+        }
+        let arg = arg.action(if self.is_list() { ArgAction::Append } else { ArgAction::Set });
+        arg.value_name(self.value).allow_negative_numbers(true).allow_hyphen_values(self.value == "TIME")
+    }
+}
+
+/// The flags of some groups as they were given. What they mean is found out by [`Flags::lay_over`].
+#[derive(Clone, Debug, Default)]
+pub struct Flags<const GROUPS: u8>(Vec<(&'static Row, String)>);
+
+impl<const GROUPS: u8> Flags<GROUPS> {
+    /// Takes the flags over; the error is a sentence.
+    pub fn lay_over(&self, settings: &mut Settings) -> Result<(), String> {
+        self.0.iter().try_for_each(|(row, text)| {
+            let dashes = if row.name.len() == 1 { "-" } else { "--" };
+            let found = if text.is_empty() { "empty" } else { text };
+            let wrong = |expected| format!("{dashes}{} is {found}, expected {expected}", row.name);
+            row.set(settings, text).map_err(wrong)
+        })
+    }
+}
+
+impl<const GROUPS: u8> clap::Args for Flags<GROUPS> {
+    fn augment_args(command: Command) -> Command {
+        command.args(of(GROUPS).map(Row::arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<const GROUPS: u8> FromArgMatches for Flags<GROUPS> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let texts = |row: &'static Row| -> Vec<String> {
+            match row.value {
+                "" => matches.get_flag(row.name).then(|| "true".to_owned()).into_iter().collect(),
+                _ => matches.get_many(row.name).into_iter().flatten().cloned().collect(),
+            }
+        };
+        Ok(Self(of(GROUPS).flat_map(|row| texts(row).into_iter().map(move |text| (row, text))).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        Self::from_arg_matches(matches).map(|flags| *self = flags)
+    }
+}
+
+/// Reads `2.5s`, `800ms`, `1m` or plain seconds.
+pub fn duration(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let scale = match unit {
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" | "min" => 60.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number.trim().parse::<f64>().ok()? * scale).ok()
+}
+
+fn text(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| text.to_owned())
+}
+
+fn parsed<T: FromStr>(text: &str) -> Option<T> {
+    text.trim().parse().ok()
+}
+
+fn within<T: FromStr + PartialOrd>(text: &str, range: RangeInclusive<T>) -> Option<T> {
+    parsed(text).filter(|value| range.contains(value))
+}
+
+/// The shortest number that reads as `x`, not the f64 nearest to it.
+fn number(x: f32) -> Value {
+    json!(x.to_string().parse::<f64>().unwrap_or(f64::from(x)))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// What every option says, by name.
+    pub(crate) fn values(settings: &Settings) -> BTreeMap<&'static str, Value> {
+        ALL.iter().map(|row| (row.name, row.value(settings))).collect()
+    }
+
+    /// A value for every option that is not its default.
+    pub(crate) fn other(row: &Row) -> &'static str {
+        match row.name {
+            "model" | "theme" | "stop" => "mine",
+            "draft" => "none",
+            "device" => "cpu",
+            "dtype" => "int8",
+            "accept" => "rejection",
+            "top-p" | "min-p" | "temperature" => "0.25",
+            "time-budget" | "timeout" => "2.5s",
+            "no-default-stops" | "stop-on-pass" => "true",
+            _ => "3",
+        }
+    }
+
+    #[test]
+    fn every_option_sets_what_it_shows_and_nothing_else() {
+        let defaults = values(&Settings::default());
+        for row in ALL {
+            let mut settings = Settings::default();
+            row.set(&mut settings, other(row)).unwrap();
+            let mut changed = values(&settings);
+            assert_ne!(changed.insert(row.name, Value::Null), Some(defaults[row.name].clone()), "{}", row.name);
+            let mut expected = defaults.clone();
+            expected.insert(row.name, Value::Null);
+            assert_eq!(changed, expected, "{}", row.name);
+        }
+    }
+
+    #[test]
+    fn alternatives_in_the_help_are_understood() {
+        for row in ALL {
+            let fixed = row.value.split('|').filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+            for word in fixed {
+                let mut settings = Settings::default();
+                row.set(&mut settings, word).unwrap();
+                assert_eq!(row.value(&settings), word, "{}", row.name);
+            }
+        }
+        let device = ALL.iter().find(|row| row.name == "device").unwrap();
+        assert_eq!(device.value, *crate::backend::device::NAMES);
+    }
+
+    #[test]
+    fn times_are_read() {
+        assert_eq!(duration("2.5s"), Some(Duration::from_millis(2500)));
+        assert_eq!(duration("800ms"), Some(Duration::from_millis(800)));
+        assert_eq!(duration("3"), Some(Duration::from_secs(3)));
+        assert_eq!(duration("0s"), Some(Duration::ZERO));
+        for wrong in ["soon", "-1s", "1h", "", "s"] {
+            assert_eq!(duration(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What the documents and the help name is what the program reads.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::world::{World, repository};
+
+const COMMANDS: [&[&str]; 7] = [&[], &["complete"], &["test"], &["models"], &["bench"], &["doctor"], &["eval"]];
+
+/// The flags in a text.
+fn flags(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'));
+    words.filter(|word| word.starts_with("--") && word.len() > 3).map(str::to_owned).collect()
+}
+
+/// The pieces of code in a document that are about this program.
+fn code(document: &str) -> impl Iterator<Item = &str> {
+    let blocks = document.lines().filter(|line| line.trim_start().starts_with("bass-tui "));
+    let spans = document.split('`').skip(1).step_by(2);
+    blocks.chain(
+        spans.filter(|span| (span.starts_with("--") && !span.starts_with("-- ")) || span.starts_with("bass-tui ")),
+    )
+}
+
+#[test]
+fn every_flag_in_the_documents_is_in_the_help() {
+    let world = World::new();
+    let help: String =
+        COMMANDS.iter().map(|command| world.run(&[command, &["--help"][..]].concat()).code(0).out).collect();
+    let known = flags(&help);
+    assert!(known.contains("--draft-length") && known.contains("--results"), "{known:?}");
+    for document in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/performance.md"] {
+        let text = fs::read_to_string(repository(document)).unwrap();
+        let unknown: Vec<String> = code(&text).flat_map(flags).filter(|flag| !known.contains(flag)).collect();
+        assert!(unknown.is_empty(), "{document} names {unknown:?}, and no help does");
+    }
+}
+
+#[test]
+fn every_setting_in_the_documents_is_read() {
+    let world = World::new();
+    let readme = fs::read_to_string(repository("README.md")).unwrap();
+    let samples: Vec<&str> = readme.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!samples.is_empty());
+    for sample in samples {
+        world.config(sample);
+        assert_eq!(world.run(&["models"]).code(0).err, "", "{sample}");
+    }
+    // Every flag of the screen that stands for a setting is one; what is left is asked for every time.
+    let help = world.run(&["--help"]).code(0).out;
+    let shown = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
+    let named = shown.flat_map(|line| flags(line.split([' ', ',']).find(|word| word.starts_with("--")).unwrap_or("")));
+    let own = ["--candidates", "--tests", "--unprotected", "--help", "--version"];
+    for flag in named.filter(|flag| !own.contains(&flag.as_str())) {
+        world.config(&format!("{} = []\n", flag.trim_start_matches('-').replace('-', "_")));
+        let done = world.run(&["models"]);
+        assert!(!done.err.contains("there is no setting"), "{flag}: {}", done.err);
+    }
+}
+
+#[test]
+fn the_entry_described_in_the_catalog_is_one() {
+    let world = World::new();
+    let text = fs::read_to_string(repository("models.toml")).unwrap();
+    let entry: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("#   ")).collect();
+    let folder = world.surroundings()[0].1.clone();
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("models.toml"), entry.join("\n")).unwrap();
+    assert!(world.run(&["models"]).code(0).out.contains("mine"));
+}
