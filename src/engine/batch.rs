@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::cost::Costs;
+use super::draft_length::cost::Costs;
 use super::draft_length::{Acceptance, Auto, Rate, Table};
 use super::drafter::{Beginning, CandidateId, Drafter, Evidence};
 use super::event::{Event, FinishReason, RequestId, Summary};

@@ -4,7 +4,6 @@
 //! Requests that are there at the same time advance together in one ragged batch, each with its own prompt.
 
 mod batch;
-pub mod cost;
 pub mod draft_length;
 pub mod drafter;
 pub mod event;

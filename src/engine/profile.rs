@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::cost::{CostCurve, Costs, straighten};
+use super::draft_length::cost::{CostCurve, Costs, straighten};
 use super::draft_length::{Auto, Table};
 use super::event::Event;
 use super::request::{DraftLength, GenerateOptions};

@@ -1,60 +1,61 @@
 //! How often drafts are accepted, estimated while they are.
 
 use super::Outcome;
+use super::mean::Mean;
 use crate::engine::drafter::Evidence;
 
-/// Successes among what was looked at.
+/// Positions of a draft that are told apart; later ones count as the last of these.
+const POSITIONS: usize = 3;
+/// The draft model, and every length of a match in text and in siblings.
+const KINDS: usize = 1 + 2 * MATCHES;
+const MATCHES: usize = 8;
+/// Weight of a belief, in judged tokens.
+const PRIOR: f64 = 4.0;
+
+/// How often the first, second, … draft token was accepted where all before it were; old drafts fade.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Count {
-    accepted: f64,
-    judged: f64,
-}
-
-impl Count {
-    fn fade(&mut self, by: f64) {
-        self.accepted *= by;
-        self.judged *= by;
-    }
-
-    /// The share, where `prior` counts as much as `weight` observations.
-    fn share(self, prior: f64, weight: f64) -> f64 {
-        ((self.accepted + prior * weight) / (self.judged + weight)).clamp(0.01, 0.99)
-    }
-}
-
-/// How often the first token of drafts was accepted, and how often those after accepted ones; old ones fade.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Rate {
-    first: Count,
-    later: Count,
-}
+pub struct Rate([Mean; POSITIONS]);
 
 impl Rate {
-    /// Keeps about the last two hundred judged tokens: fewer would take luck for news, at two tokens a step.
-    const FADE: f64 = 0.995;
+    /// About the last two hundred judged tokens count.
+    const KEEP: f64 = 0.995;
 
-    /// A belief about both that counts as much as `weight` observations.
-    pub fn belief(share: f64, weight: f64) -> Self {
-        Self { first: Count { accepted: share * weight, judged: weight }, later: Count::default() }
+    /// A belief about all positions.
+    pub fn belief(share: f64) -> Self {
+        let mut rate = Self::default();
+        rate.0[0] = Mean::new(share, PRIOR);
+        rate
     }
 
     /// Takes in a draft. After the first rejection the rest of it was not looked at.
     pub fn observe(&mut self, outcome: Outcome) {
-        let Outcome { drafted, accepted } = outcome;
-        if drafted == 0 {
-            return;
+        let judged = (outcome.accepted + 1).min(outcome.drafted);
+        self.fade(Self::KEEP.powi(judged as i32));
+        for j in 0..judged {
+            self.0[j.min(POSITIONS - 1)].add(f64::from(j < outcome.accepted), 1.0);
         }
-        let judged = (accepted + 1).min(drafted);
-        self.fade(Self::FADE.powi(judged as i32));
-        self.first.accepted += accepted.min(1) as f64;
-        self.first.judged += 1.0;
-        self.later.accepted += accepted.saturating_sub(1) as f64;
-        self.later.judged += (judged - 1) as f64;
     }
 
-    fn fade(&mut self, by: f64) {
-        self.first.fade(by);
-        self.later.fade(by);
+    fn fade(&mut self, keep: f64) {
+        self.0.iter_mut().for_each(|mean| mean.fade(keep));
+    }
+}
+
+/// The share of draft tokens that is expected to be accepted, by position, each with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate([(f64, f64); POSITIONS]);
+
+impl Estimate {
+    /// This share with this standard error.
+    #[cfg(test)]
+    pub fn doubtful(share: f64, error: f64) -> Self {
+        Self([(share, error); POSITIONS])
+    }
+
+    /// The share of draft token `j`, off by so many standard errors.
+    pub fn share(&self, j: usize, errors: f64) -> f64 {
+        let (share, error) = self.0[j.min(POSITIONS - 1)];
+        (share + errors * error).clamp(0.01, 0.99)
     }
 }
 
@@ -64,66 +65,21 @@ pub struct Acceptance {
     rates: [Rate; KINDS],
 }
 
-/// The draft model, and every length of a match in text and in siblings.
-const KINDS: usize = 1 + 2 * MATCHES;
-const MATCHES: usize = 8;
-/// Weight of what is believed before anything is seen.
-const PRIOR: f64 = 4.0;
-
 impl Default for Acceptance {
     fn default() -> Self {
-        let mut rates = [Rate::default(); KINDS];
-        for (kind, rate) in rates.iter_mut().enumerate() {
-            let share = match kind.checked_sub(1) {
-                // Hopeful: that it is less, drafts show; that it is more, nothing would.
-                None => 0.8,
-                // The longer the match, the surer.
-                Some(i) => [0.2, 0.35, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85][i % MATCHES],
-            };
-            *rate = Rate::belief(share, PRIOR);
-        }
-        Self { rates }
-    }
-}
-
-/// The share of draft tokens that is expected to be accepted: of first ones, and of those after accepted ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    first: f64,
-    later: f64,
-    /// Standard errors.
-    errors: (f64, f64),
-}
-
-impl Estimate {
-    /// This share with this standard error.
-    #[cfg(test)]
-    pub fn doubtful(share: f64, error: f64) -> Self {
-        Self { first: share, later: share, errors: (error, error) }
-    }
-
-    /// The share of the first, second, … draft token, if it is off by so many standard errors.
-    pub fn share(&self, j: usize, off: f64) -> f64 {
-        let (share, error) = if j == 0 { (self.first, self.errors.0) } else { (self.later, self.errors.1) };
-        (share + off * error).clamp(0.01, 0.99)
-    }
-
-    /// How many of `length` draft tokens are accepted in the mean.
-    pub fn accepted(&self, length: usize, off: f64) -> f64 {
-        let survive = |survival: &mut f64, j: usize| {
-            *survival *= self.share(j, off);
-            Some(*survival)
-        };
-        (0..length).scan(1.0, survive).sum()
+        // The longer the match, the surer. Hopeful of models: that it is less, drafts show; that it is more, nothing would.
+        let matches = [0.2, 0.35, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85];
+        let share = |kind: usize| kind.checked_sub(1).map_or(0.8, |i| matches[i % MATCHES]);
+        Self { rates: std::array::from_fn(|kind| Rate::belief(share(kind))) }
     }
 }
 
 impl Acceptance {
-    /// Part of its weight that everything known keeps from one step to the next: the text goes on to other things.
-    const AGE: f64 = 0.998;
-    /// What all drafts of a model tell of a candidate counts as much as this many tokens of its own. Much, because longer drafts for
-    /// those that are ahead leave the others to finish alone.
-    const OWN_WEIGHT: f64 = 100.0;
+    /// Part of their weight that all rates keep after a step: the text changes.
+    const KEEP: f64 = 0.998;
+    /// Weight of the common rate beside a candidate's own, in judged tokens. Large, because longer drafts for the
+    /// candidates that are ahead leave the others to finish alone.
+    const COMMON: f64 = 100.0;
 
     fn kind(evidence: Evidence) -> usize {
         match evidence {
@@ -136,17 +92,17 @@ impl Acceptance {
     /// What is expected of such drafts for a candidate whose own drafts fared like `own`.
     pub fn estimate(&self, evidence: Evidence, own: &Rate) -> Estimate {
         let rate = &self.rates[Self::kind(evidence)];
-        let mut first = rate.first.share(0.5, 1e-3);
-        // Later tokens are thought to fare like first ones until they are seen.
-        let mut later = rate.later.share(first, PRIOR);
-        // The length of a match says more than whose it is.
-        if evidence == Evidence::Model {
-            first = own.first.share(first, Self::OWN_WEIGHT);
-            later = own.later.share(later, Self::OWN_WEIGHT);
-        }
-        let error = |share: f64, judged: f64| (share * (1.0 - share) / (judged + 1.0)).sqrt();
-        let errors = (error(first, rate.first.judged), error(later, rate.later.judged + PRIOR));
-        Estimate { first, later, errors }
+        // Later tokens are thought to fare like those before them until they are seen.
+        let (mut belief, mut weight) = (0.5, 1e-3);
+        Estimate(std::array::from_fn(|j| {
+            let seen = rate.0[j];
+            belief = seen.value(belief, weight);
+            let error = (belief * (1.0 - belief) / (seen.weight + weight + 1.0)).sqrt();
+            weight = PRIOR;
+            // The length of a match says more than whose it is.
+            let share = if evidence == Evidence::Model { own.0[j].value(belief, Self::COMMON) } else { belief };
+            (share, error)
+        }))
     }
 
     /// Takes in a draft.
@@ -156,12 +112,12 @@ impl Acceptance {
 
     /// A step is over.
     pub fn age(&mut self) {
-        self.rates.iter_mut().for_each(|rate| rate.fade(Self::AGE));
+        self.rates.iter_mut().for_each(|rate| rate.fade(Self::KEEP));
     }
 
     /// Replaces what is believed of the draft model.
     pub fn believe(&mut self, share: f64) {
-        self.rates[Self::kind(Evidence::Model)] = Rate::belief(share, PRIOR);
+        self.rates[Self::kind(Evidence::Model)] = Rate::belief(share);
     }
 }
 
@@ -172,14 +128,14 @@ mod tests {
     #[test]
     fn only_what_was_looked_at_counts() {
         let mut rate = Rate::default();
-        let shares = |rate: &Rate| (rate.first.share(0.0, 0.0), rate.later.share(0.0, 1e-9));
+        let shares = |rate: &Rate| (rate.0[0].value(0.0, 1e-9), rate.0[1].value(0.0, 1e-9));
         let near = |a: f64, b: f64| (a - b).abs() < 0.01;
         rate.observe(Outcome { drafted: 8, accepted: 1 });
-        assert!(near(shares(&rate).0, 0.99) && near(shares(&rate).1, 0.01), "one of one, and none of one later");
+        assert!(near(shares(&rate).0, 1.0) && near(shares(&rate).1, 0.0), "one of one, and none of one later");
         rate.observe(Outcome { drafted: 3, accepted: 3 });
-        assert!(near(shares(&rate).0, 0.99) && near(shares(&rate).1, 2.0 / 3.0), "two of three later ones");
+        assert!(near(shares(&rate).0, 1.0) && near(shares(&rate).1, 0.5), "one of two second ones");
         rate.observe(Outcome { drafted: 2, accepted: 0 });
-        assert!(near(shares(&rate).0, 2.0 / 3.0) && near(shares(&rate).1, 2.0 / 3.0), "two of three first ones");
+        assert!(near(shares(&rate).0, 2.0 / 3.0) && near(shares(&rate).1, 0.5), "two of three first ones");
         let before = rate;
         rate.observe(Outcome { drafted: 0, accepted: 0 });
         assert_eq!(rate, before, "nothing drafted says nothing");

@@ -1,53 +1,158 @@
-//! Whether to draft, and what: by what is expected, and now and then by what may be hoped for.
+//! Draft lengths for all candidates of a step together: the most expected tokens per millisecond.
 //!
-//! Every step does what promises the most tokens per millisecond by the best guess of shares and times, drafting or not. The guess may be
-//! wrong, and only drafts can show it. So drafts live on an account, kept in steps without drafts: it begins with a few, every step adds a
-//! hundredth, and every step with drafts adds what it saved or takes what it lost. No step may draft more than the
-//! account covers if shares and times are off by their doubt, for the worse; fewer candidates and shorter drafts are tried before
-//! none. Where the same doubts, for the better, promise clearly more than what would be done, that is tried; tries have a purse of their own.
-//! Doubt falls with every reading, so that tries end by themselves where there is nothing to be had. The other way round a step without
-//! drafts shows now and then what these cost now, the more often the less drafts promise to gain.
+//! A draft token survives with the product of the acceptance shares up to it. Tokens are taken in falling order of
+//! survival under a common budget of rows (TETRIS, arXiv 2502.15197). The number of tokens with the best ratio of
+//! expected tokens to expected time wins (goodput, arXiv 2406.14066); it may be 0.
+//!
+//! Two budgets bound what a wrong estimate costs, both in steps without drafts. The loss budget pays for every step
+//! with drafts that is slower than without. The exploration budget pays for lengths that are tried only because they
+//! are much faster at the upper confidence bound.
 
 use super::acceptance::Estimate;
-use super::plan::{Plan, Promise, Slot, Step, View};
-use super::record::Record;
-use crate::engine::cost::Costs;
+use super::cost::Costs;
 use crate::engine::drafter::{Evidence, Offer};
+
+/// What the choice knows of one candidate.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// What could be proposed.
+    pub offer: Offer,
+    /// Expected share of accepted tokens.
+    pub accepted: Estimate,
+    /// Tokens that it may still write.
+    pub left: usize,
+}
+
+/// What a step is expected to bring and to take.
+#[derive(Clone, Copy, Debug, Default)]
+struct Forecast {
+    /// Tokens of all candidates.
+    tokens: f64,
+    /// Time, with this step's share of the drafter's catching up.
+    ms: f64,
+    /// The rest of the catching up.
+    owed: f64,
+}
+
+impl Forecast {
+    /// Tokens per ms.
+    fn speed(self) -> f64 {
+        self.tokens / self.ms.max(1e-9)
+    }
+}
+
+/// The candidates of a step and what it costs.
+struct Step<'a> {
+    slots: &'a [Slot],
+    /// Rows that it has besides theirs.
+    others: usize,
+    costs: &'a Costs,
+    /// Without drafts, as expected.
+    plain: Forecast,
+    /// Confidence bound, in standard errors: above 0 in favour of drafts.
+    bound: f64,
+}
+
+/// Tokens per step with drafts, for the number of steps that share the cost of catching up.
+const STRIDE: usize = 3;
+
+impl Step<'_> {
+    fn main_ms(&self, drafted: usize) -> f64 {
+        self.costs.main.bound(self.slots.len() + self.others + drafted, -self.bound).max(1e-9)
+    }
+
+    /// Forecasts with the first 0, 1, … of these draft tokens: candidate, position, survival.
+    fn forecasts(&self, tokens: impl Iterator<Item = (usize, usize, f64)>) -> impl Iterator<Item = Forecast> {
+        // Rows and ms of the draft model's passes.
+        let mut passes = [(0, 0.0); Auto::LONGEST];
+        let mut sum = Forecast { tokens: self.slots.len() as f64, ..Forecast::default() };
+        let none = Forecast { ms: self.main_ms(0), ..sum };
+        let steps = tokens.enumerate().map(move |(before, (i, j, survival))| {
+            sum.tokens += survival;
+            if let Some(lag) = self.slots[i].offer.behind {
+                let draft_ms = |rows| self.costs.draft.bound(rows, -self.bound);
+                let (rows, ms) = passes[j];
+                let rows = rows + if j == 0 { lag.clamp(1, 2) } else { 1 };
+                passes[j] = (rows, draft_ms(rows));
+                sum.ms += passes[j].1 - ms;
+                if j == 0 && lag > 2 {
+                    // What it has not read yet is an investment.
+                    let ms = draft_ms(lag - 1) - draft_ms(1);
+                    let now = ms / (self.slots[i].left / STRIDE).max(1) as f64;
+                    sum.ms += now;
+                    sum.owed += ms - now;
+                }
+            }
+            Forecast { ms: sum.ms + self.main_ms(before + 1), ..sum }
+        });
+        std::iter::once(none).chain(steps)
+    }
+
+    /// Draft tokens that may be worth a row, in falling order of survival.
+    fn tokens(&self, passes: bool) -> Vec<(usize, usize, f64)> {
+        let n = self.slots.len();
+        // No token that adds less than the cheapest row costs can raise the ratio.
+        let row_ms = (self.main_ms(4 * n) - self.main_ms(0)) / (4 * n) as f64;
+        let least = (0.5 * n as f64 / self.main_ms(0) * row_ms).max(0.02);
+        let mut tokens = Vec::new();
+        for (i, slot) in self.slots.iter().enumerate() {
+            let most = if slot.offer.behind.is_some() && !passes { 0 } else { slot.offer.most.min(Auto::LONGEST) };
+            let survivals = (0..most).scan(1.0, |survival, j| {
+                *survival *= slot.accepted.share(j, self.bound);
+                Some((i, j, *survival))
+            });
+            tokens.extend(survivals.take_while(|&(_, _, survival)| survival >= least));
+        }
+        // Survival falls within a candidate, so that a prefix of this order is a prefix of every draft.
+        tokens.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.1.cmp(&b.1)));
+        tokens
+    }
+
+    /// The lengths with the most tokens per ms, with drafts that take passes or without.
+    fn best(&self, passes: bool) -> (Vec<usize>, Forecast) {
+        let tokens = self.tokens(passes && !self.costs.draft.is_empty());
+        let mut best = (0, self.plain);
+        for (taken, forecast) in self.forecasts(tokens.iter().copied()).enumerate().skip(1) {
+            if forecast.speed() > best.1.speed() {
+                best = (taken, forecast);
+            }
+        }
+        let mut lengths = vec![0; self.slots.len()];
+        tokens[..best.0].iter().for_each(|&(i, ..)| lengths[i] += 1);
+        (lengths, best.1)
+    }
+
+    /// What these lengths bring.
+    fn forecast(&self, lengths: &[usize]) -> Forecast {
+        let survive = |i: usize, j: usize| (0..=j).map(|j| self.slots[i].accepted.share(j, self.bound)).product();
+        let tokens =
+            lengths.iter().enumerate().flat_map(|(i, &length)| (0..length).map(move |j| (i, j, survive(i, j))));
+        self.forecasts(tokens).last().unwrap_or(self.plain)
+    }
+}
 
 /// What the choice remembers from step to step.
 #[derive(Clone, Debug)]
 pub struct Auto {
-    /// Whether the last step took passes of the drafter because that promised more.
+    /// Whether the last step used a draft model because that is faster.
     drafting: bool,
-    /// The promise of the step under way, and its number of drafts.
-    promised: Option<(Promise, usize)>,
-    record: Record,
     /// Steps with drafts since the last one without.
-    busy: usize,
-    /// Longest draft that may be made: what was measured of many rows may be far off.
-    reach: usize,
-    /// Whether lengths were chosen for the step under way.
-    chosen: bool,
-    /// What drafts may still lose, and what tries may still be expected to lose: in steps without drafts.
-    account: f64,
-    purse: f64,
-    /// Tokens and ms of such a step.
-    plain: Promise,
+    since_plain: usize,
+    loss_budget: f64,
+    exploration_budget: f64,
+    /// Forecasts of the step under way: without drafts, and with the lengths chosen.
+    chosen: Option<(Forecast, Forecast)>,
 }
 
 impl Default for Auto {
     fn default() -> Self {
+        // The very first step goes without drafts.
         Self {
             drafting: false,
-            promised: None,
-            record: Record::default(),
-            // The very first step goes without drafts.
-            busy: Self::UNSEEN,
-            reach: Self::FIRST_REACH,
-            chosen: false,
-            account: Self::CREDIT,
-            purse: Self::CREDIT,
-            plain: Promise { tokens: 1.0, ms: 1.0 },
+            since_plain: usize::MAX,
+            loss_budget: Self::BEGIN,
+            exploration_budget: Self::BEGIN,
+            chosen: None,
         }
     }
 }
@@ -55,121 +160,97 @@ impl Default for Auto {
 impl Auto {
     /// Most tokens proposed for a candidate.
     pub const LONGEST: usize = 16;
-    /// To begin with passes of the drafter, a plan has to promise this much more than one without; to go on, just more.
-    const BEGIN: f64 = 1.02;
-    /// Account and purse to begin with, what every step adds, and how much there can be: in steps. Two steps are 3 % of a short
-    /// request.
-    const CREDIT: f64 = 2.0;
-    const INTEREST: f64 = 0.01;
-    const SAVED: f64 = 3.0;
-    /// Part of the account that one step may lose, so that one bad moment is not the end.
+    /// To switch to a draft model it has to promise this many times the speed; to stay, just more.
+    const SWITCH_MARGIN: f64 = 1.02;
+    /// Both budgets: at the beginning, as a share of the time that passes, and at most.
+    const BEGIN: f64 = 2.0;
+    const INCOME: f64 = 0.01;
+    const LIMIT: f64 = 3.0;
+    /// Part of the loss budget that one step may lose at the lower confidence bound.
     const RISK: f64 = 0.7;
-    /// What a try has to be able to gain with one step left in the purse; less where there is more.
-    const HOPE: f64 = 0.8;
-    /// The first drafts are this long at most; one that long makes twice as much possible.
-    const FIRST_REACH: usize = 2;
-    /// A step without drafts between those with drafts forgoes what these gain: this much of the gain may go that way, to see its price. A
-    /// price from a slower moment would let drafts seem to gain for good.
-    const LOOKS: f64 = 0.02;
-    /// There is none before and one after so many steps, whatever they gain.
-    const SEEN: usize = 4;
-    const UNSEEN: usize = 128;
+    /// What has to be gained at the upper bound with one step left in the exploration budget; less with more.
+    const EXPLORATION_GAIN: f64 = 1.2;
+    /// Steps with drafts between two without, which show what such a step costs now: more where drafts gain more.
+    const PROBE_INTERVAL: f64 = 4.0;
+    const INTERVAL_PER_GAIN: f64 = 33.0;
+    /// Part of the difference between accepted and expected tokens that the loss budget sees; the rest is luck.
+    const LUCK: f64 = 0.4;
+    /// A step that takes this many times as long as expected was interrupted.
+    const INTERRUPTED: f64 = 1.5;
 
     /// Lengths for the candidates `slots`, in a step that has `others` more rows anyway.
     pub fn choose(&mut self, slots: &[Slot], others: usize, costs: &Costs) -> Vec<usize> {
-        self.promised = None;
-        self.chosen = true;
+        self.chosen = None;
         if slots.is_empty() || costs.main.is_empty() {
             return vec![0; slots.len()];
         }
-        let reachable = |slot: &Slot| {
-            let most = slot.offer.most.min(self.reach);
-            Slot { offer: Offer { most, ..slot.offer }, ..*slot }
-        };
-        let slots: Vec<Slot> = slots.iter().map(reachable).collect();
-        let step = Step { slots: &slots, others, costs };
-        self.plain = step.plain(View::Expected);
-        let plan = self.expected(&step);
-        self.drafting = plan.as_ref().is_some_and(|plan| plan.passes);
-        let lengths = self.tried(&step, plan.as_ref()).or(plan.and_then(|plan| self.afforded(&step, plan.lengths)));
-        let lengths = lengths.unwrap_or_else(|| vec![0; slots.len()]);
-        if lengths.iter().any(|&length| length >= self.reach) {
-            self.reach = (2 * self.reach).min(Self::LONGEST);
-        }
-        let drafts = lengths.iter().filter(|&&length| length > 0).count();
-        self.busy = if drafts > 0 { self.busy + 1 } else { 0 };
-        self.promised = Some((step.promise(View::Expected, &lengths), drafts));
+        let ms = costs.main.ms(slots.len() + others).max(1e-9);
+        let plain = Forecast { tokens: slots.len() as f64, ms, owed: 0.0 };
+        let step = Step { slots, others, costs, plain, bound: 0.0 };
+        let lengths = self.lengths(&step).unwrap_or_else(|| vec![0; slots.len()]);
+        let drafts = lengths.iter().any(|&length| length > 0);
+        self.since_plain = if drafts { self.since_plain.saturating_add(1) } else { 0 };
+        self.chosen = Some((plain, step.forecast(&lengths)));
         lengths
     }
 
-    /// The plan that promises more than none.
-    fn expected(&self, step: &Step<'_>) -> Option<Plan> {
-        let gain = |plan: &Plan| self.worth(plan.promise).gain();
-        let free = step.best(View::Expected, false).filter(|plan| gain(plan) > self.plain.gain());
-        let other = free.as_ref().map_or(self.plain.gain(), gain);
-        let needed = if self.drafting { 1.0 } else { Self::BEGIN };
-        let all = step.best(View::Expected, true).filter(|all| all.passes && gain(all) > needed * other);
-        all.or(free)
+    /// None for a step without drafts.
+    fn lengths(&mut self, step: &Step<'_>) -> Option<Vec<usize>> {
+        let (free, all) = (step.best(false), step.best(true));
+        let margin = if self.drafting { 1.0 } else { Self::SWITCH_MARGIN };
+        self.drafting = all.1.speed() > margin * free.1.speed();
+        let (best, forecast) = if self.drafting { all } else { free };
+        let gain = forecast.speed() / step.plain.speed() - 1.0;
+        if gain > 0.0 && self.since_plain as f64 >= Self::PROBE_INTERVAL + gain * Self::INTERVAL_PER_GAIN {
+            return None;
+        }
+        self.explore(step, &best, forecast).or_else(|| self.afforded(step, best))
     }
 
-    /// The promise as far as promises are kept.
-    fn worth(&self, promise: Promise) -> Promise {
-        let tokens = self.plain.tokens + self.record.worth() * (promise.tokens - self.plain.tokens);
-        Promise { tokens, ..promise }
+    /// Lengths that may turn out much faster than `best`, if the budgets cover them.
+    fn explore(&mut self, step: &Step<'_>, best: &[usize], expected: Forecast) -> Option<Vec<usize>> {
+        if self.loss_budget <= 0.0 || self.exploration_budget <= 0.0 {
+            return None;
+        }
+        let (lengths, upper) = Step { bound: 1.0, ..*step }.best(true);
+        let least = 1.0 + Self::EXPLORATION_GAIN / self.exploration_budget;
+        if lengths == best || upper.speed() <= least * expected.speed() {
+            return None;
+        }
+        let lengths = self.afforded(step, lengths)?;
+        let forecast = step.forecast(&lengths);
+        let price = (forecast.ms + forecast.owed - forecast.tokens / expected.speed()) / step.plain.ms;
+        if price > self.exploration_budget {
+            return None;
+        }
+        self.exploration_budget -= price.max(0.0);
+        Some(lengths)
     }
 
-    /// These lengths, or shorter and fewer ones, such that the account covers what they may lose.
+    /// These lengths, or shorter and fewer ones, whose loss at the lower bound the loss budget covers.
     fn afforded(&self, step: &Step<'_>, mut lengths: Vec<usize>) -> Option<Vec<usize>> {
-        let mut taking_part = lengths.len();
-        loop {
-            if lengths.iter().all(|&length| length == 0) {
-                return None;
-            }
-            let feared = self.worth(step.promise(View::Feared, &lengths));
-            let loss = feared.ms / self.plain.ms - feared.tokens / self.plain.tokens;
-            if loss <= Self::RISK * self.account {
+        let step = Step { bound: -1.0, ..*step };
+        let mut drafting = lengths.len();
+        while self.loss_budget > 0.0 && lengths.iter().any(|&length| length > 0) {
+            let worst = step.forecast(&lengths);
+            let loss = (worst.ms + worst.owed) / step.plain.ms - worst.tokens / step.plain.tokens;
+            if loss <= Self::RISK * self.loss_budget {
                 return Some(lengths);
             }
             if lengths.iter().any(|&length| length > 1) {
                 lengths = lengths.into_iter().map(|length| length.min(1)).collect();
             } else {
-                taking_part /= 2;
-                lengths[taking_part..].fill(0);
+                drafting /= 2;
+                lengths[drafting..].fill(0);
             }
         }
+        None
     }
 
-    /// Lengths that may turn out better than `plan`, if it is time to see.
-    fn tried(&mut self, step: &Step<'_>, plan: Option<&Plan>) -> Option<Vec<usize>> {
-        let gain = plan.map_or(self.plain, |plan| self.worth(plan.promise)).gain();
-        let gained = gain / self.plain.gain() - 1.0;
-        let after = (gained / Self::LOOKS).clamp(Self::SEEN as f64, Self::UNSEEN as f64);
-        if plan.is_some() && self.busy as f64 >= after {
-            return Some(vec![0; step.slots.len()]);
-        }
-        if self.account <= 0.0 || self.purse <= 0.0 {
-            return None;
-        }
-        let hope = step.best(View::Hoped, true)?;
-        if self.worth(hope.promise).gain() < (1.0 + Self::HOPE / self.purse) * gain
-            || plan.is_some_and(|plan| plan.lengths == hope.lengths)
-        {
-            return None;
-        }
-        let lengths = self.afforded(step, hope.lengths)?;
-        let expected = self.worth(step.promise(View::Expected, &lengths));
-        let price = (expected.ms - expected.tokens / gain) / self.plain.ms;
-        if price > self.purse {
-            return None;
-        }
-        self.purse -= price.max(0.0);
-        Some(lengths)
-    }
-
-    /// One that has tried all that it may for now, and can afford what promises more.
+    /// One that may not explore for now, and can afford what is faster.
     #[cfg(test)]
-    pub fn without_tries() -> Self {
-        Self { account: Self::SAVED, purse: 0.0, busy: 0, reach: Self::LONGEST, ..Self::default() }
+    pub fn without_exploration() -> Self {
+        Self { loss_budget: Self::LIMIT, exploration_budget: 0.0, since_plain: 0, ..Self::default() }
     }
 
     /// Whether the first step of a request for `live` candidates would draft, with a drafter that has to read `unread` tokens for it.
@@ -177,35 +258,29 @@ impl Auto {
         let offer = Offer { most: Self::LONGEST, behind: Some(1), evidence: Evidence::Model };
         let mut slots = vec![Slot { offer, accepted, left: Self::LONGEST * 3 }; live];
         slots[0].offer.behind = Some(unread);
-        let mut first = Self { busy: 0, ..self.clone() };
+        let mut first = Self { since_plain: 0, ..self.clone() };
         let drafts = first.choose(&slots, 0, costs).iter().any(|&length| length > 0);
         drafts && !costs.draft.is_empty()
     }
 
     /// The step brought the candidates that it chose for this many tokens and took this long.
     pub fn stepped(&mut self, tokens: usize, ms: f64) {
-        if std::mem::take(&mut self.chosen) {
-            let steps = (ms / self.plain.ms).min(4.0);
-            self.account += Self::INTEREST * steps;
-            self.purse = (self.purse + Self::INTEREST * steps).min(Self::SAVED);
+        let Some((plain, chosen)) = self.chosen.take() else { return };
+        let steps = ms.min(Self::INTERRUPTED * chosen.ms) / plain.ms;
+        self.exploration_budget = (self.exploration_budget + Self::INCOME * steps).min(Self::LIMIT);
+        self.loss_budget += Self::INCOME * steps;
+        if chosen.tokens > plain.tokens {
+            let kept = Self::LUCK * chosen.tokens + (1.0 - Self::LUCK) * tokens as f64;
+            self.loss_budget += kept / plain.tokens - steps;
         }
-        let Some((promise, drafts)) = self.promised.take() else { return };
-        if drafts > 0 {
-            let kept = f64::midpoint(self.worth(promise).tokens, tokens as f64);
-            let ms = ms.clamp(0.5 * promise.ms, 1.5 * promise.ms);
-            self.account += kept / self.plain.tokens - ms / self.plain.ms;
-            self.record.add(promise.tokens - self.plain.tokens, drafts, tokens as f64 - self.plain.tokens);
-        } else {
-            self.record.forget();
-        }
-        self.account = self.account.min(Self::SAVED);
+        self.loss_budget = self.loss_budget.min(Self::LIMIT);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::cost::CostCurve;
+    use crate::engine::draft_length::cost::CostCurve;
 
     fn costs(main: [(usize, f64); 2], draft: f64) -> Costs {
         Costs { main: CostCurve::new(main), draft: CostCurve::new([(1, draft), (64, draft)]) }
@@ -228,7 +303,7 @@ mod tests {
     }
 
     fn choose(slots: &[Slot], costs: &Costs) -> Vec<usize> {
-        Auto::without_tries().choose(slots, 0, costs)
+        Auto::without_exploration().choose(slots, 0, costs)
     }
 
     #[test]
@@ -236,7 +311,7 @@ mod tests {
         let one = [slot(0.8, Some(1))];
         assert!(choose(&one, &memory_bound())[0] >= 3);
         assert_eq!(choose(&one, &compute_bound()), [0]);
-        let would = |costs: &Costs| Auto::without_tries().would_draft(1, 1, slot(0.8, None).accepted, costs);
+        let would = |costs: &Costs| Auto::without_exploration().would_draft(1, 1, slot(0.8, None).accepted, costs);
         assert!(would(&memory_bound()) && !would(&compute_bound()));
     }
 
@@ -284,20 +359,20 @@ mod tests {
     }
 
     #[test]
-    fn tries_cost_next_to_nothing_and_only_where_there_is_hope() {
-        let tries = |costs: &Costs, steps: usize| {
-            let mut auto = Auto::without_tries();
-            let mut tries = 0;
+    fn exploration_costs_next_to_nothing_and_only_happens_where_there_is_much_to_gain() {
+        let explored = |costs: &Costs, steps: usize| {
+            let mut auto = Auto::without_exploration();
+            let mut explored = 0;
             let doubtful = Slot { accepted: Estimate::doubtful(0.02, 0.9), ..slot(0.02, Some(1)) };
             for _ in 0..steps {
-                tries += usize::from(auto.choose(&[doubtful], 0, costs)[0] > 0);
+                explored += usize::from(auto.choose(&[doubtful], 0, costs)[0] > 0);
                 auto.stepped(1, 10.0);
             }
-            tries
+            explored
         };
-        let few = tries(&memory_bound(), 2000);
+        let few = explored(&memory_bound(), 2000);
         assert!((5..=100).contains(&few), "{few}");
-        assert_eq!(tries(&compute_bound(), 2000), 0);
+        assert_eq!(explored(&compute_bound(), 2000), 0);
     }
 
     #[test]
@@ -309,7 +384,7 @@ mod tests {
             let middle = f64::midpoint(low, high);
             if choose(&[slot(middle, Some(1))], &costs)[0] > 0 { high = middle } else { low = middle }
         }
-        let mut auto = Auto::without_tries();
+        let mut auto = Auto::without_exploration();
         let drafted: Vec<bool> = (0..100)
             .map(|step| {
                 let share = high + if step % 2 == 0 { 0.005 } else { -0.005 };

@@ -3,8 +3,8 @@
 mod acceptance;
 mod auto;
 mod bass;
-mod plan;
-mod record;
+pub mod cost;
+mod mean;
 #[cfg(test)]
 mod simulation;
 
@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use acceptance::{Acceptance, Estimate, Rate};
-pub use auto::Auto;
+pub use auto::{Auto, Slot};
 pub use bass::Bass;
-pub use plan::Slot;
 
 use super::drafter::Offer;
 use super::request::DraftLength;

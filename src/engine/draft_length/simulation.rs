@@ -6,8 +6,8 @@
 
 mod rules;
 
+use super::cost::{CostCurve, Costs};
 use super::{Acceptance, Auto, Outcome, Rate, Slot, passes};
-use crate::engine::cost::{CostCurve, Costs};
 use crate::engine::drafter::{Evidence, Offer};
 
 /// A main model and something that drafts for it.
@@ -114,7 +114,7 @@ fn measured(truth: &Costs, setting: &Setting, seed: usize) -> Costs {
         let point = |rows: usize| (rows, curve.ms(rows) * factor(rows));
         let sizes = MEASURED.iter().copied().filter(|_| !curve.is_empty());
         let mut points: Vec<(usize, f64)> = sizes.map(point).collect();
-        crate::engine::cost::straighten(&mut points);
+        super::cost::straighten(&mut points);
         CostCurve::new(points)
     };
     Costs { main: off(&truth.main, 0), draft: off(&truth.draft, 1) }
