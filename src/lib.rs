@@ -2,6 +2,9 @@
 //!
 //! The rooms and the direction of their arrows are described in `docs/architecture.md`.
 
+#[cfg(not(unix))]
+compile_error!("bass-tui needs a Unix system: processes, signals and terminals are used as these have them");
+
 pub mod backend;
 pub mod catalog;
 pub mod cli;
@@ -9,12 +12,14 @@ pub mod code;
 pub mod config;
 pub mod engine;
 pub mod eval;
+pub mod files;
 pub mod job;
 pub mod language;
 pub mod model;
 pub mod options;
 pub mod sampling;
 pub mod sandbox;
+pub mod signals;
 #[cfg(test)]
 #[path = "../tests/shared/skip.rs"]
 mod skip;

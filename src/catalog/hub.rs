@@ -85,7 +85,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(unix)]
     fn the_cache_is_where_the_tools_put_it() {
         let find = |variables: &[(&str, &str)]| {
             let variables: Vec<(String, OsString)> =

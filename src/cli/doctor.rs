@@ -38,7 +38,7 @@ struct Findings {
     /// What every device is on this machine, or why it cannot be used.
     devices: BTreeMap<&'static str, Result<String, String>>,
     /// `None` if the models cannot be used.
-    engine: Option<Engine>,
+    engine: Option<SourceInfo>,
     /// Why they cannot.
     problem: Option<String>,
     protection: Protection,
@@ -47,17 +47,6 @@ struct Findings {
     state_dir: String,
     cache_dir: String,
     terminal: Terminal,
-}
-
-#[derive(Serialize)]
-struct Engine {
-    model: String,
-    draft: String,
-    device: String,
-    dtype: String,
-    kernel: String,
-    threads: usize,
-    context: usize,
 }
 
 #[derive(Serialize)]
@@ -72,7 +61,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
     let runner = Runner::probe();
     let (engine, problem) = match session.source() {
-        Ok(source) => (Some(engine(source.info())), None),
+        Ok(source) => (Some(source.info()), None),
         Err(failure) => (None, Some(failure.message)),
     };
     let code = if engine.is_some() { 0 } else { 3 };
@@ -98,11 +87,6 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         print(&clean(&findings.text()))?;
     }
     Ok(code)
-}
-
-fn engine(info: SourceInfo) -> Engine {
-    let SourceInfo { model, draft, device, dtype, kernel, threads, context } = info;
-    Engine { model, draft, device, dtype, kernel, threads, context }
 }
 
 impl Findings {

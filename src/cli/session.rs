@@ -10,6 +10,7 @@ use crate::config::Paths;
 use crate::engine::LookupSettings;
 use crate::language::Language;
 use crate::options::{Flags, Settings};
+use crate::signals::{self, Signals};
 use crate::source::{Drafting, LocalModels, LocalSource, SourceError};
 use crate::trial::{Runner, Tests, TrialError};
 
@@ -119,23 +120,9 @@ pub fn on_signal(act: impl Fn() + Send + 'static) {
     let listen = move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
         runtime.block_on(async {
-            #[cfg(unix)]
-            {
-                use tokio::signal::unix::{SignalKind, signal};
-                let (Ok(mut interrupt), Ok(mut terminate)) =
-                    (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-                else {
-                    return;
-                };
-                loop {
-                    tokio::select! {
-                        _ = interrupt.recv() => act(),
-                        _ = terminate.recv() => act(),
-                    }
-                }
-            }
-            #[cfg(not(unix))]
-            while tokio::signal::ctrl_c().await.is_ok() {
+            let Ok(mut signals) = Signals::listen(signals::END) else { return };
+            loop {
+                signals.next().await;
                 act();
             }
         });

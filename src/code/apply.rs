@@ -1,12 +1,14 @@
 //! Writing a candidate into its file, and the way back. Files are replaced in one step: nobody ever sees half of one.
 
-use std::fs::{self, File, Metadata};
+use std::fs;
 use std::io::Write;
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::target::{read_bytes, utf8_declared};
 use super::{CodeError, Target};
+use crate::files;
 
 /// A change written to a file, and the way back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,29 +72,16 @@ fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeE
     if metadata.permissions().readonly() {
         return Err(CodeError::ReadOnly { path: path.to_path_buf() });
     }
-    let folder = real.parent().unwrap_or(Path::new("."));
-    let mut new = tempfile::Builder::new().prefix(".bass-tui-").tempfile_in(folder).map_err(failed)?;
-    new.write_all(to).map_err(failed)?;
-    keep_owner(new.as_file(), &metadata);
-    new.as_file().set_permissions(metadata.permissions()).map_err(failed)?;
-    new.as_file().sync_all().map_err(failed)?;
-    // The last moment to notice an editor that saved meanwhile.
-    if read_bytes(&real)? != from {
-        return Err(changed());
-    }
-    new.persist(&real).map_err(|e| failed(e.error))?;
-    Ok(())
+    files::replace(&real, failed, |new| {
+        new.write_all(to).map_err(failed)?;
+        // Only the superuser may give files away: one that belonged to others becomes ours.
+        let _ = fchown(&mut *new, Some(metadata.uid()), Some(metadata.gid()));
+        new.set_permissions(metadata.permissions()).map_err(failed)?;
+        new.sync_all().map_err(failed)?;
+        // The last moment to notice an editor that saved meanwhile.
+        if read_bytes(&real)? == from { Ok(()) } else { Err(changed()) }
+    })
 }
-
-/// Gives `file` the owner of the file it replaces. Only the superuser may give files away, so for others' files it stays ours.
-#[cfg(unix)]
-fn keep_owner(file: &File, metadata: &Metadata) {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    let _ = fchown(file, Some(metadata.uid()), Some(metadata.gid()));
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_file: &File, _metadata: &Metadata) {}
 
 /// Writes a copy of a file's bytes into `folder` under a name that sorts by time, readable by its owner only.
 fn keep_copy(folder: &Path, path: &Path, bytes: &[u8]) -> Result<PathBuf, CodeError> {

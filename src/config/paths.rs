@@ -37,8 +37,7 @@ impl Paths {
             let own = variable(own).filter(|v| !v.is_empty());
             let own = own.map(|v| std::path::absolute(&v).unwrap_or_else(|_| v.into()));
             // The specification has relative paths in these variables ignored.
-            let xdg =
-                || variable(xdg).map(PathBuf::from).filter(|p| cfg!(unix) && p.is_absolute()).map(|p| p.join(NAME));
+            let xdg = || variable(xdg).map(PathBuf::from).filter(|p| p.is_absolute()).map(|p| p.join(NAME));
             own.or_else(xdg).or(platform).ok_or(ConfigError::NoHome)
         };
         let platform = platform.map(|p| (p.config_dir, p.state_dir, p.cache_dir));
@@ -86,7 +85,6 @@ mod tests {
     use super::*;
 
     #[test]
-    #[cfg(unix)]
     fn own_variables_before_xdg_before_the_platform() {
         let variable = |name: &str| {
             let value = match name {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -96,22 +97,12 @@ impl ResultsFile {
 /// Writes the header; the file is there with it or not at all.
 fn begin(path: &Path, header: &Header) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new().permissions(open_permissions()).tempfile_in(folder)?;
+    // Temporary files are private, results are not. (The umask still takes its part away.)
+    let permissions = std::fs::Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
     writeln!(file, "{}", serde_json::to_string(header)?)?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path).map(drop).map_err(|e| e.error)
-}
-
-/// Those of any new file; temporary files are otherwise private. (The umask still takes its part away.)
-#[cfg(unix)]
-fn open_permissions() -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::Permissions::from_mode(0o666)
-}
-
-#[cfg(not(unix))]
-fn open_permissions() -> std::fs::Permissions {
-    unreachable!("only asked for on Unix")
 }
 
 fn understand(path: &Path, text: &[u8], now: &Header) -> Result<Vec<ProblemResult>, String> {

@@ -36,7 +36,7 @@ pub struct Request {
 pub type EventSink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
 
 /// What a source runs on, for the status line and JSON.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SourceInfo {
     /// Name of the main model.
     pub model: String,

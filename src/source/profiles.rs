@@ -1,11 +1,13 @@
 //! Where the measurements of a pair of models are kept between starts.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::SourceInfo;
 use crate::backend::NetworkInfo;
 use crate::engine::Profile;
+use crate::files;
 
 /// Changes when older measurements would mislead.
 const VERSION: u32 = 1;
@@ -41,16 +43,8 @@ impl ProfileFile {
 
     /// Keeps it. What cannot be kept is measured again at the next start.
     pub fn write(&self, profile: &Profile) {
-        let _ = self.try_write(profile);
-    }
-
-    fn try_write(&self, profile: &Profile) -> std::io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&serde_json::to_vec_pretty(profile)?)?;
-        file.persist(&self.path)?;
-        Ok(())
+        let write = |file: &mut File| file.write_all(&serde_json::to_vec_pretty(profile)?);
+        let _ = files::replace(&self.path, |error| error, write);
     }
 }
 

@@ -6,6 +6,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
+use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::app::{Msg, State, update};
@@ -16,6 +17,7 @@ use super::terminal::{InputStream, Inputs, Screen};
 use super::theme::Theme;
 use super::view::{self, Look};
 use super::world::{Asked, Incoming, Opened, World};
+use crate::signals::{self, Signals};
 
 /// Most messages between two frames, so that a flood cannot keep the keys waiting.
 const DRAIN: usize = 512;
@@ -215,31 +217,10 @@ async fn ready(stream: Option<&mut InputStream>) -> Option<Option<io::Result<cro
     .await
 }
 
-/// Resolves when the process is asked to end.
-#[cfg(unix)]
+/// Resolves when the process is asked to end, or its terminal is gone.
 pub async fn signals() -> &'static str {
-    use tokio::signal::unix::{SignalKind, signal};
-    let wait = |kind: SignalKind, name: &'static str| async move {
-        match signal(kind) {
-            Ok(mut signal) => {
-                signal.recv().await;
-                name
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        name = wait(SignalKind::terminate(), "SIGTERM") => name,
-        name = wait(SignalKind::hangup(), "SIGHUP") => name,
-        name = wait(SignalKind::interrupt(), "SIGINT") => name,
-    }
-}
-
-/// Resolves when the process is asked to end.
-#[cfg(not(unix))]
-pub async fn signals() -> &'static str {
-    match tokio::signal::ctrl_c().await {
-        Ok(()) => "an interrupt",
+    match Signals::listen(signals::END.into_iter().chain([(SignalKind::hangup(), "SIGHUP")])) {
+        Ok(mut signals) => signals.next().await,
         Err(_) => std::future::pending().await,
     }
 }

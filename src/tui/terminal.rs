@@ -184,7 +184,6 @@ impl Screen for RealScreen {
 }
 
 /// Stops the process, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
-#[cfg(unix)]
 fn stop_process() {
     // To this thread, not to the process: any thread may take a signal to the process, and this one would meanwhile run on
     // and take the terminal back before the process has stopped.
@@ -193,9 +192,6 @@ fn stop_process() {
         libc::raise(libc::SIGTSTP);
     }
 }
-
-#[cfg(not(unix))]
-fn stop_process() {}
 
 /// Says why there can be no screen, before anything is touched.
 pub fn check() -> Result<(), &'static str> {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::terminal::written;
 use super::world::{World, candidates, ids, is_even, keys, token_ids};
 
 #[test]
@@ -203,33 +204,14 @@ fn people_get_the_code_on_stdout_and_the_rest_on_stderr() {
     assert!(done.err.contains("same as A") && !done.err.contains("NOT RUN"), "{}", done.err);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_terminal_shows_progress_and_is_left_clean() {
-    use std::io::Read;
-
-    use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-
-    let world = World::new();
-    let size = PtySize { rows: 30, cols: 120, ..PtySize::default() };
-    let pair = native_pty_system().openpty(size).unwrap();
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_bass-tui"));
-    command.args(["complete", "Dear Sir", "-n", "4", "--max-tokens", "40"]);
-    command.cwd(world.work());
-    command.env("TERM", "xterm");
-    for (name, folder) in world.surroundings() {
-        command.env(name, folder);
-    }
-    let mut child = pair.slave.spawn_command(command).unwrap();
-    drop(pair.slave);
-    let (mut bytes, mut reader) = (Vec::new(), pair.master.try_clone_reader().unwrap());
-    // A terminal whose other side is gone reports an error where a pipe reports its end.
-    let _ = reader.read_to_end(&mut bytes);
-    assert_eq!(child.wait().unwrap().exit_code(), 0);
-    assert!(String::from_utf8_lossy(&bytes).contains("\r\u{1b}[Kprompt: "), "{bytes:?}");
+    let (code, text) = written(&World::new(), &["complete", "Dear Sir", "-n", "4", "--max-tokens", "40"]);
+    assert_eq!(code, 0);
+    assert!(text.contains("\r\u{1b}[Kprompt: "), "{text:?}");
     let size = |n| std::num::NonZero::new(n).unwrap();
     let mut screen = vt100::Parser::new(size(30), size(120), 0);
-    screen.process(&bytes);
+    screen.process(text.as_bytes());
     let text = screen.screen().contents();
     assert!(!text.contains("prompt: ") && !text.contains("candidates done"), "{text}");
     assert!(text.contains("tokens/s"), "{text}");

@@ -1,5 +1,4 @@
 //! What a terminal gets when names, programs and tests are out to steer it: words, and nothing that acts.
-#![cfg(unix)]
 
 use std::io::Read;
 
@@ -12,7 +11,7 @@ use super::world::{World, isolated, repository};
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}]52;c;b3duZWQ=\u{7}\u{1b}[6n\u{1b}P+q544e\u{1b}\\\u{9b}31m\u{9d}0;owned\u{9c}\u{202e}\u{7f}\u{8}";
 
 /// Everything that the program writes to a terminal.
-fn written(world: &World, args: &[&str]) -> (u32, String) {
+pub fn written(world: &World, args: &[&str]) -> (u32, String) {
     let size = PtySize { rows: 30, cols: 120, ..PtySize::default() };
     let pair = native_pty_system().openpty(size).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_bass-tui"));

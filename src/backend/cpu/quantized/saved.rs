@@ -15,6 +15,7 @@ use memmap2::Mmap;
 
 use super::weights::{Bits, Line, Memory, Quantized, Scales};
 use crate::backend::cpu::pack::{NR, Plain};
+use crate::files;
 use crate::model::Model;
 
 /// Changes with the format of codes and scales and with what they are made by.
@@ -71,13 +72,11 @@ impl SavedWeights {
 
     /// Keeps the weights. What cannot be kept is made again at the next start.
     pub fn write<'a>(&self, matrices: impl Iterator<Item = &'a Quantized>) {
-        let _ = self.try_write(matrices);
+        let _ = files::replace(&self.path, |error| error, |file| self.write_to(file, matrices));
     }
 
-    fn try_write<'a>(&self, matrices: impl Iterator<Item = &'a Quantized>) -> std::io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let mut file = BufWriter::new(tempfile::NamedTempFile::new_in(folder)?);
+    fn write_to<'a>(&self, file: &mut File, matrices: impl Iterator<Item = &'a Quantized>) -> std::io::Result<()> {
+        let mut file = BufWriter::new(file);
         let (mut checksum, mut len) = (Checksum::default(), 0u64);
         let padding = [0; ALIGNMENT];
         let before = HEADER + self.key.len();
@@ -93,12 +92,10 @@ impl SavedWeights {
                 }
             }
         }
-        let mut file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-        std::io::Seek::rewind(&mut file)?;
+        let file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        std::io::Seek::rewind(file)?;
         let numbers = [self.key.len() as u64, len, checksum.value()].map(u64::to_le_bytes);
-        file.write_all(&[MARK, &numbers.concat()[..]].concat())?;
-        file.persist(&self.path)?;
-        Ok(())
+        file.write_all(&[MARK, &numbers.concat()[..]].concat())
     }
 }
 
