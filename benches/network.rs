@@ -27,7 +27,7 @@ fn steps(criterion: &mut Criterion) {
         let prompt = network.open(PROMPT).expect("memory");
         let text = tokens(PROMPT);
         let spans = [Span { seq: prompt, start: 0, len: PROMPT }];
-        network.forward(&Rows { tokens: &text, spans: &spans }, Wanted::Nothing).expect("a prefill");
+        network.forward(&Rows::chain(&text, &spans), Wanted::Nothing).expect("a prefill");
         let forks = network.fork(prompt, 8, 64).expect("memory");
 
         let mut group = criterion.benchmark_group(files.name);
@@ -36,7 +36,7 @@ fn steps(criterion: &mut Criterion) {
             let text = tokens(candidates * each);
             let spans: Vec<Span> =
                 forks[..candidates].iter().map(|&seq| Span { seq, start: PROMPT, len: each }).collect();
-            let rows = Rows { tokens: &text, spans: &spans };
+            let rows = Rows::chain(&text, &spans);
             group.bench_function(format!("{} rows", candidates * each), |bencher| {
                 bencher.iter(|| network.forward(black_box(&rows), Wanted::All).expect("a step"));
             });
@@ -51,7 +51,7 @@ fn prefill(criterion: &mut Criterion) {
         bencher.iter(|| {
             let seq = network.open(PROMPT).expect("memory");
             let spans = [Span { seq, start: 0, len: PROMPT }];
-            network.forward(black_box(&Rows { tokens: &text, spans: &spans }), Wanted::Last).expect("a prefill");
+            network.forward(black_box(&Rows::chain(&text, &spans)), Wanted::Last).expect("a prefill");
             network.close(seq);
         });
     });

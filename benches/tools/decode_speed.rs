@@ -171,13 +171,13 @@ fn step_ms(network: &mut CpuNetwork, batch: usize) -> Result<f64, BackendError> 
     let text: Vec<u32> = (0..PROMPT.max(batch)).map(|i| (i * 37 % vocab) as u32).collect();
     let prompt = network.open(PROMPT)?;
     let spans = [Span { seq: prompt, start: 0, len: PROMPT }];
-    network.forward(&Rows { tokens: &text[..PROMPT], spans: &spans }, Wanted::Nothing)?;
+    network.forward(&Rows::chain(&text[..PROMPT], &spans), Wanted::Nothing)?;
     let forks = network.fork(prompt, batch, STEPS)?;
     let mut times = Vec::new();
     for step in 0..STEPS {
         let spans: Vec<Span> = forks.iter().map(|&seq| Span { seq, start: PROMPT + step, len: 1 }).collect();
         let start = Instant::now();
-        network.forward(black_box(&Rows { tokens: &text[..batch], spans: &spans }), Wanted::All)?;
+        network.forward(black_box(&Rows::chain(&text[..batch], &spans)), Wanted::All)?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
     }
     for seq in forks.into_iter().chain([prompt]) {
@@ -193,7 +193,7 @@ fn prefill_ms(network: &mut CpuNetwork) -> Result<f64, BackendError> {
     let prompt = network.open(PREFILL)?;
     let spans = [Span { seq: prompt, start: 0, len: PREFILL }];
     let start = Instant::now();
-    network.forward(black_box(&Rows { tokens: &text, spans: &spans }), Wanted::Last)?;
+    network.forward(black_box(&Rows::chain(&text, &spans)), Wanted::Last)?;
     let ms = start.elapsed().as_secs_f64() * 1e3;
     network.close(prompt);
     Ok(ms)

@@ -150,7 +150,7 @@ fn forward(
     tokens: &[u32],
     want: Wanted,
 ) -> Result<usize, BackendError> {
-    network.forward(&Rows { tokens, spans: &[Span { seq, start, len: tokens.len() }] }, want)
+    network.forward(&Rows::chain(tokens, &[Span { seq, start, len: tokens.len() }]), want)
 }
 
 /// Logits of every position of a text.

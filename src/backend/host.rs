@@ -39,7 +39,7 @@ impl Pass {
     }
 
     fn run(&self, network: &mut impl Network, want: Wanted) -> Result<usize, BackendError> {
-        network.forward(&Rows { tokens: &self.tokens, spans: &self.spans }, want)
+        network.forward(&Rows::chain(&self.tokens, &self.spans), want)
     }
 }
 

@@ -35,17 +35,32 @@ pub struct Rows<'a> {
     pub tokens: &'a [u32],
     /// The spans, in the order of their rows; their lengths add up to `tokens.len()`. A sequence occurs at most once.
     pub spans: &'a [Span],
+    /// `None`: the rows of a span follow one another. Else each is a node of a tree `[rows]` and follows the row of its span with
+    /// this number, which comes before it, or, with [`Rows::ROOT`], the position before the span.
+    pub parents: Option<&'a [u32]>,
 }
 
-/// Which rows' logits a pass has to produce.
+impl<'a> Rows<'a> {
+    /// Parent of a row that follows the position before its span.
+    pub const ROOT: u32 = u32::MAX;
+
+    /// Rows of which each follows the one before.
+    pub fn chain(tokens: &'a [u32], spans: &'a [Span]) -> Self {
+        Self { tokens, spans, parents: None }
+    }
+}
+
+/// What a pass has to produce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// None: the pass only stores K/V.
+    /// Only K/V.
     Nothing,
-    /// The last row of every span, in span order.
+    /// Logits of the last row of every span, in span order.
     Last,
-    /// Every row.
+    /// Logits of every row.
     All,
+    /// What the head would read of every row, `[hidden]`, and no logits.
+    Hidden,
 }
 
 /// What a loaded network is and runs on, for `doctor`, JSON and the status line.
@@ -87,9 +102,13 @@ pub trait Network: Send {
     /// its forks; its K/V lives until the last of them is closed.
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError>;
 
-    /// Runs `rows` through the network, stores the K/V of each row at its own position and sets the length of every
-    /// sequence to `start + len` of its span. `start` must not be larger than the sequence's length.
-    /// Returns the number of rows of logits now held, in row order.
+    /// Cuts a prompt back to its first `len` positions and gives it room for `capacity`. Its forks keep what they read.
+    fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError>;
+
+    /// Runs `rows` through the network, stores the K/V of each row and sets the length of every sequence to `start + len` of
+    /// its span; `start` must not be larger than that length was. Rows of a tree need room for one position each, too, but
+    /// count only once a path of them is [kept](Network::keep): the length becomes `start`.
+    /// Returns the number of rows of the wanted output, which are in row order.
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError>;
 
     /// Drafts `lengths[i]` tokens for candidate i, all rounds in one call: reads the candidate's unread tokens, draws, reads what was
@@ -107,6 +126,10 @@ pub trait Network: Send {
     /// Sets (never increments) the number of valid positions: rows beyond `len` are dropped. Not below the length of
     /// the shared prompt, and not above the current length.
     fn set_len(&mut self, seq: SeqId, len: usize);
+
+    /// Appends a path of the last pass's tree to the sequence: rows of its span, each the parent of the next, from a root on.
+    /// The tree's other rows are gone.
+    fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError>;
 
     /// Gives the sequence's memory back.
     fn close(&mut self, seq: SeqId);

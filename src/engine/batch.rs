@@ -281,7 +281,7 @@ impl Engine {
             let len = PREFILL_SLAB.min(shared - joining.read);
             let tokens = &joining.prompt[joining.read..joining.read + len];
             let spans = [Span { seq: joining.region, start: joining.read, len }];
-            let pass = self.main.forward(&Rows { tokens, spans: &spans }, Wanted::Nothing);
+            let pass = self.main.forward(&Rows::chain(tokens, &spans), Wanted::Nothing);
             joining.read += len;
             if let Err(error) = pass {
                 self.joining = Some(joining);

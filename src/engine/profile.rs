@@ -227,7 +227,7 @@ impl<'a> Passes<'a> {
     fn begin(&mut self, widest: usize) -> Result<(), BackendError> {
         let spans = [Span { seq: self.prompt, start: 0, len: self.before }];
         let beginning = &self.tokens[..self.before];
-        self.network.forward(&Rows { tokens: beginning, spans: &spans }, Wanted::Nothing)?;
+        self.network.forward(&Rows::chain(beginning, &spans), Wanted::Nothing)?;
         let (candidates, each) = match self.pass {
             Pass::Draft => (widest, 1),
             Pass::Main => (Self::CANDIDATES, widest.div_ceil(Self::CANDIDATES)),

@@ -41,7 +41,7 @@ fn load(case: &str, dtype: Dtype) -> (Model, CpuNetwork) {
 
 fn forward(network: &mut dyn Network, seq: SeqId, start: usize, tokens: &[u32], want: Wanted) -> usize {
     let spans = [Span { seq, start, len: tokens.len() }];
-    network.forward(&Rows { tokens, spans: &spans }, want).expect("a legal pass")
+    network.forward(&Rows::chain(tokens, &spans), want).expect("a legal pass")
 }
 
 fn argmax(logits: &[f32]) -> u32 {

@@ -12,3 +12,4 @@ mod pairs;
 mod sampling;
 mod steps;
 mod toy;
+mod trees;

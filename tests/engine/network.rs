@@ -7,22 +7,22 @@ use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{BackendError, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
 use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
 
-fn model(case: &str) -> Model {
+pub(super) fn model(case: &str) -> Model {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(case);
     Model::load(&ModelFiles::Folder(folder)).expect(case)
 }
 
-fn network(model: &Model, dtype: Dtype, threads: usize) -> CpuNetwork {
+pub(super) fn network(model: &Model, dtype: Dtype, threads: usize) -> CpuNetwork {
     CpuNetwork::new(model, LoadOptions { dtype, threads, ..LoadOptions::default() }, Kernels::best())
         .expect("a loadable model")
 }
 
-fn small() -> CpuNetwork {
+pub(super) fn small() -> CpuNetwork {
     network(&model("llama"), Dtype::F32, 2)
 }
 
 /// Some tokens; different for every `seed`.
-fn tokens(seed: u32, len: usize) -> Vec<u32> {
+pub(super) fn tokens(seed: u32, len: usize) -> Vec<u32> {
     let mut state = seed.wrapping_mul(2_654_435_761);
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -31,17 +31,17 @@ fn tokens(seed: u32, len: usize) -> Vec<u32> {
     (0..len).map(|_| next()).collect()
 }
 
-type Bits = Vec<u32>;
+pub(super) type Bits = Vec<u32>;
 
-fn bits(network: &CpuNetwork, row: usize) -> Bits {
+pub(super) fn bits(network: &CpuNetwork, row: usize) -> Bits {
     network.logits(row).iter().map(|logit| logit.to_bits()).collect()
 }
 
 /// One pass over the given `(sequence, start, tokens)`.
-fn pass(network: &mut CpuNetwork, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
+pub(super) fn pass(network: &mut CpuNetwork, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
     let all: Vec<u32> = parts.iter().flat_map(|part| part.2).copied().collect();
     let spans: Vec<Span> = parts.iter().map(|&(seq, start, t)| Span { seq, start, len: t.len() }).collect();
-    network.forward(&Rows { tokens: &all, spans: &spans }, want).expect("a legal pass")
+    network.forward(&Rows::chain(&all, &spans), want).expect("a legal pass")
 }
 
 /// Logits of every position, one row per pass, nothing else in flight.
@@ -58,7 +58,7 @@ fn one_by_one(network: &mut CpuNetwork, tokens: &[u32]) -> Vec<Bits> {
 }
 
 #[test]
-fn a_row_is_the_same_to_the_bit_in_any_company() {
+fn a_row_is_the_same_to_the_bit_in_any_batch_composition() {
     let llama = model("llama");
     let grouped = model("qwen2-sharded");
     let embedded = Model::load(&ModelFiles::Embedded(&MAIN)).expect("the embedded model");
@@ -210,7 +210,8 @@ fn a_prompt_goes_on_after_its_forks_are_closed() {
     let prompt = network.open(12).expect("memory");
     pass(&mut network, &[(prompt, 0, &text[..10])], Wanted::Nothing);
     let fork = network.fork(prompt, 1, 2).expect("memory")[0];
-    let rows = Rows { tokens: &text[10..], spans: &[Span { seq: prompt, start: 10, len: 2 }] };
+    let spans = [Span { seq: prompt, start: 10, len: 2 }];
+    let rows = Rows::chain(&text[10..], &spans);
     let message = network.forward(&rows, Wanted::All).expect_err("the prompt is shared").to_string();
     assert!(message.contains("forks"), "{message}");
     network.close(fork);
@@ -258,7 +259,7 @@ fn broken_contracts_are_errors_and_change_nothing() {
         (&[1], &[span(other, 0, usize::MAX)], ""),
     ];
     for (tokens, spans, part) in cases {
-        let outcome = network.forward(&Rows { tokens, spans }, Wanted::All);
+        let outcome = network.forward(&Rows::chain(tokens, spans), Wanted::All);
         let Err(error @ BackendError::Contract(_)) = outcome else { panic!("{spans:?}: {outcome:?}") };
         assert!(error.to_string().contains(part), "{error}");
     }
@@ -267,7 +268,7 @@ fn broken_contracts_are_errors_and_change_nothing() {
     assert!(matches!(network.fork(seq, 1, usize::MAX), Err(BackendError::Contract(_))), "more than the context");
     assert!(matches!(network.fork(fork, 1, 1), Err(BackendError::Contract(_))), "fork of a fork");
     assert!(network.logits(0).is_empty());
-    assert_eq!(network.forward(&Rows { tokens: &[], spans: &[] }, Wanted::All).expect("nothing to do"), 0);
+    assert_eq!(network.forward(&Rows::chain(&[], &[]), Wanted::All).expect("nothing to do"), 0);
 }
 
 #[test]

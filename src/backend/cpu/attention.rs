@@ -25,6 +25,8 @@ pub struct View<'a> {
     pub shared: Option<(&'a Region, usize)>,
     /// K/V from the end of the shared prompt on, those of the rows themselves included.
     pub own: &'a Region,
+    /// Of a single row that is a node of a tree: K/V of its path, one layer, and the position that it begins at.
+    pub path: Option<(&'a Region, usize)>,
     /// Position of the first row.
     pub start: usize,
     /// The rows, counted in the pass.
@@ -36,12 +38,29 @@ impl View<'_> {
         self.shared.map_or(0, |shared| shared.1)
     }
 
+    /// K/V after the shared prompt.
+    fn segments(&self, layer: usize) -> impl Iterator<Item = Segment<'_>> {
+        let end = self.path.map_or(usize::MAX, |(_, begins)| begins);
+        let own = Segment { region: self.own, layer, positions: self.shared_len()..end };
+        let path = self.path.map(|(region, begins)| Segment { region, layer: 0, positions: begins..usize::MAX });
+        [own].into_iter().chain(path)
+    }
+
     fn same_prompt(&self, other: &View<'_>) -> bool {
         match (self.shared, other.shared) {
             (Some((a, a_len)), Some((b, b_len))) => std::ptr::eq(a, b) && a_len == b_len,
             _ => false,
         }
     }
+}
+
+/// K/V of consecutive positions.
+struct Segment<'a> {
+    region: &'a Region,
+    /// Which layer of the region.
+    layer: usize,
+    /// The positions; the region begins with the first.
+    positions: Range<usize>,
 }
 
 /// Working memory, one for each thread.
@@ -230,17 +249,22 @@ impl Unit<'_> {
         }
         let scores = first(scores, self.queries() * score_stride);
         let part = Part { attention: self.attention, head: self.head, score_stride, width, from };
+        let layer = self.attention.layer;
         let shared = views.first().and_then(|view| view.shared).filter(|(_, len)| *len > from);
+        let shared = shared.map(|(region, len)| Segment { region, layer, positions: 0..len });
 
         // Scores: the shared prompt once for all rows, then every sequence its own positions.
-        if let Some((region, len)) = shared {
-            part.scores(q, scores, region, 0, from..len.min(end));
+        if let Some(shared) = &shared {
+            part.scores(q, scores, shared, from..shared.positions.end.min(end));
         }
         for (view, rows) in rows_of(views, tile) {
             let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
-            let (q, before) = (&q[at.start * width..at.end * width], view.shared_len());
+            let q = &q[at.start * width..at.end * width];
             let scores = &mut scores[at.start * score_stride..at.end * score_stride];
-            part.scores(q, scores, view.own, before, from.max(before)..end.min(seen(view, rows.end)));
+            for segment in view.segments(layer) {
+                let Range { start, end: last } = segment.positions;
+                part.scores(q, scores, &segment, from.max(start)..end.min(last).min(seen(view, rows.end)));
+            }
         }
 
         // The softmax, normalised at the end.
@@ -259,23 +283,28 @@ impl Unit<'_> {
 
         // Weighted sums, in the order of positions.
         let rows_at_once = (SUM_QUERIES / group).max(1);
-        match shared {
-            Some((region, len)) => part.sum(scores, to.sums, Mode::Store, region, 0, from..len.min(end)),
+        match &shared {
+            Some(shared) => {
+                part.sum(scores, to.sums, Mode::Store, shared, from..shared.positions.end.min(end));
+            }
             None => to.sums.fill(0.0),
         }
         for (view, rows) in rows_of(views, tile) {
-            let before = view.shared_len();
-            let limit = |row: usize| seen(view, row + 1).clamp(from.max(before), end.max(before));
-            for start in rows.clone().step_by(rows_at_once) {
-                let rows = start..rows.end.min(start + rows_at_once);
-                let common = limit(rows.start);
-                let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
-                let (s, o) = part.of_queries(scores, to.sums, at);
-                part.sum(s, o, Mode::Continue, view.own, before, from.max(before)..common);
-                for row in rows.start + 1..rows.end {
-                    let at = (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group;
+            for segment in view.segments(layer) {
+                let first = from.max(segment.positions.start);
+                let last = end.min(segment.positions.end).max(first);
+                let limit = |row: usize| seen(view, row + 1).clamp(first, last);
+                for start in rows.clone().step_by(rows_at_once) {
+                    let rows = start..rows.end.min(start + rows_at_once);
+                    let common = limit(rows.start);
+                    let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
                     let (s, o) = part.of_queries(scores, to.sums, at);
-                    part.sum(s, o, Mode::Continue, view.own, before, common..limit(row));
+                    part.sum(s, o, Mode::Continue, &segment, first..common);
+                    for row in rows.start + 1..rows.end {
+                        let at = (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group;
+                        let (s, o) = part.of_queries(scores, to.sums, at);
+                        part.sum(s, o, Mode::Continue, &segment, common..limit(row));
+                    }
                 }
             }
         }
@@ -335,16 +364,17 @@ impl Part<'_> {
         )
     }
 
-    /// `scores[query][position] = query . key` for these positions, which lie in a region that begins at position `before`.
-    fn scores(&self, queries: &[f32], scores: &mut [f32], region: &Region, before: usize, positions: Range<usize>) {
+    /// `scores[query][position] = query . key` for these positions of a segment.
+    fn scores(&self, queries: &[f32], scores: &mut [f32], segment: &Segment<'_>, positions: Range<usize>) {
         let rows = queries.len() / self.width;
         if rows == 0 || positions.is_empty() {
             return;
         }
+        let &Segment { region, layer, positions: Range { start: before, .. } } = segment;
         // From the beginning of a panel.
         let local = (positions.start - before) / NR * NR..positions.end - before;
         let at = NR + before + local.start - self.from;
-        let keys = region.keys(self.attention.layer, self.head);
+        let keys = region.keys(layer, self.head);
         assert!(local.end <= region.capacity && at + local.len() <= self.score_stride, "positions of a region");
         assert!(rows * self.score_stride <= scores.len(), "room for scores");
         let job = Job::<F32x16> {
@@ -365,23 +395,16 @@ impl Part<'_> {
         unsafe { self.attention.kernels.run_f32(&job) }
     }
 
-    /// Adds `scores[query][position] * value[position]` over these positions of a region that begins at `before` to `sums`.
-    fn sum(
-        &self,
-        scores: &[f32],
-        sums: &mut [f32],
-        mode: Mode,
-        region: &Region,
-        before: usize,
-        positions: Range<usize>,
-    ) {
+    /// Adds `scores[query][position] * value[position]` over these positions of a segment to `sums`.
+    fn sum(&self, scores: &[f32], sums: &mut [f32], mode: Mode, segment: &Segment<'_>, positions: Range<usize>) {
         let rows = sums.len() / self.width;
         if rows == 0 || (positions.is_empty() && mode == Mode::Continue) {
             return;
         }
+        let &Segment { region, layer, positions: Range { start: before, .. } } = segment;
         let local = positions.start - before..positions.end - before;
         let at = NR + positions.start - self.from;
-        let values = region.values(self.attention.layer, self.head);
+        let values = region.values(layer, self.head);
         assert!(local.end <= region.capacity && at + local.len() <= self.score_stride, "positions of a region");
         assert!(rows * self.score_stride <= scores.len(), "room for scores");
         let job = Job::<F32x16> {

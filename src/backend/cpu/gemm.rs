@@ -298,7 +298,7 @@ mod tests {
         /// Odd sizes, both storages, all modes: equal to a sum in f64 within rounding, and to the bit between kernel
         /// sets, thread counts and numbers of rows.
         #[test]
-        fn products_are_right_and_do_not_depend_on_company(
+        fn products_are_right_and_do_not_depend_on_batch_composition(
             rows in 1usize..81, inputs in 1usize..70, outputs in 1usize..150, seed: u32, add: bool, with_bias: bool,
         ) {
             let x = inexact(seed, rows * inputs);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::pack::{Block, F32x16, NR, zeroed};
-use crate::backend::{BackendError, SeqId};
+use crate::backend::{BackendError, Rows, SeqId};
 use crate::model::spec::Attention;
 
 /// Sizes of the K/V of one model.
@@ -89,6 +89,34 @@ impl Region {
             }
         }
     }
+
+    /// Key and value `[heads * head_dim]` at `position`, as they were stored.
+    pub fn load(&self, layer: usize, position: usize) -> (Vec<f32>, Vec<f32>) {
+        let width = self.shape.head_dim;
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        for head in 0..self.shape.heads {
+            let panel = &self.keys(layer, head)[position / NR * width..][..width];
+            key.extend(panel.iter().map(|block| block.0[position % NR]));
+            let panels = self.values(layer, head).iter().skip(position).step_by(self.capacity);
+            value.extend(panels.flat_map(|block| block.0).take(width));
+        }
+        (key, value)
+    }
+
+    /// A region with room for `capacity` positions whose first `len` are those of this one.
+    fn resized(&self, len: usize, capacity: usize) -> Result<Self, BackendError> {
+        let mut to = Self::new(self.shape, capacity)?;
+        let panels = len.div_ceil(NR) * self.shape.head_dim;
+        let (from_keys, to_keys) = (self.capacity / NR * self.shape.head_dim, to.capacity / NR * self.shape.head_dim);
+        for head in 0..self.shape.layers * self.shape.heads {
+            to.keys[head * to_keys..][..panels].copy_from_slice(&self.keys[head * from_keys..][..panels]);
+        }
+        for panel in 0..self.shape.layers * self.shape.heads * self.shape.value_panels() {
+            let from = &self.values[panel * self.capacity..][..len];
+            to.values[panel * to.capacity..][..len].copy_from_slice(from);
+        }
+        Ok(to)
+    }
 }
 
 /// The part of a sequence that it reads and does not own.
@@ -110,6 +138,8 @@ pub struct Sequence {
     pub len: usize,
     /// Largest `len`.
     pub limit: usize,
+    /// Parents of the rows of a tree that lie beyond `len`, until a path of them is kept.
+    tree: Vec<u32>,
 }
 
 impl Sequence {
@@ -121,7 +151,8 @@ impl Sequence {
 
 /// All open sequences of a network.
 pub struct Sequences {
-    shape: Shape,
+    /// Sizes of their K/V.
+    pub shape: Shape,
     context: usize,
     open: HashMap<SeqId, Sequence>,
     /// Ids are not used twice, so that a stale one is noticed.
@@ -141,7 +172,7 @@ impl Sequences {
             return Err(contract(format!("a sequence of {capacity} positions in a context of {context}")));
         }
         let own = Arc::new(Region::new(self.shape, capacity)?);
-        Ok(self.insert(Sequence { shared: None, own, len: 0, limit: capacity }))
+        Ok(self.insert(Sequence { shared: None, own, len: 0, limit: capacity, tree: Vec::new() }))
     }
 
     /// See [`Network::fork`](crate::backend::Network::fork).
@@ -158,8 +189,28 @@ impl Sequences {
         }
         // All regions before the first sequence: without memory for all of them there are none.
         let regions: Vec<_> = (0..n).map(|_| Region::new(self.shape, tail)).collect::<Result<_, _>>()?;
-        let fork = |own| Sequence { shared: Some(shared.clone()), own: Arc::new(own), len: shared.len, limit };
+        let (shared, len) = (Some(shared), sequence.len);
+        let fork = |own| Sequence { shared: shared.clone(), own: Arc::new(own), len, limit, tree: Vec::new() };
         Ok(regions.into_iter().map(|own| self.insert(fork(own))).collect())
+    }
+
+    /// See [`Network::resize`](crate::backend::Network::resize).
+    pub fn resize(&mut self, id: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
+        let context = self.context;
+        let sequence = self.get_mut(id)?;
+        let valid = sequence.len;
+        if sequence.shared.is_some() || len > valid.min(capacity) || capacity > context {
+            return Err(contract(format!(
+                "{len} of {valid} positions of {id:?} with room for {capacity}, in a context of {context}"
+            )));
+        }
+        let fits = sequence.own.capacity == capacity.next_multiple_of(NR);
+        if !fits || Arc::get_mut(&mut sequence.own).is_none() {
+            sequence.own = Arc::new(sequence.own.resized(len, capacity)?);
+        }
+        (sequence.len, sequence.limit) = (len, capacity);
+        sequence.tree.clear();
+        Ok(())
     }
 
     fn insert(&mut self, sequence: Sequence) -> SeqId {
@@ -174,6 +225,10 @@ impl Sequences {
         self.open.get(&id).ok_or_else(|| contract(format!("{id:?} is not open")))
     }
 
+    fn get_mut(&mut self, id: SeqId) -> Result<&mut Sequence, BackendError> {
+        self.open.get_mut(&id).ok_or_else(|| contract(format!("{id:?} is not open")))
+    }
+
     /// Stores `key` and `value` `[heads * head_dim]` of one layer at `position`, which the sequence owns.
     pub fn store(
         &mut self,
@@ -182,7 +237,7 @@ impl Sequences {
         position: usize,
         (key, value): (&[f32], &[f32]),
     ) -> Result<(), BackendError> {
-        let sequence = self.open.get_mut(&id).ok_or_else(|| contract(format!("{id:?} is not open")))?;
+        let sequence = self.get_mut(id)?;
         let at = position - sequence.shared_len();
         let region =
             Arc::get_mut(&mut sequence.own).ok_or_else(|| contract(format!("rows for {id:?}, which has forks")))?;
@@ -190,10 +245,11 @@ impl Sequences {
         Ok(())
     }
 
-    /// Sets the number of valid positions after a pass.
-    pub fn advance(&mut self, id: SeqId, len: usize) {
+    /// Sets the number of valid positions after a pass, and the tree that was stored beyond them, if it was one.
+    pub fn advance(&mut self, id: SeqId, len: usize, tree: &[u32]) {
         if let Some(sequence) = self.open.get_mut(&id) {
             sequence.len = len;
+            sequence.tree = tree.to_vec();
         }
     }
 
@@ -201,7 +257,34 @@ impl Sequences {
     pub fn set_len(&mut self, id: SeqId, len: usize) {
         if let Some(sequence) = self.open.get_mut(&id) {
             sequence.len = len.clamp(sequence.shared_len(), sequence.len);
+            sequence.tree.clear();
         }
+    }
+
+    /// See [`Network::keep`](crate::backend::Network::keep).
+    pub fn keep(&mut self, id: SeqId, path: &[u32]) -> Result<(), BackendError> {
+        let layers = self.shape.layers;
+        let sequence = self.get_mut(id)?;
+        let mut parent = Rows::ROOT;
+        for &row in path {
+            if sequence.tree.get(row as usize) != Some(&parent) {
+                return Err(contract(format!("{path:?} is no path of the tree {:?} of {id:?}", sequence.tree)));
+            }
+            parent = row;
+        }
+        let from = sequence.len - sequence.shared_len();
+        let own =
+            Arc::get_mut(&mut sequence.own).ok_or_else(|| contract(format!("a path for {id:?}, which has forks")))?;
+        // In ascending order: a row's place in the path is never above its own.
+        for (to, &row) in path.iter().enumerate() {
+            for layer in 0..layers {
+                let (key, value) = own.load(layer, from + row as usize);
+                own.store(layer, from + to, &key, &value);
+            }
+        }
+        sequence.len += path.len();
+        sequence.tree.clear();
+        Ok(())
     }
 
     /// Valid positions; 0 for a sequence that is not open.

@@ -18,9 +18,9 @@ use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
 pub use gemm::Kernels;
-use kv::{Sequences, Shape, contract};
+use kv::{Region, Sequences, Shape, contract};
 use load::Weights;
-use pass::{Buffers, Piece};
+use pass::{Buffers, Node, Piece};
 use pool::Pool;
 use rotary::RotaryTable;
 
@@ -61,6 +61,10 @@ pub struct CpuNetwork {
     logits: Vec<f32>,
     /// Number of rows of logits of the last pass.
     held: usize,
+    /// Hidden states of the rows of the last pass, if they were wanted, `[rows, hidden]`.
+    hidden: Vec<f32>,
+    /// The rows of the pass as nodes of trees; none of a pass over chains.
+    nodes: Vec<Node>,
 }
 
 impl CpuNetwork {
@@ -87,11 +91,37 @@ impl CpuNetwork {
             buffers: Buffers::default(),
             logits: Vec::new(),
             held: 0,
+            hidden: Vec::new(),
+            nodes: Vec::new(),
             spec,
             weights,
             pool,
             kernels,
         })
+    }
+
+    /// What the head reads of row `row` of the last pass, `[hidden]`, if that was wanted.
+    pub fn hidden(&self, row: usize) -> &[f32] {
+        let width = self.spec.hidden;
+        self.hidden.get(row * width..(row + 1) * width).unwrap_or_default()
+    }
+
+    /// The rows of trees with their places; none of chains.
+    fn nodes(&self, rows: &Rows<'_>) -> Result<Vec<Node>, BackendError> {
+        let mut nodes: Vec<Node> = Vec::new();
+        for (span, first) in rows.numbered() {
+            let shared = self.sequences.get(span.seq)?.shared_len();
+            for (&parent, row) in rows.parents_of(first, span.len).iter().zip(0..) {
+                let mut path = match parent {
+                    Rows::ROOT => Vec::new(),
+                    parent => nodes[first + parent as usize].path.clone(),
+                };
+                path.push(span.start - shared + row);
+                let region = Region::new(Shape { layers: 1, ..self.sequences.shape }, path.len())?;
+                nodes.push(Node { begins: span.start, path, region });
+            }
+        }
+        Ok(nodes)
     }
 
     /// Checks everything about `rows` that the contract asks for, before anything is changed.
@@ -103,8 +133,11 @@ impl CpuNetwork {
         if let Some(token) = rows.tokens.iter().find(|&&token| token as usize >= self.spec.vocab_size) {
             return Err(contract(format!("token {token} in a vocabulary of {}", self.spec.vocab_size)));
         }
+        if rows.parents.is_some_and(|parents| parents.len() != total) {
+            return Err(contract(format!("parents of other rows than these {total}")));
+        }
         let mut seen = HashSet::new();
-        for span in rows.spans {
+        for (span, first) in rows.numbered() {
             let &Span { seq, start, len } = span;
             let sequence = self.sequences.get(seq)?;
             let (shared, valid, limit) = (sequence.shared_len(), sequence.len, sequence.limit);
@@ -118,6 +151,10 @@ impl CpuNetwork {
             }
             if std::sync::Arc::strong_count(&sequence.own) > 1 {
                 return Err(contract(format!("rows for {seq:?} while it has forks")));
+            }
+            let parents = rows.parents_of(first, len);
+            if !parents.iter().zip(0..).all(|(&parent, row)| parent < row || parent == Rows::ROOT) {
+                return Err(contract(format!("the parents {parents:?} of {span:?} do not come before their rows")));
             }
         }
         Ok(())
@@ -174,10 +211,12 @@ impl Network for CpuNetwork {
         let wanted = match want {
             Wanted::Nothing => 0,
             Wanted::Last => rows.spans.len(),
-            Wanted::All => rows.tokens.len(),
+            Wanted::All | Wanted::Hidden => rows.tokens.len(),
         };
-        let floats = wanted * self.spec.vocab_size;
+        let floats = if want == Wanted::Hidden { 0 } else { wanted * self.spec.vocab_size };
         self.held = 0;
+        self.hidden.clear();
+        self.nodes = self.nodes(rows)?;
         if self.logits.len() < floats {
             let more = floats - self.logits.len();
             self.logits.try_reserve_exact(more).map_err(|_| BackendError::Memory { bytes: more * size_of::<f32>() })?;
@@ -189,13 +228,15 @@ impl Network for CpuNetwork {
         let mut done = 0;
         for slab in slabs(rows.spans, want) {
             let len = slab.iter().map(|piece| piece.len).sum::<usize>();
-            self.held += self.pass(&slab, &rows.tokens[done..done + len], self.held)?;
+            self.pass(&slab, &rows.tokens[done..done + len], want)?;
             done += len;
         }
-        for span in rows.spans {
-            self.sequences.advance(span.seq, span.start + span.len);
+        for (span, first) in rows.numbered() {
+            let tree = rows.parents_of(first, span.len);
+            let len = if rows.parents.is_some() { span.start } else { span.start + span.len };
+            self.sequences.advance(span.seq, len, tree);
         }
-        Ok(self.held)
+        Ok(wanted)
     }
 
     fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
@@ -204,6 +245,14 @@ impl Network for CpuNetwork {
 
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {
         host::verify(self, candidates, drafts)
+    }
+
+    fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
+        self.sequences.resize(prompt, len, capacity)
+    }
+
+    fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError> {
+        self.sequences.keep(seq, path)
     }
 
     fn len(&self, seq: SeqId) -> usize {
@@ -223,10 +272,25 @@ impl Network for CpuNetwork {
     }
 }
 
+impl<'a> Rows<'a> {
+    /// The spans with the number of their first row.
+    fn numbered(&self) -> impl Iterator<Item = (&'a Span, usize)> + use<'a> {
+        self.spans.iter().scan(0, |rows, span| {
+            *rows += span.len;
+            Some((span, *rows - span.len))
+        })
+    }
+
+    /// Parents of `len` rows from row `first` on; none of chains.
+    fn parents_of(&self, first: usize, len: usize) -> &'a [u32] {
+        self.parents.map_or(&[], |parents| &parents[first..first + len])
+    }
+}
+
 /// Cuts the spans into lists of at most [`SLAB`] rows.
 fn slabs(spans: &[Span], want: Wanted) -> Vec<Vec<Piece>> {
     let mut slabs: Vec<Vec<Piece>> = Vec::new();
-    let mut room = 0;
+    let (mut room, mut row) = (0, 0);
     for span in spans {
         let end = span.start + span.len;
         let mut start = span.start;
@@ -239,12 +303,13 @@ fn slabs(spans: &[Span], want: Wanted) -> Vec<Vec<Piece>> {
             let wanted = match want {
                 Wanted::Nothing => 0,
                 Wanted::Last => usize::from(start + len == end),
-                Wanted::All => len,
+                Wanted::All | Wanted::Hidden => len,
             };
             if let Some(slab) = slabs.last_mut() {
-                slab.push(Piece { seq: span.seq, start, len, wanted });
+                slab.push(Piece { seq: span.seq, start, row, len, wanted });
             }
             start += len;
+            row += len;
             room -= len;
         }
     }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::CpuNetwork;
 use super::attention::{Attention, View};
 use super::gemm::{Linear, Mode, linear};
+use super::kv::Region;
 use super::load::BlockWeights;
 use super::ops;
 use super::quantized::InputBlock;
-use crate::backend::{BackendError, SeqId};
+use crate::backend::{BackendError, SeqId, Wanted};
 use crate::model::spec::{Activation, Norm, Wiring};
 
 /// Consecutive rows of one sequence in a slab.
@@ -16,12 +17,31 @@ use crate::model::spec::{Activation, Norm, Wiring};
 pub struct Piece {
     /// The sequence.
     pub seq: SeqId,
-    /// Position of the first row.
+    /// Where K/V of the first row is stored: its position, unless it is a node of a tree.
     pub start: usize,
+    /// Number of the first row in the whole pass.
+    pub row: usize,
     /// Number of rows.
     pub len: usize,
-    /// How many of the last ones need logits.
+    /// How many of the last ones need logits, or hidden states.
     pub wanted: usize,
+}
+
+/// A row of a tree.
+pub struct Node {
+    /// Position of the tree's roots.
+    pub begins: usize,
+    /// Where, in the sequence's own region, K/V of the rows from the root to this one is stored.
+    pub path: Vec<usize>,
+    /// K/V of these rows back to back, of the layer that is being computed.
+    pub region: Region,
+}
+
+impl Node {
+    /// Its position.
+    fn position(&self) -> usize {
+        self.begins + self.path.len() - 1
+    }
 }
 
 /// Working memory of a pass; grows to the largest slab.
@@ -52,25 +72,29 @@ fn sized(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
 }
 
 impl CpuNetwork {
-    /// Runs a slab, stores its K/V and writes the logits of its wanted rows from row `logits_from` on. Returns how many
-    /// these are.
-    pub(super) fn pass(&mut self, slab: &[Piece], tokens: &[u32], logits_from: usize) -> Result<usize, BackendError> {
+    /// Runs a slab, stores its K/V and appends what is wanted of its rows.
+    pub(super) fn pass(&mut self, slab: &[Piece], tokens: &[u32], want: Wanted) -> Result<(), BackendError> {
         // The only wiring there is; a second one makes this a branch.
         let Wiring::SequentialPreNorm = self.spec.wiring;
         let mut buffers = std::mem::take(&mut self.buffers);
         let result = self.layers(slab, tokens, &mut buffers);
-        let wanted = slab.iter().map(|piece| piece.wanted).sum();
+        let wanted: usize = slab.iter().map(|piece| piece.wanted).sum();
         if result.is_ok() && wanted > 0 {
-            let vocab = self.spec.vocab_size;
-            let head = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
             let normed = sized(&mut buffers.normed, wanted * self.spec.hidden);
             self.norm(&buffers.x, &self.weights.final_norm, normed);
-            let logits = &mut self.logits[logits_from * vocab..(logits_from + wanted) * vocab];
-            let head = Linear { weights: head, bias: None, mode: Mode::Store };
-            linear(&self.pool, &self.kernels, head, normed, logits, &mut buffers.quantized);
+            if want == Wanted::Hidden {
+                self.hidden.extend_from_slice(normed);
+            } else {
+                let vocab = self.spec.vocab_size;
+                let logits = &mut self.logits[self.held * vocab..(self.held + wanted) * vocab];
+                let head = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
+                let head = Linear { weights: head, bias: None, mode: Mode::Store };
+                linear(&self.pool, &self.kernels, head, normed, logits, &mut buffers.quantized);
+                self.held += wanted;
+            }
         }
         self.buffers = buffers;
-        result.map(|()| wanted)
+        result
     }
 
     /// Runs all layers. Afterwards `buffers.x` holds the wanted rows, back to back.
@@ -83,6 +107,7 @@ impl CpuNetwork {
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
         for layer in 0..self.spec.layers {
             self.project(layer, slab, buffers)?;
+            self.gather_paths(layer, slab)?;
             if layer + 1 < self.spec.layers {
                 self.rest_of_block(layer, slab, &all, buffers)?;
                 continue;
@@ -101,6 +126,25 @@ impl CpuNetwork {
         Ok(())
     }
 
+    /// Collects K/V of a layer along the path to each node of a tree.
+    fn gather_paths(&mut self, layer: usize, slab: &[Piece]) -> Result<(), BackendError> {
+        for piece in slab {
+            let own = &self.sequences.get(piece.seq)?.own;
+            for node in self.nodes.iter_mut().skip(piece.row).take(piece.len) {
+                for (to, &from) in node.path.iter().enumerate() {
+                    let (key, value) = own.load(layer, from);
+                    node.region.store(0, to, &key, &value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Position of a row of a piece.
+    fn position(&self, piece: &Piece, row: usize) -> usize {
+        self.nodes.get(piece.row + row).map_or(piece.start + row, Node::position)
+    }
+
     /// Norm, query, key and value of a block; stores key and value.
     fn project(&mut self, layer: usize, slab: &[Piece], buffers: &mut Buffers) -> Result<(), BackendError> {
         let attention = self.spec.attention;
@@ -115,7 +159,8 @@ impl CpuNetwork {
         let layer_qkv = Linear { weights: &block.qkv, bias: block.qkv_bias.as_deref(), mode: Mode::Store };
         linear(&self.pool, &self.kernels, layer_qkv, normed, qkv, &mut buffers.quantized);
 
-        let positions: Vec<usize> = slab.iter().flat_map(|piece| piece.start..piece.start + piece.len).collect();
+        let positions: Vec<usize> =
+            slab.iter().flat_map(|piece| (0..piece.len).map(|row| self.position(piece, row))).collect();
         ops::for_rows(&self.pool, qkv, stride, |row, qkv| {
             for (head, values) in qkv[..queries + keys].chunks_exact_mut(width).enumerate() {
                 if let Some((query_norm, key_norm)) = &block.qk_norm {
@@ -127,9 +172,9 @@ impl CpuNetwork {
             }
         });
         for (piece, rows) in pieces(slab) {
-            for (row, position) in rows.zip(piece.start..) {
+            for (row, place) in rows.zip(piece.start..) {
                 let (key, value) = qkv[row * stride + queries..(row + 1) * stride].split_at(keys);
-                self.sequences.store(piece.seq, layer, position, (key, value))?;
+                self.sequences.store(piece.seq, layer, place, (key, value))?;
             }
         }
         Ok(())
@@ -154,14 +199,18 @@ impl CpuNetwork {
         let mut before = 0;
         for ((piece, of), wanted) in pieces(slab).zip(rows) {
             let sequence = self.sequences.get(piece.seq)?;
-            if !wanted.is_empty() {
+            // The rows of a chain are seen together, every node of a tree along its own path.
+            let together = if self.nodes.is_empty() { wanted.len().max(1) } else { 1 };
+            for row in wanted.clone().step_by(together) {
+                let row = row - of.start;
                 views.push(View {
                     shared: sequence.shared.as_ref().map(|shared| (&*shared.region, shared.len)),
                     own: &sequence.own,
-                    start: piece.start + (wanted.start - of.start),
-                    rows: before..before + wanted.len(),
+                    path: self.nodes.get(piece.row + row).map(|node| (&node.region, node.begins)),
+                    start: self.position(piece, row),
+                    rows: before..before + together,
                 });
-                before += wanted.len();
+                before += together;
             }
         }
         let attended = sized(attended, count * queries);

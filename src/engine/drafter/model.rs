@@ -82,7 +82,7 @@ impl Drafter for ModelDrafter {
         if len > 0 {
             let spans = [Span { seq, start, len }];
             let tokens = &state.prompt[start..start + len];
-            self.network.forward(&Rows { tokens, spans: &spans }, Wanted::Nothing)?;
+            self.network.forward(&Rows::chain(tokens, &spans), Wanted::Nothing)?;
         }
         let left = shared - start - len;
         if left == 0 {

@@ -268,6 +268,7 @@ impl Network for Toy {
         }
         self.logits.clear();
         let mut memory = self.watch.memory();
+        assert!(rows.parents.is_none(), "the engine has no trees yet");
         let mut tokens = rows.tokens.iter();
         let mut pass = Vec::new();
         for span in rows.spans {
@@ -312,6 +313,14 @@ impl Network for Toy {
             }
         };
         host::verify(self, candidates, drafts)
+    }
+
+    fn resize(&mut self, _prompt: SeqId, _len: usize, _capacity: usize) -> Result<(), BackendError> {
+        Err(BackendError::Contract("a toy's prompts stay as they are".to_owned()))
+    }
+
+    fn keep(&mut self, _seq: SeqId, _path: &[u32]) -> Result<(), BackendError> {
+        Err(BackendError::Contract("a toy reads no trees".to_owned()))
     }
 
     fn len(&self, seq: SeqId) -> usize {

@@ -35,8 +35,13 @@ fn attend(border: usize, rows: usize, threads: usize, queries: &[f32]) -> Vec<f3
     let width = SPEC.heads * SPEC.head_dim;
     let scratch: Vec<Mutex<Scratch>> = (0..threads).map(|_| Mutex::default()).collect();
     let (shared, own) = (region(0..border), region(border..POSITIONS));
-    let view =
-        View { shared: (border > 0).then_some((&shared, border)), own: &own, start: POSITIONS - rows, rows: 0..rows };
+    let view = View {
+        shared: (border > 0).then_some((&shared, border)),
+        own: &own,
+        path: None,
+        start: POSITIONS - rows,
+        rows: 0..rows,
+    };
     let attention = Attention { pool: &pool, kernels: Kernels::best(), spec: SPEC, layer: 0, scratch: &scratch };
     let mut out = vec![0.0; rows * width];
     attention.run(&[view], &queries[queries.len() - rows * width..], width, &mut Vec::new(), &mut out);

@@ -1,4 +1,4 @@
-//! Products with quantised weights: equal to the bit in any company, and as exact as their scales allow.
+//! Products with quantised weights: equal to the bit in any batch composition, and as exact as their scales allow.
 
 use proptest::prelude::*;
 
@@ -61,7 +61,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
 
     #[test]
-    fn products_are_right_and_do_not_depend_on_company(
+    fn products_are_right_and_do_not_depend_on_batch_composition(
         rows in 1usize..81, inputs in 1usize..150, outputs in 1usize..150, seed: u32, add: bool, with_bias: bool,
     ) {
         let (x, w) = (values(seed, rows * inputs), values(seed ^ 1, outputs * inputs));
