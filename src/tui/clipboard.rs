@@ -1,5 +1,5 @@
-//! Copying through the terminal (OSC 52): works over a remote shell, needs no program on the machine. Whether the
-//! terminal obeys cannot be known, so nobody says "copied".
+//! Copying through the terminal (OSC 52): works over a remote shell and needs no program on the machine.
+//! Whether the terminal obeys cannot be known, so the screen says "sent", not "copied".
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 /// Most base64 bytes that terminals take.
 const MOST: usize = 74_994;
 
-/// The control sequence that asks the terminal to take `text`. Inside tmux it is sent to the terminal around it as well.
+/// The control sequence that asks the terminal to take `text`. tmux passes it on to the terminal around it.
 pub fn sequence(text: &str, in_tmux: bool) -> Result<String, String> {
     let encoded = STANDARD.encode(text);
     if encoded.len() > MOST {

@@ -11,42 +11,27 @@ pub enum Code {
     Char(char),
     /// A function key, 1 to 24.
     F(u8),
-    /// Enter.
     Enter,
-    /// Escape.
     Esc,
     /// Tab; with shift the back tab.
     Tab,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Insert.
     Insert,
-    /// Arrow up.
     Up,
-    /// Arrow down.
     Down,
-    /// Arrow left.
     Left,
-    /// Arrow right.
     Right,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
 }
 
 /// A key press with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    /// The key.
     pub code: Code,
-    /// Control was held.
     pub ctrl: bool,
     /// Alt (or Meta) was held.
     pub alt: bool,
@@ -54,23 +39,23 @@ pub struct Key {
     pub shift: bool,
 }
 
-/// The named keys, as written in settings and shown in help.
-const NAMES: &[(&str, Code)] = &[
-    ("enter", Code::Enter),
-    ("esc", Code::Esc),
-    ("tab", Code::Tab),
-    ("backspace", Code::Backspace),
-    ("delete", Code::Delete),
-    ("insert", Code::Insert),
-    ("up", Code::Up),
-    ("down", Code::Down),
-    ("left", Code::Left),
-    ("right", Code::Right),
-    ("home", Code::Home),
-    ("end", Code::End),
-    ("pgup", Code::PageUp),
-    ("pgdn", Code::PageDown),
-    ("space", Code::Char(' ')),
+/// The named keys: as written in settings, for the screen, and as the terminal library calls them.
+const NAMES: &[(&str, Code, ct::KeyCode)] = &[
+    ("enter", Code::Enter, ct::KeyCode::Enter),
+    ("esc", Code::Esc, ct::KeyCode::Esc),
+    ("tab", Code::Tab, ct::KeyCode::Tab),
+    ("backspace", Code::Backspace, ct::KeyCode::Backspace),
+    ("delete", Code::Delete, ct::KeyCode::Delete),
+    ("insert", Code::Insert, ct::KeyCode::Insert),
+    ("up", Code::Up, ct::KeyCode::Up),
+    ("down", Code::Down, ct::KeyCode::Down),
+    ("left", Code::Left, ct::KeyCode::Left),
+    ("right", Code::Right, ct::KeyCode::Right),
+    ("home", Code::Home, ct::KeyCode::Home),
+    ("end", Code::End, ct::KeyCode::End),
+    ("pgup", Code::PageUp, ct::KeyCode::PageUp),
+    ("pgdn", Code::PageDown, ct::KeyCode::PageDown),
+    ("space", Code::Char(' '), ct::KeyCode::Char(' ')),
 ];
 
 impl Key {
@@ -115,8 +100,8 @@ impl Key {
             Code::Char(c)
         } else {
             let name = rest.to_ascii_lowercase();
-            match NAMES.iter().find(|(n, _)| *n == name) {
-                Some(&(_, code)) => code,
+            match NAMES.iter().find(|(n, ..)| *n == name) {
+                Some(&(_, code, _)) => code,
                 None => Code::F(name.strip_prefix('f')?.parse().ok().filter(|n| (1..=24).contains(n))?),
             }
         };
@@ -197,25 +182,11 @@ fn key_of(event: ct::KeyEvent) -> Option<Key> {
     let code = match event.code {
         ct::KeyCode::Char(c) => Code::Char(c),
         ct::KeyCode::F(n) => Code::F(n),
-        ct::KeyCode::Enter => Code::Enter,
-        ct::KeyCode::Esc => Code::Esc,
-        ct::KeyCode::Tab => Code::Tab,
         ct::KeyCode::BackTab => {
             shift = true;
             Code::Tab
         }
-        ct::KeyCode::Backspace => Code::Backspace,
-        ct::KeyCode::Delete => Code::Delete,
-        ct::KeyCode::Insert => Code::Insert,
-        ct::KeyCode::Up => Code::Up,
-        ct::KeyCode::Down => Code::Down,
-        ct::KeyCode::Left => Code::Left,
-        ct::KeyCode::Right => Code::Right,
-        ct::KeyCode::Home => Code::Home,
-        ct::KeyCode::End => Code::End,
-        ct::KeyCode::PageUp => Code::PageUp,
-        ct::KeyCode::PageDown => Code::PageDown,
-        _ => return None,
+        other => NAMES.iter().find(|(.., theirs)| *theirs == other)?.1,
     };
     let ctrl = event.modifiers.contains(ct::KeyModifiers::CONTROL);
     let alt = event.modifiers.intersects(ct::KeyModifiers::ALT | ct::KeyModifiers::META);

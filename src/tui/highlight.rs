@@ -1,5 +1,5 @@
-//! Colours for code, computed off the screen's thread: each finished line once, with the parser's state kept after it.
-//! The growing last line is drawn plain until its newline arrives.
+//! Colours for code, computed on a thread of their own: each finished line once, with the parser's state after
+//! it kept. The last line is drawn plain until its newline arrives.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -80,7 +80,7 @@ impl Colourer {
         }
     }
 
-    /// Colours `line` (without its newline) in the state after the line before it; returns the state after it.
+    /// Colours `line` (without its newline), given the state after the line before; returns the state after it.
     fn line(&self, before: Option<&LineState>, language: &str, line: &str) -> (Spans, Option<LineState>) {
         let highlighter = Highlighter::new(&self.theme);
         let start = || {
@@ -171,7 +171,7 @@ impl Highlights {
         Self { worker: spawned.is_ok().then_some(sender), ..Self::plain() }
     }
 
-    /// Tells the worker about finished lines it has not seen. `ended` says that the last line is finished too.
+    /// Tells the worker about finished lines it has not seen. `ended`: the last line is finished, too.
     pub fn sync(&mut self, of: Of, language: Option<&'static str>, text: &str, ended: bool) {
         let (Some(worker), Some(language)) = (&self.worker, language) else { return };
         let known = self.texts.entry(of).or_default();

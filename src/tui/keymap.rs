@@ -1,11 +1,10 @@
-//! The key table: every action with its name, its default keys, and the words that help and footer show for it.
+//! The key table: every action with its name, its default keys, and what help and footer say of it.
 //!
-//! Dispatch, the `?` help and the footer read this one table, so what is shown is what works.
+//! Dispatch, help and footer read this one table, so what is shown is what works.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
-use super::event::Key;
+use super::event::{Code, Key};
 
 /// Where a key counts. A key without a meaning in its context is looked up in `Global`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,34 +26,28 @@ pub enum Context {
 }
 
 impl Context {
-    /// All contexts, in the order of the help.
-    pub const ALL: &'static [Context] = &[
-        Context::Global,
-        Context::Start,
-        Context::Prompt,
-        Context::Panes,
-        Context::Results,
-        Context::Help,
-        Context::Question,
+    /// All contexts with their names in settings and help, in the order of the help.
+    const ALL: [(Context, &'static str); 7] = [
+        (Context::Global, "global"),
+        (Context::Start, "start"),
+        (Context::Prompt, "prompt"),
+        (Context::Panes, "panes"),
+        (Context::Results, "results"),
+        (Context::Help, "help"),
+        (Context::Question, "question"),
     ];
 
-    /// The name in settings and help.
+    pub fn all() -> impl Iterator<Item = Context> {
+        Self::ALL.into_iter().map(|(context, _)| context)
+    }
+
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Start => "start",
-            Self::Prompt => "prompt",
-            Self::Panes => "panes",
-            Self::Results => "results",
-            Self::Help => "help",
-            Self::Question => "question",
-        }
+        Self::ALL.iter().find(|(c, _)| *c == self).map_or("", |(_, name)| name)
     }
 }
 
 /// Something a key can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // each is described by its row in `TABLE`
 pub enum Action {
     Interrupt,
     Suspend,
@@ -66,7 +59,7 @@ pub enum Action {
     FocusPrevious,
     FocusPrompt,
     FocusPanes,
-    FocusPane(u8),
+    FocusPane,
     Quit,
     QuitOnEmpty,
     Submit,
@@ -140,15 +133,7 @@ pub const TABLE: &[Row] = &[
     row(C::Global, A::Generate, "generate", &["f5"], "write candidates", ""),
     row(C::Global, A::FocusNext, "focus-next", &["tab"], "next pane", ""),
     row(C::Global, A::FocusPrevious, "focus-previous", &["shift-tab"], "previous pane", ""),
-    row(C::Global, A::FocusPane(1), "focus-pane-1", &["alt-1"], "the first pane; likewise up to 9", ""),
-    row(C::Global, A::FocusPane(2), "focus-pane-2", &["alt-2"], "", ""),
-    row(C::Global, A::FocusPane(3), "focus-pane-3", &["alt-3"], "", ""),
-    row(C::Global, A::FocusPane(4), "focus-pane-4", &["alt-4"], "", ""),
-    row(C::Global, A::FocusPane(5), "focus-pane-5", &["alt-5"], "", ""),
-    row(C::Global, A::FocusPane(6), "focus-pane-6", &["alt-6"], "", ""),
-    row(C::Global, A::FocusPane(7), "focus-pane-7", &["alt-7"], "", ""),
-    row(C::Global, A::FocusPane(8), "focus-pane-8", &["alt-8"], "", ""),
-    row(C::Global, A::FocusPane(9), "focus-pane-9", &["alt-9"], "", ""),
+    row(C::Global, A::FocusPane, "focus-pane", &["alt-1", "alt-2", "alt-3", "alt-4", "alt-5", "alt-6", "alt-7", "alt-8", "alt-9"], "pane with this number", ""),
     row(C::Global, A::Help, "help", &["f1"], "this help", ""),
     row(C::Global, A::Redraw, "redraw", &["ctrl-l"], "draw the screen anew", ""),
     row(C::Global, A::Suspend, "suspend", &["ctrl-z"], "back to the shell, fg returns", ""),
@@ -189,15 +174,7 @@ pub const TABLE: &[Row] = &[
     row(C::Panes, A::CopyProgram, "copy-program", &["Y"], "copy the whole program", ""),
     row(C::Panes, A::Wrap, "wrap", &["w"], "wrap long lines", ""),
     row(C::Panes, A::FocusPrompt, "focus-prompt", &["i", "esc"], "edit the prompt", ""),
-    row(C::Panes, A::FocusPane(1), "focus-pane-1", &["1"], "the first pane; likewise up to 9", ""),
-    row(C::Panes, A::FocusPane(2), "focus-pane-2", &["2"], "", ""),
-    row(C::Panes, A::FocusPane(3), "focus-pane-3", &["3"], "", ""),
-    row(C::Panes, A::FocusPane(4), "focus-pane-4", &["4"], "", ""),
-    row(C::Panes, A::FocusPane(5), "focus-pane-5", &["5"], "", ""),
-    row(C::Panes, A::FocusPane(6), "focus-pane-6", &["6"], "", ""),
-    row(C::Panes, A::FocusPane(7), "focus-pane-7", &["7"], "", ""),
-    row(C::Panes, A::FocusPane(8), "focus-pane-8", &["8"], "", ""),
-    row(C::Panes, A::FocusPane(9), "focus-pane-9", &["9"], "", ""),
+    row(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
     row(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
     row(C::Panes, A::PaneRight, "pane-right", &["l", "right"], "pane to the right", ""),
     row(C::Panes, A::PaneUp, "pane-up", &["k", "up"], "pane above", ""),
@@ -236,30 +213,18 @@ pub const TABLE: &[Row] = &[
 pub enum KeymapError {
     /// No such action.
     #[error("settings, keys: there is no action `{name}`; did you mean `{nearest}`?")]
-    Action {
-        /// As written.
-        name: String,
-        /// The most alike name.
-        nearest: &'static str,
-    },
+    Action { name: String, nearest: &'static str },
     /// The text names no key.
     #[error(
         "settings, keys.{action}: `{key}` is not a key; write for example `x`, `ctrl-x`, `alt-1`, `f5` or `shift-tab`"
     )]
-    Key {
-        /// The action.
-        action: String,
-        /// As written.
-        key: String,
-    },
+    Key { action: String, key: String },
     /// One key, two actions.
     #[error(
         "settings, keys.{second}: `{key}` already means `{first}` in the context `{context}`; give one of them another key"
     )]
     Conflict {
-        /// The key.
         key: String,
-        /// Where.
         context: &'static str,
         /// The one that has it.
         first: &'static str,
@@ -268,12 +233,7 @@ pub enum KeymapError {
     },
     /// The key could no longer be typed.
     #[error("settings, keys.{action}: `{key}` could then no longer be typed into the prompt; add ctrl or alt to it")]
-    Typing {
-        /// The action.
-        action: &'static str,
-        /// The key.
-        key: String,
-    },
+    Typing { action: &'static str, key: String },
 }
 
 /// The keys in force.
@@ -291,7 +251,7 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The default keys with the user's in their place: action name (or `context.action`) to keys; no keys unbind it.
+    /// The default keys, and the user's in their place: `action` or `context.action` to keys; none unbind it.
     pub fn new(user: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
         let mut keys: Vec<Vec<Key>> =
             TABLE.iter().map(|row| row.keys.iter().filter_map(|k| Key::parse(k)).collect()).collect();
@@ -360,12 +320,9 @@ impl Keymap {
             .collect()
     }
 
-    /// The help of a context: keys and words, in the order of the table. Rows without words continue the one before.
+    /// The help of a context: keys and words, in the order of the table.
     pub fn help(&self, context: Context) -> Vec<(String, &'static str)> {
-        self.rows(context)
-            .filter(|(row, _)| !row.label.is_empty())
-            .map(|(row, keys)| (shown(keys), row.label))
-            .collect()
+        self.rows(context).map(|(row, keys)| (shown(keys), row.label)).collect()
     }
 
     fn rows(&self, context: Context) -> impl Iterator<Item = (&'static Row, &[Key])> {
@@ -377,13 +334,13 @@ impl Keymap {
     }
 }
 
+/// Keys as text; of digits the first and the last.
 fn shown(keys: &[Key]) -> String {
-    let mut text = String::new();
-    for key in keys {
-        let gap = if text.is_empty() { "" } else { " " };
-        let _ = write!(text, "{gap}{key}");
+    let digits = keys.iter().all(|k| matches!(k.code, Code::Char('1'..='9')));
+    match keys {
+        [first, .., last] if digits => format!("{first} to {last}"),
+        _ => keys.iter().map(Key::to_string).collect::<Vec<_>>().join(" "),
     }
-    text
 }
 
 /// The action name most like `name`, by shared letter pairs.

@@ -70,7 +70,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Where the code of a pane goes, borders taken off: a list's has a rule above, a zoomed pane rules above and below.
+    /// Where the code of a pane goes: inside of its border.
     pub fn inner(&self, pane: Rect) -> Rect {
         let (side, top, bottom) = match self.regime {
             Regime::List => (0, 1, 0),
@@ -108,8 +108,7 @@ fn take_bottom(rest: &mut Rect, rows: u16) -> Rect {
     Rect { y: rest.y + rest.height, height: rows, ..*rest }
 }
 
-/// Arranges a terminal of `width` x `height` cells. `rows_of` says how many rows the text of a candidate takes in so many
-/// columns.
+/// Arranges a terminal of `width` x `height` cells. `rows_of(candidate, columns)`: how many rows its text takes.
 pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u16) -> usize) -> Layout {
     let mut rest = Rect::new(0, 0, width, height);
     let none = Rect::ZERO;
@@ -143,7 +142,11 @@ pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u1
     let prompt_rows = if wants.prompt_rows > 0 { wants.prompt_rows.min(8).min(rest.height / 2).max(1) } else { folded };
     layout.prompt = take_bottom(&mut rest, prompt_rows);
     if wants.results {
-        let rows = if rest.height >= 24 { rest.height / 2 } else { rest.height };
+        // Above it the text of a candidate, if that leaves half the rows; moving to another one moves nothing.
+        let most = if rest.height >= 24 { rest.height / 2 } else { 0 };
+        let highest = (0..wants.candidates).map(|c| need(rows_of(c, rest.width))).max().unwrap_or(0);
+        let above = if wants.writing { most } else { most.min(highest) };
+        let rows = rest.height - above;
         layout.results = take_bottom(&mut rest, rows);
         if rest.height == 0 {
             layout.regime = Regime::List;
@@ -154,6 +157,9 @@ pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u1
         layout.regime = Regime::Zoom;
         let strip = u16::from(wants.candidates > 1 && !wants.results && rest.height > ROWS.1 + BORDER);
         layout.strip = take_top(&mut rest, strip);
+        if !wants.writing {
+            rest.height = rest.height.min(need(rows_of(wants.focus, rest.width)));
+        }
         layout.panes.push((wants.focus, rest));
     } else if let Some(columns) = columns(rest, wants.candidates) {
         layout.regime = Regime::Grid { columns };
@@ -164,7 +170,7 @@ pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u1
     layout
 }
 
-/// How many panes stand side by side when all candidates fit: comfortably wide ones if there are rows for that.
+/// How many panes stand side by side when all fit: comfortably wide ones if there are rows for that.
 fn columns(rest: Rect, candidates: usize) -> Option<usize> {
     let most = |columns: u16| candidates.min(usize::from(rest.width / (columns + BORDER)));
     let fits = |columns: &usize, rows: u16| {
@@ -197,7 +203,7 @@ fn paged(layout: &mut Layout, mut rest: Rect, wants: Wants, rows_of: &dyn Fn(usi
     }
     layout.regime = Regime::List;
     let count = u16::try_from(wants.candidates).unwrap_or(u16::MAX);
-    // At least a third of the rows, and never fewer than two, show code; in the smallest terminals there are only states.
+    // A third of the rows, two at least, show code; the smallest terminals show states only.
     let lines = if rest.height < 4 { rest.height } else { count.min(rest.height - (rest.height / 3).max(2)) };
     layout.list = take_top(&mut rest, lines);
     if rest.height > 1 {
@@ -209,13 +215,12 @@ fn paged(layout: &mut Layout, mut rest: Rect, wants: Wants, rows_of: &dyn Fn(usi
 fn grid(area: Rect, columns: usize, wants: Wants, rows_of: &dyn Fn(usize, u16) -> usize) -> Vec<(usize, Rect)> {
     let at = |i: usize| (usize::from(area.width) * i / columns) as u16;
     let of_row = |row: usize| row * columns..((row + 1) * columns).min(wants.candidates);
-    let need = |row: usize| {
+    let rows = |row: usize| {
         let rows = of_row(row).map(|c| rows_of(c, at(c % columns + 1) - at(c % columns) - BORDER));
         // While text flows nothing is known, and nothing is to move.
-        let most = if wants.writing { usize::from(ROWS.1) } else { rows.max().unwrap_or(0).max(1) };
-        u16::try_from(most).unwrap_or(u16::MAX).saturating_add(BORDER)
+        if wants.writing { usize::from(ROWS.1) } else { rows.max().unwrap_or(0) }
     };
-    let needs: Vec<u16> = (0..wants.candidates.div_ceil(columns)).map(need).collect();
+    let needs: Vec<u16> = (0..wants.candidates.div_ceil(columns)).map(|row| need(rows(row))).collect();
     let focus = wants.focus / columns;
     let shown = page(area.height, &needs, focus);
     let heights = if wants.writing {
@@ -235,12 +240,17 @@ fn grid(area: Rect, columns: usize, wants: Wants, rows_of: &dyn Fn(usize, u16) -
     panes
 }
 
+/// The height of a pane whose text has so many rows.
+fn need(rows: usize) -> u16 {
+    u16::try_from(rows.max(1)).unwrap_or(u16::MAX).saturating_add(BORDER)
+}
+
 /// The least height of a row that needs `need`.
 fn least(need: u16) -> u16 {
     need.min(ROWS.1 + BORDER)
 }
 
-/// The page of rows that holds `focus`. Pages are filled from the first row on; the last one is filled from its end.
+/// The page of rows that holds `focus`. Pages are filled from the first row on, the last one from its end.
 fn page(room: u16, needs: &[u16], focus: usize) -> Range<usize> {
     let fits = |rows: Range<usize>| needs[rows].iter().map(|&n| least(n)).sum::<u16>() <= room;
     let (mut first, mut end) = (0, 1);
@@ -256,8 +266,7 @@ fn page(room: u16, needs: &[u16], focus: usize) -> Range<usize> {
     first..end
 }
 
-/// Heights that come to at most `room`: what each row needs, if that is too much the least for all, then what the focused
-/// row needs, then the rest for the lowest.
+/// Heights that come to at most `room`. What is short goes to the focused row first, then to the lowest.
 fn heights(room: u16, needs: &[u16], focus: usize) -> Vec<u16> {
     let mut heights: Vec<u16> = needs.iter().map(|&n| least(n)).collect();
     let mut spare = room.saturating_sub(heights.iter().sum());

@@ -1,17 +1,17 @@
 //! The screen: a pure core (`app`), its drawing (`view`) and the loop that connects both to the terminal.
 
 pub mod app;
-pub mod clipboard;
-pub mod event;
-pub mod frames;
-pub mod highlight;
-pub mod keymap;
-pub mod layout;
-pub mod runtime;
+mod clipboard;
+mod event;
+mod frames;
+mod highlight;
+mod keymap;
+mod layout;
+mod runtime;
 pub mod terminal;
-pub mod text;
-pub mod theme;
-pub mod view;
+mod text;
+mod theme;
+mod view;
 pub mod world;
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ use world::{Incoming, Judge, Opened, World};
 pub struct Setup {
     /// What is to be completed.
     pub job: Job,
-    /// Loads models and sandbox; called on a thread of its own after the first frame. The sentence of the error is for the user.
+    /// Loads models and sandbox, on a thread of its own after the first frame. The error is a sentence for the user.
     #[allow(clippy::type_complexity)] // the alias would hide what a caller has to write
     pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, Arc<dyn Judge>), String> + Send>,
     /// Options of the generations.
@@ -52,10 +52,9 @@ pub struct Setup {
     pub theme: String,
     /// The user's own themes.
     pub themes_dir: PathBuf,
-    /// Where copies of files are kept before a candidate is written into them (in `backups`); no copies if empty.
+    /// Where copies of files are kept before they are written to (in `backups`); none if empty.
     pub state_dir: PathBuf,
-    /// The user has agreed beforehand to run tests even where nothing isolates them; otherwise they are asked. Means nothing
-    /// where tests are isolated.
+    /// The user has agreed beforehand to run tests even where nothing isolates them.
     pub tests_allowed: bool,
     /// The first pass ends what is still being written.
     pub stop_on_pass: bool,

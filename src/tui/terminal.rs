@@ -1,4 +1,4 @@
-//! The terminal: taken over and given back. Whatever happens (return, error, panic, signal) it is given back as it was.
+//! The terminal: taken over, and given back as it was, after a return, an error, a panic or a signal.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::panic::{self, PanicHookInfo};
@@ -21,7 +21,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-/// Whether the terminal is ours right now. Panic hook, guard and suspension agree through it on who gives it back.
+/// Whether the terminal is ours right now, so that panic hook, guard and suspension give it back once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
@@ -50,7 +50,7 @@ fn take() -> io::Result<()> {
         io::stdout(),
         EnterAlternateScreen,
         EnableBracketedPaste,
-        // Lets terminals that can tell Shift-Enter from Enter; the others ignore it, and nothing depends on it.
+        // Lets terminals that can tell Shift-Enter from Enter; nothing depends on it.
         PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         cursor::Hide
     )
@@ -71,8 +71,8 @@ pub fn restore() {
     }
 }
 
-/// Makes panics legible: one on this thread gives the terminal back before it is printed; one on another thread, while
-/// the terminal is ours, goes to `fault` instead of across the screen.
+/// Makes panics legible: one on this thread gives the terminal back before it is printed. One on another thread
+/// goes to `fault` while the terminal is ours.
 pub fn guard_panics(fault: impl Fn(String) + Send + Sync + 'static) {
     let own = thread::current().id();
     let before = panic::take_hook();
@@ -120,7 +120,7 @@ pub trait Screen {
 /// Events of the terminal.
 pub type InputStream = Pin<Box<dyn Stream<Item = io::Result<Event>>>>;
 
-/// Where input comes from. A stream that is merely not read still swallows keys, so it is dropped and made anew.
+/// Where input comes from. A stream that is not read still swallows keys, so it is dropped and made anew.
 pub trait Inputs {
     /// A new stream.
     fn open(&mut self) -> InputStream;
@@ -158,7 +158,7 @@ impl Screen for RealScreen {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        // The library's own `clear` asks the terminal where the cursor is and waits for an answer that the keyboard's reader
+        // The library's `clear` asks the terminal for the cursor and waits for an answer that the keyboard's reader
         // would swallow; a resize to the same size clears without asking.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
@@ -185,8 +185,7 @@ impl Screen for RealScreen {
 
 /// Stops the process, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
 fn stop_process() {
-    // To this thread, not to the process: any thread may take a signal to the process, and this one would meanwhile run on
-    // and take the terminal back before the process has stopped.
+    // To this thread: another might take a signal to the process, and this one would take the terminal back too soon.
     // SAFETY: raise takes no pointers; the default action of SIGTSTP is to stop the whole process.
     unsafe {
         libc::raise(libc::SIGTSTP);

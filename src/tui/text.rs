@@ -21,7 +21,7 @@ pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Appends `text` as it is shown when it begins at `column`; returns the column after it. Line breaks count as hostile.
+/// Appends `text` as it is shown from `column` on; returns the column after it. Line breaks are hostile.
 pub fn push_shown(out: &mut String, text: &str, mut column: usize) -> usize {
     for c in text.chars() {
         if c == '\t' {

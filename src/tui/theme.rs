@@ -6,8 +6,9 @@ use std::path::Path;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
-const LIGHT: &str = include_str!("../../themes/light.toml");
-const DARK: &str = include_str!("../../themes/dark.toml");
+/// The themes of the program. `auto` is `light` or `dark`.
+const BUILT_IN: [(&str, &str); 2] =
+    [("light", include_str!("../../themes/light.toml")), ("dark", include_str!("../../themes/dark.toml"))];
 
 /// What a piece of the screen is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,19 +39,20 @@ pub enum Role {
     Muted,
 }
 
-const ROLES: [(&str, Role); 12] = [
-    ("title", Role::Title),
-    ("hint", Role::Hint),
-    ("border", Role::Border),
-    ("border_focus", Role::BorderFocus),
-    ("selection", Role::Selection),
-    ("pass", Role::Pass),
-    ("fail", Role::Fail),
-    ("warn", Role::Warn),
-    ("error", Role::Error),
-    ("working", Role::Working),
-    ("pick", Role::Pick),
-    ("muted", Role::Muted),
+/// The names of the roles in theme files, in the order of `Role`.
+const ROLES: [&str; 12] = [
+    "title",
+    "hint",
+    "border",
+    "border_focus",
+    "selection",
+    "pass",
+    "fail",
+    "warn",
+    "error",
+    "working",
+    "pick",
+    "muted",
 ];
 
 /// How many colours the terminal shows.
@@ -156,44 +158,35 @@ pub struct Theme {
 pub enum ThemeError {
     /// Not in the format.
     #[error("theme `{theme}`: {why}")]
-    File {
-        /// Which theme.
-        theme: String,
-        /// What is wrong.
-        why: String,
-    },
+    File { theme: String, why: String },
     /// No such theme.
-    #[error("there is no theme `{name}`; the themes are auto, light and dark, and the files {folder}/NAME.toml")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The folder of the user's own themes.
-        folder: String,
-    },
+    #[error("there is no theme `{name}`; the themes are auto, {built_in}, and the files {folder}/NAME.toml")]
+    Unknown { name: String, built_in: String, folder: String },
 }
 
 impl Theme {
-    /// The theme `light` or `dark`; `auto` is `light` when `light_background`; any other is a file of `folder`.
+    /// A theme of the program or a file of `folder`; `auto` goes by the background.
     pub fn find(name: &str, folder: &Path, light_background: bool, depth: Depth) -> Result<Self, ThemeError> {
-        let unknown = || ThemeError::Unknown { name: name.to_owned(), folder: folder.display().to_string() };
+        let wanted = match name {
+            "auto" if light_background => "light",
+            "auto" => "dark",
+            other => other,
+        };
+        if let Some((name, text)) = BUILT_IN.iter().find(|(n, _)| *n == wanted) {
+            return Self::parse(name, text, depth);
+        }
+        let unknown = || {
+            let built_in = BUILT_IN.map(|b| b.0).join(", ");
+            ThemeError::Unknown { name: name.to_owned(), built_in, folder: folder.display().to_string() }
+        };
         // A name, not a path.
-        if matches!(name, "auto" | "light" | "dark") || name.contains(['/', '\\']) {
-            return Self::named(name, light_background, depth).ok_or_else(unknown)?;
+        if name.contains(['/', '\\']) {
+            return Err(unknown());
         }
         match std::fs::read_to_string(folder.join(format!("{name}.toml"))) {
             Ok(text) => Self::parse(name, &text, depth),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(unknown()),
             Err(error) => Err(ThemeError::File { theme: name.to_owned(), why: error.to_string() }),
-        }
-    }
-
-    /// A theme of the program: `light`, `dark`, or by the background for `auto`.
-    pub fn named(name: &str, light_background: bool, depth: Depth) -> Option<Result<Self, ThemeError>> {
-        match name {
-            "auto" => Some(Self::parse("auto", if light_background { LIGHT } else { DARK }, depth)),
-            "light" => Some(Self::parse(name, LIGHT, depth)),
-            "dark" => Some(Self::parse(name, DARK, depth)),
-            _ => None,
         }
     }
 
@@ -203,9 +196,8 @@ impl Theme {
         let file: File = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
         let mut chrome = [Style::default(); ROLES.len()];
         for (role, words) in &file.chrome {
-            let at = ROLES.iter().position(|(n, _)| n == role).ok_or_else(|| {
-                let known: Vec<_> = ROLES.iter().map(|r| r.0).collect();
-                wrong(format!("there is no role `{role}` in [chrome]; the roles are {}", known.join(", ")))
+            let at = ROLES.iter().position(|n| n == role).ok_or_else(|| {
+                wrong(format!("there is no role `{role}` in [chrome]; the roles are {}", ROLES.join(", ")))
             })?;
             let style = style_of(words).map_err(|word| {
                 wrong(format!(
@@ -219,7 +211,7 @@ impl Theme {
 
     /// The style of a role.
     pub fn style(&self, role: Role) -> Style {
-        ROLES.iter().position(|r| r.1 == role).map_or_else(Style::default, |at| self.chrome[at])
+        self.chrome[role as usize]
     }
 }
 
@@ -246,7 +238,7 @@ fn style_of(words: &str) -> Result<Style, String> {
     Ok(style)
 }
 
-/// Whether the terminal's background is light: `COLORFGBG` if it says so, else the terminal is asked, briefly.
+/// Whether the terminal's background is light: by `COLORFGBG`, else the terminal is asked.
 pub fn background_is_light(var: impl Fn(&str) -> Option<String>) -> bool {
     if let Some(background) = var("COLORFGBG").and_then(|v| v.rsplit(';').next().and_then(|b| b.parse::<u8>().ok())) {
         return background == 7 || background == 15;
@@ -262,12 +254,20 @@ mod tests {
 
     #[test]
     fn the_built_in_themes_define_every_role() {
-        for text in [LIGHT, DARK] {
+        for (_, text) in BUILT_IN {
             let theme = Theme::parse("built-in", text, Depth::True).unwrap();
             let file: File = toml::from_str(text).unwrap();
-            for (name, _) in ROLES {
+            for name in ROLES {
                 assert!(file.chrome.contains_key(name), "{}: {name}", theme.name);
             }
+        }
+    }
+
+    #[test]
+    fn roles_are_named_in_their_order() {
+        for (role, name) in [(Role::Title, "title"), (Role::Pass, "pass"), (Role::Pick, "pick"), (Role::Muted, "muted")]
+        {
+            assert_eq!(ROLES[role as usize], name);
         }
     }
 
@@ -281,9 +281,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let find = |name: &str| Theme::find(name, folder.path(), false, Depth::True);
         let said = find("blue").unwrap_err().to_string();
-        assert!(said.contains("light and dark") && said.contains("NAME.toml"), "{said}");
+        assert!(said.contains("light, dark") && said.contains("NAME.toml"), "{said}");
         assert!(find("../blue").is_err());
-        std::fs::write(folder.path().join("blue.toml"), DARK.replace("dark", "blue")).unwrap();
+        std::fs::write(folder.path().join("blue.toml"), BUILT_IN[1].1.replace("dark", "blue")).unwrap();
         assert_eq!(find("blue").unwrap().name, "blue");
     }
 

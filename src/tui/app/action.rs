@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::candidate::Testing;
 use super::effect::Effect;
 use super::run::Run;
-use super::state::{ARM_MS, Consent, Focus, Loading, QUESTION_DEAF_MS, Question, State, While};
+use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
 use super::stream::start_trials;
 use super::update::mark;
 use crate::job::{Job, label};
@@ -123,20 +123,21 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         Action::FocusNext if context == Context::Prompt && !state.draft.is_blank() && state.run.is_none() => {
             state.draft.input(pressed);
         }
-        _ => movement(state, action),
+        _ => movement(state, action, pressed),
     }
     Vec::new()
 }
 
 /// Actions that only change what is in view.
-fn movement(state: &mut State, action: Action) {
+fn movement(state: &mut State, action: Action, pressed: Key) {
     match action {
         Action::FocusNext => step_focus(state, 1),
         Action::FocusPrevious => step_focus(state, -1),
-        Action::FocusPane(number) => {
-            let wanted = usize::from(number).saturating_sub(1);
-            state.focus = Focus::Panes;
-            focus_pane(state, wanted);
+        Action::FocusPane => {
+            if let Code::Char(digit @ '1'..='9') = pressed.code {
+                state.focus = Focus::Panes;
+                focus_pane(state, digit as usize - '1' as usize);
+            }
         }
         Action::PaneLeft | Action::PaneRight | Action::PaneUp | Action::PaneDown => move_pane(state, action),
         _ => scroll(state, action),
@@ -358,7 +359,7 @@ fn copy(state: &mut State, program: bool) -> Vec<Effect> {
 
 fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
     let question = state.question;
-    if yes && matches!(question, Some(Question::Unprotected { since }) if state.now < since + QUESTION_DEAF_MS) {
+    if yes && matches!(question, Some(Question::Unprotected { since }) if state.now < since + IGNORE_YES_MS) {
         return Vec::new();
     }
     state.question = None;

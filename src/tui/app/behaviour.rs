@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::fixture::{PROMPT, Session, body};
-use super::state::{Consent, QUESTION_DEAF_MS, Question};
+use super::state::{Consent, IGNORE_YES_MS, Question};
 use super::{Effect, Focus, Msg, Phase, Testing};
 use crate::code::{Place, Target, TargetSpec};
 use crate::engine::{Event, FinishReason, Summary};
@@ -542,7 +542,7 @@ fn without_isolation_nothing_runs_before_a_yes() {
     assert_eq!(session.finish(0, &body(0)), []);
     assert_eq!(session.state.context(), Context::Question);
     assert_eq!(session.key("y"), [], "too soon: that was meant for something else");
-    session.wait(QUESTION_DEAF_MS);
+    session.wait(IGNORE_YES_MS);
     assert_eq!(session.key("y"), [Effect::AllowUnprotected, test_of(1, 0)]);
     assert_eq!(session.finish(1, &body(1)), [test_of(1, 1)], "asked once");
     assert_eq!(session.state.consent, Consent::Given);
@@ -574,6 +574,19 @@ fn the_question_waits_while_the_user_types() {
     assert!(session.state.draft.text().ends_with('y'));
     session.key("esc");
     assert_eq!(session.state.context(), Context::Question);
+}
+
+#[test]
+fn a_number_goes_to_its_pane() {
+    let mut session = Session::tested(3);
+    session.key("g");
+    session.key("3");
+    assert_eq!(session.run().focus, 2);
+    session.key("i");
+    session.key("alt-2");
+    assert_eq!((session.run().focus, session.state.focus), (1, Focus::Panes), "from the prompt, too");
+    session.key("9");
+    assert_eq!(session.run().focus, 1, "there is none");
 }
 
 #[test]

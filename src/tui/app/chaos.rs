@@ -1,4 +1,4 @@
-//! Random sequences of messages: nothing panics, everything can be drawn, nothing runs unprotected without a yes.
+//! Random messages: nothing panics, everything can be drawn, nothing runs unprotected without a yes.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! The core of the screen: a state, messages that change it, and the effects they ask for. Everything here is a
-//! function of its arguments: no terminal, no files, no processes, no clock. Time comes in with each message.
+//! The core of the screen: a state, messages that change it, and the effects they ask for. Pure: no terminal,
+//! files, processes or clock. Time comes in with each message.
 
 pub mod action;
 #[cfg(test)]

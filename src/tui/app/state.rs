@@ -6,7 +6,7 @@ use super::candidate::Candidate;
 use super::draft::{Draft, safe};
 use super::run::Run;
 use crate::engine::GenerateOptions;
-use crate::job::{Job, JobError, label};
+use crate::job::{Job, JobError};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context, Keymap};
@@ -18,7 +18,7 @@ pub const ARM_MS: u64 = 1500;
 /// How long a notice is shown at most, in ms.
 pub const NOTICE_MS: u64 = 6000;
 /// A question that opened by itself ignores a yes for so long, in ms: it was meant for something else.
-pub const QUESTION_DEAF_MS: u64 = 300;
+pub const IGNORE_YES_MS: u64 = 300;
 
 /// What hears the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +190,14 @@ impl State {
             Context::Question
         } else if self.help.is_some() {
             Context::Help
-        } else if self.results.is_some() {
+        } else {
+            self.place()
+        }
+    }
+
+    /// The context below question and help.
+    pub fn place(&self) -> Context {
+        if self.results.is_some() {
             Context::Results
         } else if self.focus == Focus::Prompt {
             Context::Prompt
@@ -320,10 +327,5 @@ impl State {
         let now = self.now;
         self.armed = self.armed.filter(|&(_, until)| now < until);
         self.notice = self.notice.take().filter(|n| now < n.until && self.holds(n.during));
-    }
-
-    /// The name of a candidate.
-    pub fn label(index: usize) -> String {
-        label(index)
     }
 }

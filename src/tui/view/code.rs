@@ -1,4 +1,4 @@
-//! Lines of code in an area: coloured where colours are known, tabs expanded, long lines cut with a mark or wrapped.
+//! Lines of code in an area: coloured, tabs expanded, long lines cut with a mark or wrapped.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

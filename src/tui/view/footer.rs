@@ -28,7 +28,6 @@ pub fn said(look: &Look) -> Option<(String, Style)> {
     state.notice.as_ref().map(|n| (text::one_line(&n.text), look.style(Role::Title)))
 }
 
-/// Draws the line.
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if area.is_empty() {
         return;

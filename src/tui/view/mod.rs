@@ -21,6 +21,7 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::widgets::{Block, Clear, Widget};
 
 use super::app::State;
 use super::highlight::{Highlights, Of};
@@ -123,22 +124,27 @@ fn rule(buf: &mut Buffer, area: Rect, y: u16, look: &Look, left: (&str, Style), 
     }
 }
 
+/// Writes texts one after another; the first that does not fit ends the line. Returns the column after them.
+fn put_all(buf: &mut Buffer, row: Rect, pieces: &[(String, Style)]) -> u16 {
+    let mut x = row.x;
+    for (i, (piece, style)) in pieces.iter().filter(|(p, _)| !p.is_empty()).enumerate() {
+        let at = if i == 0 { x } else { x + 3 };
+        let room = usize::from(row.right().saturating_sub(at));
+        if i > 0 && text::width(piece) > room {
+            break;
+        }
+        x = put(buf, row, at, row.y, &text::fit(piece, room), *style);
+    }
+    x
+}
+
 /// Empties `area`, draws a border around it and returns the inside; for what lies on top of everything.
 fn window(buf: &mut Buffer, area: Rect, look: &Look, title: &str, hint: &str) -> Rect {
-    for position in area.positions() {
-        buf[position].reset();
-    }
+    Clear.render(area, buf);
     if area.width < 4 || area.height < 3 {
         return area;
     }
-    let style = look.style(Role::BorderFocus);
-    let bar = "─".repeat(usize::from(area.width - 2));
-    put(buf, area, area.x, area.y, &format!("┌{bar}┐"), style);
-    put(buf, area, area.x, area.bottom() - 1, &format!("└{bar}┘"), style);
-    for y in area.y + 1..area.bottom() - 1 {
-        put(buf, area, area.x, y, "│", style);
-        put(buf, area, area.right() - 1, y, "│", style);
-    }
+    Block::bordered().border_style(look.style(Role::BorderFocus)).render(area, buf);
     let inside = Rect::new(area.x + 1, area.y, area.width - 2, 1);
     let hint = if hint.is_empty() { String::new() } else { format!(" {hint} ") };
     put_ends(buf, inside, area.y, (&format!(" {title} "), look.style(Role::Title)), (&hint, look.style(Role::Hint)));

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::widgets::{Block, BorderType, Borders, Widget};
 
 use super::{Look, badge, code, put, rule};
 use crate::engine::FinishReason;
@@ -42,7 +43,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout, index: u
         };
         put(buf, inner, inner.x, inner.y, &text::fit(&waiting, inner.width.into()), look.style(Role::Muted));
     }
-    frame(buf, area, look, focused, !matches!(layout.regime, Regime::Grid { .. }));
+    frame(buf, area, look, focused, layout.regime);
     let bar = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     top(buf, bar, look, run, index, focused);
     if layout.regime != Regime::List && area.height > 1 {
@@ -50,26 +51,15 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout, index: u
     }
 }
 
-/// The border; only rules above and below when the sides are to stay clean for the terminal's own selection.
-fn frame(buf: &mut Buffer, area: Rect, look: &Look, focused: bool, open: bool) {
-    let style = look.style(if focused { Role::BorderFocus } else { Role::Border });
-    let (corner, bar, side) = if focused {
-        (["┏", "┓", "┗", "┛"], "━", "┃")
-    } else {
-        (["┌", "┐", "└", "┘"], "─", "│")
+/// The border; none at the sides of a candidate alone, so that the terminal's own selection copies code only.
+fn frame(buf: &mut Buffer, area: Rect, look: &Look, focused: bool, regime: Regime) {
+    let borders = match regime {
+        Regime::Grid { .. } => Borders::ALL,
+        Regime::Zoom => Borders::TOP | Borders::BOTTOM,
+        _ => Borders::TOP,
     };
-    if open || area.width < 2 || area.height < 2 {
-        let line = bar.repeat(usize::from(area.width));
-        put(buf, area, area.x, area.y, &line, style);
-        return;
-    }
-    let line = bar.repeat(usize::from(area.width - 2));
-    put(buf, area, area.x, area.y, &format!("{}{line}{}", corner[0], corner[1]), style);
-    put(buf, area, area.x, area.bottom() - 1, &format!("{}{line}{}", corner[2], corner[3]), style);
-    for y in area.y + 1..area.bottom() - 1 {
-        put(buf, area, area.x, y, side, style);
-        put(buf, area, area.right() - 1, y, side, style);
-    }
+    let (kind, role) = if focused { (BorderType::Thick, Role::BorderFocus) } else { (BorderType::Plain, Role::Border) };
+    Block::new().borders(borders).border_type(kind).border_style(look.style(role)).render(area, buf);
 }
 
 /// Texts one after another from `x`, as many as fit; returns the column after them.

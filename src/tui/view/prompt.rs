@@ -11,7 +11,6 @@ use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Draws the prompt.
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if area.is_empty() {
         return;

@@ -10,7 +10,6 @@ use crate::tui::app::{Run, Testing};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Draws the panel.
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let state = look.state;
     let Some(run) = state.run.as_ref().filter(|_| !area.is_empty()) else { return };

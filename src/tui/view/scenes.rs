@@ -204,6 +204,14 @@ fn results() {
 }
 
 #[test]
+fn results_below_the_code() {
+    let mut session = finished(8);
+    session.key("t");
+    session.key("j");
+    insta::assert_snapshot!(scene(&mut session, 112, 30));
+}
+
+#[test]
 fn question() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 4);
     session.open(false);

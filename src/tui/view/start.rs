@@ -13,7 +13,6 @@ use crate::tui::highlight::Of;
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Draws the screen.
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     if area.is_empty() {
         return;

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{Look, badge, put};
+use super::{Look, badge, put_all};
 use crate::job::label;
 use crate::tui::app::state::{Consent, Question};
 use crate::tui::app::{Run, Testing};
@@ -23,15 +23,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
         width: area.width.saturating_sub(u16::from(area.width > 20)),
         ..area
     };
-    let mut x = row.x;
-    for (i, (piece, style)) in pieces.iter().filter(|(p, _)| !p.is_empty()).enumerate() {
-        let gap = if i == 0 { 0 } else { 3 };
-        let room = row.right().saturating_sub(x + gap);
-        if i > 0 && text::width(piece) > usize::from(room) {
-            break;
-        }
-        x = put(buf, row, x + gap, area.y, &text::fit(piece, room.into()), *style);
-    }
+    put_all(buf, row, &pieces);
 }
 
 fn pieces(look: &Look) -> Vec<(String, Style)> {

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Look, put};
+use super::{Look, put, put_all};
 use crate::job::label;
 use crate::tui::app::state::Consent;
 use crate::tui::app::{Loading, State};
@@ -39,17 +39,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
     };
     let reserved = if right.is_empty() { 0 } else { text::width(&right) as u16 + 2 };
     let left = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
-    let mut x = left.x;
-    let mut fits = true;
-    for (i, (piece, style)) in pieces.iter().enumerate() {
-        let gap = if i == 0 { 0 } else { 3 };
-        let room = left.right().saturating_sub(x + gap);
-        if i > 0 && text::width(piece) > usize::from(room) {
-            break;
-        }
-        x = put(buf, left, x + gap, area.y, &text::fit(piece, room.into()), *style);
-        fits = x + reserved <= area.right();
-    }
+    let fits = put_all(buf, left, &pieces) + reserved <= area.right();
     if reserved > 0 && (fits || unprotected) {
         let style = look.style(if unprotected { Role::Error } else { Role::Muted });
         put(buf, area, area.right().saturating_sub(reserved - 1), area.y, &right, style);
