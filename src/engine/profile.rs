@@ -153,9 +153,8 @@ pub enum Pass {
     Draft,
 }
 
-/// Milliseconds of passes of `network` by rows of `text`, in about `budget`: for every number of rows one of the shorter of a few passes, with the
-/// other numbers in between, so that what else the machine does at one moment does not bend the curve. `sizes` has the most
-/// telling numbers first; those at the end are left out when time runs short.
+/// Milliseconds of passes of `network` by rows of `text`, in about `budget`. Every size is timed a few times, with the
+/// other sizes in between. `sizes` has the most telling first; the last are left out when time runs short.
 pub fn curve(
     network: &mut dyn Network,
     pass: Pass,
@@ -165,20 +164,17 @@ pub fn curve(
 ) -> Result<Vec<(usize, f64)>, BackendError> {
     let vocab = network.vocab_size() as u32;
     let widest = sizes.iter().copied().max().unwrap_or(1);
-    let tokens: Vec<u32> = text.iter().map(|&token| token % vocab).cycle().take(Passes::LONG + widest).collect();
-    let mut passes = Passes::open(network, pass, &tokens, Passes::SHORT, widest)?;
-    let small = passes.is_small();
-    if let Ok(true) = small {
-        // A small model spends much of its time on what was written before; in a large one it hardly shows, and is slow to read.
-        passes = passes.reopen(Passes::LONG, widest)?;
-    }
-    let outcome = small.and_then(|_| passes.measure(sizes, budget));
-    passes.close();
-    outcome
+    let tokens: Vec<u32> = text.iter().map(|&token| token % vocab).cycle().take(Passes::BEFORE + 1 + widest).collect();
+    let room = Passes::BEFORE.min(network.context() / 2).max(Passes::SLAB);
+    let prompt = network.open(room)?;
+    let mut passes = Passes { network, pass, tokens: &tokens, before: 0, prompt, forks: Vec::new() };
+    let points = passes.begin(room, widest, budget / 8).and_then(|()| passes.measure(sizes, budget));
+    let Passes { network, forks, .. } = passes;
+    forks.into_iter().chain([prompt]).for_each(|seq| network.close(seq));
+    points
 }
 
-/// The lower quartile. The shortest time would be what real work seldom reaches, by a different share for few rows and for many; on a busy
-/// machine half of the passes may be interrupted.
+/// The lower quartile: real work seldom reaches the shortest time, and half of the passes may be interrupted.
 fn usual(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all[(all.len() - 1) / 4]
@@ -195,10 +191,10 @@ struct Passes<'a> {
     forks: Vec<SeqId>,
 }
 
-impl<'a> Passes<'a> {
-    /// Positions before the rows, with a large and with a small model.
-    const SHORT: usize = 8;
-    const LONG: usize = 128;
+impl Passes<'_> {
+    /// Most positions before the rows, and how many are read at a time.
+    const BEFORE: usize = 128;
+    const SLAB: usize = 8;
     /// Candidates that the rows of a pass of the main model are spread over.
     const CANDIDATES: usize = 16;
     /// Sizes measured whatever it takes.
@@ -206,52 +202,23 @@ impl<'a> Passes<'a> {
     const ROUNDS: usize = 5;
     const QUICK_MS: f64 = 5.0;
 
-    fn open(
-        network: &'a mut dyn Network,
-        pass: Pass,
-        tokens: &'a [u32],
-        before: usize,
-        widest: usize,
-    ) -> Result<Self, BackendError> {
-        let prompt = network.open(before)?;
-        let mut passes = Self { network, pass, tokens, before, prompt, forks: Vec::new() };
-        match passes.begin(widest) {
-            Ok(()) => Ok(passes),
-            Err(error) => {
-                passes.close();
-                Err(error)
-            }
+    /// Reads what comes before the rows and forks. A small model spends much of a pass on earlier positions; with a
+    /// large one they hardly show and are slow to read, so `budget` ends it.
+    fn begin(&mut self, room: usize, widest: usize, budget: Duration) -> Result<(), BackendError> {
+        let start = Instant::now();
+        while self.before == 0 || (self.before + Self::SLAB <= room && start.elapsed() < budget) {
+            let tokens = &self.tokens[self.before..self.before + Self::SLAB];
+            let spans = [Span { seq: self.prompt, start: self.before, len: Self::SLAB }];
+            self.network.forward(&Rows::chain(tokens, &spans), Wanted::Nothing)?;
+            self.before += Self::SLAB;
         }
-    }
-
-    fn begin(&mut self, widest: usize) -> Result<(), BackendError> {
-        let spans = [Span { seq: self.prompt, start: 0, len: self.before }];
-        let beginning = &self.tokens[..self.before];
-        self.network.forward(&Rows::chain(beginning, &spans), Wanted::Nothing)?;
         let (candidates, each) = match self.pass {
             Pass::Draft => (widest, 1),
             Pass::Main => (Self::CANDIDATES, widest.div_ceil(Self::CANDIDATES)),
         };
         self.forks = self.network.fork(self.prompt, candidates, each)?;
-        Ok(())
-    }
-
-    fn close(self) -> &'a mut dyn Network {
-        for seq in self.forks.into_iter().chain([self.prompt]) {
-            self.network.close(seq);
-        }
-        self.network
-    }
-
-    fn reopen(self, before: usize, widest: usize) -> Result<Self, BackendError> {
-        let (pass, tokens) = (self.pass, self.tokens);
-        Self::open(self.close(), pass, tokens, before, widest)
-    }
-
-    fn is_small(&mut self) -> Result<bool, BackendError> {
         // The first pass touches new memory.
-        self.time(Self::SHORT)?;
-        Ok(self.time(Self::SHORT)? < Self::QUICK_MS && self.network.context() > 2 * Self::LONG)
+        self.time(1).map(drop)
     }
 
     fn measure(&mut self, sizes: &[usize], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
@@ -269,7 +236,7 @@ impl<'a> Passes<'a> {
                 }
                 let mut ms = self.time(rows)?;
                 if ms < Self::QUICK_MS {
-                    // Quick because the weights are in a cache, where they are in real work, too: not after a pass of another size.
+                    // The weights are in a cache, as in real work, but not after a pass of another size.
                     ms = self.time(rows)?;
                 }
                 points.entry(rows).or_default().push(ms);

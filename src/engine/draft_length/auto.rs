@@ -69,7 +69,7 @@ impl Step<'_> {
         let none = Forecast { ms: self.main_ms(0), ..sum };
         let steps = tokens.enumerate().map(move |(before, (i, j, survival))| {
             sum.tokens += survival;
-            if let Some(lag) = self.slots[i].offer.behind {
+            if let Some(lag) = self.slots[i].offer.lag {
                 let draft_ms = |rows| self.costs.draft.bound(rows, -self.bound);
                 let (rows, ms) = passes[j];
                 let rows = rows + if j == 0 { lag.clamp(1, 2) } else { 1 };
@@ -96,7 +96,7 @@ impl Step<'_> {
         let least = (0.5 * n as f64 / self.main_ms(0) * row_ms).max(0.02);
         let mut tokens = Vec::new();
         for (i, slot) in self.slots.iter().enumerate() {
-            let most = if slot.offer.behind.is_some() && !passes { 0 } else { slot.offer.most.min(Auto::LONGEST) };
+            let most = if slot.offer.lag.is_some() && !passes { 0 } else { slot.offer.most.min(Auto::LONGEST) };
             let survivals = (0..most).scan(1.0, |survival, j| {
                 *survival *= slot.accepted.share(j, self.bound);
                 Some((i, j, *survival))
@@ -255,9 +255,9 @@ impl Auto {
 
     /// Whether the first step of a request for `live` candidates would draft, with a drafter that has to read `unread` tokens for it.
     pub fn would_draft(&self, live: usize, unread: usize, accepted: Estimate, costs: &Costs) -> bool {
-        let offer = Offer { most: Self::LONGEST, behind: Some(1), evidence: Evidence::Model };
+        let offer = Offer { most: Self::LONGEST, lag: Some(1), evidence: Evidence::Model };
         let mut slots = vec![Slot { offer, accepted, left: Self::LONGEST * 3 }; live];
-        slots[0].offer.behind = Some(unread);
+        slots[0].offer.lag = Some(unread);
         let mut first = Self { since_plain: 0, ..self.clone() };
         let drafts = first.choose(&slots, 0, costs).iter().any(|&length| length > 0);
         drafts && !costs.draft.is_empty()
@@ -296,10 +296,10 @@ mod tests {
         costs([(1, 10.0), (8, 80.0)], 0.5)
     }
 
-    fn slot(share: f64, behind: Option<usize>) -> Slot {
-        let evidence = if behind.is_some() { Evidence::Model } else { Evidence::Match { length: 4 } };
+    fn slot(share: f64, lag: Option<usize>) -> Slot {
+        let evidence = if lag.is_some() { Evidence::Model } else { Evidence::Match { length: 4 } };
         let accepted = Estimate::doubtful(share, 0.0);
-        Slot { offer: Offer { most: 64, evidence, behind }, accepted, left: 100 }
+        Slot { offer: Offer { most: 64, evidence, lag }, accepted, left: 100 }
     }
 
     fn choose(slots: &[Slot], costs: &Costs) -> Vec<usize> {

@@ -40,10 +40,10 @@ impl Table {
 
 /// Rows of every pass of the drafter, for these lengths of these offers.
 pub fn passes(lengths: &[usize], offers: &[Offer]) -> Vec<usize> {
-    let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.behind.is_some());
+    let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.lag.is_some());
     let longest = drawing().map(|(&length, _)| length).max().unwrap_or(0);
     let rows = |round: usize| {
-        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.behind.unwrap_or(1) } else { 1 };
+        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.lag.unwrap_or(1) } else { 1 };
         drawing().filter(|(length, _)| **length > round).map(of).sum()
     };
     (0..longest).map(rows).collect()

@@ -175,16 +175,16 @@ impl Machine {
         (0..drafted).take_while(|&j| luck(j) < self.share(candidate, evidence, j)).count()
     }
 
-    fn offer(&self, candidate: usize, position: usize, behind: usize, room: usize) -> Offer {
+    fn offer(&self, candidate: usize, position: usize, lag: usize, room: usize) -> Offer {
         if !self.setting.pair.draft.is_empty() {
-            return Offer { most: room, evidence: Evidence::Model, behind: Some(behind) };
+            return Offer { most: room, evidence: Evidence::Model, lag: Some(lag) };
         }
         let draw = uniform([self.seed, 5, self.request, candidate, position]);
         if draw < 0.5 {
             return Offer::NONE;
         }
         let length = 1 + (16.0 * (draw - 0.5)) as usize;
-        Offer { most: room.min(10), evidence: Evidence::Match { length }, behind: None }
+        Offer { most: room.min(10), evidence: Evidence::Match { length }, lag: None }
     }
 }
 
@@ -192,7 +192,7 @@ struct Candidate {
     index: usize,
     position: usize,
     left: usize,
-    behind: usize,
+    lag: usize,
     rate: Rate,
 }
 
@@ -217,13 +217,13 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
             || auto.would_draft(n, setting.prompt, acceptance.estimate(Evidence::Model, &Rate::default()), &costs),
             |k| k > 0,
         );
-        let behind = if drafts { 1 } else { setting.prompt };
+        let lag = if drafts { 1 } else { setting.prompt };
         if drafts && !setting.pair.draft.is_empty() && setting.prompt > 1 {
             done.ms += machine.truth.draft.ms(setting.prompt - 1);
         }
         let length = |i: usize| (max as f64 * (1.0 - 0.4 * uniform([seed, 7, request, i, 0]))).ceil() as usize;
         let mut live: Vec<Candidate> = (0..n)
-            .map(|index| Candidate { index, position: 0, left: length(index), behind, rate: Rate::default() })
+            .map(|index| Candidate { index, position: 0, left: length(index), lag, rate: Rate::default() })
             .collect();
         // Steps without drafts since the last one with them.
         let mut plain_for = 2;
@@ -234,9 +234,9 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
                 .enumerate()
                 // The prompt is read once for all.
                 .map(|(i, c)| {
-                    let unread = c.behind == setting.prompt + c.position && i > 0 && setting.prompt > 1;
-                    let behind = if unread { c.position + 1 } else { c.behind };
-                    machine.offer(c.index, c.position, behind, room(c))
+                    let unread = c.lag == setting.prompt + c.position && i > 0 && setting.prompt > 1;
+                    let lag = if unread { c.position + 1 } else { c.lag };
+                    machine.offer(c.index, c.position, lag, room(c))
                 })
                 .collect();
             let lengths = if let Some(k) = fixed {
@@ -283,7 +283,7 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
                 }
                 c.position += accepted + 1;
                 c.left = c.left.saturating_sub(accepted + 1);
-                c.behind = if drafted == 0 { c.behind + 1 } else { 1 + usize::from(accepted == drafted) };
+                c.lag = if drafted == 0 { c.lag + 1 } else { 1 + usize::from(accepted == drafted) };
                 tokens += accepted + 1;
             }
             live.retain(|c| c.left > 0);

@@ -91,7 +91,7 @@ impl Texts {
         found.extend(text.following(at, most.min(ask.room), repeats));
         let length = at.length;
         let evidence = if sibling { Evidence::Sibling { length } } else { Evidence::Match { length } };
-        Offer { most: found.len(), evidence, behind: None }
+        Offer { most: found.len(), evidence, lag: None }
     }
 }
 

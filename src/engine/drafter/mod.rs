@@ -84,14 +84,14 @@ pub struct Offer {
     pub most: usize,
     /// What they rest on.
     pub evidence: Evidence,
-    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, and the first pass has this many rows of the candidate: 1,
-    /// or more where the drafter has to catch up.
-    pub behind: Option<usize>,
+    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, and the first one has this many rows
+    /// of the candidate: the tokens that the drafter has not read.
+    pub lag: Option<usize>,
 }
 
 impl Offer {
     /// Nothing.
-    pub const NONE: Self = Self { most: 0, evidence: Evidence::Match { length: 0 }, behind: None };
+    pub const NONE: Self = Self { most: 0, evidence: Evidence::Match { length: 0 }, lag: None };
 }
 
 /// Proposes tokens.

@@ -98,7 +98,7 @@ impl Drafter for ModelDrafter {
             .map(|ask| {
                 let Some(state) = self.requests.get(&ask.id.request) else { return Offer::NONE };
                 let len = ask.tokens.len();
-                let behind = match self.sequence(ask.id) {
+                let lag = match self.sequence(ask.id) {
                     Some(seq) => len - self.network.len(seq),
                     // Nothing is read yet: the prompt will be, once for all of its candidates.
                     None if prompts_to_read.contains(&ask.id.request) => len - state.prompt.len() + 1,
@@ -109,7 +109,7 @@ impl Drafter for ModelDrafter {
                 };
                 // To propose k tokens it reads everything and k − 1 of its own.
                 let most = ask.room.min((state.room + 1).saturating_sub(len));
-                Offer { most, evidence: Evidence::Model, behind: Some(behind) }
+                Offer { most, evidence: Evidence::Model, lag: Some(lag) }
             })
             .collect()
     }

@@ -64,7 +64,7 @@ impl Drafter for Scripted {
         self.offered = asks.iter().map(|ask| (self.script)(ask, step)).collect();
         self.step += 1;
         let offer =
-            |tokens: &Vec<u32>| Offer { most: tokens.len(), evidence: Evidence::Match { length: 8 }, behind: None };
+            |tokens: &Vec<u32>| Offer { most: tokens.len(), evidence: Evidence::Match { length: 8 }, lag: None };
         self.offered.iter().map(offer).collect()
     }
 
