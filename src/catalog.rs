@@ -1,5 +1,5 @@
-//! `models.toml`: names of model pairs, built in and the user's own, and where their files are. Nothing is downloaded: a model of a hub is
-//! found if it is in the local cache.
+//! `models.toml`: names of model pairs, built in and the user's own, and where their files are. Nothing is
+//! downloaded: a model of a hub is found if it is in the local cache.
 
 mod hub;
 
@@ -112,8 +112,8 @@ impl Catalog {
         }
     }
 
-    /// The draft model for `main`: `None` for `none`; with `auto` the one the catalog has for the main model, if its files are there; else a
-    /// folder that exists or the main model of the entry of this name.
+    /// The draft model for `main`: `None` for `none`; with `auto` the one the catalog has for the main model,
+    /// if its files are there; else a folder that exists or the main model of the entry of this name.
     pub fn resolve_draft(&self, draft: &str, main: &Resolved) -> Result<Option<Resolved>, CatalogError> {
         match draft {
             "none" => Ok(None),
@@ -122,7 +122,8 @@ impl Catalog {
                 let Some(source) = &entry.draft else { return Ok(None) };
                 match self.files(source, &entry.name) {
                     Ok(files) => Ok(Some(Resolved { entry: self.with_main(source), files })),
-                    // Speculation only makes it faster: a draft model that was never fetched is no reason not to run.
+                    // Speculation only makes it faster: a draft model that was never fetched is no reason not
+                    // to run.
                     Err(CatalogError::NotFetched { .. }) => Ok(None),
                     Err(error) => Err(error),
                 }

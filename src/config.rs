@@ -12,8 +12,8 @@ pub use paths::Paths;
 use crate::options::{self, Settings};
 
 impl Settings {
-    /// The defaults and what the config file says, with a sentence for each thing in it that is not known. A missing file says
-    /// nothing.
+    /// The defaults and what the config file says, with a sentence for each thing in it that is not known. A
+    /// missing file says nothing.
     pub fn load(paths: &Paths) -> Result<(Self, Vec<String>), ConfigError> {
         let path = paths.config_file();
         match std::fs::read_to_string(&path) {
@@ -23,7 +23,8 @@ impl Settings {
         }
     }
 
-    /// The defaults and what `text`, read from `path`, says; and a sentence for each thing in it that is not known.
+    /// The defaults and what `text`, read from `path`, says; and a sentence for each thing in it that is not
+    /// known.
     pub fn parse(text: &str, path: &Path) -> Result<(Self, Vec<String>), ConfigError> {
         let table: Table = parse_toml(text, path)?;
         let mut settings = Self::default();

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Writes a file beside its place and renames it, so that nobody ever sees half of one. Its folder is made where it is missing.
-/// `failed` makes the error of what the system refuses.
+/// Writes a file beside its place and renames it, so that nobody ever sees half of one. Its folder is made
+/// where it is missing. `failed` makes the error of what the system refuses.
 pub fn replace<E>(
     path: &Path,
     failed: impl Fn(io::Error) -> E,

@@ -1,5 +1,5 @@
-//! Every option once: flag, setting of the config file, name in results files, help, parser and value. To add one: a field of
-//! [`Settings`], or of what it holds, and a row of [`ALL`].
+//! Every option once: flag, setting of the config file, name in results files, help, parser and value. To add
+//! one: a field of [`Settings`], or of what it holds, and a row of [`ALL`].
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -80,8 +80,7 @@ pub struct Row {
     value: &'static str,
     /// What it can be, to follow "expected"; empty where `value` says it.
     expected: &'static str,
-    /// What holds as long as it has no value.
-    unset: &'static str,
+    /// What it does; and its default, where that is no value.
     help: &'static str,
     read: fn(&mut Settings, &str) -> Option<()>,
     show: fn(&Settings) -> Value,
@@ -94,8 +93,7 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "NAME|DIR",
         expected: "a name from `bass-tui models` or a folder",
-        unset: "built-in",
-        help: "Main model: a name from `bass-tui models`, or a folder in Hugging Face layout",
+        help: "Main model: a name from `bass-tui models`, or a folder in Hugging Face layout [default: built-in]",
         read: |s, t| text(t).map(|t| s.model = Some(t)),
         show: |s| json!(s.model),
     },
@@ -104,7 +102,6 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "NAME|DIR|lookup|sibling|chain|none|auto",
         expected: "a name from `bass-tui models`, a folder, lookup, sibling, chain, none or auto",
-        unset: "",
         help: "What proposes tokens that the main model then checks (faster, and just as good): a draft model by name or folder, \
                or auto for the one that belongs to the main model; lookup in the prompt, in what was written and in --reference; \
                sibling, in the other candidates; chain, all of these; or none",
@@ -116,8 +113,7 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "N",
         expected: "a number from 1 to 64",
-        unset: "2",
-        help: "Tokens that have to agree before a lookup copies what follows, 1 to 64",
+        help: "Tokens that have to agree before a lookup copies what follows, 1 to 64 [default: 2]",
         read: |s, t| within(t, 1..=64).map(|n| s.lookup_match = Some(n)),
         show: |s| json!(s.lookup_match),
     },
@@ -126,8 +122,7 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "K",
         expected: "a number from 1 to 64",
-        unset: "16",
-        help: "Most tokens that a lookup copies in a step, 1 to 64",
+        help: "Most tokens that a lookup copies in a step, 1 to 64 [default: 16]",
         read: |s, t| within(t, 1..=64).map(|n| s.lookup_length = Some(n)),
         show: |s| json!(s.lookup_length),
     },
@@ -136,7 +131,6 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "auto|cpu|cuda",
         expected: "",
-        unset: "",
         help: "Where to compute (cuda is not available in this version)",
         read: |s, t| Device::named(t).map(|device| s.load.device = device),
         show: |s| json!(s.load.device.map_or("auto", |device| device.name)),
@@ -146,7 +140,6 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "auto|f32|bf16|int8|int4",
         expected: "",
-        unset: "",
         help: "Storage of the weights: auto is as in the files; int8 and int4 take about a half and a third of the memory of bf16, \
                and less time on large models, and change what is written a little",
         read: |s, t| parsed(t).map(|dtype| s.load.dtype = dtype),
@@ -158,7 +151,6 @@ pub static ALL: &[Row] = &[
         value: "T",
         // More than any machine has cores: a mistyped number.
         expected: "0 (one per core) to 1024",
-        unset: "",
         help: "Worker threads; 0 is one per core",
         read: |s, t| within(t, 0..=1024).map(|n| s.load.threads = n),
         show: |s| json!(s.load.threads),
@@ -168,7 +160,6 @@ pub static ALL: &[Row] = &[
         group: GENERATION,
         value: "N",
         expected: "1 to 64 candidates",
-        unset: "",
         help: "Number of candidates, 1 to 64",
         read: |s, t| within(t, 1..=MAX_CANDIDATES).map(|n| s.generate.n = n),
         show: |s| json!(s.generate.n),
@@ -178,7 +169,6 @@ pub static ALL: &[Row] = &[
         group: GENERATION,
         value: "T",
         expected: "a number from 1",
-        unset: "",
         help: "Most tokens of a candidate",
         read: |s, t| within(t, 1..=usize::MAX).map(|n| s.generate.max_tokens = n),
         show: |s| json!(s.generate.max_tokens),
@@ -188,7 +178,6 @@ pub static ALL: &[Row] = &[
         group: SAMPLING,
         value: "X",
         expected: "0 (greedy) or a positive number",
-        unset: "",
         help: "How much candidates differ from the most probable text; 0 is greedy, always the most probable token",
         read: |s, t| within(t, 0.0..=f32::MAX).map(|x| s.generate.sampling.temperature = x),
         show: |s| number(s.generate.sampling.temperature),
@@ -198,7 +187,6 @@ pub static ALL: &[Row] = &[
         group: SAMPLING,
         value: "X",
         expected: "a number above 0, up to 1",
-        unset: "all",
         help: "Keep the most probable tokens that together have this probability",
         read: |s, t| within(t, f32::MIN_POSITIVE..=1.0).map(|x| s.generate.sampling.top_p = Some(x)),
         show: |s| json!(s.generate.sampling.top_p.map(number)),
@@ -208,8 +196,7 @@ pub static ALL: &[Row] = &[
         group: SAMPLING,
         value: "K",
         expected: "a number from 1",
-        unset: "all",
-        help: "Keep the K most probable tokens",
+        help: "Keep the K most probable tokens [default: all]",
         read: |s, t| within(t, 1..=usize::MAX).map(|n| s.generate.sampling.top_k = Some(n)),
         show: |s| json!(s.generate.sampling.top_k),
     },
@@ -218,8 +205,7 @@ pub static ALL: &[Row] = &[
         group: SAMPLING,
         value: "X",
         expected: "a number from 0 to 1",
-        unset: "off",
-        help: "Drop tokens less probable than this share of the best one",
+        help: "Drop tokens less probable than this share of the best one [default: off]",
         read: |s, t| within(t, 0.0..=1.0).map(|x| s.generate.sampling.min_p = Some(x)),
         show: |s| json!(s.generate.sampling.min_p.map(number)),
     },
@@ -228,8 +214,7 @@ pub static ALL: &[Row] = &[
         group: SAMPLING,
         value: "X",
         expected: "a positive number (1 has no effect)",
-        unset: "off",
-        help: "Above 1: make tokens that have occurred less probable",
+        help: "Above 1: make tokens that have occurred less probable [default: off]",
         read: |s, t| within(t, f32::MIN_POSITIVE..=f32::MAX).map(|x| s.generate.sampling.repetition_penalty = Some(x)),
         show: |s| json!(s.generate.sampling.repetition_penalty.map(number)),
     },
@@ -238,7 +223,6 @@ pub static ALL: &[Row] = &[
         group: SAMPLING,
         value: "S",
         expected: "a whole number from 0",
-        unset: "",
         help: "The same seed gives the same candidates",
         read: |s, t| parsed(t).map(|seed| s.generate.seed = seed),
         show: |s| json!(s.generate.seed),
@@ -248,7 +232,6 @@ pub static ALL: &[Row] = &[
         group: GENERATION,
         value: "auto|bass|table|K",
         expected: "auto, bass, table or a number from 0 to 64",
-        unset: "",
         help: "Draft tokens per step: auto, the most tokens per millisecond by measured cost and acceptance, 0 where drafting does \
                not pay; bass, which grows and shrinks with acceptance; table, the best length by number of candidates, measured \
                once; or a number from 0 to 64",
@@ -260,7 +243,6 @@ pub static ALL: &[Row] = &[
         group: GENERATION,
         value: "rejection|coupled",
         expected: "",
-        unset: "",
         help: "How drafts are accepted; with coupled the very same text comes out whatever the drafts",
         read: |s, t| parsed(t).map(|rule| s.generate.accept = rule),
         show: |s| json!(s.generate.accept.to_string()),
@@ -270,7 +252,6 @@ pub static ALL: &[Row] = &[
         group: GENERATION,
         value: "STR",
         expected: "a text that is not empty",
-        unset: "",
         help: "End a candidate at this text; may be given several times",
         read: |s, t| (!t.is_empty()).then(|| s.generate.stop.strings.push(t.to_owned())),
         show: |s| json!(s.generate.stop.strings),
@@ -280,7 +261,6 @@ pub static ALL: &[Row] = &[
         group: GENERATION,
         value: "",
         expected: "true or false",
-        unset: "",
         help: "Do not end a candidate at the end of its function",
         read: |s, t| parsed(t).map(|on| s.no_default_stops = on),
         show: |s| json!(s.no_default_stops),
@@ -290,8 +270,7 @@ pub static ALL: &[Row] = &[
         group: GENERATION,
         value: "TIME",
         expected: "a time such as 2.5s or 800ms",
-        unset: "no limit",
-        help: "Time for all candidates, such as 2.5s or 800ms: what has finished by then counts",
+        help: "Time for all candidates, such as 2.5s or 800ms: what has finished by then counts [default: no limit]",
         read: |s, t| duration(t).map(|time| s.generate.time_budget = Some(time)),
         show: |s| json!(s.generate.time_budget.map(|time| time.as_secs_f64())),
     },
@@ -300,7 +279,6 @@ pub static ALL: &[Row] = &[
         group: TESTS,
         value: "TIME",
         expected: "a time above 0, up to a day, such as 10s",
-        unset: "",
         help: "Longest run of the tests on one candidate",
         read: |s, t| {
             let possible = |time: &Duration| !time.is_zero() && time.as_secs() <= 86_400;
@@ -313,7 +291,6 @@ pub static ALL: &[Row] = &[
         group: SCREEN,
         value: "",
         expected: "true or false",
-        unset: "",
         help: "Stop writing as soon as a candidate passes",
         read: |s, t| parsed(t).map(|on| s.stop_on_pass = on),
         show: |s| json!(s.stop_on_pass),
@@ -323,7 +300,6 @@ pub static ALL: &[Row] = &[
         group: SCREEN,
         value: "NAME",
         expected: "auto, light, dark or the name of a theme in the config folder",
-        unset: "",
         help: "Colours: auto, light, dark, or the name of a theme in the config folder",
         read: |s, t| text(t).map(|t| s.theme = t),
         show: |s| json!(s.theme),
@@ -371,12 +347,13 @@ impl Row {
             _ => "Generation",
         };
         let default = match self.value(&Settings::default()) {
-            Value::Null => self.unset.to_owned(),
-            Value::String(text) => text,
-            Value::Number(number) if self.value == "TIME" => format!("{}s", number.as_f64().unwrap_or_default()),
-            other => other.to_string(),
+            Value::Null => String::new(),
+            Value::String(text) => format!(" [default: {text}]"),
+            Value::Number(number) if self.value == "TIME" => {
+                format!(" [default: {}s]", number.as_f64().unwrap_or_default())
+            }
+            other => format!(" [default: {other}]"),
         };
-        let default = if default.is_empty() { default } else { format!(" [default: {default}]") };
         let arg = Arg::new(self.name).help(format!("{}{default}", self.help)).help_heading(heading);
         let arg = match self.name {
             "n" => arg.short('n').long("candidates"),

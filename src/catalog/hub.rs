@@ -1,7 +1,8 @@
 //! The local cache of the Hugging Face hub, read only.
 //!
-//! Its form (<https://huggingface.co/docs/huggingface_hub/guides/manage-cache>): `models--ORG--NAME/refs/main` holds the revision that
-//! `models--ORG--NAME/snapshots/REVISION/` has the files of.
+//! Its form (<https://huggingface.co/docs/huggingface_hub/guides/manage-cache>):
+//! `models--ORG--NAME/refs/main` holds the revision that `models--ORG--NAME/snapshots/REVISION/` has the
+//! files of.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +16,8 @@ pub struct HubCache {
 }
 
 impl HubCache {
-    /// Where the hub's own tools put it: `HF_HUB_CACHE`, else `HF_HOME/hub`, else `huggingface/hub` in the user's cache folder.
+    /// Where the hub's own tools put it: `HF_HUB_CACHE`, else `HF_HOME/hub`, else `huggingface/hub` in the
+    /// user's cache folder.
     pub fn find() -> Self {
         let home = directories::BaseDirs::new().map(|d| d.home_dir().to_path_buf());
         Self::find_in(&|name| std::env::var_os(name), home.as_deref())
@@ -36,8 +38,8 @@ impl HubCache {
         Self { folder: set("HF_HUB_CACHE").or_else(hub_home).or_else(user_cache).unwrap_or_default() }
     }
 
-    /// The folder with the files of a model: the revision of `main`, else the newest one that is there. Only a folder that holds a
-    /// configuration and weights counts: a download may have stopped half way.
+    /// The folder with the files of a model: the revision of `main`, else the newest one that is there. Only
+    /// a folder that holds a configuration and weights counts: a download may have stopped half way.
     pub fn snapshot(&self, id: &str) -> Option<PathBuf> {
         if !is_id(id) {
             return None;

@@ -22,13 +22,14 @@ pub fn say(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Writes a JSON text and a newline to stdout, so that it cannot steer a terminal: what could is escaped. The text means the same.
+/// Writes a JSON text and a newline to stdout, so that it cannot steer a terminal: what could is escaped. The
+/// text means the same.
 pub fn print_json(json: &str) -> Result<(), Failure> {
     print(&(escape(json) + "\n"))
 }
 
-/// Such characters can only stand inside the strings of a JSON text, where an escape means the same. (Those below a space
-/// are escaped in any JSON.)
+/// Such characters can only stand inside the strings of a JSON text, where an escape means the same. (Those
+/// below a space are escaped in any JSON.)
 fn escape(json: &str) -> String {
     let acts = |c: char| {
         c.is_control()

@@ -39,7 +39,8 @@ pub struct Args {
     /// A tests file, or auto for the >>> examples of the docstrings
     #[arg(long, value_name = "FILE|auto", help_heading = "Tests", required_unless_present = "test_command")]
     tests: Option<String>,
-    /// Command that tests the candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are filled in
+    /// Command that tests the candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are
+    /// filled in
     #[arg(long, value_name = "CMD", help_heading = "Tests", conflicts_with = "tests")]
     test_command: Option<String>,
     #[command(flatten)]
@@ -71,7 +72,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let functions = crate::code::function_names(language, &program);
     let mut entry_point = match &spec.place {
         Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
-        // What is not found may be a form of function that nobody here knows, but not a name that stands nowhere.
+        // What is not found may be a form of function that nobody here knows, but not a name that stands
+        // nowhere.
         Place::Function(name) if language != Language::Python && program.contains(name.as_str()) => Some(name.clone()),
         Place::Function(name) => {
             return Err(Failure::input(format!("{} has no function {name}", spec.path.display())));
@@ -131,7 +133,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     })
 }
 
-/// The last function that a line without indentation begins, in the languages that say `function`, `fn` or `func`.
+/// The last function that a line without indentation begins, in the languages that say `function`, `fn` or
+/// `func`.
 fn last_function(program: &str) -> Option<String> {
     program.lines().rev().find_map(|line| {
         let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));

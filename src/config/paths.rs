@@ -21,8 +21,8 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Each folder from its own variable (`BASS_TUI_CONFIG_DIR`, `BASS_TUI_STATE_DIR`, `BASS_TUI_CACHE_DIR`), else under the `XDG` one on every
-    /// Unix, else where the platform keeps such files.
+    /// Each folder from its own variable (`BASS_TUI_CONFIG_DIR`, `BASS_TUI_STATE_DIR`, `BASS_TUI_CACHE_DIR`),
+    /// else under the `XDG` one on every Unix, else where the platform keeps such files.
     pub fn find() -> Result<Self, ConfigError> {
         let platform = ProjectDirs::from("", "", NAME).map(|dirs| Self {
             config_dir: dirs.config_dir().to_path_buf(),

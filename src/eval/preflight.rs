@@ -32,7 +32,8 @@ pub fn preflight(runner: &Runner, problems: &[&Problem], limits: Limits) -> Resu
             setting.insert(name.to_owned(), python(runner, problems, first, limits)?);
             continue;
         }
-        // Only whether there is something that runs it: what it says of a program that is not even begun does not matter.
+        // Only whether there is something that runs it: what it says of a program that is not even begun does
+        // not matter.
         let trial = first.trial(&Answer::Completion(String::new()), limits);
         match runner.run(&trial, &Arc::default()) {
             Ok(_) => setting.insert(name.to_owned(), String::new()),

@@ -1,4 +1,5 @@
-//! From a file to its rows: JSON lines or one JSON array, packed with gzip or not. What the rows mean is `format`'s business.
+//! From a file to its rows: JSON lines or one JSON array, packed with gzip or not. What the rows mean is
+//! `format`'s business.
 
 use std::io::Read;
 use std::path::Path;

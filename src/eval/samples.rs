@@ -19,8 +19,9 @@ pub fn canonical(problems: &[Problem]) -> Result<Vec<Vec<Answer>>, String> {
     problems.iter().map(one).collect()
 }
 
-/// The answers of a file of samples (`task_id` and `completion` or `solution`), by problem, in the order of the file. `selected` says
-/// which of `problems` are asked for: answers to others are passed over, but an id that no problem has is an error.
+/// The answers of a file of samples (`task_id` and `completion` or `solution`), by problem, in the order of
+/// the file. `selected` says which of `problems` are asked for: answers to others are passed over, but an id
+/// that no problem has is an error.
 pub fn read(path: &Path, problems: &[Problem], selected: &[bool]) -> Result<Vec<Vec<Answer>>, String> {
     let mut answers: Vec<Vec<Answer>> = vec![Vec::new(); problems.len()];
     for mut row in rows(path)? {

@@ -1,5 +1,5 @@
-//! Seeds of problems: from the seed of the run and the name of the problem alone, so that a problem's candidates depend neither on
-//! which others are in the run nor on their order.
+//! Seeds of problems: from the seed of the run and the name of the problem alone, so that a problem's
+//! candidates depend neither on which others are in the run nor on their order.
 
 /// FNV-1a, 64 bit: the same on every machine and in every version.
 pub(super) fn hash(bytes: &[u8]) -> u64 {

@@ -115,7 +115,8 @@ impl Checkpoint {
         let damaged = |problem: String| ModelError::Checkpoint { path: path.clone(), problem };
         let (header, metadata) =
             SafeTensors::read_metadata(bytes.as_slice()).map_err(|error| damaged(error.to_string()))?;
-        // The header's length stands before it in 8 bytes; `read_metadata` has checked the table against the file size.
+        // The header's length stands before it in 8 bytes; `read_metadata` has checked the table against the
+        // file size.
         let data = header + 8;
         for (name, info) in metadata.tensors() {
             let (start, end) = info.data_offsets;

@@ -87,8 +87,8 @@ fn activation(fields: Fields<'_>) -> Result<Activation, ModelError> {
     }
 }
 
-/// Rotary settings stand either in `rope_theta` and `rope_scaling`, or in `rope_parameters`; the kind of scaling is
-/// called `rope_type` or, in older files, `type`.
+/// Rotary settings stand either in `rope_theta` and `rope_scaling`, or in `rope_parameters`; the kind of
+/// scaling is called `rope_type` or, in older files, `type`.
 fn rotary(fields: Fields<'_>, context: usize) -> Result<Rotary, ModelError> {
     if fields.positive("partial_rotary_factor")?.is_some_and(|factor| (factor - 1.0).abs() > f64::EPSILON) {
         return Err(fields.error("partial_rotary_factor", "1"));

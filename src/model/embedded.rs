@@ -1,4 +1,5 @@
-//! The model pair inside the program: small, trained on Python functions, there so that everything works at once.
+//! The model pair inside the program: small, trained on Python functions, there so that everything works at
+//! once.
 
 use super::EmbeddedModel;
 

@@ -16,8 +16,8 @@ pub struct Tokenizer {
     special: Vec<u32>,
     /// Ids that stand for one byte of a character (byte fallback), sorted; the decoder joins runs of them.
     bytes: Vec<u32>,
-    /// An ordinary id whose text does not depend on what follows it, and that text. Stands before a continuation, so
-    /// that decoders which treat the first token of a text differently do so to this one.
+    /// An ordinary id whose text does not depend on what follows it, and that text. Stands before a
+    /// continuation, so that decoders which treat the first token of a text differently do so to this one.
     anchor: Option<(u32, String)>,
 }
 
@@ -27,7 +27,8 @@ impl Tokenizer {
         let error = |problem: String| ModelError::Tokenizer { path: path.into(), problem };
         let mut inner = tokenizers::Tokenizer::from_bytes(bytes)
             .map_err(|problem| error(format!("not a readable tokenizer ({problem}); download the file again")))?;
-        // Both are settings of training scripts that some files carry; a prompt must come through whole and bare.
+        // Both are settings of training scripts that some files carry; a prompt must come through whole and
+        // bare.
         inner.with_padding(None);
         inner.with_truncation(None).map_err(|problem| error(problem.to_string()))?;
 
@@ -104,8 +105,8 @@ impl Tokenizer {
         self.size
     }
 
-    /// Checks that both tokenizers give every id the same meaning, as speculative decoding needs; the error is a
-    /// sentence that names the first id that differs. One vocabulary may be longer than the other.
+    /// Checks that both tokenizers give every id the same meaning, as speculative decoding needs; the error
+    /// is a sentence that names the first id that differs. One vocabulary may be longer than the other.
     pub fn same_vocabulary(&self, other: &Tokenizer) -> Result<(), String> {
         for id in 0..self.size.min(other.size) as u32 {
             let (left, right) = (self.token(id), other.token(id));
@@ -138,18 +139,22 @@ fn falls_back_to_bytes(decoder: &DecoderWrapper) -> bool {
     }
 }
 
-/// Turns a stream of ids into a stream of text: what it has given out never changes, and an incomplete UTF-8 character
-/// is held back until it is whole. All that it gives out together is [`Tokenizer::decode_continuation`] of the ids.
+/// Turns a stream of ids into a stream of text: what it has given out never changes, and an incomplete UTF-8
+/// character is held back until it is whole. All that it gives out together is
+/// [`Tokenizer::decode_continuation`] of the ids.
 #[derive(Clone, Debug, Default)]
 pub struct StreamDecoder {
-    /// Ids whose text has not been given out. Ends either inside a character or in a run of byte tokens: the decoder
-    /// replaces such a run as a whole when any of it is not UTF-8, so none of it is certain before the run ends.
+    /// Ids whose text has not been given out. Ends either inside a character or in a run of byte tokens: the
+    /// decoder replaces such a run as a whole when any of it is not UTF-8, so none of it is certain before
+    /// the run ends.
     held: Vec<u32>,
 }
 
-/// Held ids from which on a decoder looks for a place to cut. A longer window only occurs in text that is not text.
+/// Held ids from which on a decoder looks for a place to cut. A longer window only occurs in text that is not
+/// text.
 const LONG: usize = 32;
-/// Ids after a cut: a UTF-8 character has at most 4 bytes, so none of it can reach from before the cut past these.
+/// Ids after a cut: a UTF-8 character has at most 4 bytes, so none of it can reach from before the cut past
+/// these.
 const CHARACTER: usize = 4;
 
 impl StreamDecoder {

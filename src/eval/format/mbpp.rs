@@ -1,8 +1,8 @@
 //! MBPP, full (`text`, `test_setup_code`, `challenge_test_list`) and sanitized (`prompt`, `test_imports`).
 //!
-//! Its rows ask in words and have no stub. The prompt made of one is a stub like that of any other problem: the signature, taken from
-//! the reference (without one, from the first assert), and the text as its docstring. The asserts are not shown to the model.
-//! `challenge_test_list` is kept but, as usual, not run.
+//! Its rows ask in words and have no stub. The prompt made of one is a stub like that of any other problem:
+//! the signature, taken from the reference (without one, from the first assert), and the text as its
+//! docstring. The asserts are not shown to the model. `challenge_test_list` is kept but, as usual, not run.
 
 use super::Fields;
 use crate::code::{self, Place, Target};
@@ -72,8 +72,8 @@ const OWN: &[&str] = &[
     "type",
 ];
 
-/// The function that the asserts are about: the one of the reference that most of them call; without a reference, the first that
-/// they call and Python does not have itself.
+/// The function that the asserts are about: the one of the reference that most of them call; without a
+/// reference, the first that they call and Python does not have itself.
 fn entry_point(asserts: &[String], defined: &[String]) -> Option<String> {
     let calls: Vec<Vec<&str>> = asserts.iter().map(|line| called(line)).collect();
     let count = |name: &str| calls.iter().filter(|names| names.contains(&name)).count();

@@ -1,5 +1,5 @@
-//! From rows to problems. A format is told by the keys of a row, never by the name of its file; every row is looked at by itself, so
-//! that files can be joined.
+//! From rows to problems. A format is told by the keys of a row, never by the name of its file; every row is
+//! looked at by itself, so that files can be joined.
 
 mod humaneval;
 mod mbpp;
@@ -23,7 +23,8 @@ struct Format {
     read: fn(&mut Fields) -> Result<Problem, String>,
 }
 
-/// The formats; the first whose keys are all there is meant, so those with more keys stand before those with fewer.
+/// The formats; the first whose keys are all there is meant, so those with more keys stand before those with
+/// fewer.
 const FORMATS: &[Format] = &[
     // MultiPL-E.
     Format { keys: &["name", "language", "prompt", "tests"], read: multipl_e::read },
@@ -35,7 +36,8 @@ const FORMATS: &[Format] = &[
     Format { keys: &["task_id", "prompt", "test"], read: humaneval::read },
 ];
 
-/// The problems of these files, in their order. Every problem is one that can be scored; else the error says where and why not.
+/// The problems of these files, in their order. Every problem is one that can be scored; else the error says
+/// where and why not.
 pub fn load(files: &[PathBuf]) -> Result<Vec<Problem>, String> {
     let mut problems: Vec<Problem> = Vec::new();
     let mut known: HashMap<String, Origin> = HashMap::new();
