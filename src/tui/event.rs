@@ -4,7 +4,6 @@ use std::fmt;
 
 use crossterm::event as ct;
 
-/// The key itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
     /// A character, as typed (upper case carries its shift).
@@ -156,7 +155,6 @@ impl fmt::Display for Key {
 pub enum Input {
     /// A key was pressed or repeats.
     Key(Key),
-    /// Text was pasted.
     Paste(String),
     /// The terminal has this many columns and rows.
     Resize(u16, u16),

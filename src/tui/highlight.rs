@@ -23,15 +23,8 @@ const WARM_UP: &str = "@d\nclass A(B):\n    \"\"\"x\"\"\"\n    def f(self, x: in
 /// What a text belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Of {
-    /// The prompt.
     Prompt,
-    /// A candidate.
-    Candidate {
-        /// Of which generation.
-        run: u64,
-        /// Which one.
-        index: usize,
-    },
+    Candidate { run: u64, index: usize },
 }
 
 /// Styles of a line: byte ranges, in order, without gaps.
@@ -50,7 +43,6 @@ enum Work {
     Keep(u64),
 }
 
-/// Coloured lines.
 #[derive(Debug)]
 pub struct Coloured {
     of: Of,

@@ -9,17 +9,13 @@ use super::event::{Code, Key};
 /// Where a key counts. A key without a meaning in its context is looked up in `Global`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Context {
-    /// Everywhere.
     Global,
     /// Nothing generated yet and the prompt not being edited.
     Start,
-    /// The prompt editor.
     Prompt,
-    /// The candidates.
     Panes,
     /// The panel with test results.
     Results,
-    /// The help.
     Help,
     /// A yes-or-no question.
     Question,
@@ -99,7 +95,6 @@ pub enum Action {
 /// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What it does.
     pub action: Action,
     /// Its name in settings.
     pub name: &'static str,
@@ -211,7 +206,6 @@ pub const TABLE: &[Row] = &[
 /// Why the user's keys cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeymapError {
-    /// No such action.
     #[error("settings, keys: there is no action `{name}`; did you mean `{nearest}`?")]
     Action { name: String, nearest: &'static str },
     /// The text names no key.

@@ -34,7 +34,6 @@ pub enum Regime {
 pub struct Wants {
     /// Number of candidates; 0 before the first generation.
     pub candidates: usize,
-    /// The focused candidate.
     pub focus: usize,
     /// Text still flows: panes keep their places.
     pub writing: bool,

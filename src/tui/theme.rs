@@ -23,9 +23,7 @@ pub enum Role {
     BorderFocus,
     /// What is selected.
     Selection,
-    /// Tests passed.
     Pass,
-    /// Tests failed.
     Fail,
     /// Something to know.
     Warn,
@@ -131,7 +129,6 @@ fn hue(r: u8, g: u8, b: u8) -> Color {
     }
 }
 
-/// A theme file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -144,7 +141,6 @@ struct File {
 /// Styles by role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theme {
-    /// Its name.
     pub name: String,
     /// Name of the colours for code.
     pub syntax: String,
@@ -159,7 +155,6 @@ pub enum ThemeError {
     /// Not in the format.
     #[error("theme `{theme}`: {why}")]
     File { theme: String, why: String },
-    /// No such theme.
     #[error("there is no theme `{name}`; the themes are auto, {built_in}, and the files {folder}/NAME.toml")]
     Unknown { name: String, built_in: String, folder: String },
 }

@@ -8,9 +8,7 @@ use crate::tui::theme::Role;
 
 /// A word and what it means.
 pub struct Badge {
-    /// The word.
     pub text: String,
-    /// Its meaning.
     pub role: Role,
 }
 

@@ -10,7 +10,6 @@ use crate::tui::keymap::Action;
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Most hints.
 const MOST: usize = 7;
 
 /// What was just said, if it is still to be read.

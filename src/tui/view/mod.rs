@@ -45,7 +45,6 @@ impl Look<'_> {
     }
 }
 
-/// Draws everything.
 pub fn draw(frame: &mut Frame, look: &Look) {
     let area = frame.area();
     // The terminal may have been resized since the state heard of it.
