@@ -28,6 +28,8 @@ pub use open::open_function;
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
 
+use braces::lex::{Kind, Tokens};
+
 use crate::language::Language;
 
 /// A function of a file, for pickers and messages.
@@ -75,4 +77,31 @@ pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
 /// `text` in a form in which two candidates that differ only in white space, blank lines and comments are equal.
 pub fn normalise(language: Language, text: &str) -> String {
     (rules::of(language).normalise)(text)
+}
+
+/// `text` with its comments and strings blanked, byte for byte, so that what is left is code; of languages with braces only.
+pub fn blanked(language: Language, text: &str) -> String {
+    let Some(lexicon) = rules::of(language).lexicon else { return text.to_owned() };
+    let mut bytes = text.as_bytes().to_vec();
+    for token in Tokens::new(lexicon, text).filter(|token| matches!(token.kind, Kind::Str | Kind::Comment)) {
+        bytes[token.start..token.end].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_and_comments_are_blanked() {
+        let text = "a \"b\\\"c\" d // e\n'{' 'x r#\"\"{\"# f /* { */ g";
+        assert_eq!(blanked(Language::Rust, text), "a        d     \n    'x           f         g");
+        assert_eq!(blanked(Language::Go, "a `{\n` '}' b // {"), "a   \n      b     ");
+        for odd in ["\"", "'", "'\\", "r#\"", "/*", "`", "é\"é", "'é'", "'\\é"] {
+            for language in [Language::Rust, Language::Go] {
+                assert_eq!(blanked(language, odd).len(), odd.len(), "{odd}");
+            }
+        }
+    }
 }

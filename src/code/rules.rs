@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
+use super::braces::lex::Lexicon;
 use super::{go, javascript, python, rust, typescript};
 use crate::language::Language;
 
 /// The row of a language.
 pub(super) struct Rules {
+    /// Its tokens, where blocks stand in braces.
+    pub lexicon: Option<&'static Lexicon>,
     /// The encoding that a file says it is in, if that is not UTF-8, and the 1-based line that says so.
     pub encoding: fn(&[u8]) -> Option<(String, usize)>,
     /// All functions of a text (line ends `\n`), in the order they stand in.

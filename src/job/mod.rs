@@ -132,8 +132,8 @@ impl Job {
         let mut job = Self { text: new, ..self.clone() };
         if matches!(job.choice, TestsChoice::IfAny | TestsChoice::Auto) {
             (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny)?;
-        } else if let Some(Tests::Command { line, .. }) = &mut job.tests {
-            *line = job.text.target().map(first_line);
+        } else if let Some(Tests::Command { command, .. }) = &mut job.tests {
+            command.line = job.text.target().map(first_line);
         }
         Ok(job)
     }

@@ -1,110 +1,144 @@
-//! From what a run left behind to a verdict. Pure: every rule of what counts as a pass stands here.
+//! From evidence to a verdict. Pure: every rule of what counts as a pass stands here, and nothing else makes one.
 //!
-//! A pass needs all of: exactly one record, the nonce of this run in it, all tests passed, more than no checks, an exit with 0 by
-//! itself, and no limit hit. Whatever the code printed counts for nothing. With tests and code in two processes the record is the
-//! judge's, who never held the code; the worker, who held it, must not have hit a limit or broken off either.
+//! A pass needs an end with 0 by itself with no limit hit, a report of this run that nobody else wrote to, every wanted test in it as
+//! passed, at least one check, and tests that are what they were. Whatever the code printed counts for nothing. Where tests and code
+//! are two processes the report is that of the first, which never held the code; the second must not have hit a limit or broken off.
 
-use std::time::Duration;
+use serde::Serialize;
 
-use serde::Deserialize;
-
-use super::runner::pair::Pair;
-use super::{Assurance, Limits, Status, TrialError, Verdict};
-use crate::sandbox::{Ended, Run};
+use super::error::TrialError;
+use super::evidence::{Evidence, Failure, Outcome, Record, Report, Reporter, Said, TestEnd};
+use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::{clean, clean_line};
 
 /// Columns of a message.
 const COLUMNS: usize = 400;
 
-/// What the driver reports.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Record {
-    nonce: String,
-    status: String,
-    checks: u64,
-    message: String,
+/// How a trial ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// All tests ran and passed.
+    Passed,
+    /// The tests ran and a check failed.
+    Failed,
+    /// The code could not be loaded, or the tests could not be started.
+    Error,
+    /// The wall-clock limit was hit.
+    Timeout,
+    /// A limit, a signal or an exit before the completion record ended the process; the message says which.
+    Killed,
+    /// The code interfered with the judging.
+    Tampered,
+    /// There was nothing to run.
+    NotRun,
 }
 
-/// What the bytes on the record pipe say.
-enum Report {
-    Missing,
-    Forged,
-    Told(Record),
-}
-
-fn read(bytes: &[u8], nonce: &str) -> Report {
-    if bytes.is_empty() {
-        return Report::Missing;
+impl Status {
+    /// What it is called on the screen and in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Passed => "PASS",
+            Status::Failed => "FAIL",
+            Status::Error => "ERROR",
+            Status::Timeout => "TIMEOUT",
+            Status::Killed => "KILLED",
+            Status::Tampered => "TAMPERED",
+            Status::NotRun => "NOT RUN",
+        }
     }
-    // One line and nothing beside it: two records are no record.
-    let Some(line) = bytes.strip_suffix(b"\n").filter(|line| !line.contains(&b'\n')) else { return Report::Forged };
-    match serde_json::from_slice::<Record>(line) {
-        Ok(record) if record.nonce == nonce => Report::Told(record),
-        _ => Report::Forged,
+}
+
+/// How far a verdict can be trusted when the code was written to deceive it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Assurance {
+    /// The tests ran in a process that never held the code: whatever the code does, it can only give values to be checked.
+    Separate,
+    /// Tests and code shared a process. Honest mistakes and common tricks are noticed; code that aims at the tests could forge a pass.
+    Shared,
+}
+
+/// The result of one trial.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// How it ended.
+    pub status: Status,
+    /// One line for the reader: the first failing check, the limit hit, the error; cleaned. `3 checks` for a pass.
+    pub message: String,
+    /// Wall time in ms.
+    pub duration_ms: u64,
+    /// What the code printed, capped and cleaned.
+    pub output: String,
+    /// How far a pass can be trusted.
+    pub assurance: Assurance,
+}
+
+impl Verdict {
+    /// The verdict of a candidate that nothing was run on.
+    pub fn not_run(message: &str) -> Self {
+        let message = clean_line(message, COLUMNS);
+        Self { status: Status::NotRun, message, duration_ms: 0, output: String::new(), assurance: Assurance::Separate }
     }
 }
 
-/// The verdict of a run with tests and code in one process. An interpreter that did not come up is the sandbox's fault, not the
-/// code's.
-pub fn of(run: &Run, nonce: &str, limits: &Limits) -> Result<Verdict, TrialError> {
-    if !run.has_started && read(&run.record, nonce).is_missing_or_forged() && run.ended != Ended::Cancelled {
+impl Verdict {
+    /// The verdict of a candidate that was not tried, in a process that tests and code would share.
+    pub fn refused(message: &str) -> Self {
+        Self { assurance: Assurance::Shared, ..Self::not_run(message) }
+    }
+
+    /// Whether all tests ran and passed.
+    pub fn has_passed(&self) -> bool {
+        self.status == Status::Passed
+    }
+
+    /// Of a run that only read the tests file of this name.
+    pub fn of_parsing(self, name: &str) -> Result<(), TrialError> {
+        match self.status {
+            Status::Passed => Ok(()),
+            Status::Error => Err(TrialError::TestsDoNotParse(self.message)),
+            _ => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {}", self.message))),
+        }
+    }
+}
+
+/// The verdict. An interpreter that did not come up is the sandbox's fault, not the code's.
+pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialError> {
+    let Evidence { run, worker, report, changed, remark, .. } = evidence;
+    let is_silent = matches!(report, Report::Missing | Report::Forged);
+    if !run.has_started && is_silent && run.ended != Ended::Cancelled {
         return Err(did_not_come_up(run));
     }
-    let (status, message) = judge(run, nonce, limits);
-    Ok(verdict(status, &message, run.elapsed, &run.output, Assurance::Shared))
-}
-
-/// What came of judge and worker.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Judged {
-    /// A verdict.
-    Verdict(Verdict),
-    /// These tests need the code in their own process; why.
-    NeedsOne(String),
-}
-
-/// The verdict of a run with tests and code in two processes. `None`: these tests need both in one.
-///
-/// The worker's record counts for nothing. Its end does: no pass with a worker that hit a limit or did not end as it should.
-pub fn of_pair(pair: &Pair, nonce: &str, limits: &Limits) -> Result<Judged, TrialError> {
-    let Pair { judge: run, worker } = pair;
-    let report = read(&run.record, nonce);
-    let is_cancelled = run.ended == Ended::Cancelled;
-    if !run.has_started && report.is_missing_or_forged() && !is_cancelled {
-        return Err(did_not_come_up(run));
+    if let Some(worker) = worker.as_ref().filter(|worker| is_gone(evidence) && !worker.has_started) {
+        return Err(did_not_come_up(worker));
     }
-    let (said, why) = match (&report, run.ended) {
-        (Report::Told(record), Ended::Exited(0)) => (record.status.as_str(), record.message.as_str()),
-        _ => ("", ""),
+    let (status, message) = match (of_processes(evidence, limits), changed) {
+        ((Status::Passed, _), Some(what)) => (Status::Tampered, format!("the code changed {what}")),
+        (found, _) => found,
     };
-    let (status, message) = match (limit(worker.ended, limits), said) {
-        (_, "shared") => return Ok(Judged::NeedsOne(clean_line(why, COLUMNS))),
-        (_, "gone") if !worker.has_started => return Err(did_not_come_up(worker)),
-        (Some(hit), _) if !is_cancelled => hit,
-        (_, "gone") => (Status::Killed, early_end(worker.ended)),
-        _ => match judge(run, nonce, limits) {
-            (Status::Passed, _) if !matches!(worker.ended, Ended::Exited(0) | Ended::Cancelled) => {
-                (Status::Killed, early_end(worker.ended))
-            }
-            other => other,
-        },
+    let message = if remark.is_empty() { message } else { format!("{message} ({remark})") };
+    let output = match worker {
+        Some(worker) if !worker.output.is_empty() && !run.output.is_empty() => {
+            format!("{}\n{}", worker.output.trim_end_matches('\n'), run.output)
+        }
+        Some(worker) => format!("{}{}", worker.output, run.output),
+        None => run.output.clone(),
     };
-    let output = match (worker.output.is_empty(), run.output.is_empty()) {
-        (false, false) => format!("{}\n{}", worker.output.trim_end_matches('\n'), run.output),
-        _ => format!("{}{}", worker.output, run.output),
-    };
-    Ok(Judged::Verdict(verdict(status, &message, run.elapsed.max(worker.elapsed), &output, Assurance::Separate)))
-}
-
-fn verdict(status: Status, message: &str, elapsed: Duration, output: &str, assurance: Assurance) -> Verdict {
-    Verdict {
+    let elapsed = worker.as_ref().map_or(run.elapsed, |worker| run.elapsed.max(worker.elapsed));
+    Ok(Verdict {
         status,
-        message: clean_line(message, COLUMNS),
+        message: clean_line(&message, COLUMNS),
         duration_ms: elapsed.as_millis().try_into().unwrap_or(u64::MAX),
-        output: clean(output),
-        assurance,
-    }
+        output: clean(&output),
+        assurance: if worker.is_some() { Assurance::Separate } else { Assurance::Shared },
+    })
+}
+
+/// Whether the judge lost the line to the code.
+fn is_gone(evidence: &Evidence) -> bool {
+    matches!(&evidence.report, Report::Judge(record) if record.status == Said::Gone)
+        && evidence.run.ended == Ended::Exited(0)
 }
 
 fn did_not_come_up(run: &Run) -> TrialError {
@@ -112,14 +146,22 @@ fn did_not_come_up(run: &Run) -> TrialError {
     TrialError::Sandbox(format!("the interpreter did not come up: {}", clean_line(said, COLUMNS)))
 }
 
-/// What is said of a process that ended although more was wanted of it.
-fn early_end(ended: Ended) -> String {
-    match ended {
-        Ended::Exited(code) => format!("the process ended (exit code {code}) before the tests were done"),
-        Ended::Signalled(signal) => {
-            format!("the process was ended by {} before the tests were done", signal_name(signal))
+/// First what ended the processes, then what was reported. The worker has no say but by its end.
+fn of_processes(evidence: &Evidence, limits: &Limits) -> (Status, String) {
+    let Evidence { run, worker, .. } = evidence;
+    let worker = worker.as_ref().filter(|_| run.ended != Ended::Cancelled);
+    if let Some(hit) = worker.and_then(|worker| limit(worker.ended, limits)).or_else(|| limit(run.ended, limits)) {
+        return hit;
+    }
+    if run.ended == Ended::Cancelled {
+        return (Status::Killed, "cancelled".to_owned());
+    }
+    match (worker, of_report(evidence)) {
+        (Some(worker), _) if is_gone(evidence) => (Status::Killed, early_end(worker.ended)),
+        (Some(worker), (Status::Passed, _)) if !matches!(worker.ended, Ended::Exited(0) | Ended::Cancelled) => {
+            (Status::Killed, early_end(worker.ended))
         }
-        _ => "the code cut the line to the tests".to_owned(),
+        (_, found) => found,
     }
 }
 
@@ -138,48 +180,100 @@ fn limit(ended: Ended, limits: &Limits) -> Option<(Status, String)> {
     })
 }
 
-fn judge(run: &Run, nonce: &str, limits: &Limits) -> (Status, String) {
-    if let Some(hit) = limit(run.ended, limits) {
-        return hit;
-    }
-    let exit = match run.ended {
-        Ended::Exited(code) => Ok(code),
-        Ended::Signalled(signal) => Err(signal),
-        _ => return (Status::Killed, "cancelled".to_owned()),
-    };
-    match (read(&run.record, nonce), exit) {
-        (Report::Forged, _) => (Status::Tampered, "the code wrote to the report of the tests".to_owned()),
-        (Report::Missing, _) => (Status::Killed, early_end(run.ended)),
-        (Report::Told(record), Ok(0)) => told(record),
-        (Report::Told(_), Ok(code)) => {
-            (Status::Tampered, format!("a report came, but the process ended with exit code {code}"))
+/// What is said of a process that ended although more was wanted of it.
+fn early_end(ended: Ended) -> String {
+    match ended {
+        Ended::Exited(code) => format!("the process ended (exit code {code}) before the tests were done"),
+        Ended::Signalled(signal) => {
+            format!("the process was ended by {} before the tests were done", signal_name(signal))
         }
-        (Report::Told(_), Err(signal)) => {
-            (Status::Tampered, format!("a report came, but the process was ended by {}", signal_name(signal)))
+        _ => "the code cut the line to the tests".to_owned(),
+    }
+}
+
+/// The verdict of a process that ended by itself or by a signal.
+fn of_report(evidence: &Evidence) -> (Status, String) {
+    let ended = evidence.run.ended;
+    // A failure needs no proof.
+    if let Some(Failure::Said(why)) = &evidence.failure {
+        return (Status::Failed, why.clone());
+    }
+    let is_done = ended == Ended::Exited(0) || evidence.failure.is_some();
+    match &evidence.report {
+        Report::Forged => (Status::Tampered, "the code wrote to the report of the tests".to_owned()),
+        Report::Missing => match &evidence.complaint {
+            Some(complaint) if matches!(ended, Ended::Exited(_)) => (Status::Error, complaint.clone()),
+            _ => (Status::Killed, early_end(ended)),
+        },
+        Report::ExitCode(words) if is_done => (Status::Passed, words.clone()),
+        Report::Judge(record) if is_done => of_record(record),
+        Report::Tests { tests, is_whole, .. } if is_done => of_tests(evidence, tests, *is_whole),
+        // Nobody had said yet that all was done.
+        Report::ExitCode(_) | Report::Tests { by: Reporter::Guard, .. } => (Status::Killed, early_end(ended)),
+        Report::Judge(_) | Report::Tests { .. } => {
+            let end = match ended {
+                Ended::Exited(code) => format!("ended with exit code {code}"),
+                Ended::Signalled(signal) => format!("was ended by {}", signal_name(signal)),
+                _ => "did not end by itself".to_owned(),
+            };
+            (Status::Tampered, format!("a report came, but the process {end}"))
         }
     }
 }
 
-/// A record that came as it should.
-fn told(record: Record) -> (Status, String) {
-    let status = match record.status.as_str() {
-        "passed" if record.checks > 0 => {
-            let noun = if record.checks == 1 { "check" } else { "checks" };
-            return (Status::Passed, format!("{} {noun}", record.checks));
+/// What the judge says.
+fn of_record(record: &Record) -> (Status, String) {
+    let status = match record.status {
+        Said::Passed if record.checks > 0 => return (Status::Passed, count(record.checks, "check")),
+        Said::Failed => Status::Failed,
+        Said::Error => Status::Error,
+        Said::NotRun => Status::NotRun,
+        Said::Tampered => Status::Tampered,
+        Said::Passed | Said::Gone | Said::Shared | Said::Nonsense => {
+            return (Status::Tampered, "the report of the tests makes no sense".to_owned());
         }
-        "failed" => Status::Failed,
-        "error" => Status::Error,
-        "not_run" => Status::NotRun,
-        "tampered" => Status::Tampered,
-        _ => return (Status::Tampered, "the report of the tests makes no sense".to_owned()),
     };
-    (status, record.message)
+    (status, record.message.clone())
 }
 
-impl Report {
-    fn is_missing_or_forged(&self) -> bool {
-        !matches!(self, Report::Told(_))
+/// Of tests by name none may have failed, and each wanted one must have passed.
+fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, String) {
+    if let Some(complaint) = &evidence.complaint {
+        return (Status::Error, complaint.clone());
     }
+    let counted: Vec<&TestEnd> = tests.iter().filter(|test| !evidence.flaky.contains(&test.name)).collect();
+    let with = |outcome: Outcome| counted.iter().filter(move |test| test.outcome == outcome);
+    if let Some(TestEnd { name, why, .. }) = with(Outcome::Failed).next() {
+        return (Status::Failed, if why.is_empty() { format!("{name} failed") } else { format!("{name}: {why}") });
+    }
+    if let Some(TestEnd { name, .. }) = with(Outcome::Odd).next() {
+        return (Status::Tampered, format!("the report of {name} makes no sense"));
+    }
+    let early = |what: &str| (Status::Killed, format!("the process ended with exit code 0 before {what} done"));
+    // Two tests in two modules may have one name.
+    let times = |name: &String| tests.iter().filter(|test| test.name == *name).count();
+    let asked = |name: &String| evidence.asked.iter().filter(|other| *other == name).count();
+    if let Some(name) = evidence.asked.iter().find(|name| times(name) < asked(name)) {
+        return early(&format!("{name} was"));
+    }
+    if !is_whole {
+        return early("the tests were");
+    }
+    for name in &evidence.wanted {
+        match counted.iter().find(|test| test.name == *name).map(|test| test.outcome) {
+            None => return (Status::Failed, format!("{name} was not run: it is there without the candidate")),
+            Some(Outcome::Passed) => {}
+            Some(_) => return (Status::Failed, format!("{name} was skipped, and it has to run")),
+        }
+    }
+    match with(Outcome::Passed).count() as u64 {
+        0 => (Status::NotRun, "no tests were run".to_owned()),
+        passed => (Status::Passed, count(passed, "test")),
+    }
+}
+
+fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 fn signal_name(signal: i32) -> String {
@@ -201,7 +295,11 @@ fn signal_name(signal: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::time::Duration;
+
     use super::*;
+    use crate::trial::judge::record::judged;
 
     const PASS: &str = "{\"nonce\":\"n\",\"status\":\"passed\",\"checks\":3,\"message\":\"\"}\n";
 
@@ -210,13 +308,18 @@ mod tests {
         Run { ended, has_started: true, record: record.as_bytes().to_vec(), output: String::new(), elapsed }
     }
 
-    fn status(ended: Ended, record: &str) -> Status {
-        of(&run(ended, record), "n", &Limits::default()).unwrap().status
+    fn evidence(run: Run) -> Evidence {
+        let report = judged(&run.record, "n");
+        Evidence::of(run, report)
+    }
+
+    fn decided(evidence: &Evidence) -> Verdict {
+        decide(evidence, &Limits::default()).unwrap()
     }
 
     #[test]
     fn a_pass_needs_everything() {
-        let verdict = of(&run(Ended::Exited(0), PASS), "n", &Limits::default()).unwrap();
+        let verdict = decided(&evidence(run(Ended::Exited(0), PASS)));
         assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 checks"));
         let cases = [
             (Ended::Exited(0), String::new(), Status::Killed),
@@ -238,7 +341,7 @@ mod tests {
             (Ended::Exited(0), PASS.replace("passed", "PASSED"), Status::Tampered),
         ];
         for (ended, record, expected) in cases {
-            assert_eq!(status(ended, &record), expected, "{ended:?} {record}");
+            assert_eq!(decided(&evidence(run(ended, &record))).status, expected, "{ended:?} {record}");
         }
     }
 
@@ -269,16 +372,13 @@ mod tests {
         ];
         for (judge, record, worker, expected) in cases {
             // What stands in the worker's own record counts for nothing.
-            let pair = Pair { judge: run(judge, &record), worker: run(worker, PASS) };
-            let Judged::Verdict(verdict) = of_pair(&pair, "n", &Limits::default()).unwrap() else { panic!("{record}") };
+            let verdict = decided(&Evidence { worker: Some(run(worker, PASS)), ..evidence(run(judge, &record)) });
             assert_eq!((verdict.status, verdict.message.as_str()), expected, "{judge:?} {record} {worker:?}");
             assert_eq!(verdict.assurance, Assurance::Separate);
         }
-        let shared = Pair { judge: run(Ended::Exited(0), &said("shared")), worker: run(Ended::Exited(0), "") };
-        assert_eq!(of_pair(&shared, "n", &Limits::default()).unwrap(), Judged::NeedsOne(String::new()));
-        let mut absent = Pair { judge: run(Ended::Exited(0), &said("gone")), worker: run(Ended::Exited(1), "") };
-        absent.worker.has_started = false;
-        assert!(of_pair(&absent, "n", &Limits::default()).is_err());
+        let absent = Run { has_started: false, ..run(Ended::Exited(1), "") };
+        let absent = Evidence { worker: Some(absent), ..evidence(run(Ended::Exited(0), &said("gone"))) };
+        assert!(decide(&absent, &Limits::default()).is_err());
     }
 
     #[test]
@@ -286,7 +386,86 @@ mod tests {
         let mut failed = run(Ended::Exited(1), "");
         failed.has_started = false;
         failed.output = "Fatal Python error\n\n".to_owned();
-        let error = of(&failed, "n", &Limits::default()).unwrap_err();
+        let error = decide(&evidence(failed), &Limits::default()).unwrap_err();
         assert!(error.to_string().contains("Fatal Python error"));
+    }
+
+    fn named(by: Reporter, ended: Ended, tests: &[(&str, Outcome)]) -> Evidence {
+        let tests = tests.iter().map(|(name, outcome)| TestEnd::new(name, *outcome)).collect();
+        Evidence::of(run(ended, ""), Report::Tests { by, tests, is_whole: true })
+    }
+
+    #[test]
+    fn every_wanted_test_has_to_pass_by_name() {
+        use Outcome::{Failed, Odd, Passed, Skipped};
+        let status = |tests: &[(&str, Outcome)], wanted: &[&str], flaky: &[&str]| {
+            let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+            let all = named(Reporter::Runner, Ended::Exited(0), tests);
+            decided(&Evidence { wanted: names(wanted), flaky: names(flaky), ..all }).status
+        };
+        let both = &["a", "b"];
+        assert_eq!(status(&[("a", Passed), ("b", Passed)], both, &[]), Status::Passed);
+        assert_eq!(status(&[("a", Passed), ("b", Passed), ("new", Passed)], both, &[]), Status::Passed);
+        assert_eq!(status(&[("a", Passed)], both, &[]), Status::Failed, "one vanished");
+        assert_eq!(status(&[("a", Passed), ("b", Skipped)], both, &[]), Status::Failed);
+        assert_eq!(status(&[("a", Failed), ("b", Passed)], both, &[]), Status::Failed);
+        assert_eq!(status(&[("a", Passed), ("b", Odd)], both, &[]), Status::Tampered);
+        assert_eq!(status(&[], both, &[]), Status::Failed);
+        assert_eq!(status(&[], &[], &[]), Status::NotRun, "nothing run is no pass");
+        assert_eq!(status(&[("a", Skipped)], &[], &[]), Status::NotRun);
+        assert_eq!(status(&[("a", Passed), ("b", Failed)], &["a"], &["b"]), Status::Passed);
+        assert_eq!(status(&[("b", Passed)], &["a"], &["b"]), Status::Failed);
+    }
+
+    #[test]
+    fn no_end_before_the_tests_are_done_is_a_pass() {
+        let asked = || vec!["a".to_owned(), "b".to_owned()];
+        let (one, both) = (&[("a", Outcome::Passed)][..], &[("a", Outcome::Passed), ("b", Outcome::Passed)][..]);
+        let early = "the process ended with exit code 0 before b was done";
+        let guard = |ended, tests| Evidence { asked: asked(), ..named(Reporter::Guard, ended, tests) };
+        let found = |evidence: &Evidence| {
+            let verdict = decided(evidence);
+            (verdict.status, verdict.message)
+        };
+        assert_eq!(found(&guard(Ended::Exited(0), both)), (Status::Passed, "2 tests".to_owned()));
+        assert_eq!(found(&guard(Ended::Exited(0), one)), (Status::Killed, early.to_owned()));
+        assert_eq!(found(&guard(Ended::Exited(3), both)).0, Status::Killed);
+        assert_eq!(found(&guard(Ended::Signalled(11), both)).0, Status::Killed);
+        assert_eq!(found(&named(Reporter::Runner, Ended::Exited(3), both)).0, Status::Tampered);
+        let twice = Evidence { asked: vec!["a".to_owned(); 2], ..guard(Ended::Exited(0), one) };
+        assert_eq!(found(&twice).0, Status::Killed, "one of two with one name was cut off");
+        let mut cut = guard(Ended::Exited(0), both);
+        cut.report = Report::Tests { by: Reporter::Guard, tests: vec![], is_whole: false };
+        cut.asked.clear();
+        assert_eq!(found(&cut).0, Status::Killed);
+        let failed = Failure::Said("no".to_owned());
+        let failed = Evidence { failure: Some(failed), ..guard(Ended::Exited(101), both) };
+        assert_eq!(found(&failed), (Status::Failed, "no".to_owned()), "passed, and yet the process says no");
+    }
+
+    #[test]
+    fn a_pass_that_changed_the_tests_is_none() {
+        let passed = Evidence::of(run(Ended::Exited(0), ""), Report::ExitCode("it ended with 0".to_owned()));
+        assert_eq!(decided(&passed).status, Status::Passed);
+        let verdict = decided(&Evidence { changed: Some("test_a.py".to_owned()), ..passed });
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, "the code changed test_a.py"));
+        let failed = Evidence::of(run(Ended::Exited(1), ""), Report::ExitCode(String::new()));
+        assert_eq!(decided(&failed).status, Status::Killed);
+    }
+
+    #[test]
+    fn nothing_else_makes_a_pass() {
+        fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
+            let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+            entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+        }
+        let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/trial");
+        let rust = |path: &Path| path.extension().is_some_and(|ending| ending == "rs");
+        for path in sources(&room).into_iter().filter(|path| rust(path) && !path.ends_with("verdict.rs")) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let names = code.lines().filter(|line| line.contains("Status::Passed") || line.contains("Status::*"));
+            assert_eq!(names.collect::<Vec<_>>(), Vec::<&str>::new(), "{}: only `decide` makes a pass", path.display());
+        }
     }
 }

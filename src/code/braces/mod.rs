@@ -37,6 +37,7 @@ pub(super) struct Table {
 macro_rules! rules {
     ($table:ident) => {
         Rules {
+            lexicon: Some($table.lexicon),
             encoding: |_| None,
             functions: |text| braces::functions(&$table, text),
             goes_on: |_, this| this.tail.trim() == "}",

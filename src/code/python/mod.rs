@@ -11,6 +11,7 @@ use super::definition::Grammar;
 use super::rules::Rules;
 
 pub(super) static RULES: Rules = Rules {
+    lexicon: None,
     encoding: encoding::declared,
     functions: functions::functions,
     goes_on: functions::goes_on,

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use super::Project;
 use super::list::{List, list};
 use crate::sandbox::Scratch;
+use crate::untrusted::clean_line;
 
 /// The largest project that is copied.
 const LARGEST: u64 = 200 << 20;
@@ -83,23 +84,28 @@ impl Base {
         fs::read_to_string(self.folder.path().join(file))
     }
 
-    /// Writes a text into a copy; nothing on the way may lead out of it.
-    #[allow(clippy::unused_self, reason = "only who has the base writes into its copies")]
-    pub fn put(&self, place: &Path, file: &Path, text: &str) -> io::Result<()> {
-        put(place, file, text)
-    }
-
     /// The first file that steers the tests and is not what it was.
-    pub fn changed(&self, project: &Project, copy: &Copy) -> Option<&Path> {
+    pub fn changed(&self, project: &Project, copy: &Copy) -> Option<String> {
         let steering = self.list.files.iter().filter(|path| project.is_steering(path) && **path != project.file);
-        steering.map(PathBuf::as_path).find(|path| {
+        let mut changed = steering.filter(|path| {
             let same = |folder: &Path| fs::read(folder.join(path)).ok();
             same(self.folder.path()) != same(copy.path())
-        })
+        });
+        changed.next().map(|path| clean_line(&path.to_string_lossy(), 200))
     }
 }
 
 impl Copy {
+    /// Of nothing.
+    pub fn empty() -> io::Result<Self> {
+        Ok(Self { folder: Scratch::new()?, readable: Vec::new() })
+    }
+
+    /// Writes a text into it; nothing on the way may lead out.
+    pub fn put(&self, file: &Path, text: &str) -> io::Result<()> {
+        put(self.path(), file, text)
+    }
+
     /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
@@ -134,7 +140,7 @@ fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir_all(parent)?;
     }
     if meta.is_symlink() {
-        return symlink(fs::read_link(from)?, to);
+        return symlink(&fs::read_link(from)?, to);
     }
     if !meta.is_file() {
         // Pipes, sockets and devices are nobody's source.
@@ -179,8 +185,8 @@ mod tests {
         fs::write(root.join("src/a.py"), "old").unwrap();
         fs::write(root.join("test_a.py"), "tests").unwrap();
         fs::write(root.join("target/debug/big"), "x").unwrap();
-        symlink("/etc/passwd", root.join("leads_out")).unwrap();
-        symlink("/tmp", root.join("folder_out")).unwrap();
+        symlink(Path::new("/etc/passwd"), root.join("leads_out")).unwrap();
+        symlink(Path::new("/tmp"), root.join("folder_out")).unwrap();
         let mut project =
             Project { root: root.to_path_buf(), package: "".into(), file: "src/a.py".into(), tests: None };
         let base = Base::new(root).unwrap();
@@ -192,7 +198,7 @@ mod tests {
         assert_eq!(copy.readable, [root.join("node_modules")]);
         assert_eq!(base.changed(&project, &copy), None);
         fs::write(copy.path().join("test_a.py"), "pass").unwrap();
-        assert_eq!(base.changed(&project, &copy), Some(Path::new("test_a.py")));
+        assert_eq!(base.changed(&project, &copy), Some("test_a.py".to_owned()));
         assert_eq!(fs::read_to_string(root.join("test_a.py")).unwrap(), "tests");
         // A file behind a link that leads out is refused; the link itself is replaced, not followed.
         project.file = "folder_out/made".into();

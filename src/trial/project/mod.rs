@@ -2,15 +2,17 @@
 //!
 //! A trial never writes to the user's own files: it gets a copy, with dependencies (installed packages) linked and readable only.
 
-mod belongs;
+pub mod baseline;
+pub mod cache;
 mod copy;
 mod list;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use belongs::needs_project;
 pub use copy::{Base, Copy};
+
+use super::tool::is_own_folder;
 
 /// Files that mark the top of a project.
 const MARKERS: &[&str] = &["Cargo.toml", "package.json", "go.mod", "pyproject.toml", "setup.cfg", "setup.py"];
@@ -58,6 +60,11 @@ impl Project {
         Some(Self { package: relative(&package)?, file: relative(&file)?, tests, root: root.clone() })
     }
 
+    /// Whether a file of this name lies beside that with the candidate, or above it in the project.
+    pub fn has_above(&self, name: &str) -> bool {
+        self.file.ancestors().skip(1).any(|folder| self.root.join(folder).join(name).is_file())
+    }
+
     /// Whether a file decides what the tests are: a candidate must not change it.
     fn is_steering(&self, path: &Path) -> bool {
         self.tests.as_deref() == Some(path)
@@ -74,7 +81,7 @@ impl Project {
 
 /// The top folder of the project around a file, and the folder of its nearest package. Never the home folder or one above.
 fn top(file: &Path) -> Option<(PathBuf, PathBuf)> {
-    let is_own = |folder: &Path| super::interpreter::is_own_folder(folder, std::env::home_dir().as_deref());
+    let is_own = |folder: &Path| is_own_folder(folder, std::env::home_dir().as_deref());
     let above: Vec<&Path> = file.ancestors().skip(1).take_while(|folder| is_own(folder)).collect();
     let package = above.iter().find(|folder| MARKERS.iter().any(|name| folder.join(name).is_file()));
     let repository = above.iter().find(|folder| folder.join(".git").exists());

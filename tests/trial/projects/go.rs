@@ -35,7 +35,7 @@ fn go_tests_of_a_module_run_by_name() {
     for stub in [STUB, PANICS] {
         let place = module(stub, TESTS);
         let verdict = judge(&runner, &place, RIGHT);
-        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 tests"), "{}", verdict.output);
         let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(x) + x - 1"));
         assert_eq!(verdict.status, Status::Failed);
         assert_eq!(verdict.message, "TestF/of_2: calc_test.go:15: F(2) = 5, want 4");
@@ -61,7 +61,7 @@ fn go_tests_from_outside_of_the_package_and_with_a_main_of_their_own_run_too() {
         func FuzzF(f *testing.F) {\n\tf.Add(7)\n\tf.Fuzz(func(t *testing.T, x int) {\n\t\tcheck(t, x)\n\t})\n}\n";
     let place = module(PANICS, outside);
     let verdict = judge(&runner, &place, RIGHT);
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 tests"), "{}", verdict.output);
     let verdict = judge(&runner, &place, &RIGHT.replace("Twice(x)", "Twice(x) + x/3"));
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "TestF/later: calc_test.go:19: no 3"));
 }

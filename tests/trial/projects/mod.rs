@@ -36,7 +36,7 @@ fn python_tests_of_a_project_run_by_name() {
     assert!(matches!(tests(), Tests::Project(_)));
     let judge = |program: &str| place.judge(&runner, &trial(Language::Python, program, tests()));
     let verdict = judge(RIGHT);
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 checks"), "{}", verdict.output);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 tests"), "{}", verdict.output);
     let verdict = judge(&RIGHT.replace("twice(x)", "twice(x) + 1"));
     assert_eq!(verdict.status, Status::Failed);
     assert!(verdict.message.contains("test_f") && verdict.message.contains('7'), "{}", verdict.message);

@@ -46,7 +46,7 @@ fn node_tests_of_a_project_run_by_name() {
     let Some(runner) = node() else { return };
     let place = project(TESTS);
     let verdict = judge(&runner, &place, RIGHT);
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 checks"), "{}", verdict.output);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "4 tests"), "{}", verdict.output);
     let verdict = judge(&runner, &place, &RIGHT.replace("twice(x)", "twice(x) + (x & 1)"));
     assert_eq!(verdict.status, Status::Failed);
     assert_eq!(verdict.message, "f > doubles: Expected values to be strictly equal: 7 !== 6 (f.test.js:10)");
@@ -173,7 +173,7 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
         let verdict = judge(&runner, &place, right);
         assert_eq!(
             (verdict.status, verdict.message.as_str()),
-            (Status::Passed, "4 checks"),
+            (Status::Passed, "4 tests"),
             "{name}: {}",
             verdict.output
         );

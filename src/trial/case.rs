@@ -1,0 +1,73 @@
+//! A trial as its caller describes it: the program, the tests, the limits.
+
+use std::path::PathBuf;
+
+use super::project::Project;
+use crate::language::Language;
+use crate::sandbox::Limits;
+
+/// The tests of a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tests {
+    /// The `>>>` examples in the docstring of the entry point (or, without one, all docstrings of the module). `source` is the
+    /// module text they are taken from: the user's stub, not the candidate's, so that a candidate cannot remove its own tests.
+    Doctest {
+        /// Module text whose docstrings hold the examples.
+        source: String,
+    },
+    /// A tests file: plain `assert` lines, `check(candidate)` functions, `test_*` functions, unittest classes, doctests. It sees
+    /// the candidate's top-level names.
+    Source {
+        /// Name of the file, for messages.
+        name: String,
+        /// Its text.
+        text: String,
+    },
+    /// A tests file that runs in a copy of its project, with the candidate in its place.
+    Project(Project),
+    /// A command of the user's: exit code 0 is a pass.
+    Command {
+        /// The command.
+        command: Command,
+        /// The project around the file; without one the candidate stands alone in an empty folder.
+        project: Option<Project>,
+    },
+}
+
+/// A command of the user's, and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Program and arguments, with places for `{file}`, `{dir}`, `{function}` and `{line}`.
+    pub words: Vec<String>,
+    /// The file with the candidate.
+    pub file: PathBuf,
+    /// The line its function begins in, 1-based.
+    pub line: Option<usize>,
+}
+
+/// One run of tests on one candidate.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Language of `program`.
+    pub language: Language,
+    /// The whole module with the candidate in it.
+    pub program: String,
+    /// The name under which tests may import it: that of its file, without the ending.
+    pub module: Option<String>,
+    /// The function under test, dotted for methods: what `check(candidate)` gets.
+    pub entry_point: Option<String>,
+    /// What to run.
+    pub tests: Tests,
+    /// The user's own module, without the completion, as far as it is known. Tests get their helper functions from here, not from the
+    /// program, so that a candidate cannot replace them.
+    pub stub: Option<String>,
+    /// Limits.
+    pub limits: Limits,
+}
+
+impl Trial {
+    /// The function under test by its last name.
+    pub(super) fn function(&self) -> Option<&str> {
+        self.entry_point.as_deref()?.rsplit(['.', ':']).next()
+    }
+}

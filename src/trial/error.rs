@@ -1,0 +1,21 @@
+//! Why a trial could not be run at all.
+
+/// A fault that says nothing about the candidate.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The interpreter is missing.
+    #[error("no {language} interpreter found in PATH: install {language} to run these tests")]
+    NoInterpreter {
+        /// Language name.
+        language: &'static str,
+    },
+    /// There is an interpreter, but not one that can be used.
+    #[error("{0}")]
+    Interpreter(String),
+    /// The tests file is no valid program; the sentence names file and line.
+    #[error("{0}: it does not parse; correct it, or leave out --tests")]
+    TestsDoNotParse(String),
+    /// The sandbox could not be set up.
+    #[error("the sandbox could not be started: {0}")]
+    Sandbox(String),
+}

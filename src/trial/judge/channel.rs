@@ -1,0 +1,61 @@
+//! Pipes of our own to a program that is compiled from foreign code: the nonce goes in, what code of ours in it reports comes out.
+
+use std::ffi::OsString;
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use crate::trial::error::TrialError;
+
+/// A report is small.
+const LONGEST: usize = 1 << 16;
+
+/// The two pipes.
+pub struct Channel {
+    record: PipeReader,
+}
+
+/// A channel, the ends that the program gets, and the variable that says which numbers they have.
+type Opened = (Channel, Vec<OwnedFd>, (OsString, OsString));
+
+/// The name of the variable that tells the program its two descriptors.
+pub const VARIABLE: &str = "TRIAL_LINES";
+
+impl Channel {
+    /// Makes the pipes: what stays here, what the program gets, and the variable that says which numbers they have.
+    pub fn open(nonce: &str) -> Result<Opened, TrialError> {
+        let failed = |e: io::Error| TrialError::Sandbox(format!("a pipe could not be made: {e}"));
+        let (nonce_end, mut told) = io::pipe().map_err(failed)?;
+        let (record, record_end) = io::pipe().map_err(failed)?;
+        // Fits into any pipe, so nobody waits.
+        told.write_all(nonce.as_bytes()).map_err(failed)?;
+        let variable = format!("{} {}", nonce_end.as_raw_fd(), record_end.as_raw_fd());
+        Ok((Self { record }, vec![nonce_end.into(), record_end.into()], (VARIABLE.into(), variable.into())))
+    }
+
+    /// What was reported, once the program has ended: lines that begin with the nonce. `None` when anything else was written.
+    pub fn read(mut self, nonce: &str) -> Option<Vec<String>> {
+        do_not_block(&self.record);
+        let mut bytes = Vec::new();
+        let mut buffer = [0_u8; 4096];
+        while bytes.len() <= LONGEST {
+            match self.record.read(&mut buffer) {
+                Ok(count) if count > 0 => bytes.extend_from_slice(&buffer[..count]),
+                _ => break,
+            }
+        }
+        let text = String::from_utf8(bytes).ok()?;
+        let line = |line: &str| Some(line.strip_prefix(nonce)?.strip_prefix(' ')?.to_owned());
+        text.lines().map(line).collect()
+    }
+}
+
+/// A process that escaped could hold the other end open for ever.
+fn do_not_block(pipe: &PipeReader) {
+    // SAFETY: plain numbers, on a descriptor that is open.
+    unsafe {
+        let flags = libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL);
+        if flags >= 0 {
+            libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK);
+        }
+    }
+}

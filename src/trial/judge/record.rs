@@ -1,0 +1,56 @@
+//! Reads reports of one line: that of the judge, and that of a runner of tests by name. Pure.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::trial::evidence::{Record, Report, TestEnd};
+
+/// What a runner of ours reports from within.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Names {
+    /// The nonce of the run.
+    pub nonce: String,
+    /// Each test.
+    pub tests: Vec<TestEnd>,
+    /// Why tests could not be loaded; empty if they could.
+    pub complaint: String,
+}
+
+/// The judge's report of this run.
+pub fn judged(bytes: &[u8], nonce: &str) -> Report {
+    match one_line::<Record>(bytes) {
+        Some(record) if record.nonce == nonce => Report::Judge(record),
+        _ => unread(bytes),
+    }
+}
+
+/// The report of a run by name, if there is just one and it is of this run.
+pub fn named(bytes: &[u8], nonce: &str) -> Result<Names, Report> {
+    one_line::<Names>(bytes).filter(|names| names.nonce == nonce).ok_or_else(|| unread(bytes))
+}
+
+fn unread(bytes: &[u8]) -> Report {
+    if bytes.is_empty() { Report::Missing } else { Report::Forged }
+}
+
+/// One line and nothing beside it: two records are no record.
+fn one_line<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    let line = bytes.strip_suffix(b"\n").filter(|line| !line.contains(&b'\n'))?;
+    serde_json::from_slice(line).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_one_line_with_the_nonce() {
+        let line = b"{\"nonce\":\"n\",\"tests\":[[\"a\",\"passed\",\"\"]],\"complaint\":\"\"}\n";
+        assert!(named(line, "n").is_ok());
+        assert_eq!(named(line, "m"), Err(Report::Forged));
+        assert_eq!((named(&line.repeat(2), "n"), named(b"", "n")), (Err(Report::Forged), Err(Report::Missing)));
+        let odd = b"{\"nonce\":\"n\",\"tests\":[[\"a\",\"odd\",\"\"]],\"complaint\":\"\"}\n";
+        assert_eq!(named(odd, "n"), Err(Report::Forged));
+    }
+}

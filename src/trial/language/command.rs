@@ -1,0 +1,167 @@
+//! Tests by a command of the user's own: its exit code is the verdict. Nobody looks into what it does, so a pass is worth as much as
+//! the command is.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::row::Context;
+use crate::sandbox::{Ended, Job, Limits};
+use crate::trial::judge::SAME_HASHES;
+use crate::trial::language::row::{Command, Evidence, Failure, Project, Report, Trial, TrialError, Verdict, decide};
+use crate::untrusted::clean_line;
+
+/// Splits a command into words as a shell does; variables, patterns and operators are ordinary text.
+pub fn split(command: &str) -> Result<Vec<String>, String> {
+    let backslashes = command.len() - command.trim_end_matches('\\').len();
+    match shell_words::split(command) {
+        Ok(words) if words.is_empty() => Err("the test command is empty: give a program and its arguments".to_owned()),
+        Ok(words) if backslashes.is_multiple_of(2) => Ok(words),
+        Ok(_) => Err(format!("a \\ ends the test command: {command}")),
+        Err(_) => Err(format!("a quote is not closed in the test command: {command}")),
+    }
+}
+
+/// Puts what is known into the places for it: `{file}`, `{dir}`, `{function}`, `{line}`.
+fn fill(word: &str, values: &[(&str, String)]) -> String {
+    let mut filled = String::new();
+    let mut rest = word;
+    while let Some(at) = rest.find('{') {
+        let found = values.iter().find(|(name, _)| rest[at..].starts_with(name));
+        filled.push_str(&rest[..at]);
+        let length = found.map_or(1, |(name, _)| name.len());
+        filled.push_str(found.map_or("{", |(_, value)| value));
+        rest = &rest[at + length..];
+    }
+    filled + rest
+}
+
+/// What a command may use: folders of programs for its PATH, and what they have to read.
+#[derive(Clone, Debug, Default)]
+pub struct Toolbox {
+    /// Folders of programs.
+    pub path: Vec<PathBuf>,
+    /// Files and folders to read.
+    pub readable: Vec<PathBuf>,
+}
+
+/// The folders every system has.
+const SYSTEM: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+
+/// Runs the command with the candidate in a copy of its project, or alone in a folder.
+pub fn run(
+    at: &Context,
+    toolbox: &Toolbox,
+    command: &Command,
+    trial: &Trial,
+    project: Option<&Project>,
+) -> Result<Verdict, TrialError> {
+    let base = project.map(|project| at.projects.base(project)).transpose()?;
+    let project = project.zip(base.as_deref());
+    let copied = project.map(|(project, base)| base.copy(project, Some(&trial.program)));
+    let copy = copied.transpose().map_err(TrialError::Sandbox)?;
+    let (file, folder, files) = if let (Some(copy), Some((project, _))) = (&copy, project) {
+        (copy.path().join(&project.file), Some(copy.path().join(&project.package)), Vec::new())
+    } else {
+        let name = PathBuf::from(command.file.file_name().unwrap_or("candidate".as_ref()));
+        (name.clone(), None, vec![(name, trial.program.clone().into_bytes())])
+    };
+    let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let values = [
+        ("{file}", file.display().to_string()),
+        ("{dir}", parent.display().to_string()),
+        ("{function}", trial.function().unwrap_or_default().to_owned()),
+        ("{line}", command.line.map(|line| line.to_string()).unwrap_or_default()),
+    ];
+    let words: Vec<String> = command.words.iter().map(|word| fill(word, &values)).collect();
+    let path: Vec<PathBuf> = toolbox.path.iter().cloned().chain(SYSTEM.iter().map(PathBuf::from)).collect();
+    let mut readable = toolbox.readable.clone();
+    readable.extend(copy.iter().flat_map(|copy| copy.readable.clone()));
+    let program = resolve(&words[0], folder.as_deref(), &path, &mut readable)?;
+    let writable: Vec<PathBuf> = copy.iter().map(|copy| copy.path().to_path_buf()).collect();
+    // A command may be a whole build.
+    let limits = Limits {
+        file: trial.limits.file.max(512 << 20),
+        processes: trial.limits.processes.max(128),
+        memory: trial.limits.memory.max(2 << 30),
+        ..trial.limits
+    };
+    let mut environment: Vec<(OsString, OsString)> =
+        vec![("OPENSSL_CONF".into(), "/dev/null".into()), SAME_HASHES.map(Into::into).into()];
+    environment.extend(env::join_paths(&path).ok().map(|path| ("PATH".into(), path)));
+    let job = Job {
+        readable: &readable,
+        writable: &writable,
+        folder: folder.as_deref(),
+        files,
+        environment,
+        ..Job::new(&program, words[1..].iter().map(OsString::from).collect(), limits)
+    };
+    let run = at.run(job)?;
+    let shown = clean_line(&command.words.join(" "), 80);
+    let failure = match run.ended {
+        Ended::Exited(code) if code != 0 => {
+            let last = run.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            Some(Failure::Said(format!("`{shown}` ended with exit code {code}: {}", clean_line(last, 200))))
+        }
+        _ => None,
+    };
+    let changed = project.zip(copy.as_ref()).and_then(|((project, base), copy)| base.changed(project, copy));
+    let report = Report::ExitCode(format!("`{shown}` ended with exit code 0"));
+    decide(&Evidence { failure, changed, ..Evidence::of(run, report) }, &limits)
+}
+
+/// The program behind a word: a path in the project, or a name in the trial's PATH, or in the user's.
+fn resolve(
+    word: &str,
+    folder: Option<&Path>,
+    path: &[PathBuf],
+    readable: &mut Vec<PathBuf>,
+) -> Result<PathBuf, TrialError> {
+    let missing = || {
+        TrialError::Interpreter(format!(
+            "the test command's program {} was not found: give a name in PATH, or a path in the project",
+            clean_line(word, 100)
+        ))
+    };
+    if word.contains('/') {
+        let program = folder.map_or_else(|| PathBuf::from(word), |folder| folder.join(word));
+        if folder.is_none() && program.is_absolute() {
+            readable.push(program.clone());
+        }
+        return if program.is_file() { Ok(program) } else { Err(missing()) };
+    }
+    if let Some(program) = path.iter().map(|folder| folder.join(word)).find(|program| program.is_file()) {
+        return Ok(program);
+    }
+    let users = env::var_os("PATH").unwrap_or_default();
+    let mut found = env::split_paths(&users).filter(|folder| folder.is_absolute()).map(|folder| folder.join(word));
+    let program = found.find(|program| program.is_file()).ok_or_else(missing)?;
+    readable.extend(std::fs::canonicalize(&program).ok());
+    readable.push(program.clone());
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_taken_apart_as_a_shell_does() {
+        let words = |text| split(text).unwrap();
+        assert_eq!(words("pytest -q {file}"), ["pytest", "-q", "{file}"]);
+        assert_eq!(
+            words(" sh -c 'a b; \"c\"' \"d \\\"e\\\" \\n\" f\\ g '' x'y'z "),
+            ["sh", "-c", "a b; \"c\"", "d \"e\" \\n", "f g", "", "xyz"]
+        );
+        for bad in ["", "  ", "a 'b", "a \"b", "a \\"] {
+            assert!(split(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn places_are_filled_once_and_unknown_ones_stay() {
+        let values = [("{file}", "a {line} b.py".to_owned()), ("{line}", "7".to_owned())];
+        assert_eq!(fill("{file}:{line}{other}{", &values), "a {line} b.py:7{other}{");
+    }
+}

@@ -1,0 +1,57 @@
+//! Go: its row in the table of trials.
+
+mod module;
+mod project;
+mod report;
+mod single;
+mod store;
+mod text;
+
+use project::Places;
+use store::Store;
+
+use crate::language::Language;
+use crate::trial::language::row::{
+    Context, Lookup, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
+};
+
+pub const ROW: Row = Row {
+    languages: &[Language::Go],
+    // Tests in a module are compiled with it.
+    needs_project: |sources| sources.project.has_above("go.mod"),
+    open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),
+};
+
+const RECIPE: Recipe = Recipe {
+    language: "Go",
+    names: &["go"],
+    questions: &[&["env", "GOVERSION", "GOROOT"]],
+    from_root: true,
+    oldest: (1, 18),
+    place: |places| {
+        let root = places.first()?.canonicalize().ok()?;
+        Some((root.join("bin/go"), vec![root]))
+    },
+};
+
+/// A Go, and what was built with it.
+#[derive(Debug)]
+struct Go {
+    tool: Lookup,
+    store: Store,
+    places: Places,
+}
+
+impl TrialLanguage for Go {
+    fn tool(&self) -> Result<&Tool, TrialError> {
+        self.tool.get()
+    }
+
+    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
+        single::run(at, self.tool()?, &self.store, trial)
+    }
+
+    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+        project::run(at, self.tool()?, (&self.store, &self.places), trial, project)
+    }
+}

@@ -1,0 +1,147 @@
+//! Tests of a Go module: laid out with a guard, compiled, run by name.
+//!
+//! A package of ours that the candidate's imports, and that therefore comes up before it, reports how each test ended, subtests
+//! included. Nothing of the candidate's runs while it is compiled, so what was compiled is kept for the next one.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::report::{Told, read, with_messages};
+use super::store::Store;
+use super::text::{guarded, with_import};
+use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
+use crate::trial::language::compiled::{compile_limits, make_executable};
+use crate::trial::language::row::{
+    Context, Copy, Evidence, Failure, Outcome, Report, Reporter, Tool, TrialError, driver, nonce,
+};
+
+const GUARD: &str = include_str!("guard.go.txt");
+
+/// Name of the program in its folder.
+const PROGRAM: &str = "tests";
+
+/// The tests of a file in its module.
+pub struct Suite {
+    /// The tests file, relative to the root.
+    pub file: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// The file with the candidate, relative to the root.
+    pub program: PathBuf,
+    /// The package that this belongs to.
+    pub package: String,
+    /// The folder with `go.mod`, relative to the root.
+    pub module: PathBuf,
+    /// What packages of the module are imported by.
+    pub path: String,
+}
+
+impl Suite {
+    /// The tests of the file, by name.
+    pub fn names(&self) -> Vec<String> {
+        guarded(&self.text, "").1
+    }
+
+    /// Puts the guard into a copy, and the calls to it.
+    pub fn lay_out(&self, copy: &Copy, secret: &str) -> std::io::Result<()> {
+        let import = format!("{}/{secret}", self.path);
+        copy.put(&self.module.join(secret).join("guard.go"), &GUARD.replace("@GUARD@", secret))?;
+        // The candidate's package imports the guard, so that the guard comes up first.
+        let beside = self.program.with_file_name(format!("{secret}.go"));
+        copy.put(&beside, &format!("package {}\n\nimport _ \"{import}\"\n", self.package))?;
+        let (text, _) = guarded(&self.text, secret);
+        copy.put(&self.file, &with_import(&text, &import))
+    }
+
+    /// The folder of the tests, relative to the root.
+    fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+}
+
+/// What all builds and runs of a trial share.
+pub struct Runs<'a> {
+    pub at: &'a Context<'a>,
+    pub go: &'a Tool,
+    pub store: &'a Store,
+    pub suite: &'a Suite,
+    pub limits: Limits,
+}
+
+/// What came of a build.
+pub enum Built {
+    /// A program, in a folder of its own, and where its sources lie: tests may look for files beside them.
+    Program(Scratch, PathBuf),
+    /// None; what was said.
+    Failed(Run),
+}
+
+impl Runs<'_> {
+    /// Compiles the tests of a copy of the module.
+    pub fn compile(&self, copy: &Copy) -> Result<Built, TrialError> {
+        let Self { at, go, store, suite, limits } = *self;
+        let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
+        let products = Scratch::new().map_err(failed)?;
+        let binary = products.path().join(PROGRAM);
+        let (_kept, compiled) = store.open().map_err(failed)?;
+        let mut arguments: Vec<OsString> = ["test", "-c", "-vet=off", "-o"].map(OsString::from).to_vec();
+        arguments.extend([binary.clone().into_os_string(), ".".into()]);
+        let modules = store.modules(go);
+        let mut environment: Vec<(OsString, OsString)> = vec![
+            ("PATH".into(), go.path().into()),
+            ("GOCACHE".into(), compiled.clone().into()),
+            // Nothing is downloaded, and nothing of the user's settings counts.
+            ("GOPROXY".into(), "off".into()),
+            ("GOSUMDB".into(), "off".into()),
+            ("GOTOOLCHAIN".into(), "local".into()),
+            ("GOENV".into(), "off".into()),
+            // Flags for the C compiler could stand in the candidate.
+            ("CGO_ENABLED".into(), "0".into()),
+        ];
+        environment.extend(modules.iter().map(|folder| ("GOMODCACHE".into(), folder.into())));
+        let readable: Vec<PathBuf> = go.readable.iter().cloned().chain(modules).collect();
+        let job = Job::new(&go.program, arguments, compile_limits(limits));
+        let job = Job { environment, ..job };
+        let run = at.run_in(copy, suite.folder(), &readable, &[&compiled, products.path()], job)?;
+        if run.ended == Ended::Exited(0) && make_executable(&binary) {
+            return Ok(Built::Program(products, copy.path().to_path_buf()));
+        }
+        // What the compiler calls files of the copy are the user's files.
+        let output = run.output.lines().filter(|line| !line.starts_with("# ")).collect::<Vec<_>>().join("\n");
+        Ok(Built::Failed(Run { output, ..run }))
+    }
+
+    /// Runs compiled tests by name, in a copy of the project: how that ended, and what was told.
+    pub fn once(
+        &self,
+        (program, sources): (&Scratch, &Path),
+        copy: &Copy,
+        names: &[String],
+    ) -> Result<(Run, Option<Told>), TrialError> {
+        let nonce = nonce()?;
+        let only = format!("-test.run=^({})$", names.join("|"));
+        let arguments: Vec<OsString> = ["-test.paniconexit0", "-test.count=1", &only].map(OsString::from).to_vec();
+        let binary = program.path().join(PROGRAM);
+        let limits = Limits { file: self.limits.file.max(64 << 20), ..self.limits };
+        let job = driver(&binary, arguments, nonce.clone().into_bytes(), limits);
+        let readable = [program.path().to_path_buf(), sources.to_path_buf()];
+        let run = self.at.run_in(copy, self.suite.folder(), &readable, &[], job)?;
+        let told = read(&run.record, &nonce);
+        Ok((run, told))
+    }
+}
+
+/// What a run of tests with a candidate leaves behind.
+pub fn evidence(run: Run, told: Option<Told>, names: Vec<String>) -> Evidence {
+    let Some(told) = told else { return Evidence::of(run, Report::Forged) };
+    let failure = match run.ended {
+        Ended::Exited(code) if code != 0 => {
+            let has_failed = told.tests.iter().any(|test| test.outcome == Outcome::Failed);
+            Some(if has_failed { Failure::Reported } else { Failure::Said(told.why(&names, &run.output, code)) })
+        }
+        _ => None,
+    };
+    let tests = with_messages(told.tests, &run.output);
+    let report = Report::Tests { by: Reporter::Guard, tests, is_whole: true };
+    Evidence { failure, asked: names, ..Evidence::of(run, report) }
+}

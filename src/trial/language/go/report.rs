@@ -1,0 +1,134 @@
+//! What the guard in Go tests reports, and what failing tests print. Pure.
+
+use crate::trial::language::row::{Outcome, TestEnd};
+use crate::untrusted::clean_line;
+
+/// What the guard told.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Each test that came to its end.
+    pub tests: Vec<TestEnd>,
+    /// Tests that began, in order.
+    pub begun: Vec<String>,
+}
+
+impl Told {
+    /// All tests; one that began and came to no end has failed.
+    pub fn all(mut self) -> Vec<TestEnd> {
+        let lost = self.begun.iter().filter(|name| !self.has_ended(name));
+        let lost: Vec<TestEnd> = lost.map(|name| TestEnd::new(name, Outcome::Failed)).collect();
+        self.tests.extend(lost);
+        self.tests
+    }
+
+    fn has_ended(&self, name: &str) -> bool {
+        self.tests.iter().any(|test| test.name == name)
+    }
+
+    /// Why a process ended with this code although it told of no failed test: the test that it was in, and what it said.
+    pub fn why(&self, names: &[String], output: &str, code: i32) -> String {
+        match self.begun.iter().chain(names).find(|name| !self.has_ended(name)) {
+            Some(name) => format!("{name}: {}", complaint(output)),
+            None => format!("{} (exit code {code})", complaint(output)),
+        }
+    }
+}
+
+/// The report of a run; `None` when anything else was written to it.
+pub fn read(record: &[u8], nonce: &str) -> Option<Told> {
+    let text = std::str::from_utf8(record).ok()?;
+    let mut told = Told::default();
+    for line in text.split_terminator('\n') {
+        let mut words = line.strip_prefix(nonce)?.strip_prefix('\t')?.split('\t');
+        match words.next()? {
+            "began" => told.begun.push(words.next()?.to_owned()),
+            "ended" => {
+                while let Some(outcome) = words.next() {
+                    let outcome = match outcome {
+                        "passed" => Outcome::Passed,
+                        "failed" => Outcome::Failed,
+                        "skipped" => Outcome::Skipped,
+                        _ => return None,
+                    };
+                    let name = words.next()?;
+                    // Who reports a test twice has not run it twice.
+                    if told.has_ended(name) {
+                        return None;
+                    }
+                    told.tests.push(TestEnd::new(name, outcome));
+                }
+            }
+            _ => return None,
+        }
+    }
+    (text.is_empty() || text.ends_with('\n')).then_some(told)
+}
+
+/// What the first panic said, or the last line.
+fn complaint(output: &str) -> &str {
+    let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "FAIL");
+    lines()
+        .find(|line| line.starts_with("panic:") || line.starts_with("fatal error:"))
+        .or_else(|| lines().next_back())
+        .unwrap_or("it said nothing")
+}
+
+/// The tests with what failing ones printed: the lines below their own, up to the next.
+pub fn with_messages(tests: Vec<TestEnd>, output: &str) -> Vec<TestEnd> {
+    let message = |name: &str| {
+        let is_head = |line: &str| ["--- ", "=== ", "panic:"].iter().any(|mark| line.trim_start().starts_with(mark));
+        let own = format!("--- FAIL: {name} (");
+        let after = output.lines().skip_while(|line| !line.trim_start().starts_with(&own)).skip(1);
+        let said: Vec<&str> =
+            after.take_while(|line| line.starts_with(' ') && !is_head(line)).flat_map(str::split_whitespace).collect();
+        let panic = || output.lines().find(|line| line.starts_with("panic:")).unwrap_or_default();
+        if said.is_empty() { panic().trim_end_matches(" [recovered]").to_owned() } else { said.join(" ") }
+    };
+    let told = |test: TestEnd| match test.outcome {
+        Outcome::Failed => TestEnd { why: clean_line(&message(&test.name), 300), ..test },
+        _ => test,
+    };
+    tests.into_iter().map(told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_the_nonce_in_every_line_and_each_test_once() {
+        let report = read(b"n\tbegan\tA\nn\tended\tpassed\tA/x\tfailed\tA\nn\tbegan\tB\n", "n").unwrap();
+        assert_eq!(report.begun, ["A", "B"]);
+        let outcomes: Vec<_> = report.tests.iter().map(|test| (test.name.as_str(), test.outcome)).collect();
+        assert_eq!(outcomes, [("A/x", Outcome::Passed), ("A", Outcome::Failed)]);
+        assert_eq!(read(b"", "n").unwrap().begun.len(), 0);
+        for bad in [
+            "m\tbegan\tA\n",
+            "n\tended\tpassed\tA",
+            "n\tended\tpassed\n",
+            "n\tended\tpassed\tA\nn\tended\tfailed\tA\n",
+            "n\n",
+            "\n",
+        ] {
+            assert_eq!(read(bad.as_bytes(), "n"), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_bad_end_is_put_down_to_the_test_that_was_running() {
+        let names = ["A".to_owned(), "B".to_owned()];
+        let why = |record: &str| read(record.as_bytes(), "n").unwrap().why(&names, "x\npanic: no\n", 2);
+        assert_eq!(why("n\tbegan\tB\n"), "B: panic: no");
+        assert_eq!(why("n\tended\tpassed\tA\n"), "B: panic: no");
+        assert_eq!(why("n\tended\tpassed\tA\nn\tended\tpassed\tB\n"), "panic: no (exit code 2)");
+    }
+
+    #[test]
+    fn failing_tests_say_what_they_printed() {
+        let output = "noise\n--- FAIL: A (0.00s)\n    --- FAIL: A/x (0.00s)\n        a_test.go:7: got 7,\n            want 6\n    --- FAIL: A/y (0.00s)\n        a_test.go:8: no\nFAIL\n";
+        let failed = |name: &str| TestEnd::new(name, Outcome::Failed);
+        let told = with_messages(vec![failed("A/x"), failed("A/y"), failed("A")], output);
+        let messages: Vec<&str> = told.iter().map(|test| test.why.as_str()).collect();
+        assert_eq!(messages, ["a_test.go:7: got 7, want 6", "a_test.go:8: no", ""]);
+    }
+}

@@ -1,0 +1,135 @@
+//! JavaScript and TypeScript: their row in the table of trials.
+
+mod project;
+mod runner;
+mod single;
+
+use std::path::{Component, Path};
+
+use single::Runs;
+
+use crate::language::Language;
+use crate::sandbox::Limits;
+use crate::trial::language::row::{
+    Context, Lookup, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
+};
+
+pub const ROW: Row = Row {
+    languages: &[Language::JavaScript, Language::TypeScript],
+    needs_project,
+    open: || Box::new(JavaScript(Lookup::new(&RECIPE))),
+};
+
+const RECIPE: Recipe = Recipe {
+    language: "JavaScript",
+    names: &["node", "nodejs"],
+    questions: &[&["-p", "process.versions.node + '\\n' + process.execPath"]],
+    from_root: true,
+    oldest: (18, 0),
+    place: |places| {
+        let program = places.first()?.canonicalize().ok()?;
+        let library = program.parent().and_then(Path::parent).map(|prefix| prefix.join("lib"));
+        Some((program, library.into_iter().filter(|library| library.is_dir()).collect()))
+    },
+};
+
+/// A node.
+#[derive(Debug)]
+struct JavaScript(Lookup);
+
+impl TrialLanguage for JavaScript {
+    fn tool(&self) -> Result<&Tool, TrialError> {
+        self.0.get()
+    }
+
+    fn check(&self, language: Language) -> Result<(), TrialError> {
+        check(self.tool()?, language)
+    }
+
+    fn check_tests(&self, at: &Context, language: Language, name: &str, text: &str) -> Result<(), TrialError> {
+        match language {
+            Language::JavaScript => {
+                single::parse(&Runs { at, node: self.tool()?, limits: Limits::default() }, name, text)
+            }
+            _ => self.check(language),
+        }
+    }
+
+    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
+        let node = self.tool()?;
+        check(node, trial.language)?;
+        single::run(&Runs { at, node, limits: trial.limits }, trial)
+    }
+
+    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+        project::run(at, self.tool()?, trial, project)
+    }
+}
+
+/// Whether this node can run programs in this language.
+fn check(node: &Tool, language: Language) -> Result<(), TrialError> {
+    if language == Language::TypeScript && node.version < (22, 13) {
+        let (major, minor) = node.version;
+        return Err(TrialError::Interpreter(format!(
+            "TypeScript needs node 22.13 or newer, which removes types by itself, and {} is {major}.{minor}: install a newer one, or give the tests as --test-command",
+            node.program.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Whether the tests or the program import files of the project or installed packages.
+fn needs_project(sources: &Sources) -> bool {
+    let Sources { project, tests_file, program, tests } = *sources;
+    [(program, project.file.as_path()), (tests, tests_file)]
+        .iter()
+        .any(|(text, from)| imports(text).any(|name| is_needed(project, from, name)))
+}
+
+/// What lines of JavaScript import or require.
+fn imports(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let start = ["require(", "from ", "import "].iter().find_map(|word| {
+            let rest = line[line.find(word)? + word.len()..].trim_start();
+            rest.strip_prefix(['"', '\''])
+        })?;
+        start.split(['"', '\'']).next()
+    })
+}
+
+/// Whether a specifier names a file of the project that is not the candidate's, or an installed package.
+fn is_needed(project: &Project, from: &Path, name: &str) -> bool {
+    if !name.starts_with('.') {
+        let folders = from.ancestors().skip(1);
+        return folders.map(|f| project.root.join(f).join("node_modules").join(name)).any(|path| path.exists());
+    }
+    let mut path = from.parent().unwrap_or(Path::new("")).to_path_buf();
+    for part in Path::new(name).components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            Component::Normal(part) => path.push(part),
+            _ => {}
+        }
+    }
+    path.with_extension("") != project.file.with_extension("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_need_their_project_when_they_import_more_than_the_candidate() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project {
+            root: folder.path().to_path_buf(),
+            package: "".into(),
+            file: "src/a.js".into(),
+            tests: Some("test/a.test.js".into()),
+        };
+        let tests_file = Path::new("test/a.test.js");
+        let needs = |program, tests| needs_project(&Sources { project: &project, tests_file, program, tests });
+        assert!(!needs("", "import { f } from '../src/a.js';\nconst fs = require('node:fs');\n"));
+        assert!(needs("", "const b = require(\"../src/b\");\n") && needs("import x from './b.js'", ""));
+    }
+}

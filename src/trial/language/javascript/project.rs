@@ -1,0 +1,161 @@
+//! JavaScript and TypeScript in a project: its tests file, run by the project's own runner in a copy of the project.
+//!
+//! Each runner gets a reporter of ours, which comes up before all other code and reports each test by name on a pipe of ours. Tests and
+//! candidate share its process, or what it starts.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::check;
+use super::runner::Plan;
+use crate::language::Language;
+use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
+use crate::trial::language::row::{
+    Context, Copy, Evidence, Project, Report, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
+};
+use crate::trial::project::cache;
+use crate::untrusted::clean_line;
+
+const RECORD: &str = include_str!("reporter/record.js");
+
+/// Waits until node's runner has taken the reporter, before the code under test is loaded.
+const WAIT: &str = "import report from './report.cjs';\nawait report.ready;\n";
+
+/// The reporter as a module of the newer kind, which is what vitest takes.
+const MODULE: &str =
+    "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('./report.cjs');\n";
+
+/// Runs a tests file of a project with the candidate in it.
+pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+    let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
+    let tests = project.tests.clone().unwrap_or_default();
+    let plan = Plan::of(project, &fs::read_to_string(project.root.join(&tests)).map_err(failed)?)?;
+    let (major, minor) = node.version;
+    if plan.row.name == "node" {
+        if major < 20 {
+            return Err(TrialError::Interpreter(format!(
+                "tests for node:test need node 20 or newer, and {} is {major}.{minor}: install a newer one, or give the tests as --test-command",
+                node.program.display()
+            )));
+        }
+        // What the project loads into node may remove the types.
+        if !plan.node.iter().any(|option| option.starts_with("--import") || option.starts_with("--loader")) {
+            check(node, trial.language)?;
+        }
+    }
+    // Tools of a project start threads, write more than a function does, and reserve far more addresses than they use.
+    let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
+    let limits = Limits {
+        file: trial.limits.file.max(64 << 20),
+        memory: trial.limits.memory.max(least),
+        processes: trial.limits.processes.max(128),
+        ..trial.limits
+    };
+    let reporter = Scratch::new().map_err(failed)?;
+    fs::write(reporter.path().join("report.cjs"), [RECORD, plan.row.reporter].concat()).map_err(failed)?;
+    fs::write(reporter.path().join("wait.mjs"), WAIT).map_err(failed)?;
+    fs::write(reporter.path().join("report.mjs"), MODULE).map_err(failed)?;
+    let reporter = reporter.path();
+    let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language, limits };
+    let evidence = cache::evidence(at.projects, project, &trial.program, at.cancel, |copy| runs.once(copy))?;
+    let evidence = match (&evidence.report, evidence.run.ended) {
+        (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
+        _ => evidence,
+    };
+    decide(&evidence, &limits)
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    nonce: &'a str,
+}
+
+/// What all runs of a trial share.
+struct Runs<'a> {
+    at: &'a Context<'a>,
+    node: &'a Tool,
+    plan: &'a Plan,
+    /// The folder of the reporter.
+    reporter: &'a Path,
+    project: &'a Project,
+    language: Language,
+    limits: Limits,
+}
+
+impl Runs<'_> {
+    /// Runs the tests in a copy of the project.
+    fn once(&self, copy: &Copy) -> Result<(Run, String), TrialError> {
+        let Self { at, node, plan, reporter, project, language, limits } = *self;
+        let nonce = nonce()?;
+        let report = reporter.join("report.cjs").display().to_string();
+        let tests = project.tests.clone().unwrap_or_default();
+        let tests = copy.path().join(tests).display().to_string();
+        // First of all, so that nothing of the project's comes before it.
+        let mut arguments: Vec<String> = ["--no-warnings", "--require", &report].map(str::to_owned).to_vec();
+        if node.version >= (20, 15) {
+            // WebAssembly would else reserve more addresses than a trial may have.
+            arguments.push("--disable-wasm-trap-handler".to_owned());
+        }
+        if plan.program.is_none() {
+            arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
+            arguments.push(format!("--test-reporter={report}"));
+            let asks = language == Language::TypeScript && ((22, 13)..(22, 18)).contains(&node.version);
+            arguments.extend(asks.then(|| "--experimental-strip-types".to_owned()));
+        }
+        arguments.extend(plan.node.clone());
+        if let Some(program) = &plan.program {
+            arguments.push(copy.path().join(program).display().to_string());
+            arguments.extend(
+                plan.row.arguments.iter().map(|word| word.replace("{folder}", &reporter.display().to_string())),
+            );
+            // Before the last, after which only tests files come.
+            let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
+            arguments.splice(at..at, plan.runner.clone());
+        }
+        arguments.push(tests);
+        let environment: Vec<(OsString, OsString)> = vec![
+            ("PATH".into(), node.path().into()),
+            // Node ends at once if it may not read the system's OpenSSL settings.
+            ("OPENSSL_CONF".into(), "/dev/null".into()),
+            ("CI".into(), "1".into()),
+            ("NO_COLOR".into(), "1".into()),
+        ];
+        let arguments = arguments.into_iter().map(OsString::from).collect();
+        let request = serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default();
+        let job = Job { environment, ..driver(&node.program, arguments, request, limits) };
+        let readable = [&node.readable[..], &[reporter.to_path_buf()]].concat();
+        Ok((at.run_in(copy, &project.package, &readable, &[], job)?, nonce))
+    }
+}
+
+/// What the first error said that nobody caught, and where it was.
+fn complaint(output: &str) -> Option<String> {
+    let is_error = |line: &&str| {
+        let kind = line.split([':', ' ']).next().unwrap_or_default();
+        kind.ends_with("Error") && kind.chars().all(char::is_alphanumeric) && line.contains(": ")
+    };
+    let error = output.lines().map(str::trim).find(is_error)?;
+    // Above the error, on a line of its own.
+    let place = output.lines().filter(|line| line.starts_with("file://") || line.starts_with('/')).find_map(|line| {
+        let (path, number) = line.rsplit_once(':')?;
+        let number: u32 = number.parse().ok()?;
+        Some(format!(" ({}:{number})", path.rsplit('/').next().unwrap_or_default()))
+    });
+    Some(clean_line(&format!("{error}{}", place.unwrap_or_default()), 400))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_that_nobody_caught_is_found_in_what_node_prints() {
+        let output = "hello: you\nfile:///tmp/x/f.mjs:2\n\n\n\nSyntaxError: Unexpected end of input\n    at compile (node:internal/x:346:16)\n\nNode.js v20.20.2\n";
+        assert_eq!(complaint(output).unwrap(), "SyntaxError: Unexpected end of input (f.mjs:2)");
+        assert_eq!(complaint("node:internal/harness:46\n      throw err;\n\nError: boom\n").unwrap(), "Error: boom");
+        assert_eq!(complaint("Errors: none\nall is well\n"), None);
+    }
+}

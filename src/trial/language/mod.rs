@@ -1,0 +1,43 @@
+//! The languages of trials: a table with a row each, and a folder with what is its own.
+
+pub mod command;
+mod compiled;
+mod go;
+mod javascript;
+mod python;
+mod row;
+mod rust;
+
+pub use row::{Context, Sources, TrialLanguage};
+
+use crate::language::Language;
+use row::Row;
+
+const ROWS: &[Row] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
+
+/// All of the table, ready to run.
+pub fn open() -> Vec<Box<dyn TrialLanguage>> {
+    ROWS.iter().map(|row| (row.open)()).collect()
+}
+
+/// The place of a language in the table.
+pub fn place(language: Language) -> usize {
+    ROWS.iter().position(|row| row.languages.contains(&language)).expect("each language has a row")
+}
+
+/// See [`Row::needs_project`].
+pub fn needs_project(language: Language, sources: &Sources) -> bool {
+    (ROWS[place(language)].needs_project)(sources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_language_has_one_row() {
+        for language in Language::ALL {
+            assert_eq!(ROWS.iter().filter(|row| row.languages.contains(language)).count(), 1, "{}", language.name());
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What a language of trials is: its row in the table, and what runs it.
+
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::language::Language;
+use crate::sandbox::{Job, Run, Sandbox};
+use crate::trial::project::cache::Projects;
+// What every language is written with.
+pub use crate::trial::case::{Command, Tests, Trial};
+pub use crate::trial::error::TrialError;
+pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
+pub use crate::trial::judge::{driver, nonce};
+pub use crate::trial::project::{Base, Copy, Project};
+pub use crate::trial::tool::{Lookup, Recipe, Tool};
+pub use crate::trial::verdict::{Status, Verdict, decide};
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct Row {
+    /// What it runs.
+    pub languages: &'static [Language],
+    /// Whether tests need more of their project than the candidate. Those that do not run alone with it, which is quicker and better guarded.
+    pub needs_project: fn(&Sources) -> bool,
+    /// Makes what runs it.
+    pub open: fn() -> Box<dyn TrialLanguage>,
+}
+
+/// A program and its tests, both in a project.
+pub struct Sources<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The tests file, relative to its root.
+    pub tests_file: &'a Path,
+    /// Text of the program.
+    pub program: &'a str,
+    /// Text of the tests.
+    pub tests: &'a str,
+}
+
+/// What runs the tests of a language. It keeps what trials share: where the compiler is, what was built.
+pub trait TrialLanguage: Debug + Send + Sync {
+    /// The program that runs or compiles it.
+    fn tool(&self) -> Result<&Tool, TrialError>;
+
+    /// Whether programs of one of its languages can be run here.
+    fn check(&self, _language: Language) -> Result<(), TrialError> {
+        self.tool().map(drop)
+    }
+
+    /// Refuses a tests file that does not parse, where that shows before there is a program.
+    fn check_tests(&self, _at: &Context, language: Language, _name: &str, _text: &str) -> Result<(), TrialError> {
+        self.check(language)
+    }
+
+    /// Runs tests with nothing but the program.
+    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError>;
+
+    /// Runs a tests file of a project in a copy of it.
+    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError>;
+}
+
+/// What runs are given.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// Where programs run.
+    pub sandbox: &'a Sandbox,
+    /// The copies of projects.
+    pub projects: &'a Projects,
+    /// Ends the trial.
+    pub cancel: &'a AtomicBool,
+}
+
+impl Context<'_> {
+    /// Runs a program.
+    pub fn run(&self, job: Job) -> Result<Run, TrialError> {
+        self.sandbox.run(job, self.cancel).map_err(TrialError::Sandbox)
+    }
+
+    /// Runs a program in a folder of a copy, which it may write, with more to read and to write.
+    pub fn run_in(
+        &self,
+        copy: &Copy,
+        folder: &Path,
+        readable: &[PathBuf],
+        writable: &[&Path],
+        job: Job,
+    ) -> Result<Run, TrialError> {
+        let readable = [readable, &copy.readable].concat();
+        let writable: Vec<PathBuf> = [copy.path()].iter().chain(writable).map(|path| path.to_path_buf()).collect();
+        let folder = copy.path().join(folder);
+        self.run(Job { readable: &readable, writable: &writable, folder: Some(&folder), ..job })
+    }
+
+    /// Whether the caller wants no more of it.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,244 @@
+//! Guards of ours in the tests of a crate, and the parts of a file that a candidate must leave as they are. Pure.
+
+use std::ops::Range;
+
+use super::edit::{Edit, apply, difference};
+use super::tests_in_text::{body, guarded};
+use crate::code::blanked;
+use crate::language::Language;
+
+/// What marks a test function.
+const MARKS: &[&str] = &["#[test]", "#[tokio::test"];
+/// What marks an item that is there for tests only.
+const FOR_TESTS: &[&str] = &["#[test]", "#[tokio::test", "#[cfg(test)]", "#[cfg(all(test", "#[cfg(any(test"];
+/// Macros by which tests judge: to name one of them again would change what the tests say.
+const JUDGES: &[&str] = &[
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "matches",
+    "panic",
+    "unreachable",
+];
+
+/// A test with a guard in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// Its name, with the modules of its file that it is in.
+    pub name: String,
+    /// It is expected to panic.
+    pub panics: bool,
+    /// It is not run.
+    pub ignored: bool,
+}
+
+/// The tests of a file.
+#[derive(Debug)]
+pub struct Guards {
+    /// In the order of the text: the guard of each reports its number here.
+    pub tests: Vec<Guard>,
+    /// Puts the guards into the text.
+    pub edits: Vec<Edit>,
+    /// What belongs to the tests.
+    pub protected: Vec<Range<usize>>,
+}
+
+impl Guards {
+    /// The tests of a text. `secret` is the name of the module of ours that guards come from; it lies at `path`.
+    pub fn of(text: &str, secret: &str, path: &str) -> Self {
+        let code = blanked(Language::Rust, text);
+        let mark = |i| format!("<{secret} {i}>");
+        let (marked, found) = guarded(text, MARKS, mark);
+        let mut edits =
+            vec![Edit::insert(first_item(&code), format!("#[cfg(test)] #[path = {path:?}] mod {secret}; "))];
+        let (mut tests, mut ours) = (Vec::new(), 0);
+        for (i, test) in found.into_iter().enumerate() {
+            let Some(at) = marked.find(&mark(i)).map(|at| at - ours) else { continue };
+            ours += mark(i).len();
+            let modules = modules(&code, at);
+            let up = if modules.is_empty() { "self::".to_owned() } else { "super::".repeat(modules.len()) };
+            edits.push(Edit::insert(at, format!(" let _guard = {up}{secret}::begin({i});")));
+            let name = [modules, vec![test.name.as_str()]].concat().join("::");
+            tests.push(Guard { name, panics: test.panics, ignored: test.ignored });
+        }
+        Self { tests, edits, protected: protected(&code) }
+    }
+
+    /// `program` with the guards, if it is the text with something else outside of the tests. Else what it changed.
+    pub fn placed_in(&self, text: &str, program: &str) -> Result<String, String> {
+        let (at, new) = difference(text, program);
+        if self.protected.iter().any(|part| part.start < at.end && at.start < part.end) {
+            return Err("the tests".to_owned());
+        }
+        if let Some(name) = judge_named_again(&blanked(Language::Rust, new)) {
+            return Err(format!("what {name}! means to the tests"));
+        }
+        let moved = |edit: &Edit| match edit.at.start {
+            place if place <= at.start => Some(edit.clone()),
+            place if place >= at.end => Some(Edit::insert(place - at.end + at.start + new.len(), edit.text.clone())),
+            _ => None,
+        };
+        let edits: Option<Vec<Edit>> = self.edits.iter().map(moved).collect();
+        edits.map(|edits| apply(program, &edits)).ok_or_else(|| "the beginning".to_owned())
+    }
+}
+
+/// A macro that tests rely on, if the code defines one of that name.
+fn judge_named_again(code: &str) -> Option<&'static str> {
+    code.split("macro_rules").skip(1).find_map(|rest| {
+        let name = rest.trim_start().strip_prefix('!')?.trim_start();
+        let name = name.split(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+        JUDGES.iter().find(|judge| **judge == name).copied()
+    })
+}
+
+/// Where the first item begins, behind the attributes and comments that must come first.
+fn first_item(code: &str) -> usize {
+    let mut at = 0;
+    if code.starts_with("#!") && !code[2..].trim_start().starts_with('[') {
+        at = code.find('\n').unwrap_or(code.len());
+    }
+    loop {
+        let rest = code[at..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        at = code.len() - rest.len();
+        let Some(open) = rest.strip_prefix("#!") else { return at };
+        let mut depth = 0_i32;
+        let end = open.bytes().position(|byte| {
+            depth += i32::from(byte == b'[') - i32::from(byte == b']');
+            byte == b']' && depth == 0
+        });
+        match end {
+            Some(end) => at += 2 + end + 1,
+            None => return at,
+        }
+    }
+}
+
+/// The modules of the text that a place is in.
+fn modules(code: &str, at: usize) -> Vec<&str> {
+    let mut open: Vec<Option<&str>> = Vec::new();
+    for (i, byte) in code.bytes().enumerate().take(at) {
+        match byte {
+            b'{' => open.push(module_before(&code[..i])),
+            b'}' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.into_iter().flatten().collect()
+}
+
+/// The name in `mod NAME`, if the text ends with that.
+fn module_before(head: &str) -> Option<&str> {
+    let head = head.trim_end();
+    let before = head.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '#');
+    let name = &head[before.len()..];
+    let rest = before.strip_suffix(char::is_whitespace)?.trim_end().strip_suffix("mod")?;
+    let is_word = !rest.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    (is_word && !name.is_empty()).then(|| name.trim_start_matches("r#"))
+}
+
+/// From each mark of tests to the end of its item.
+fn protected(code: &str) -> Vec<Range<usize>> {
+    let marks = FOR_TESTS.iter().flat_map(|mark| code.match_indices(mark));
+    marks.map(|(at, _)| at..item_end(code, at)).collect()
+}
+
+/// The end of the item whose attributes begin at `from`: its semicolon, or the brace that closes it.
+fn item_end(code: &str, from: usize) -> usize {
+    let open = body(code, from);
+    let flat = &code[from..open.unwrap_or(code.len())];
+    // `mod tests;` and `use` end before any brace. A semicolon in an array's type is deeper.
+    let mut depth = 0_i32;
+    let semicolon = flat.bytes().position(|byte| {
+        depth += i32::from(matches!(byte, b'(' | b'[')) - i32::from(matches!(byte, b')' | b']'));
+        byte == b';' && depth == 0
+    });
+    match (semicolon, open) {
+        (Some(offset), _) => from + offset + 1,
+        (None, Some(open)) => closing(code, open),
+        (None, None) => code.len(),
+    }
+}
+
+/// Behind the brace that closes the one at `open`.
+pub fn closing(code: &str, open: usize) -> usize {
+    let mut depth = 0_i32;
+    let end = code[open..].bytes().position(|byte| {
+        depth += i32::from(byte == b'{') - i32::from(byte == b'}');
+        depth == 0
+    });
+    end.map_or(code.len(), |end| open + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "//! About.\n#![allow(\n    unused,\n)]\n\nfn f(x: i64) -> i64 {\n    todo!()\n}\n\n#[cfg(test)]\nmod tests {\n    \
+        use super::*;\n\n    mod deep {\n        #[test]\n        fn one() {\n            assert_eq!(super::f(3), 6);\n        }\n    }\n\n    \
+        #[test]\n    #[should_panic]\n    fn two() {\n        f(4);\n    }\n}\n\n#[test]\n#[ignore]\nfn three() {}\n";
+
+    #[test]
+    fn tests_are_known_by_their_modules_and_no_line_moves() {
+        let guards = Guards::of(FILE, "s", "/p/guard.rs");
+        let found: Vec<_> = guards.tests.iter().map(|test| (test.name.as_str(), test.panics, test.ignored)).collect();
+        assert_eq!(found, [("tests::deep::one", false, false), ("tests::two", true, false), ("three", false, true)]);
+        let text = apply(FILE, &guards.edits);
+        assert_eq!(text.lines().count(), FILE.lines().count());
+        assert!(text.contains("\n\n#[cfg(test)] #[path = \"/p/guard.rs\"] mod s; fn f(x"), "{text}");
+        assert!(text.contains("fn one() { let _guard = super::super::s::begin(0);\n"), "{text}");
+        assert!(text.contains("fn two() { let _guard = super::s::begin(1);\n"), "{text}");
+        assert!(text.contains("fn three() { let _guard = self::s::begin(2);}\n"), "{text}");
+    }
+
+    #[test]
+    fn the_tests_are_the_users_to_the_byte() {
+        let guards = Guards::of(FILE, "s", "/p/guard.rs");
+        for body in ["x + x", "{ é }", "\"}\\n#[test] fn two() {}\"", ""] {
+            let program = FILE.replace("todo!()", body);
+            let placed = guards.placed_in(FILE, &program).unwrap();
+            let tail = |text: &str| text[text.find("#[cfg(test)]\nmod tests").unwrap()..].to_owned();
+            assert_eq!(tail(&placed), tail(&apply(FILE, &guards.edits)), "body");
+            assert!(placed.contains(body));
+        }
+    }
+
+    #[test]
+    fn a_program_with_other_tests_is_refused() {
+        let guards = Guards::of(FILE, "s", "/p/guard.rs");
+        let refused = |program: &str| guards.placed_in(FILE, program).unwrap_err();
+        assert_eq!(refused(&FILE.replace("f(3), 6", "6, 6")), "the tests");
+        assert_eq!(refused(&FILE.replace("    #[should_panic]\n", "")), "the tests");
+        assert_eq!(refused(&FILE.replace("#[cfg(test)]", "#[cfg(any())]")), "the tests");
+        assert_eq!(refused(&FILE[..FILE.find("#[cfg(test)]").unwrap()]), "the tests");
+        let hides = "0 }\nmacro_rules! assert_eq { ($($x:tt)*) => {} }\nfn g() {";
+        assert_eq!(refused(&FILE.replace("todo!()", hides)), "what assert_eq! means to the tests");
+    }
+
+    #[test]
+    fn the_first_item_comes_behind_what_must_be_first() {
+        for (text, at) in [
+            ("fn f() {}", 0),
+            ("\u{feff}#![a]\nfn", 9),
+            ("#!/bin/x\n\nfn", 10),
+            ("//! A\n/// B\nfn", 12),
+            ("#![a([b])] #![c]\n#[d] fn", 17),
+        ] {
+            assert_eq!(first_item(&blanked(Language::Rust, text)), at, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_item_ends_with_its_brace_or_semicolon() {
+        for (text, item) in [
+            ("#[cfg(test)] mod a; fn f() {}", "#[cfg(test)] mod a;"),
+            ("#[cfg(test)] mod a { fn f() {} } fn g() {}", "#[cfg(test)] mod a { fn f() {} }"),
+            ("#[cfg(test)] fn f(x: [u8; 2]) {} fn", "#[cfg(test)] fn f(x: [u8; 2]) {}"),
+        ] {
+            assert_eq!(&text[..item_end(text, 0)], item);
+        }
+    }
+}

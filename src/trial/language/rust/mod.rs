@@ -1,0 +1,62 @@
+//! Rust: its row in the table of trials.
+
+mod baseline;
+mod bench;
+mod edit;
+mod guards;
+mod kind;
+mod libtest;
+mod probe;
+mod project;
+mod single;
+mod tests_in_text;
+mod workshop;
+
+use workshop::Workshops;
+
+use crate::language::Language;
+use crate::trial::language::row::{
+    Context, Lookup, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
+};
+
+pub const ROW: Row = Row {
+    languages: &[Language::Rust],
+    // Tests in a crate are compiled with it.
+    needs_project: |sources| sources.project.has_above("Cargo.toml"),
+    open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
+};
+
+const RECIPE: Recipe = Recipe {
+    language: "Rust",
+    names: &["rustc"],
+    questions: &[&["--version"], &["--print", "sysroot"]],
+    from_root: true,
+    oldest: (1, 56),
+    place: |places| {
+        let sysroot = places.first()?.canonicalize().ok()?;
+        Some((sysroot.join("bin/rustc"), vec![sysroot]))
+    },
+};
+
+/// A compiler, and what was built with it.
+#[derive(Debug)]
+struct Rust {
+    tool: Lookup,
+    workshops: Workshops,
+}
+
+impl TrialLanguage for Rust {
+    fn tool(&self) -> Result<&Tool, TrialError> {
+        self.tool.get()
+    }
+
+    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
+        single::run(at, self.tool()?, trial)
+    }
+
+    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+        let rustc = self.tool()?;
+        self.workshops
+            .with(at.projects, project, |base, workshop| project::run(at, rustc, (base, workshop), project, trial))
+    }
+}

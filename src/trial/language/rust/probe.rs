@@ -1,0 +1,93 @@
+//! Lines of ours in the function under test, on the unchanged project: they say which tests call it. Pure.
+
+use std::ops::Range;
+
+use super::edit::Edit;
+use super::guards::closing;
+use super::tests_in_text::body;
+use crate::code::blanked;
+use crate::language::Language;
+
+/// The variable with the path of the file that a call of the function makes.
+pub const VARIABLE: &str = "TRIAL_CALLED";
+
+/// What a function does first.
+const NOTE: &str = " { static ONCE: ::std::sync::Once = ::std::sync::Once::new(); ONCE.call_once(|| { if let \
+    ::std::option::Option::Some(path) = ::std::env::var_os(\"@VARIABLE@\") { let _ = ::std::fs::File::create(path); } }); } ";
+
+/// What stands for a body that does not compile.
+const STUB: &str = " ::std::unimplemented!() ";
+
+/// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes. `None` where that cannot be
+/// done for all of them, as in a `const fn`, or where there is none.
+pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Option<Vec<Edit>> {
+    let code = blanked(Language::Rust, text);
+    let mut edits = Vec::new();
+    for (at, _) in code.match_indices("fn ") {
+        let is_word = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let head = code[at + 3..].trim_start();
+        // A function that a macro makes may have any name.
+        if is_word && head.starts_with('$') {
+            return None;
+        }
+        let own = head.strip_prefix("r#").unwrap_or(head);
+        let end = own.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(own.len());
+        if !is_word || &own[..end] != name || except.iter().any(|part| part.contains(&at)) {
+            continue;
+        }
+        let Some(open) = body(&code, at) else { continue };
+        if is_const(&code[..at]) {
+            return None;
+        }
+        let note = NOTE.replace("@VARIABLE@", VARIABLE);
+        edits.push(if empty {
+            let end = closing(&code, open);
+            Edit { at: open + 1..end.checked_sub(1)?.max(open + 1), text: note + STUB }
+        } else {
+            Edit::insert(open + 1, note)
+        });
+    }
+    (!edits.is_empty()).then_some(edits)
+}
+
+/// Whether `const` is among the words before `fn`.
+fn is_const(before: &str) -> bool {
+    let words = before.split_whitespace().rev();
+    words.take_while(|word| matches!(*word, "const" | "async" | "unsafe" | "extern")).any(|word| word == "const")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::edit::apply;
+    use super::*;
+
+    fn places(text: &str, except: &[Range<usize>]) -> Option<Vec<usize>> {
+        noted(text, "f", except, false).map(|edits| edits.iter().map(|edit| edit.at.start).collect())
+    }
+
+    #[test]
+    fn every_function_of_the_name_is_noted() {
+        let text = "trait T { fn f(&self); }\nimpl T for u8 { fn f(&self) {} }\npub fn f<T>(x: [T; 2]) -> T { x }\nfn ff() {} // fn f() {}\n";
+        let found = places(text, &[]).unwrap();
+        assert_eq!(found.iter().map(|at| &text[at - 1..*at]).collect::<String>(), "{{");
+        assert_eq!(found.len(), 2);
+        #[allow(clippy::single_range_in_vec_init, reason = "one part is meant")]
+        let tests = [0..60];
+        assert_eq!(places(text, &tests).unwrap().len(), 1);
+        assert_eq!(places("fn g() {}", &[]), None);
+    }
+
+    #[test]
+    fn what_cannot_be_noted_says_so() {
+        assert_eq!(places("const fn f() {}", &[]), None);
+        assert_eq!(places("pub const unsafe fn f() {}", &[]), None);
+        assert_eq!(places("macro_rules! m { ($n:ident) => { fn $n() {} } } fn f() {}", &[]), None);
+    }
+
+    #[test]
+    fn a_body_can_be_emptied() {
+        let text = "fn f() -> i64 {\n    nonsense {} \"}\"\n}\nfn g() {}\n";
+        let out = apply(text, &noted(text, "f", &[], true).unwrap());
+        assert!(out.ends_with("::std::unimplemented!() }\nfn g() {}\n") && !out.contains("nonsense"), "{out}");
+    }
+}

@@ -1,0 +1,73 @@
+//! Rust in a crate: the tests are built with the candidate's crate by cargo, offline, in a copy of the project, then run by name.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::baseline;
+use super::bench::{Bench, secret};
+use super::edit;
+use super::guards::Guards;
+use super::workshop::Workshop;
+use crate::trial::language::compiled::not_compiled;
+use crate::trial::language::row::{Base, Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
+
+/// Runs the tests of a crate with the candidate in it.
+pub fn run(
+    at: &Context,
+    rustc: &Tool,
+    (base, workshop): (&Base, &Workshop),
+    project: &Project,
+    trial: &Trial,
+) -> Result<Verdict, TrialError> {
+    let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
+    let bench = Bench { at, rustc, base, workshop, project, tests_file, limits: trial.limits };
+    let kinds = bench.kinds()?;
+    let original = bench.original(tests_file)?;
+    // Only with the user's own module at hand the rest of it is known to be theirs.
+    let function = trial.stub.as_ref().and(trial.function()).map(str::to_owned);
+    let known =
+        workshop.known.borrow().iter().find(|(p, f, _)| p == project && *f == function).map(|(.., b)| Arc::clone(b));
+    let baseline = match known {
+        Some(known) => known,
+        None => match baseline::find(&bench, &kinds, &original, function.as_deref())? {
+            Ok(found) => {
+                let found = Arc::new(found);
+                workshop.known.borrow_mut().retain(|(p, ..)| p != project);
+                workshop.known.borrow_mut().push((project.clone(), function, Arc::clone(&found)));
+                found
+            }
+            Err(verdict) => return Ok(verdict),
+        },
+    };
+    if baseline.wanted.is_empty() {
+        let left_out = &baseline.left_out;
+        let left_out = if left_out.is_empty() { String::new() } else { format!(" ({left_out})") };
+        let message = format!("no tests found in {}{left_out}", tests_file.display());
+        return Ok(Verdict::not_run(&message));
+    }
+    // In the candidate's own file the tests are those of the user's text, whatever the candidate made of them.
+    let is_own = tests_file == project.file;
+    let text = if is_own { trial.stub.as_ref().unwrap_or(&original) } else { &original };
+    let secret = secret()?;
+    let guards = Guards::of(text, &secret, &bench.guard_file());
+    let (program, tests) = if is_own {
+        match guards.placed_in(text, &trial.program) {
+            Ok(program) => (program, None),
+            Err(what) => {
+                let message = format!("the code changed {what} of {}", tests_file.display());
+                return Ok(Verdict { status: Status::Tampered, ..Verdict::refused(&message) });
+            }
+        }
+    } else {
+        (trial.program.clone(), Some(edit::apply(text, &guards.edits)))
+    };
+    bench.lay(&program, tests.as_deref(), guards.tests.len())?;
+    let binary = match bench.build(&baseline.kind)? {
+        Ok(binary) => binary,
+        Err(build) => return not_compiled(build, trial.limits),
+    };
+    let copy = base.copy(project, Some(&trial.program)).map_err(TrialError::Sandbox)?;
+    let (run, told) = bench.run_tests(&binary, baseline.arguments(&secret), &copy, Vec::new())?;
+    let changed = base.changed(project, &copy);
+    decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &trial.limits)
+}

@@ -1,0 +1,73 @@
+//! Finds test functions in the text of a tests file, and puts a line of ours at the beginning of each. Pure.
+
+use crate::code::blanked;
+use crate::language::Language;
+
+/// A test function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestFunction {
+    /// Its name.
+    pub name: String,
+    /// It is expected to panic.
+    pub panics: bool,
+    /// It is not run.
+    pub ignored: bool,
+}
+
+/// The text with `line(i)` after the opening brace of the i-th function that one of `marks` precedes, and those functions.
+pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (String, Vec<TestFunction>) {
+    let code = blanked(Language::Rust, text);
+    let (mut out, mut tests, mut done) = (String::new(), Vec::new(), 0);
+    while let Some((at, mark)) = marks.iter().filter_map(|m| Some((done + code[done..].find(m)?, *m))).min() {
+        let Some(head) = code[at..].find("fn ").map(|offset| at + offset) else { break };
+        let Some(brace) = body(&code, head) else { break };
+        // From the end of what stands before the attributes: they may come in any order.
+        let before = code[..at].rfind(['}', ';', '{']).map_or(0, |end| end + 1);
+        let attributes = &code[before..head];
+        let name: String =
+            code[head + 3..].trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        out.push_str(&text[done..=brace]);
+        out.push_str(&line(tests.len()));
+        tests.push(TestFunction {
+            name,
+            panics: attributes.contains("should_panic"),
+            ignored: attributes.contains("#[ignore"),
+        });
+        done = (brace + 1).max(at + mark.len());
+    }
+    (out + &text[done..], tests)
+}
+
+/// The brace that opens the body of the function whose head begins at `from`; `None` for a declaration.
+pub fn body(code: &str, from: usize) -> Option<usize> {
+    let mut depth = 0_i32;
+    for (offset, byte) in code[from..].bytes().enumerate() {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'{' if depth == 0 => return Some(from + offset),
+            b';' if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_functions_are_found_whatever_stands_around_them() {
+        let text = "// #[test] fn no() {}\nmod a {\n    #[test]\n    #[should_panic(expected = \"{\")]\n    fn one() { f(\"}\") }\n    /// About {.\n    \
+            #[ignore] #[test] fn two() -> Result<(), [u8; 2]> {\n    }\n    fn helper() {}\n}\n#[test] fn é() {}\n";
+        let (out, tests) = guarded(text, &["#[test]"], |i| format!("<{i}>"));
+        let found: Vec<_> = tests.iter().map(|t| (t.name.as_str(), t.panics, t.ignored)).collect();
+        assert_eq!(found, [("one", true, false), ("two", false, true), ("é", false, false)]);
+        assert!(
+            out.contains("fn one() {<0> f(") && out.contains("2]> {<1>\n") && out.contains("fn é() {<2>}"),
+            "{out}"
+        );
+        assert_eq!(out.replace("<0>", "").replace("<1>", "").replace("<2>", ""), text);
+    }
+}
