@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn strings_and_comments_are_blanked() {
         let text = "a \"b\\\"c\" d // e\n'{' 'x r#\"\"{\"# f /* { */ g";
-        assert_eq!(blanked(Language::Rust, text), "a        d     \n    'x           f         g");
+        assert_eq!(blanked(Language::Rust, text), "a        d     \n    'x         f         g");
         assert_eq!(blanked(Language::Go, "a `{\n` '}' b // {"), "a   \n      b     ");
         for odd in ["\"", "'", "'\\", "r#\"", "/*", "`", "é\"é", "'é'", "'\\é"] {
             for language in [Language::Rust, Language::Go] {
