@@ -49,6 +49,7 @@ pub fn draft<N: HostLogits>(
     candidates: &[Candidate<'_>],
     lengths: &[usize],
 ) -> Result<Vec<Drafts>, BackendError> {
+    same_count(candidates, lengths)?;
     let vocab = network.vocab_size();
     let mut drafts: Vec<Vec<Draft>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
     for round in 0..lengths.iter().copied().max().unwrap_or(0) {
@@ -85,6 +86,7 @@ pub fn verify<N: HostLogits>(
     candidates: &[Candidate<'_>],
     drafts: &[Drafts],
 ) -> Result<Vec<Accepted>, BackendError> {
+    same_count(candidates, drafts)?;
     let drafts = drafts.iter().map(Drafts::host).collect::<Result<Vec<_>, _>>()?;
     let mut pass = Pass::default();
     let mut firsts = Vec::with_capacity(candidates.len());
@@ -100,4 +102,9 @@ pub fn verify<N: HostLogits>(
         network.set_len(candidate.seq, candidate.tokens.len() + accepted.accepted);
     }
     Ok(accepted)
+}
+
+fn same_count<T>(candidates: &[Candidate<'_>], of: &[T]) -> Result<(), BackendError> {
+    let wrong = || BackendError::Contract(format!("drafts for {} of {} candidates", of.len(), candidates.len()));
+    (candidates.len() == of.len()).then_some(()).ok_or_else(wrong)
 }

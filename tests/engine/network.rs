@@ -4,8 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
-use bass_tui::backend::{BackendError, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::backend::{
+    BackendError, Candidate, ChoiceRules, Drafts, Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted,
+};
 use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
+use bass_tui::sampling::{Accept, Draft, Sampling};
 
 pub(super) fn model(case: &str) -> Model {
     let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models").join(case);
@@ -269,6 +272,45 @@ fn broken_contracts_are_errors_and_change_nothing() {
     assert!(matches!(network.fork(fork, 1, 1), Err(BackendError::Contract(_))), "fork of a fork");
     assert!(network.logits(0).is_empty());
     assert_eq!(network.forward(&Rows::chain(&[], &[]), Wanted::All).expect("nothing to do"), 0);
+}
+
+#[test]
+fn drafting_and_verification_set_lengths_and_refuse_what_does_not_fit() {
+    let mut network = small();
+    let prompt = network.open(20).expect("memory");
+    let text = tokens(15, 22);
+    pass(&mut network, &[(prompt, 0, &text[..20])], Wanted::Nothing);
+    let fork = network.fork(prompt, 1, 20).expect("memory")[0];
+    let rules = ChoiceRules { sampling: &Sampling::GREEDY, accept: Accept::Coupled, seed: 0, vocab: 2048 };
+    let candidate = |tokens| Candidate { seq: fork, index: 0, tokens, rules };
+
+    // Two unread tokens; the last draft is not read.
+    let drafts = network.draft(&[candidate(&text)], &[3]).expect("drafts");
+    assert_eq!((drafts[0].count(), network.len(fork)), (3, 22 + 2));
+    // The same network agrees with itself, but not with what is copied after it.
+    network.set_len(fork, 21);
+    let mut own = drafts[0].host().expect("a network on the CPU").to_vec();
+    own.push(Draft::certain((own[2].token + 1) % 2048));
+    let accepted = network.verify(&[candidate(&text)], &[Drafts::Host(own.clone())]).expect("a step");
+    let agreed = accepted[0].accepted;
+    assert!(
+        agreed >= 3 && accepted[0].tokens.iter().zip(&own).take(agreed).all(|(token, draft)| *token == draft.token)
+    );
+    assert_eq!((accepted[0].tokens.len(), network.len(fork)), (agreed + 1, 22 + agreed));
+
+    let held = Drafts::Held { batch: 1, place: 0, len: 2 };
+    let before = network.len(fork);
+    let longer = tokens(15, 31);
+    for (text, drafts, part) in [
+        (&text[..], vec![], "drafts for 0 of 1"),
+        (&text[..], vec![Drafts::NONE], "has read all"),
+        (&longer[..], vec![held], "load both models onto the same one"),
+    ] {
+        let error = network.verify(&[candidate(text)], &drafts).expect_err(part).to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(network.draft(&[candidate(&text)], &[]).is_err() && network.draft(&[candidate(&text)], &[1]).is_err());
+    assert_eq!(network.len(fork), before);
 }
 
 #[test]

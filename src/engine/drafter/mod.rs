@@ -1,8 +1,8 @@
 //! What proposes tokens: one trait, and the draft model, lookups in text, and both in a chain behind it.
 //!
-//! A step goes through three calls: [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they
-//! rest on, a policy chooses a length from that, and [`propose`](Drafter::propose) delivers them, each with the distribution
-//! that it was really drawn from.
+//! [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they rest on, a policy
+//! chooses a length from that, and [`propose`](Drafter::propose) drafts them, each with the distribution that it was
+//! really drawn from.
 
 mod chain;
 mod lookup;
