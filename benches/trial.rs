@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bass_tui::backend::{self, LoadOptions};
@@ -124,20 +124,15 @@ fn company() {
     let (mut alone, mut with) = (Vec::new(), Vec::new());
     for _ in 0..REQUESTS {
         alone.push(timed(|| generate(&mut engine)));
-        let (ended, all_ended) = mpsc::channel::<()>();
-        let pool = TrialPool::beside_engine(&runner).expect("threads for trials");
+        let pool = TrialPool::new(runner.clone()).expect("threads for trials");
+        pool.begin_writing();
         for candidate in 0..8 {
             let turn = Turn { problem: 0, mean_logprob: 0.0, candidate };
-            let ended = ended.clone();
-            pool.start(turn, trial("while True:\n    pass\n", Duration::from_secs(60)), move |_| drop(ended));
+            pool.start(turn, trial("while True:\n    pass\n", Duration::from_secs(60)), Arc::default(), |_| ());
         }
-        drop(ended);
         // Until the first of them is past its start and has to give way.
         std::thread::sleep(Duration::from_millis(700));
         with.push(timed(|| generate(&mut engine)));
-        pool.cancel();
-        // Until the last of them is gone, and with it the last sender.
-        let _ = all_ended.recv();
     }
     let ([_, alone, _], [low, with, high]) = (quarters(&mut alone), quarters(&mut with));
     println!("request alone         {alone:6.1} ms");

@@ -5,18 +5,18 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 
 use super::args::{CompletionFlags, ConsentArgs, TestArgs, token_ids};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
 use super::progress::Progress;
-use super::report::{CandidateReport, Report};
-use super::session::{Session, check_tests, consent, on_signal};
+use super::report::Report;
+use super::session::{Session, check_tests, consent, on_interrupt};
 use crate::code::{Target, TargetSpec};
-use crate::job::{Job, JobError, TestsChoice, TrialPool, TrialReport, Turn, pick};
-use crate::source::{Event, FinishReason, Prompt, Request, Source, Summary, Ticket};
-use crate::trial::{Limits, Runner, Status, Verdict};
+use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
+use crate::source::{self, Prompt, Request, Source};
+use crate::trial::Runner;
 use crate::untrusted::clean;
 
 /// Arguments of `complete`.
@@ -91,9 +91,10 @@ pub struct Args {
 }
 
 /// What reaches the loop.
-enum Message {
+pub(super) enum Message {
+    /// From the run.
     Event(Event),
-    Trial(TrialReport),
+    /// From the user.
     Interrupt,
 }
 
@@ -113,7 +114,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let limits = session.settings.limits;
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
-    on_interrupt(&send, &listening);
+    on_interrupt(&send, &listening, || Message::Interrupt);
     // Without tests nothing is run, so nothing has to be probed.
     let runner = match &job.tests {
         Some(tests) => {
@@ -127,35 +128,28 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
     let n = options.n;
     let seed = options.seed;
-    let request = Request { prompt: job.prompt(), reference, options };
-    let events = send.clone();
+    let job = Arc::new(job);
+    let ask = Ask {
+        request: Request { prompt: job.prompt(), reference, options },
+        task: job.clone(),
+        limits,
+        stop_on_pass: args.stop_on_pass || (!args.json && !args.no_stop_on_pass),
+        problem: 0,
+    };
+    let judge = runner.clone().map(|runner| runner as Arc<dyn Judge>);
+    let pool = judge.map(TrialPool::new).transpose().map_err(Failure::internal)?;
     // A closed channel means that this command is over: nobody listens any more.
-    let sink = Box::new(move |event| match events.send(Message::Event(event)) {
+    let sink = Box::new(move |event| match send.send(Message::Event(event)) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     });
-    let ticket = source.generate(request, sink);
-    let pool = match &runner {
-        Some(runner) => Some(TrialPool::beside_engine(runner).map_err(Failure::internal)?),
-        None => None,
-    };
-    let stop_on_pass = args.stop_on_pass || (!args.json && !args.no_stop_on_pass);
-    let run = Run { job: &job, limits, pool, ticket, send, stop_on_pass };
+    let run = Run::start(&source, pool.as_ref(), ask, sink);
     listening.store(true, Ordering::Relaxed);
-    let outcome = run.collect(&receive, n, Progress::new(n, args.json))?;
+    let (outcome, interrupted) = follow(&run, &receive, Progress::new(n, args.json))?;
 
-    let tested = job.tests.is_some();
-    // What was cut by the time budget does not count.
-    let mut whole = outcome.summary.ranking.clone();
-    whole.retain(|&c| matches!(outcome.candidates[c].finish, Some(FinishReason::Stop | FinishReason::Length)));
-    let picked = pick(Some(&whole), None, tested, |c| outcome.candidates[c].verdict.status == Status::Passed);
-    let report = Report {
-        info: source.info(),
-        seed,
-        candidates: outcome.candidates,
-        summary: outcome.summary,
-        picked: picked.filter(|_| !outcome.interrupted),
-    };
+    let picked = outcome.picked;
+    let Outcome { candidates, summary, .. } = outcome;
+    let report = Report { info: source.info(), seed, candidates, summary, picked: picked.filter(|_| !interrupted) };
     if args.json {
         print_json(&report.json())?;
     } else {
@@ -170,13 +164,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             }
         }
     }
-    if outcome.interrupted {
+    if interrupted {
         return Ok(INTERRUPTED);
     }
     match (picked, job.target()) {
         (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
-            let why = if tested { "no candidate passed" } else { "no candidate was finished" };
+            let why = if job.has_tests() { "no candidate passed" } else { "no candidate was finished" };
             say(&(clean(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
         }
         _ => {}
@@ -252,119 +246,92 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     }
 }
 
-/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they end the program.
-fn on_interrupt(send: &Sender<Message>, listening: &Arc<AtomicBool>) {
-    let (send, listening) = (send.clone(), Arc::clone(listening));
-    on_signal(move || {
-        if !listening.swap(false, Ordering::Relaxed) || send.send(Message::Interrupt).is_err() {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    });
-}
-
-struct Run<'a> {
-    job: &'a Job,
-    limits: Limits,
-    pool: Option<TrialPool>,
-    ticket: Ticket,
-    send: Sender<Message>,
-    /// Whether the first pass ends what is still being written.
-    stop_on_pass: bool,
-}
-
-struct Outcome {
-    candidates: Vec<CandidateReport>,
-    summary: Summary,
-    interrupted: bool,
-}
-
-impl Run<'_> {
-    /// Follows the generation and its trials to their end.
-    fn collect(&self, receive: &Receiver<Message>, n: usize, mut progress: Progress) -> Result<Outcome, Failure> {
-        let mut candidates: Vec<CandidateReport> = (0..n).map(CandidateReport::new).collect();
-        let mut keys: Vec<Option<String>> = vec![None; n];
-        let mut summary = None;
-        let mut running = 0;
-        let mut interrupted = false;
-        let mut passed = false;
-        while summary.is_none() || running > 0 {
-            // All senders gone cannot happen while we hold one.
-            let Ok(message) = receive.recv() else { break };
-            match &message {
-                Message::Event(event) => progress.event(event),
-                Message::Trial(_) => progress.tested(),
-                Message::Interrupt => {}
-            }
-            match message {
-                Message::Event(Event::Tokens { candidate, ids, logprobs, .. }) => {
-                    let c = &mut candidates[candidate];
-                    c.token_ids.extend(ids);
-                    c.logprobs.extend(logprobs);
-                }
-                Message::Event(Event::Finished { candidate, reason, text, mean_logprob }) => {
-                    let key = self.job.duplicate_key(&text);
-                    let known = keys.iter().flatten().any(|k| *k == key);
-                    let c = &mut candidates[candidate];
-                    (c.text, c.mean_logprob, c.finish) = (text, mean_logprob, Some(reason));
-                    if matches!(reason, FinishReason::Budget | FinishReason::Cancelled) {
-                        let stopped = passed && !interrupted && reason == FinishReason::Cancelled;
-                        let why = if stopped { "stopped, because another one passed" } else { "cut before its end" };
-                        c.verdict = Verdict::not_run(why);
-                        continue;
-                    }
-                    keys[candidate] = Some(key);
-                    let trial = self.job.trial(&c.text, self.limits).filter(|_| !known && !interrupted);
-                    if let (Some(trial), Some(pool)) = (trial, &self.pool) {
-                        running += 1;
-                        let send = self.send.clone();
-                        let turn = Turn { problem: 0, mean_logprob, candidate };
-                        pool.start(turn, trial, move |report| drop(send.send(Message::Trial(report))));
-                    }
-                }
-                Message::Event(Event::Done(done)) => {
-                    summary = Some(*done);
-                    if let Some(pool) = &self.pool {
-                        pool.engine_has_ended();
-                    }
-                }
-                Message::Event(Event::Refused(why)) => return Err(Failure::input(why)),
-                Message::Event(Event::Failed(why)) => return Err(Failure::internal(why)),
-                Message::Event(Event::Prefill { .. } | Event::Step(_)) => {}
-                Message::Trial(TrialReport { candidate, outcome }) => {
-                    running -= 1;
-                    candidates[candidate].verdict = match outcome {
-                        Ok(verdict) => verdict,
-                        Err(_) if interrupted => Verdict::not_run("interrupted"),
-                        Err(error) => return Err(Failure::internal(error)),
-                    };
-                    // Trials go on: what has ended by itself keeps its verdict, and may be the better one.
-                    if self.stop_on_pass && !passed && candidates[candidate].verdict.status == Status::Passed {
-                        passed = true;
-                        self.ticket.cancel_all();
-                    }
-                }
-                Message::Interrupt => {
-                    interrupted = true;
-                    self.ticket.cancel_all();
-                    if let Some(pool) = &self.pool {
-                        pool.cancel();
-                    }
+/// Follows a run to its end; whether it was interrupted.
+pub(super) fn follow(
+    run: &Run,
+    receive: &Receiver<Message>,
+    mut progress: Progress,
+) -> Result<(Outcome, bool), Failure> {
+    let mut interrupted = false;
+    loop {
+        match receive.recv() {
+            Ok(Message::Event(event)) => {
+                progress.event(&event);
+                match event {
+                    Event::Done(outcome) => return Ok((*outcome, interrupted)),
+                    Event::Source(source::Event::Refused(why)) => return Err(Failure::input(why)),
+                    Event::Source(source::Event::Failed(why)) => return Err(Failure::internal(why)),
+                    Event::Verdict { outcome: Err(why), .. } => return Err(Failure::internal(why)),
+                    _ => {}
                 }
             }
+            Ok(Message::Interrupt) => {
+                interrupted = true;
+                run.cancel();
+            }
+            Err(_) => return Err(Failure::internal("the engine has stopped before it was done")),
         }
-        share_verdicts(&mut candidates, &keys);
-        Ok(Outcome { candidates, summary: summary.unwrap_or_default(), interrupted })
     }
 }
 
-/// Marks duplicates of a candidate with a lower index and gives all of them the verdict of the one that was run.
-fn share_verdicts(candidates: &mut [CandidateReport], keys: &[Option<String>]) {
-    for (i, key) in keys.iter().enumerate() {
-        let Some(key) = key else { continue };
-        let same: Vec<usize> = (0..keys.len()).filter(|&j| keys[j].as_ref() == Some(key)).collect();
-        if let Some(&ran) = same.iter().find(|&&j| candidates[j].verdict.status != Status::NotRun) {
-            candidates[i].verdict = candidates[ran].verdict.clone();
-        }
-        candidates[i].duplicate_of = same.first().copied().filter(|&first| first != i);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::eval;
+    use crate::job::run::tests::{STUB, Scripted, TEXTS, ask, unsteady};
+    use crate::trial::{Limits, Status};
+
+    /// The verdicts by candidate, their duplicates, the pick, and how many programs were run.
+    type Came = (Vec<(Status, Option<usize>)>, Option<usize>, usize);
+
+    fn by_complete() -> Came {
+        let (pool, ran) = unsteady();
+        let (send, receive) = channel();
+        let sink = Box::new(move |event| {
+            let _ = send.send(Message::Event(event));
+            ControlFlow::Continue(())
+        });
+        let run = Run::start(&Scripted, Some(&pool), ask(false), sink);
+        let (outcome, interrupted) = follow(&run, &receive, Progress::new(TEXTS.len(), true)).unwrap();
+        assert!(!interrupted);
+        let verdicts = outcome.candidates.iter().map(|c| (c.verdict.status, c.duplicate_of)).collect();
+        (verdicts, outcome.picked, ran.load(Ordering::Relaxed))
+    }
+
+    fn by_eval() -> Came {
+        let (pool, ran) = unsteady();
+        let problems =
+            [eval::Problem { prompt: STUB.to_owned(), entry_point: Some("twice".to_owned()), ..eval::sample() }];
+        let plan = eval::Plan {
+            problems: &problems,
+            todo: vec![0],
+            candidates: eval::Candidates::Model {
+                source: &Scripted,
+                options: ask(false).request.options,
+                stops: Vec::new(),
+                default_stops: true,
+            },
+            limits: Limits::default(),
+            deadline: None,
+        };
+        let (send, receive) = channel();
+        let mut result = None;
+        let ended = eval::run(&plan, &pool, &send, &receive, &mut |news| {
+            if let eval::News::Done(done) = news {
+                result = Some(done.clone());
+            }
+            Ok(())
+        });
+        assert_eq!(ended.unwrap(), eval::Ended::Done);
+        let candidates = result.unwrap().candidates;
+        // The rank of those that ended is by their probability.
+        let passed = candidates.iter().filter(|c| c.status == Status::Passed);
+        let best = passed.max_by(|a, b| a.mean_logprob.unwrap().total_cmp(&b.mean_logprob.unwrap())).map(|c| c.index);
+        (candidates.iter().map(|c| (c.status, c.duplicate_of)).collect(), best, ran.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn whoever_asks_gets_the_same_verdicts_and_the_same_pick() {
+        assert_eq!(by_complete(), by_eval());
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use log::Log;
 use super::args::{CompletionFlags, ConsentArgs, list};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json, say};
-use super::session::{Session, consent, on_signal};
+use super::session::{Session, consent, on_interrupt};
 use crate::eval::{
     self, Answer, Candidates, Ended, Header, Message, News, Plan, Problem, ProblemResult, Report, ResultsFile,
     RunError, Setting, Unready,
@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let limits = session.settings.limits;
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
-    on_interrupt(&send, &listening);
+    on_interrupt(&send, &listening, || Message::Interrupt);
 
     let runner = Arc::new(consent(Runner::probe(), None, args.consent.unprotected)?);
     let asked: Vec<&Problem> = problems.iter().collect();
@@ -104,8 +104,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     })?;
     let source = if given.is_some() { None } else { Some(session.source()?) };
     let header = args.header(source.as_ref().map(LocalSource::info).as_ref(), &session.settings, &setting, &runner);
-    let pool = if source.is_some() { TrialPool::beside_engine(&runner) } else { TrialPool::new(&runner) };
-    let pool = pool.map_err(Failure::internal)?;
+    let pool = TrialPool::new(runner.clone()).map_err(Failure::internal)?;
     let mut plan = Plan {
         todo: (0..problems.len()).collect(),
         problems: &problems,
@@ -331,14 +330,4 @@ fn take_up(
     }
     plan.todo = todo;
     Ok(kept)
-}
-
-/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they end the program.
-fn on_interrupt(send: &Sender<Message>, listening: &Arc<AtomicBool>) {
-    let (send, listening) = (send.clone(), Arc::clone(listening));
-    on_signal(move || {
-        if !listening.swap(false, Ordering::Relaxed) || send.send(Message::Interrupt).is_err() {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    });
 }

@@ -5,7 +5,8 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use super::output::say;
-use crate::source::Event;
+use crate::job::Event;
+use crate::source::Event as From;
 
 /// Time between two drawings.
 const EVERY: Duration = Duration::from_millis(100);
@@ -74,24 +75,15 @@ impl Progress {
     /// Takes note of an event.
     pub fn event(&mut self, event: &Event) {
         match event {
-            Event::Prefill { done, total } => self.prompt = (*done, *total),
-            Event::Tokens { ids, .. } => {
+            Event::Source(From::Prefill { done, total }) => self.prompt = (*done, *total),
+            Event::Source(From::Tokens { ids, .. }) => {
                 self.since.get_or_insert_with(Instant::now);
                 self.tokens += ids.len();
             }
-            Event::Finished { .. } => self.done += 1,
+            Event::Source(From::Finished { .. }) => self.done += 1,
+            Event::Verdict { .. } => self.tested += 1,
             _ => return,
         }
-        self.draw();
-    }
-
-    /// Takes note of a verdict.
-    pub fn tested(&mut self) {
-        self.tested += 1;
-        self.draw();
-    }
-
-    fn draw(&mut self) {
         if let Some(now) = self.line.due() {
             let text = self.text(self.since.map(|since| (now - since).as_secs_f64()));
             self.line.draw(&text);
@@ -120,12 +112,14 @@ mod tests {
     #[test]
     fn the_line_follows_the_events() {
         let mut progress = Progress::new(2, true);
-        progress.event(&Event::Prefill { done: 3, total: 9 });
+        progress.event(&Event::Source(From::Prefill { done: 3, total: 9 }));
         assert_eq!(progress.text(None), "prompt: 3 of 9 tokens");
         let (ids, logprobs) = (vec![1; 40], vec![0.0; 40]);
-        progress.event(&Event::Tokens { candidate: 0, text: String::new(), ids, logprobs, drafted: 0, accepted: 0 });
+        let text = String::new();
+        let tokens = From::Tokens { candidate: 0, text, ids, logprobs, drafted: 0, accepted: 0 };
+        progress.event(&Event::Source(tokens));
         assert_eq!(progress.text(Some(0.0)), "0 of 2 candidates done");
-        progress.tested();
+        progress.event(&Event::Verdict { candidate: 0, outcome: Err(String::new()) });
         assert_eq!(progress.text(Some(2.0)), "0 of 2 candidates done, 1 tested, 20 tokens/s");
     }
 }

@@ -4,47 +4,10 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::job::label;
+use crate::job::{Candidate, label};
 use crate::source::{FinishReason, SourceInfo, Summary};
-use crate::trial::{Status, Verdict};
+use crate::trial::Status;
 use crate::untrusted::clean;
-
-/// One candidate of the report.
-#[derive(Debug, Serialize)]
-pub struct CandidateReport {
-    /// Its index.
-    pub index: usize,
-    /// Its text, up to its stop.
-    pub text: String,
-    /// All generated ids, before any trimming of the text.
-    pub token_ids: Vec<u32>,
-    /// Raw main-model log-probabilities of these ids.
-    pub logprobs: Vec<f32>,
-    /// Their mean.
-    pub mean_logprob: f32,
-    /// Why it ended.
-    pub finish: Option<FinishReason>,
-    /// The lowest index of an equal candidate, if that is another one.
-    pub duplicate_of: Option<usize>,
-    /// What the tests said.
-    pub verdict: Verdict,
-}
-
-impl CandidateReport {
-    /// A candidate that has not begun.
-    pub fn new(index: usize) -> Self {
-        Self {
-            index,
-            text: String::new(),
-            token_ids: Vec::new(),
-            logprobs: Vec::new(),
-            mean_logprob: 0.0,
-            finish: None,
-            duplicate_of: None,
-            verdict: Verdict::not_run("no tests"),
-        }
-    }
-}
 
 /// A whole run.
 #[derive(Debug)]
@@ -54,7 +17,7 @@ pub struct Report {
     /// Seed of the run.
     pub seed: u64,
     /// The candidates by index.
-    pub candidates: Vec<CandidateReport>,
+    pub candidates: Vec<Candidate>,
     /// Figures and ranking.
     pub summary: Summary,
     /// The candidate to take.
@@ -72,7 +35,7 @@ impl Report {
             dtype: &'a str,
             seed: u64,
             prompt_tokens: usize,
-            candidates: &'a [CandidateReport],
+            candidates: &'a [Candidate],
             ranking: &'a [usize],
             picked: Option<usize>,
             stats: &'a Summary,
@@ -145,13 +108,14 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::Verdict;
 
     #[test]
     fn the_table_says_what_is_worth_reading() {
         let mut report = Report {
             info: SourceInfo::default(),
             seed: 0,
-            candidates: (0..3).map(CandidateReport::new).collect(),
+            candidates: (0..3).map(Candidate::new).collect(),
             summary: Summary { ranking: vec![1, 0, 2], ..Summary::default() },
             picked: Some(1),
         };
@@ -179,7 +143,7 @@ mod tests {
         let report = Report {
             info: SourceInfo::default(),
             seed: 7,
-            candidates: vec![CandidateReport::new(0)],
+            candidates: vec![Candidate::new(0)],
             summary: Summary { prompt_tokens: 31, ranking: vec![0], ..Summary::default() },
             picked: None,
         };

@@ -1,8 +1,11 @@
 //! What every command begins with: folders, settings, the catalog; and the questions to the user.
 
 use std::io::{BufRead, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 
-use super::failure::Failure;
+use super::failure::{Failure, INTERRUPTED};
 use super::output::say;
 use crate::backend::BackendError;
 use crate::catalog::Catalog;
@@ -113,6 +116,20 @@ pub fn check_tests(runner: &Runner, language: Option<Language>, tests: &Tests) -
         TrialError::TestsDoNotParse(_) => Failure::input(error),
         error => Failure::internal(error),
     })
+}
+
+/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they end the program.
+pub fn on_interrupt<M: Send + 'static>(
+    send: &Sender<M>,
+    listening: &Arc<AtomicBool>,
+    message: impl Fn() -> M + Send + 'static,
+) {
+    let (send, listening) = (send.clone(), Arc::clone(listening));
+    on_signal(move || {
+        if !listening.swap(false, Ordering::Relaxed) || send.send(message()).is_err() {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    });
 }
 
 /// Calls `act` on every SIGINT and SIGTERM, on a thread of its own.

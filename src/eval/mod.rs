@@ -21,6 +21,8 @@ pub use figures::{Figures, figures};
 pub use format::load;
 pub use plan::{Candidates, Plan};
 pub use preflight::{Setting, Unready, preflight};
+#[cfg(test)]
+pub(crate) use problem::sample;
 pub use problem::{Answer, Origin, Problem};
 pub use progress::Progress;
 pub use report::{Report, Speed};

@@ -44,7 +44,15 @@ impl Plan<'_> {
     pub fn n(&self, problem: usize) -> usize {
         match &self.candidates {
             Candidates::Model { options, .. } => options.n,
-            Candidates::Given(answers) => answers.get(problem).map_or(0, Vec::len),
+            Candidates::Given(_) => self.given(problem).len(),
+        }
+    }
+
+    /// What is given for a problem.
+    pub fn given(&self, problem: usize) -> &[Answer] {
+        match &self.candidates {
+            Candidates::Model { .. } => &[],
+            Candidates::Given(answers) => answers.get(problem).map_or(&[], Vec::as_slice),
         }
     }
 

@@ -137,7 +137,7 @@ impl Problem {
 
 /// A problem for tests.
 #[cfg(test)]
-pub(super) fn sample() -> Problem {
+pub(crate) fn sample() -> Problem {
     Problem {
         id: "Sample/0".to_owned(),
         language: Language::Python,

@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use super::plan::{Candidates, Plan};
-use super::problem::Answer;
+use super::problem::{Answer, Problem};
 use super::result::{CandidateResult, ProblemResult};
 use super::seed;
 use crate::engine::{Engine, GenerateOptions};
-use crate::job::{TrialPool, TrialReport, Turn, all_workers};
-use crate::source::{Event, FinishReason, Prompt, Request, Ticket};
-use crate::trial::{Status, Verdict};
+use crate::job::{Ask, Candidate, Event, Run as JobRun, Task, TrialPool, all_workers};
+use crate::source::{Event as From, EventSink, FinishReason, Prompt, Request, Source, SourceInfo, Summary, Ticket};
+use crate::trial::{Limits, Trial};
 
 /// What happens to a run from outside, and inside it.
 pub enum Message {
-    /// From the model, about a problem.
+    /// About a problem.
     Event(usize, Event),
-    /// From a trial, of a problem.
-    Trial(usize, TrialReport),
     /// The user wants it to stop.
     Interrupt,
 }
 
 /// What a run tells.
+#[derive(Clone, Copy)]
 pub enum News<'a> {
     /// Tokens have come.
     Tokens(usize),
@@ -58,18 +58,54 @@ pub enum RunError {
 
 /// A problem that is being worked on.
 struct Work {
-    ticket: Option<Ticket>,
-    candidates: Vec<CandidateResult>,
-    keys: Vec<Option<String>>,
-    ended: usize,
-    testing: usize,
-    refused: Option<String>,
+    run: Option<JobRun>,
+    /// Whether all candidates have ended.
+    written: bool,
 }
 
-impl Work {
-    /// Whether all candidates have ended.
-    fn is_written(&self) -> bool {
-        self.ended >= self.candidates.len()
+/// A problem as a job sees it.
+struct Asked {
+    problem: Problem,
+    given: Option<Vec<Answer>>,
+}
+
+impl Asked {
+    fn answer(&self, candidate: usize, text: &str) -> Answer {
+        let given = self.given.as_ref().and_then(|answers| answers.get(candidate));
+        given.cloned().unwrap_or_else(|| Answer::Completion(text.to_owned()))
+    }
+}
+
+impl Task for Asked {
+    fn has_tests(&self) -> bool {
+        true
+    }
+
+    fn trial(&self, candidate: usize, text: &str, limits: Limits) -> Option<Trial> {
+        Some(self.problem.trial(&self.answer(candidate, text), limits))
+    }
+
+    fn duplicate_key(&self, candidate: usize, text: &str) -> String {
+        self.problem.duplicate_key(&self.answer(candidate, text))
+    }
+}
+
+/// A source of given answers: all of them are there at once.
+struct Given<'a>(&'a [Answer]);
+
+impl Source for Given<'_> {
+    fn info(&self) -> SourceInfo {
+        SourceInfo::default()
+    }
+
+    fn generate(&self, _: Request, mut sink: EventSink) -> Ticket {
+        for (candidate, answer) in self.0.iter().enumerate() {
+            let (reason, text) = (FinishReason::Stop, answer.text().to_owned());
+            let _ = sink(From::Finished { candidate, reason, text, mean_logprob: 0.0 });
+        }
+        let ranking = (0..self.0.len()).collect();
+        let _ = sink(From::Done(Box::new(Summary { ranking, ..Summary::default() })));
+        Ticket::new(self.0.len())
     }
 }
 
@@ -78,8 +114,6 @@ struct Run<'a> {
     pool: &'a TrialPool,
     send: &'a Sender<Message>,
     works: BTreeMap<usize, Work>,
-    /// Trials that have been started and not come back.
-    testing: usize,
 }
 
 /// How long nothing may happen before that is told.
@@ -98,7 +132,7 @@ impl Plan<'_> {
             // (one that loops takes its whole time) do not keep the model waiting, unless there are very many.
             Candidates::Model { options, .. } => {
                 let together = (Engine::MAX_LIVE / options.n.max(1)).max(1) + 2;
-                let written = works.values().filter(|work| work.is_written()).count();
+                let written = works.values().filter(|work| work.written).count();
                 works.len() - written < together && written < BACKLOG
             }
             Candidates::Given(_) => works.len() < all_workers() * 2,
@@ -106,7 +140,7 @@ impl Plan<'_> {
     }
 }
 
-/// Does what is to be done. `news` is told everything; when it fails, so does the run.
+/// Does what is to be done. `news` is told everything; when it fails, so does the run. What has not ended then is cancelled.
 pub fn run(
     plan: &Plan<'_>,
     pool: &TrialPool,
@@ -114,11 +148,9 @@ pub fn run(
     receive: &Receiver<Message>,
     news: &mut dyn FnMut(News<'_>) -> Result<(), String>,
 ) -> Result<Ended, RunError> {
-    let mut run = Run { plan, pool, send, works: BTreeMap::new(), testing: 0 };
+    let mut run = Run { plan, pool, send, works: BTreeMap::new() };
     let outcome = run.work(receive, news);
-    if !matches!(outcome, Ok(Ended::Done)) {
-        run.wind_up(receive);
-    }
+    run.works.values().filter_map(|work| work.run.as_ref()).for_each(JobRun::cancel);
     outcome
 }
 
@@ -128,215 +160,114 @@ impl Run<'_> {
         receive: &Receiver<Message>,
         news: &mut dyn FnMut(News<'_>) -> Result<(), String>,
     ) -> Result<Ended, RunError> {
-        let mut todo = self.plan.todo.iter().copied().peekable();
-        let mut is_writing = matches!(self.plan.candidates, Candidates::Model { .. });
+        let mut todo = self.plan.todo.iter().copied().enumerate();
         loop {
             while self.plan.has_room(&self.works) {
-                let Some(problem) = todo.next() else { break };
-                self.begin(problem);
-                self.close(problem, news)?;
+                let Some((place, problem)) = todo.next() else { break };
+                self.begin(place, problem);
             }
             if self.works.is_empty() {
                 return Ok(Ended::Done);
-            }
-            if is_writing && todo.peek().is_none() && self.works.values().all(Work::is_written) {
-                is_writing = false;
-                self.pool.engine_has_ended();
             }
             let left = self.plan.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Ok(Ended::Deadline);
             }
-            let message = match receive.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
-                Ok(message) => message,
-                Err(RecvTimeoutError::Timeout) => {
-                    news(News::Waiting).map_err(RunError::Listener)?;
-                    continue;
-                }
+            let told = match receive.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
+                Ok(Message::Interrupt) => return Ok(Ended::Interrupted),
+                Ok(Message::Event(problem, event)) => self.event(problem, event).map_err(RunError::Failed)?,
+                Err(RecvTimeoutError::Timeout) => Told::News(News::Waiting),
                 // We hold a sender ourselves.
                 Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Interrupted),
             };
-            let problem = match message {
-                Message::Interrupt => return Ok(Ended::Interrupted),
-                Message::Event(problem, Event::Tokens { candidate, ids, .. }) => {
-                    if let Some(c) = self.works.get_mut(&problem).and_then(|w| w.candidates.get_mut(candidate)) {
-                        c.tokens += ids.len();
-                    }
-                    news(News::Tokens(ids.len())).map_err(RunError::Listener)?;
-                    continue;
-                }
-                Message::Event(problem, event) => {
-                    self.event(problem, event).map_err(RunError::Failed)?;
-                    problem
-                }
-                Message::Trial(problem, report) => {
-                    self.tested(problem, report).map_err(RunError::Failed)?;
-                    news(News::Tested).map_err(RunError::Listener)?;
-                    problem
-                }
-            };
-            self.close(problem, news)?;
+            match &told {
+                Told::Nothing => Ok(()),
+                Told::News(told) => news(*told),
+                Told::Result(result) => news(News::Done(result)),
+            }
+            .map_err(RunError::Listener)?;
         }
     }
 
-    /// Asks for the candidates of a problem.
-    fn begin(&mut self, problem: usize) {
-        let plan = self.plan;
-        let n = plan.n(problem);
-        let work = Work {
-            ticket: None,
-            candidates: (0..n).map(blank).collect(),
-            keys: vec![None; n],
-            ended: 0,
-            testing: 0,
-            refused: None,
-        };
-        self.works.insert(problem, work);
-        match &plan.candidates {
-            Candidates::Model { source, options, stops, default_stops } => {
-                let asked = &plan.problems[problem];
-                let options = GenerateOptions {
-                    seed: seed::of_problem(options.seed, &asked.id),
-                    stop: asked.stop_rules(stops, *default_stops),
-                    ..options.clone()
-                };
-                let send = self.send.clone();
-                // A closed channel means that the run is over: nobody listens any more.
-                let sink = Box::new(move |event| match send.send(Message::Event(problem, event)) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                });
-                let request = Request { prompt: Prompt::Text(asked.prompt.clone()), reference: None, options };
-                let ticket = source.generate(request, sink);
-                if let Some(work) = self.works.get_mut(&problem) {
-                    work.ticket = Some(ticket);
-                }
-            }
-            Candidates::Given(answers) => {
-                for (candidate, answer) in answers.get(problem).into_iter().flatten().enumerate() {
-                    self.ended(problem, candidate, answer, None, None);
-                }
-            }
-        }
-    }
-
-    fn event(&mut self, problem: usize, event: Event) -> Result<(), String> {
-        match event {
-            Event::Finished { candidate, reason, text, mean_logprob } => {
-                self.ended(problem, candidate, &Answer::Completion(text), Some(reason), Some(mean_logprob));
-            }
-            Event::Refused(why) => {
-                if let Some(work) = self.works.get_mut(&problem) {
-                    work.ended = work.candidates.len();
-                    work.candidates.iter_mut().for_each(|c| c.message.clone_from(&why));
-                    work.refused = Some(why);
-                }
-            }
-            Event::Failed(why) => return Err(why),
-            Event::Prefill { .. } | Event::Tokens { .. } | Event::Step(_) | Event::Done(_) => {}
-        }
-        Ok(())
-    }
-
-    /// A candidate has ended: it is tested, unless it was cut or an equal one is.
-    fn ended(
-        &mut self,
-        problem: usize,
-        candidate: usize,
-        answer: &Answer,
-        finish: Option<FinishReason>,
-        logprob: Option<f32>,
-    ) {
-        let Some(work) = self.works.get_mut(&problem) else { return };
-        let Some(c) = work.candidates.get_mut(candidate) else { return };
-        work.ended += 1;
-        (c.finish, c.mean_logprob) = (finish, logprob.filter(|p| p.is_finite()));
-        answer.text().clone_into(&mut c.text);
-        if matches!(finish, Some(FinishReason::Budget | FinishReason::Cancelled)) {
-            "cut before its end".clone_into(&mut c.message);
-            return;
-        }
+    /// Asks for the candidates of a problem; those at an earlier place are tested first.
+    fn begin(&mut self, place: usize, problem: usize) {
         let asked = &self.plan.problems[problem];
-        let key = asked.duplicate_key(answer);
-        let known = work.keys.iter().flatten().any(|k| *k == key);
-        work.keys[candidate] = Some(key);
-        if known {
-            return;
-        }
-        work.testing += 1;
-        self.testing += 1;
-        let place = self.plan.todo.iter().position(|&p| p == problem).unwrap_or_default();
-        let turn = Turn { problem: place, mean_logprob: logprob.unwrap_or_default(), candidate };
-        let send = self.send.clone();
-        let tell = move |report| drop(send.send(Message::Trial(problem, report)));
-        self.pool.start(turn, asked.trial(answer, self.plan.limits), tell);
-    }
-
-    fn tested(&mut self, problem: usize, report: TrialReport) -> Result<(), String> {
-        self.testing -= 1;
-        let Some(work) = self.works.get_mut(&problem) else { return Ok(()) };
-        work.testing -= 1;
-        let Verdict { status, message, .. } = report.outcome.map_err(|error| error.to_string())?;
-        if let Some(c) = work.candidates.get_mut(report.candidate) {
-            (c.status, c.message) = (status, message);
-        }
-        Ok(())
-    }
-
-    /// Tells a problem that has become done.
-    fn close(&mut self, problem: usize, news: &mut dyn FnMut(News<'_>) -> Result<(), String>) -> Result<(), RunError> {
-        let done = |work: &Work| work.is_written() && work.testing == 0;
-        if !self.works.get(&problem).is_some_and(done) {
-            return Ok(());
-        }
-        let Some(mut work) = self.works.remove(&problem) else { return Ok(()) };
-        share_verdicts(&mut work.candidates, &work.keys);
-        let id = self.plan.problems[problem].id.clone();
-        let mut result = ProblemResult::new(id, self.plan.digest(problem), work.candidates);
-        result.refused = work.refused;
-        news(News::Done(&result)).map_err(RunError::Listener)
-    }
-
-    /// Ends what still runs, and waits until no code under test does.
-    fn wind_up(&mut self, receive: &Receiver<Message>) {
-        for work in self.works.values() {
-            work.ticket.iter().for_each(Ticket::cancel_all);
-        }
-        self.pool.cancel();
-        while self.testing > 0 {
-            match receive.recv() {
-                Ok(Message::Trial(..)) => self.testing -= 1,
-                Ok(_) => {}
-                Err(_) => return,
+        let (given, options) = match &self.plan.candidates {
+            Candidates::Model { options, stops, default_stops, .. } => {
+                let stop = asked.stop_rules(stops, *default_stops);
+                let seed = seed::of_problem(options.seed, &asked.id);
+                (None, GenerateOptions { seed, stop, ..options.clone() })
             }
-        }
+            Candidates::Given(_) => (
+                Some(self.plan.given(problem)),
+                GenerateOptions { n: self.plan.n(problem), ..GenerateOptions::default() },
+            ),
+        };
+        let ask = Ask {
+            request: Request { prompt: Prompt::Text(asked.prompt.clone()), reference: None, options },
+            task: Arc::new(Asked { problem: asked.clone(), given: given.map(<[Answer]>::to_vec) }),
+            limits: self.plan.limits,
+            stop_on_pass: false,
+            problem: place,
+        };
+        let send = self.send.clone();
+        // A closed channel means that the run is over: nobody listens any more.
+        let sink = Box::new(move |event| match send.send(Message::Event(problem, event)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        });
+        let run = match &self.plan.candidates {
+            Candidates::Model { source, .. } => JobRun::start(*source, Some(self.pool), ask, sink),
+            Candidates::Given(_) => JobRun::start(&Given(self.plan.given(problem)), Some(self.pool), ask, sink),
+        };
+        self.works.insert(problem, Work { run: Some(run), written: false });
+    }
+
+    /// Takes in what a job tells; what of it is to be told on.
+    fn event(&mut self, problem: usize, event: Event) -> Result<Told, String> {
+        let result = match event {
+            Event::Source(From::Tokens { ids, .. }) => return Ok(Told::News(News::Tokens(ids.len()))),
+            Event::Source(From::Done(_)) => {
+                self.works.get_mut(&problem).into_iter().for_each(|work| work.written = true);
+                return Ok(Told::Nothing);
+            }
+            Event::Source(From::Failed(why)) => return Err(why),
+            Event::Verdict { outcome, .. } => return outcome.map(|_| Told::News(News::Tested)),
+            Event::Source(From::Refused(why)) => {
+                let mut result = self.result(problem, (0..self.plan.n(problem)).map(Candidate::new).collect());
+                result.candidates.iter_mut().for_each(|c| c.message.clone_from(&why));
+                result.refused = Some(why);
+                result
+            }
+            Event::Done(outcome) => self.result(problem, outcome.candidates),
+            _ => return Ok(Told::Nothing),
+        };
+        self.works.remove(&problem);
+        Ok(Told::Result(result))
+    }
+
+    fn result(&self, problem: usize, candidates: Vec<Candidate>) -> ProblemResult {
+        let written = matches!(self.plan.candidates, Candidates::Model { .. });
+        let candidates = candidates.into_iter().map(|c| CandidateResult {
+            index: c.index,
+            text: c.text,
+            tokens: c.token_ids.len(),
+            mean_logprob: Some(c.mean_logprob).filter(|p| written && c.finish.is_some() && p.is_finite()),
+            finish: c.finish.filter(|_| written),
+            duplicate_of: c.duplicate_of,
+            status: c.verdict.status,
+            message: c.verdict.message,
+        });
+        let id = self.plan.problems[problem].id.clone();
+        ProblemResult::new(id, self.plan.digest(problem), candidates.collect())
     }
 }
 
-fn blank(index: usize) -> CandidateResult {
-    CandidateResult {
-        index,
-        text: String::new(),
-        tokens: 0,
-        mean_logprob: None,
-        finish: None,
-        duplicate_of: None,
-        status: Status::NotRun,
-        message: String::new(),
-    }
-}
-
-/// Gives all equal candidates the verdict of the one that was run, and marks those with a lower equal.
-fn share_verdicts(candidates: &mut [CandidateResult], keys: &[Option<String>]) {
-    for (i, key) in keys.iter().enumerate() {
-        let Some(key) = key else { continue };
-        let same: Vec<usize> = (0..keys.len()).filter(|&j| keys[j].as_ref() == Some(key)).collect();
-        if let Some(&ran) = same.iter().find(|&&j| candidates[j].status != Status::NotRun) {
-            let (status, message) = (candidates[ran].status, candidates[ran].message.clone());
-            (candidates[i].status, candidates[i].message) = (status, message);
-        }
-        candidates[i].duplicate_of = same.first().copied().filter(|&first| first != i);
-    }
+/// What is told on.
+enum Told {
+    Nothing,
+    News(News<'static>),
+    Result(ProblemResult),
 }
 
 #[cfg(test)]
@@ -346,9 +277,8 @@ mod tests {
 
     use super::super::problem::sample;
     use super::*;
-    use crate::source::Source;
-    use crate::source::SourceInfo;
-    use crate::trial::Limits;
+    use crate::job::trials::tests::pool;
+    use crate::trial::{Status, Verdict};
 
     /// A source that is asked for nothing.
     struct Nobody;
@@ -358,14 +288,13 @@ mod tests {
             SourceInfo::default()
         }
 
-        fn generate(&self, request: Request, _: crate::source::EventSink) -> Ticket {
+        fn generate(&self, request: Request, _: EventSink) -> Ticket {
             Ticket::new(request.options.n)
         }
     }
 
-    fn work(n: usize, ended: usize) -> Work {
-        let candidates = (0..n).map(blank).collect();
-        Work { ticket: None, candidates, keys: vec![None; n], ended, testing: 0, refused: None }
+    fn work(written: bool) -> Work {
+        Work { run: None, written }
     }
 
     #[test]
@@ -383,20 +312,20 @@ mod tests {
             deadline: None,
         };
         // So many are begun, beside so many that are written and wait for their trials.
-        let begun = |plan: &Plan, n: usize, written: usize| {
-            let mut works: BTreeMap<usize, Work> = (0..written).map(|i| (i, work(n, n))).collect();
+        let begun = |plan: &Plan, written: usize| {
+            let mut works: BTreeMap<usize, Work> = (0..written).map(|i| (i, work(true))).collect();
             while plan.has_room(&works) {
-                works.insert(works.len(), work(n, 0));
+                works.insert(works.len(), work(false));
             }
             works.len() - written
         };
-        assert_eq!(begun(&plan(8, None), 8, 0), Engine::MAX_LIVE / 8 + 2);
-        assert_eq!(begun(&plan(8, None), 8, BACKLOG - 1), Engine::MAX_LIVE / 8 + 2);
-        assert_eq!(begun(&plan(8, None), 8, BACKLOG), 0);
-        assert_eq!(begun(&plan(64, None), 64, 0), 3);
+        assert_eq!(begun(&plan(8, None), 0), Engine::MAX_LIVE / 8 + 2);
+        assert_eq!(begun(&plan(8, None), BACKLOG - 1), Engine::MAX_LIVE / 8 + 2);
+        assert_eq!(begun(&plan(8, None), BACKLOG), 0);
+        assert_eq!(begun(&plan(64, None), 0), 3);
         // With a budget nothing runs beside it, not even trials.
         let budget = Some(Duration::from_secs(1));
-        assert_eq!((begun(&plan(8, budget), 8, 0), begun(&plan(8, budget), 8, 1)), (1, 0));
+        assert_eq!((begun(&plan(8, budget), 0), begun(&plan(8, budget), 1)), (1, 0));
     }
 
     #[test]
@@ -412,12 +341,11 @@ mod tests {
         };
         let ran = std::sync::Arc::new(Mutex::new(Vec::new()));
         let log = ran.clone();
-        let pool = TrialPool::with(2, move |trial, _| {
+        let pool = pool(2, move |trial, _| {
             log.lock().unwrap().push(trial.program.clone());
             let status = if trial.program.contains("2 * x") { Status::Passed } else { Status::Failed };
             Ok(Verdict { status, ..Verdict::not_run("ran") })
-        })
-        .unwrap();
+        });
         let (send, receive) = channel();
         let mut results = Vec::new();
         let ended = run(&plan, &pool, &send, &receive, &mut |news| {

@@ -2,12 +2,14 @@
 //!
 //! The screen and the command line share it, so that both show, test and write the same code.
 
-mod trials;
+pub(crate) mod run;
+pub(crate) mod trials;
 
 use std::path::Path;
 use std::sync::Arc;
 
-pub use trials::{TrialPool, TrialReport, Turn, all_workers, step_back};
+pub use run::{Ask, Candidate, Event, Outcome, Run, Sink, Task};
+pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault, step_back};
 
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
@@ -196,9 +198,14 @@ impl Job {
             None => completion.to_owned(),
         }
     }
+}
 
-    /// The trial of a completion; `None` without tests.
-    pub fn trial(&self, completion: &str, limits: Limits) -> Option<Trial> {
+impl Task for Job {
+    fn has_tests(&self) -> bool {
+        self.tests.is_some()
+    }
+
+    fn trial(&self, _candidate: usize, completion: &str, limits: Limits) -> Option<Trial> {
         let tests = self.tests.clone()?;
         Some(Trial {
             language: self.language()?,
@@ -211,8 +218,7 @@ impl Job {
         })
     }
 
-    /// Equal for two completions that differ only in white space, blank lines or comments.
-    pub fn duplicate_key(&self, completion: &str) -> String {
+    fn duplicate_key(&self, _candidate: usize, completion: &str) -> String {
         match (self.target(), self.language()) {
             (Some(target), _) => code::normalise(target.language, &target.completion(completion)),
             (None, Some(language)) => code::normalise(language, completion),
@@ -373,12 +379,12 @@ mod tests {
         assert_eq!(rules.text.unwrap()(&format!("{candidate}\n\nprint(1)\n")), Some(candidate.len()));
         let dedented = candidate.replace("\n    return", "\n        return");
         assert_ne!(
-            job.duplicate_key(candidate),
-            job.duplicate_key(&dedented),
+            job.duplicate_key(0, candidate),
+            job.duplicate_key(1, &dedented),
             "where a line stands makes a difference"
         );
         let runner = crate::trial::Runner::probe().allow_unprotected();
-        let verdict = runner.run(&job.trial(candidate, Limits::default()).unwrap(), &Arc::default()).unwrap();
+        let verdict = runner.run(&job.trial(0, candidate, Limits::default()).unwrap(), &Arc::default()).unwrap();
         assert_eq!(verdict.status, Status::Passed, "{verdict:?}");
         let target = job.target().unwrap();
         assert!(matches!(target.apply("\n", None), Err(CodeError::Empty { .. })), "what was typed is no candidate");
@@ -434,7 +440,7 @@ mod tests {
     fn a_trial_names_a_method_with_its_class() {
         let text = "class Stats:\n    def find_max(self):\n        \"\"\"The largest.\n\n        >>> Stats().find_max()\n        3\n        \"\"\"\n";
         let job = Job::from_text(text, &TestsChoice::IfAny).unwrap();
-        let trial = job.trial("        return 3\n", Limits::default()).unwrap();
+        let trial = job.trial(0, "        return 3\n", Limits::default()).unwrap();
         assert_eq!(trial.entry_point.as_deref(), Some("Stats.find_max"));
     }
 

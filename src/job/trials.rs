@@ -1,11 +1,52 @@
-//! Trials in the background: a few worker threads of low priority, the most promising trial first.
+//! Trials in the background: worker threads of low priority, the most promising trial first.
 
+use std::any::Any;
 use std::cmp::Ordering as Order;
-use std::collections::BinaryHeap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
-use crate::trial::{Runner, Status, Trial, TrialError, Verdict};
+use crate::language::Language;
+use crate::trial::{Protection, Runner, Status, Tests, Trial, TrialError, Verdict};
+
+/// Runs trials. [`Runner`] is the one that does.
+pub trait Judge: Send + Sync {
+    /// What protects the user.
+    fn protection(&self) -> &Protection;
+    /// Whether it may run anything: where nothing isolates the code, only after the user has agreed.
+    fn may_run(&self) -> bool;
+    /// The same, for a user who has agreed to run code although nothing isolates it.
+    fn allow_unprotected(&self) -> Arc<dyn Judge>;
+    /// Whether tests in a language can be used at all. Said before any work is put into candidates.
+    fn check(&self, _language: Language, _tests: &Tests) -> Result<(), TrialError> {
+        Ok(())
+    }
+    /// Runs a trial and waits; `cancel` ends it soon. An error is a fault of the sandbox.
+    fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError>;
+}
+
+impl Judge for Runner {
+    fn protection(&self) -> &Protection {
+        Runner::protection(self)
+    }
+
+    fn may_run(&self) -> bool {
+        Runner::may_run(self)
+    }
+
+    fn allow_unprotected(&self) -> Arc<dyn Judge> {
+        Arc::new(self.clone().allow_unprotected())
+    }
+
+    fn check(&self, language: Language, tests: &Tests) -> Result<(), TrialError> {
+        Runner::check(self, language, tests)
+    }
+
+    fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+        Runner::run(self, trial, cancel)
+    }
+}
 
 /// Which trial comes first when there are more than workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,146 +67,170 @@ impl Turn {
     }
 }
 
-/// The outcome of a trial.
+/// What a trial tells.
 #[derive(Debug)]
-pub struct TrialReport {
-    /// The candidate that was tested.
-    pub candidate: usize,
-    /// Its verdict, or why there is none.
-    pub outcome: Result<Verdict, TrialError>,
+pub enum News {
+    /// It has begun.
+    Begun,
+    /// Its verdict, or a sentence that says why there is none.
+    Ended(Result<Verdict, String>),
 }
 
 struct Work {
     turn: Turn,
     trial: Trial,
-    report: Box<dyn FnOnce(TrialReport) + Send>,
+    cancel: Arc<AtomicBool>,
+    tell: Box<dyn FnMut(News) + Send>,
 }
 
-impl PartialEq for Work {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Order::Equal
-    }
-}
-
-impl Eq for Work {}
-
-impl PartialOrd for Work {
-    fn partial_cmp(&self, other: &Self) -> Option<Order> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Work {
-    fn cmp(&self, other: &Self) -> Order {
-        self.turn.order(&other.turn)
-    }
-}
-
-/// What pool and workers share.
-#[derive(Default)]
-struct Queue {
-    waiting: Mutex<(BinaryHeap<Work>, bool)>,
-    /// Something came, or the pool has gone.
+/// What the pool, its workers and the runs of jobs share.
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// Something came, or more may begin.
     changed: Condvar,
 }
 
-impl Queue {
-    /// The next piece of work; `None` once the pool has gone.
-    fn next(&self) -> Option<Work> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(work) = waiting.0.pop() {
-                return Some(work);
-            }
-            if waiting.1 {
-                return None;
-            }
-            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
+struct State {
+    judge: Arc<dyn Judge>,
+    /// Most trials at a time beside an engine that writes, and where nothing else runs.
+    most: (usize, usize),
+    waiting: Vec<Work>,
+    /// What ends each of the running trials.
+    running: Vec<Arc<AtomicBool>>,
+    /// Generations going on.
+    writing: usize,
+    /// The pool has gone.
+    gone: bool,
+}
+
+impl State {
+    /// The next piece of work, if one may begin.
+    fn take(&mut self) -> Option<Work> {
+        // What was cancelled only has to be told.
+        let cancelled = self.waiting.iter().position(|w| w.cancel.load(Ordering::Relaxed));
+        let most = if self.writing > 0 { self.most.0 } else { self.most.1 };
+        let may_begin = self.judge.may_run() && self.running.len() < most;
+        let order = |&a: &usize, &b: &usize| self.waiting[a].turn.order(&self.waiting[b].turn);
+        let best = || (0..self.waiting.len()).filter(|_| may_begin).max_by(order);
+        let at = cancelled.or_else(best)?;
+        let work = self.waiting.swap_remove(at);
+        self.running.push(work.cancel.clone());
+        Some(work)
     }
 }
 
-/// Runs trials on threads of its own. Dropping it cancels what is running or waiting.
-pub struct TrialPool {
-    queue: Arc<Queue>,
-    cancel: Arc<AtomicBool>,
-    /// An engine writes meanwhile: trials take only what it leaves of the cores.
-    gives_way: Arc<AtomicBool>,
-    run: Arc<Runs>,
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let result = change(&mut self.lock());
+        self.changed.notify_all();
+        result
+    }
+
+    /// Works until the pool has gone.
+    fn serve(&self) {
+        step_back();
+        let mut state = self.lock();
+        loop {
+            let Some(Work { mut trial, cancel, mut tell, .. }) = state.take() else {
+                if state.gone {
+                    return;
+                }
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            trial.limits.gives_way = state.writing > 0;
+            let judge = state.judge.clone();
+            drop(state);
+            if !cancel.load(Ordering::Relaxed) {
+                tell(News::Begun);
+            }
+            let run = || catch_unwind(AssertUnwindSafe(|| judge.run(&trial, &cancel)));
+            let outcome = patiently(&cancel, run);
+            self.change(|state| {
+                let at = state.running.iter().position(|running| Arc::ptr_eq(running, &cancel));
+                at.map(|at| state.running.swap_remove(at));
+            });
+            tell(News::Ended(outcome));
+            state = self.lock();
+        }
+    }
+
+    /// Queues a trial; `tell` is called on a worker thread. `cancel` ends it, once [`Self::look`] was called.
+    pub fn start(&self, turn: Turn, trial: Trial, cancel: Arc<AtomicBool>, tell: impl FnMut(News) + Send + 'static) {
+        let work = Work { turn, trial, cancel, tell: Box::new(tell) };
+        self.change(|state| {
+            // Nobody is left who could run it.
+            if !state.gone {
+                state.waiting.push(work);
+            }
+        });
+    }
+
+    /// Something was cancelled.
+    pub fn look(&self) {
+        self.change(|_| ());
+    }
+
+    /// A generation begins: few trials at a time, which run only when a core has nothing else to do.
+    pub fn begin_writing(&self) {
+        self.lock().writing += 1;
+    }
+
+    /// A generation has ended: without another one trials may use all cores.
+    pub fn end_writing(&self) {
+        self.change(|state| state.writing = state.writing.saturating_sub(1));
+    }
 }
 
-/// Runs a trial; the flag ends it.
-type Runs = dyn Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync;
+/// Runs trials on threads of its own. Dropping it cancels what is running or waiting, and waits until no code under test runs.
+pub struct TrialPool {
+    pub(super) queue: Arc<Queue>,
+    workers: Vec<JoinHandle<()>>,
+}
 
 impl TrialPool {
-    /// A pool that runs a trial on every core.
-    pub fn new(runner: &Arc<Runner>) -> std::io::Result<Self> {
-        Self::of(runner, all_workers())
+    /// A pool that runs a trial on every core, and on half of them beside a generation.
+    pub fn new(judge: Arc<dyn Judge>) -> std::io::Result<Self> {
+        let all = all_workers();
+        Self::with(judge, ((all / 2).max(1), all))
     }
 
-    /// A pool beside an engine: few trials at a time, which run only when a core has nothing else to do, until [`Self::engine_has_ended`].
-    pub fn beside_engine(runner: &Arc<Runner>) -> std::io::Result<Self> {
-        let pool = Self::of(runner, few_workers())?;
-        pool.gives_way.store(true, Ordering::Relaxed);
+    /// A pool that runs so many trials at a time: beside a generation, and where nothing else runs.
+    pub(crate) fn with(judge: Arc<dyn Judge>, most: (usize, usize)) -> std::io::Result<Self> {
+        let (waiting, running) = (Vec::new(), Vec::new());
+        let state = State { judge, most, waiting, running, writing: 0, gone: false };
+        let queue = Arc::new(Queue { state: Mutex::new(state), changed: Condvar::new() });
+        let mut pool = Self { queue, workers: Vec::new() };
+        for _ in 0..most.1 {
+            let queue = Arc::clone(&pool.queue);
+            pool.workers.push(std::thread::Builder::new().name("trial".to_owned()).spawn(move || queue.serve())?);
+        }
         Ok(pool)
     }
 
-    fn of(runner: &Arc<Runner>, workers: usize) -> std::io::Result<Self> {
-        let runner = Arc::clone(runner);
-        Self::with(workers, move |trial, cancel| runner.run(trial, cancel))
+    /// What runs the trials.
+    pub fn judge(&self) -> Arc<dyn Judge> {
+        self.queue.lock().judge.clone()
     }
 
-    /// The same with something else that runs trials.
-    pub(crate) fn with(
-        workers: usize,
-        run: impl Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + 'static,
-    ) -> std::io::Result<Self> {
-        let pool =
-            Self { queue: Arc::default(), cancel: Arc::default(), gives_way: Arc::default(), run: Arc::new(run) };
-        pool.grow(workers.max(1))?;
-        Ok(pool)
+    /// The user has agreed to run code although nothing isolates it.
+    pub fn allow_unprotected(&self) {
+        self.queue.change(|state| state.judge = state.judge.allow_unprotected());
     }
 
-    /// The engine does not need its cores any more: trials may use all of them.
-    pub fn engine_has_ended(&self) {
-        if self.gives_way.swap(false, Ordering::Relaxed) {
-            // Without more threads it takes longer.
-            let _ = self.grow(all_workers().saturating_sub(few_workers()));
-        }
+    /// A generation begins beside the trials that belong to no run.
+    pub fn begin_writing(&self) {
+        self.queue.begin_writing();
     }
 
-    fn grow(&self, workers: usize) -> std::io::Result<()> {
-        for _ in 0..workers {
-            let (queue, cancel, run) = (Arc::clone(&self.queue), Arc::clone(&self.cancel), Arc::clone(&self.run));
-            let gives_way = Arc::clone(&self.gives_way);
-            std::thread::Builder::new().name("trial".to_owned()).spawn(move || {
-                step_back();
-                while let Some(Work { turn, mut trial, report }) = queue.next() {
-                    trial.limits.gives_way = gives_way.load(Ordering::Relaxed);
-                    let outcome = patiently(&cancel, || run(&trial, &cancel));
-                    report(TrialReport { candidate: turn.candidate, outcome });
-                }
-            })?;
-        }
-        Ok(())
+    /// Runs a trial that belongs to no run.
+    pub fn start(&self, turn: Turn, trial: Trial, cancel: Arc<AtomicBool>, tell: impl FnMut(News) + Send + 'static) {
+        self.queue.start(turn, trial, cancel, tell);
     }
-
-    /// Queues a trial; `report` is called on a worker thread.
-    pub fn start(&self, turn: Turn, trial: Trial, report: impl FnOnce(TrialReport) + Send + 'static) {
-        let work = Work { turn, trial, report: Box::new(report) };
-        self.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner).0.push(work);
-        self.queue.changed.notify_one();
-    }
-
-    /// Ends what is running or waiting: each gets the verdict of a cancelled trial.
-    pub fn cancel(&self) {
-        self.cancel.store(true, Ordering::Relaxed);
-    }
-}
-
-/// A number of workers beside an engine.
-fn few_workers() -> usize {
-    (all_workers() / 2).max(1)
 }
 
 /// A number of workers where nothing else runs.
@@ -175,31 +240,48 @@ pub fn all_workers() -> usize {
 
 impl Drop for TrialPool {
     fn drop(&mut self) {
-        self.cancel();
-        self.queue.waiting.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
-        self.queue.changed.notify_all();
+        self.queue.change(|state| {
+            state.gone = true;
+            let waiting = state.waiting.iter().map(|work| &work.cancel);
+            waiting.chain(&state.running).for_each(|cancel| cancel.store(true, Ordering::Relaxed));
+        });
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
     }
 }
 
 /// A machine with far too much to do can fail to start the sandbox. That says nothing about the candidate, and it passes.
 const TRIES: usize = 3;
 
-fn patiently(cancel: &AtomicBool, mut run: impl FnMut() -> Result<Verdict, TrialError>) -> Result<Verdict, TrialError> {
-    let mut last = None;
+/// Tries a run until it has an outcome; what panics is a fault of the program.
+fn patiently(
+    cancel: &AtomicBool,
+    mut run: impl FnMut() -> std::thread::Result<Result<Verdict, TrialError>>,
+) -> Result<Verdict, String> {
+    let mut last = String::new();
     for _ in 0..TRIES {
         if cancel.load(Ordering::Relaxed) {
             return Ok(cancelled());
         }
         match run() {
-            Err(error @ TrialError::Sandbox(_)) => last = Some(error),
-            outcome => return outcome,
+            Ok(Err(error @ TrialError::Sandbox(_))) => last = error.to_string(),
+            Ok(outcome) => return outcome.map_err(|error| error.to_string()),
+            Err(payload) => return Err(fault(&*payload)),
         }
     }
-    Err(last.unwrap_or_else(|| TrialError::Sandbox("it was not tried".to_owned())))
+    Err(last)
 }
 
 fn cancelled() -> Verdict {
     Verdict { status: Status::Killed, ..Verdict::not_run("cancelled") }
+}
+
+/// What a panic of our own says to the user.
+pub fn fault(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    format!("a fault in the program ({text}); please report this")
 }
 
 /// Lets everything else go first, the engine above all: what this thread starts inherits it. A wish, not a need.
@@ -212,12 +294,48 @@ pub fn step_back() {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::language::Language;
-    use crate::trial::{Limits, Tests};
+    use crate::trial::Limits;
+
+    /// A judge by a function.
+    pub(crate) struct Scripted<F>(pub Protection, pub F);
+
+    impl<F> Judge for Scripted<F>
+    where
+        F: Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + Clone + 'static,
+    {
+        fn protection(&self) -> &Protection {
+            &self.0
+        }
+
+        fn may_run(&self) -> bool {
+            self.0.is_isolated()
+        }
+
+        fn allow_unprotected(&self) -> Arc<dyn Judge> {
+            Arc::new(Scripted(isolated(), self.1.clone()))
+        }
+
+        fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+            (self.1)(trial, cancel)
+        }
+    }
+
+    /// What protects in full.
+    pub(crate) fn isolated() -> Protection {
+        Protection { landlock_abi: 5, seccomp: true, no_new_privs: true, ..Protection::default() }
+    }
+
+    /// A pool of so many workers, whatever else goes on.
+    pub(crate) fn pool<F>(workers: usize, run: F) -> TrialPool
+    where
+        F: Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + Clone + 'static,
+    {
+        TrialPool::with(Arc::new(Scripted(isolated(), run)), (workers, workers)).unwrap()
+    }
 
     fn trial() -> Trial {
         Trial {
@@ -235,21 +353,37 @@ mod tests {
         Turn { problem, mean_logprob, candidate }
     }
 
-    #[test]
-    fn the_most_promising_goes_first() {
+    /// Starts a trial; `told` gets its verdict.
+    fn start(pool: &TrialPool, turn: Turn, told: impl Fn(Turn, Verdict) + Send + 'static) -> Arc<AtomicBool> {
+        let cancel = Arc::new(AtomicBool::new(false));
+        pool.start(turn, trial(), cancel.clone(), move |news| {
+            if let News::Ended(outcome) = news {
+                told(turn, outcome.unwrap());
+            }
+        });
+        cancel
+    }
+
+    /// A pool with one worker that says when it begins and waits until the second channel is closed.
+    fn gated() -> (TrialPool, std::sync::mpsc::Receiver<()>, std::sync::mpsc::Sender<()>) {
         let (begun, begins) = channel();
         let (go, gate) = channel::<()>();
-        let gate = Mutex::new(gate);
-        let pool = TrialPool::with(1, move |_, _| {
+        let gate = Arc::new(Mutex::new(gate));
+        let pool = pool(1, move |_, _| {
             let _ = begun.send(());
             let _ = gate.lock().unwrap().recv();
-            Ok(Verdict::not_run(""))
-        })
-        .unwrap();
+            Ok(Verdict::not_run("ran"))
+        });
+        (pool, begins, go)
+    }
+
+    #[test]
+    fn the_most_promising_goes_first() {
+        let (pool, begins, go) = gated();
         let (send, done) = channel();
         let start = |turn: Turn| {
             let send = send.clone();
-            pool.start(turn, trial(), move |report| send.send((turn.problem, report.candidate)).unwrap());
+            start(&pool, turn, move |turn, _| send.send((turn.problem, turn.candidate)).unwrap());
         };
         start(turn(5, -9.0, 0));
         begins.recv().unwrap();
@@ -261,43 +395,59 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_grows_runs_more_at_a_time() {
+    fn more_run_at_a_time_once_nothing_is_written() {
         // Both have to be there at once to go on.
-        let meet = std::sync::Barrier::new(2);
-        let pool = TrialPool::with(1, move |_, _| {
+        let meet = Arc::new(std::sync::Barrier::new(2));
+        let judge = Scripted(isolated(), move |_: &Trial, _: &Arc<AtomicBool>| {
             meet.wait();
             Ok(Verdict::not_run("met"))
-        })
-        .unwrap();
+        });
+        let pool = TrialPool::with(Arc::new(judge), (1, 2)).unwrap();
+        pool.begin_writing();
         let (send, done) = channel();
         for candidate in 0..2 {
             let send = send.clone();
-            pool.start(turn(0, 0.0, candidate), trial(), move |report| send.send(report.candidate).unwrap());
+            start(&pool, turn(0, 0.0, candidate), move |turn, _| send.send(turn.candidate).unwrap());
         }
-        pool.grow(1).unwrap();
+        pool.queue.end_writing();
         let mut met = [done.recv().unwrap(), done.recv().unwrap()];
         met.sort_unstable();
         assert_eq!(met, [0, 1]);
     }
 
     #[test]
-    fn trials_give_way_until_the_engine_has_ended() {
-        let pool = TrialPool::with(1, |trial, _| Ok(Verdict::not_run(&trial.limits.gives_way.to_string()))).unwrap();
-        pool.gives_way.store(true, Ordering::Relaxed);
+    fn trials_give_way_while_something_is_written() {
+        let pool = pool(1, |trial, _| Ok(Verdict::not_run(&trial.limits.gives_way.to_string())));
         let told = || {
             let (send, done) = channel();
-            pool.start(turn(0, 0.0, 0), trial(), move |report| send.send(report.outcome.unwrap().message).unwrap());
+            start(&pool, turn(0, 0.0, 0), move |_, verdict| send.send(verdict.message).unwrap());
             done.recv().unwrap()
         };
+        pool.begin_writing();
         assert_eq!(told(), "true");
-        pool.engine_has_ended();
+        pool.queue.end_writing();
         assert_eq!(told(), "false");
     }
 
     #[test]
+    fn nothing_runs_unprotected_before_the_user_has_agreed_and_what_is_cancelled_never_does() {
+        let judge = Scripted(Protection::default(), |_: &Trial, _: &Arc<AtomicBool>| Ok(Verdict::not_run("ran")));
+        let pool = TrialPool::with(Arc::new(judge), (1, 1)).unwrap();
+        let (send, done) = channel();
+        let again = send.clone();
+        start(&pool, turn(0, 0.0, 0), move |_, verdict| send.send(verdict.message).unwrap());
+        let cancel = start(&pool, turn(0, 0.0, 1), move |_, verdict| again.send(verdict.message).unwrap());
+        cancel.store(true, Ordering::Relaxed);
+        pool.queue.look();
+        assert_eq!(done.recv().unwrap(), "cancelled", "the other one waits");
+        pool.allow_unprotected();
+        assert_eq!(done.recv().unwrap(), "ran");
+    }
+
+    #[test]
     fn a_fault_of_the_sandbox_is_tried_again_and_nothing_else_is() {
-        let fault = || Err(TrialError::Sandbox("no".to_owned()));
-        let times = |outcomes: &mut dyn FnMut(usize) -> Result<Verdict, TrialError>| {
+        let fault = || Ok(Err(TrialError::Sandbox("no".to_owned())));
+        let times = |outcomes: &mut dyn FnMut(usize) -> std::thread::Result<Result<Verdict, TrialError>>| {
             let mut count = 0;
             let outcome = patiently(&AtomicBool::new(false), || {
                 count += 1;
@@ -305,34 +455,31 @@ mod tests {
             });
             (outcome.is_ok(), count)
         };
-        assert_eq!(times(&mut |n| if n < 3 { fault() } else { Ok(Verdict::not_run("")) }), (true, 3));
+        assert_eq!(times(&mut |n| if n < 3 { fault() } else { Ok(Ok(Verdict::not_run(""))) }), (true, 3));
         assert_eq!(times(&mut |_| fault()), (false, TRIES));
-        assert_eq!(times(&mut |_| Err(TrialError::Interpreter("none".to_owned()))), (false, 1));
-        assert_eq!(times(&mut |_| Ok(Verdict::not_run("failed"))), (true, 1), "a verdict is a verdict");
+        assert_eq!(times(&mut |_| Ok(Err(TrialError::Interpreter("none".to_owned())))), (false, 1));
+        assert_eq!(times(&mut |_| Ok(Ok(Verdict::not_run("failed")))), (true, 1), "a verdict is a verdict");
+        assert_eq!(times(&mut |_| Err(Box::new("broken"))), (false, 1), "a panic is no verdict");
         assert_eq!(patiently(&AtomicBool::new(true), fault).unwrap(), cancelled());
     }
 
     #[test]
-    fn what_waits_when_all_is_cancelled_is_not_run_but_told() {
-        let (begun, begins) = channel();
-        let (go, gate) = channel::<()>();
-        let gate = Mutex::new(gate);
-        let pool = TrialPool::with(1, move |_, _| {
-            let _ = begun.send(());
-            let _ = gate.lock().unwrap().recv();
-            Ok(Verdict::not_run("ran"))
-        })
-        .unwrap();
+    fn what_waits_when_the_pool_goes_is_not_run_but_told() {
+        let (pool, begins, go) = gated();
         let (send, done) = channel();
         for candidate in 0..2 {
             let send = send.clone();
-            pool.start(turn(0, 0.0, candidate), trial(), move |report| send.send(report.outcome.unwrap()).unwrap());
+            start(&pool, turn(0, 0.0, candidate), move |_, verdict| send.send(verdict.message).unwrap());
         }
         begins.recv().unwrap();
-        pool.cancel();
+        let queue = pool.queue.clone();
+        let going = std::thread::spawn(move || drop(pool));
+        while !queue.lock().gone {
+            std::thread::yield_now();
+        }
         drop(go);
-        assert_eq!(done.recv().unwrap().message, "ran");
-        assert_eq!(done.recv().unwrap(), cancelled());
+        going.join().unwrap();
+        assert_eq!([done.recv().unwrap(), done.recv().unwrap()], ["ran", "cancelled"]);
     }
 
     #[cfg(target_os = "linux")]
@@ -341,9 +488,9 @@ mod tests {
         // SAFETY: getpriority takes numbers only; 0 is the calling thread.
         let nice = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         let before = nice();
-        let pool = TrialPool::with(1, move |_, _| Ok(Verdict::not_run(&nice().to_string()))).unwrap();
+        let pool = pool(1, move |_, _| Ok(Verdict::not_run(&nice().to_string())));
         let (send, done) = channel();
-        pool.start(turn(0, 0.0, 0), trial(), move |report| send.send(report.outcome.unwrap().message).unwrap());
+        start(&pool, turn(0, 0.0, 0), move |_, verdict| send.send(verdict.message).unwrap());
         assert_eq!(done.recv().unwrap(), before.max(10).to_string());
         assert_eq!(nice(), before);
     }

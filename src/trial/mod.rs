@@ -100,6 +100,11 @@ impl Runner {
         self
     }
 
+    /// Whether anything may be run: where nothing isolates the code, only after [`Runner::allow_unprotected`].
+    pub fn may_run(&self) -> bool {
+        self.protection().is_isolated() || self.runs_unprotected
+    }
+
     /// What protects the user.
     pub fn protection(&self) -> &Protection {
         self.sandbox.protection()
@@ -161,7 +166,7 @@ impl Runner {
     }
 
     fn context<'a>(&'a self, cancel: &'a AtomicBool) -> Result<Context<'a>, TrialError> {
-        if self.protection().is_isolated() || self.runs_unprotected {
+        if self.may_run() {
             return Ok(Context { sandbox: &self.sandbox, projects: &self.projects, cancel });
         }
         Err(TrialError::Sandbox(self.protection().summary.clone()))

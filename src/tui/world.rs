@@ -15,7 +15,7 @@ use super::app::{Effect, Msg};
 use super::clipboard;
 use crate::code::{Applied, CodeError};
 use crate::engine::{Event, GenerateOptions};
-use crate::job::{Job, step_back};
+use crate::job::{Job, Task, step_back};
 use crate::language::Language;
 use crate::source::{Request, Source, Ticket};
 use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
@@ -62,7 +62,7 @@ impl Judge for Runner {
         limits: Limits,
         cancel: &Arc<AtomicBool>,
     ) -> Result<Verdict, TrialError> {
-        match job.trial(candidate, limits) {
+        match job.trial(0, candidate, limits) {
             Some(trial) => self.run(&trial, cancel),
             None => Ok(Verdict::not_run("there are no tests")),
         }

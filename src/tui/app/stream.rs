@@ -5,7 +5,7 @@ use super::candidate::{Phase, Testing};
 use super::effect::Effect;
 use super::state::{Consent, Question, State};
 use crate::engine::{Event, FinishReason};
-use crate::job::label;
+use crate::job::{Task, label};
 use crate::trial::Verdict;
 use crate::untrusted::clean;
 
@@ -66,7 +66,7 @@ fn finished(state: &mut State, index: usize, reason: FinishReason, text: String,
     if !candidate.is_whole() {
         return Vec::new();
     }
-    let key = state.job.duplicate_key(&candidate.text);
+    let key = state.job.duplicate_key(index, &candidate.text);
     candidate.key = Some(key);
     let key = &run.candidates[index].key;
     // An original has no original itself, so a duplicate always points at the one that is tested.

@@ -1,0 +1,542 @@
+//! One run of a job: candidates are written, compared, tested and picked, and all that happens is told in one stream.
+//!
+//! A run has no thread of its own: it goes on when the source or a trial tells something. Whoever asked gets events through a sink,
+//! which may lead into a channel of any kind.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+
+use super::trials::{News, Queue, TrialPool, Turn};
+use crate::source::{self, FinishReason, Request, Source, Summary, Ticket};
+use crate::trial::{Limits, Status, Trial, Verdict};
+
+/// What a run has to know of what is completed.
+pub trait Task: Send + Sync {
+    /// Whether candidates are tested at all.
+    fn has_tests(&self) -> bool;
+    /// The trial of a candidate; `None` without tests.
+    fn trial(&self, candidate: usize, text: &str, limits: Limits) -> Option<Trial>;
+    /// Equal for candidates that differ only in white space, blank lines or comments.
+    fn duplicate_key(&self, candidate: usize, text: &str) -> String;
+}
+
+/// What is asked of a run.
+pub struct Ask {
+    /// What the source gets.
+    pub request: Request,
+    /// What is completed.
+    pub task: Arc<dyn Task>,
+    /// Limits of each trial.
+    pub limits: Limits,
+    /// The first pass ends what is still being written.
+    pub stop_on_pass: bool,
+    /// Of several runs that share a pool, the one with the lower number is tested first.
+    pub problem: usize,
+}
+
+/// What happens in a run.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// What the source says, as it says it.
+    Source(source::Event),
+    /// A candidate that has just ended says the same as an earlier one, and shares its verdict.
+    Duplicate {
+        /// The candidate.
+        candidate: usize,
+        /// The one that is tested.
+        of: usize,
+    },
+    /// The trial of a candidate begins.
+    Testing(usize),
+    /// The trial of a candidate has ended.
+    Verdict {
+        /// The candidate.
+        candidate: usize,
+        /// Its verdict, or a sentence that says why there is none.
+        outcome: Result<Verdict, String>,
+    },
+    /// The candidate to take, as far as is known now.
+    Pick(usize),
+    /// All candidates have ended and nothing waits to be tested. After [`source::Event::Refused`] and `Failed` it does not come.
+    Done(Box<Outcome>),
+}
+
+/// Receives the events of a run, on threads of the source and of the pool. Must neither block for long nor call the run. `Break` says
+/// that nobody listens any more: the run then ends.
+pub type Sink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
+
+/// A candidate and what became of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Candidate {
+    /// Its index.
+    pub index: usize,
+    /// Its text, up to its stop.
+    pub text: String,
+    /// All generated ids, before any trimming of the text.
+    pub token_ids: Vec<u32>,
+    /// Raw main-model log-probabilities of these ids.
+    pub logprobs: Vec<f32>,
+    /// Their mean.
+    pub mean_logprob: f32,
+    /// Why it ended.
+    pub finish: Option<FinishReason>,
+    /// The lowest index of an equal candidate, if that is another one.
+    pub duplicate_of: Option<usize>,
+    /// What the tests said.
+    pub verdict: Verdict,
+}
+
+impl Candidate {
+    /// A candidate that has not begun.
+    pub fn new(index: usize) -> Self {
+        Self {
+            index,
+            text: String::new(),
+            token_ids: Vec::new(),
+            logprobs: Vec::new(),
+            mean_logprob: 0.0,
+            finish: None,
+            duplicate_of: None,
+            verdict: Verdict::not_run("no tests"),
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The candidates by index.
+    pub candidates: Vec<Candidate>,
+    /// Figures and ranking.
+    pub summary: Summary,
+    /// The candidate to take.
+    pub picked: Option<usize>,
+}
+
+/// A run that goes on. Dropping it does not cancel.
+pub struct Run(Arc<Mutex<State>>);
+
+/// What is known besides of a candidate.
+#[derive(Clone, Default)]
+struct Slot {
+    /// See [`Task::duplicate_key`]; of those that came to an end.
+    key: Option<String>,
+    /// The equal candidate that ended first, if that is another one.
+    origin: Option<usize>,
+    /// What ends the trial that it waits for.
+    trial: Option<Arc<AtomicBool>>,
+    passed: bool,
+}
+
+struct State {
+    task: Arc<dyn Task>,
+    limits: Limits,
+    stop_on_pass: bool,
+    problem: usize,
+    candidates: Vec<Candidate>,
+    slots: Vec<Slot>,
+    /// Once the source is done.
+    summary: Option<Summary>,
+    picked: Option<usize>,
+    first_pass: Option<usize>,
+    /// Nothing more is to be written: the user said so.
+    stopped: bool,
+    /// Nothing more is to be tested.
+    untested: bool,
+    ticket: Option<Ticket>,
+    queue: Option<Arc<Queue>>,
+    /// `None` once nobody listens.
+    sink: Option<Sink>,
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Run {
+    /// Asks `source` for candidates and tests them in `pool`. Never blocks.
+    pub fn start(source: &dyn Source, pool: Option<&TrialPool>, ask: Ask, sink: Sink) -> Self {
+        let Ask { request, task, limits, stop_on_pass, problem } = ask;
+        let n = request.options.n;
+        let queue = pool.map(|pool| pool.queue.clone());
+        queue.iter().for_each(|queue| queue.begin_writing());
+        let run = Self(Arc::new(Mutex::new(State {
+            task,
+            limits,
+            stop_on_pass,
+            problem,
+            candidates: (0..n).map(Candidate::new).collect(),
+            slots: vec![Slot::default(); n],
+            summary: None,
+            picked: None,
+            first_pass: None,
+            stopped: false,
+            untested: false,
+            ticket: None,
+            queue,
+            sink: Some(sink),
+        })));
+        let state = run.0.clone();
+        let ticket = source.generate(
+            request,
+            Box::new(move |event| {
+                let mut this = lock(&state);
+                this.source(&state, event);
+                if this.sink.is_some() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            }),
+        );
+        let mut state = lock(&run.0);
+        // What was told while the source was being asked may have ended it already.
+        if state.stopped || state.stop_on_pass && state.first_pass.is_some() {
+            ticket.cancel_all();
+        }
+        state.ticket = Some(ticket);
+        drop(state);
+        run
+    }
+
+    /// Ends one candidate; what it has so far is kept.
+    pub fn stop_one(&self, candidate: usize) {
+        lock(&self.0).ticket.iter().for_each(|ticket| ticket.cancel(candidate));
+    }
+
+    /// Ends all candidates; what they have so far is kept.
+    pub fn stop(&self) {
+        lock(&self.0).stop();
+    }
+
+    /// Ends all trials, and begins none any more.
+    pub fn stop_tests(&self) {
+        lock(&self.0).stop_tests();
+    }
+
+    /// Ends everything.
+    pub fn cancel(&self) {
+        let mut state = lock(&self.0);
+        state.stop();
+        state.stop_tests();
+    }
+
+    /// Tests a candidate that has ended once more.
+    pub fn test(&self, candidate: usize) {
+        let mut state = lock(&self.0);
+        if state.slots.get(candidate).is_some_and(|slot| slot.trial.is_none()) {
+            state.test(&self.0, candidate);
+        }
+    }
+}
+
+impl State {
+    fn tell(&mut self, event: Event) {
+        if self.sink.as_mut().is_some_and(|sink| sink(event).is_break()) {
+            self.sink = None;
+            self.stop_tests();
+        }
+    }
+
+    fn stop(&mut self) {
+        self.stopped = true;
+        self.ticket.iter().for_each(Ticket::cancel_all);
+    }
+
+    fn stop_tests(&mut self) {
+        self.untested = true;
+        for cancel in self.slots.iter_mut().filter_map(|slot| slot.trial.take()) {
+            cancel.store(true, Ordering::Relaxed);
+        }
+        self.queue.iter().for_each(|queue| queue.look());
+        self.settle();
+    }
+
+    /// Takes in what the source says.
+    fn source(&mut self, shared: &Arc<Mutex<Self>>, event: source::Event) {
+        use source::Event as From;
+        let mut ended = None;
+        match &event {
+            From::Tokens { candidate, ids, logprobs, .. } => {
+                if let Some(c) = self.candidates.get_mut(*candidate) {
+                    c.token_ids.extend(ids);
+                    c.logprobs.extend(logprobs);
+                }
+            }
+            From::Finished { candidate, reason, text, mean_logprob } => {
+                if let Some(c) = self.candidates.get_mut(*candidate) {
+                    (c.text, c.mean_logprob, c.finish) = (text.clone(), *mean_logprob, Some(*reason));
+                    ended = Some(*candidate);
+                }
+            }
+            From::Done(summary) => self.summary = Some((**summary).clone()),
+            _ => {}
+        }
+        let over = matches!(event, From::Done(_) | From::Refused(_) | From::Failed(_));
+        self.tell(Event::Source(event));
+        if let Some(candidate) = ended {
+            self.ended(shared, candidate);
+        }
+        if over {
+            self.queue.iter().for_each(|queue| queue.end_writing());
+            self.settle();
+        }
+    }
+
+    /// A candidate has ended: it is tested, unless it was cut or an equal one is.
+    fn ended(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
+        let c = &mut self.candidates[candidate];
+        if matches!(c.finish, Some(FinishReason::Budget | FinishReason::Cancelled)) {
+            let by_pass = self.stop_on_pass && self.first_pass.is_some() && !self.stopped;
+            let by_pass = by_pass && c.finish == Some(FinishReason::Cancelled);
+            let why = if by_pass { "stopped, because another one passed" } else { "cut before its end" };
+            c.verdict = Verdict::not_run(why);
+            return;
+        }
+        let key = Some(self.task.duplicate_key(candidate, &c.text));
+        let same = |(index, slot): &(usize, &Slot)| *index != candidate && slot.origin.is_none() && slot.key == key;
+        let origin = self.slots.iter().enumerate().find(same).map(|(index, _)| index);
+        (self.slots[candidate].key, self.slots[candidate].origin) = (key, origin);
+        match origin {
+            Some(of) => self.tell(Event::Duplicate { candidate, of }),
+            None if self.untested => {}
+            None => self.test(shared, candidate),
+        }
+    }
+
+    fn test(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
+        let Some(c) = self.candidates.get_mut(candidate).filter(|c| c.finish.is_some()) else { return };
+        let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else { return };
+        let Some(queue) = self.queue.clone() else { return };
+        c.verdict = Verdict::not_run("its tests were cancelled");
+        let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob, candidate };
+        let cancel = Arc::new(AtomicBool::new(false));
+        self.slots[candidate].trial = Some(cancel.clone());
+        self.slots[candidate].passed = false;
+        let (shared, mine) = (shared.clone(), cancel.clone());
+        queue.start(turn, trial, cancel, move |news| {
+            let mut this = lock(&shared);
+            // What has been cancelled says nothing about the candidate.
+            if this.slots[candidate].trial.as_ref().is_some_and(|trial| Arc::ptr_eq(trial, &mine)) {
+                this.tested(candidate, news);
+            }
+        });
+    }
+
+    fn tested(&mut self, candidate: usize, news: News) {
+        let News::Ended(outcome) = news else { return self.tell(Event::Testing(candidate)) };
+        let slot = &mut self.slots[candidate];
+        slot.trial = None;
+        slot.passed = matches!(&outcome, Ok(verdict) if verdict.status == Status::Passed);
+        let passed = slot.passed;
+        self.candidates[candidate].verdict = outcome.clone().unwrap_or_else(|why| Verdict::not_run(&why));
+        self.tell(Event::Verdict { candidate, outcome });
+        if passed && self.first_pass.is_none() {
+            self.first_pass = Some(candidate);
+            self.pick(None);
+            // Trials go on: what has ended by itself keeps its verdict, and may be the better one.
+            if self.stop_on_pass && self.summary.is_none() {
+                self.ticket.iter().for_each(Ticket::cancel_all);
+            }
+        }
+        self.settle();
+    }
+
+    /// Picks among `ranking`, what came to its end, once that is known.
+    fn pick(&mut self, ranking: Option<&[usize]>) {
+        let passed = |c: usize| self.slots[self.slots[c].origin.unwrap_or(c)].passed;
+        let pick = super::pick(ranking, self.first_pass, self.task.has_tests(), passed);
+        if let Some(candidate) = pick.filter(|_| pick != self.picked) {
+            self.tell(Event::Pick(candidate));
+        }
+        self.picked = pick;
+    }
+
+    /// Tells what came of it, if nothing is to come any more.
+    fn settle(&mut self) {
+        let Some(summary) = self.summary.clone() else { return };
+        if self.slots.iter().any(|slot| slot.trial.is_some()) {
+            return;
+        }
+        // What was cut has no key.
+        let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
+        let order: Vec<usize> = summary.ranking.iter().copied().filter(whole).collect();
+        self.pick(Some(&order));
+        let mut candidates = self.candidates.clone();
+        for (c, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.is_some()) {
+            if let Some(origin) = slot.origin {
+                candidates[c].verdict = self.candidates[origin].verdict.clone();
+            }
+            candidates[c].duplicate_of = self.slots[..c].iter().position(|other| other.key == slot.key);
+        }
+        self.tell(Event::Done(Box::new(Outcome { candidates, summary, picked: self.picked })));
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::mpsc::{Receiver, channel};
+
+    use super::super::trials::tests::pool;
+    use super::super::{Job, TestsChoice};
+    use super::*;
+    use crate::engine::GenerateOptions;
+    use crate::source::{EventSink, SourceInfo};
+    use crate::trial::TrialError;
+
+    pub(crate) const STUB: &str = "def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"\n";
+    /// What candidates say, by index: 0 and 2 say the same, and so do 1 and 3.
+    pub(crate) const TEXTS: [&str; 5] = [
+        "    return x + x\n",
+        "    return 0\n",
+        "    return  x + x  # so\n",
+        "    return 0\n\n",
+        "    y = x + x\n    return y\n",
+    ];
+    /// In which order they end, and how they rank.
+    pub(crate) const ENDS: [usize; 5] = [3, 2, 4, 1, 0];
+    pub(crate) const RANKS: [usize; 5] = [1, 3, 4, 0, 2];
+
+    /// Writes [`TEXTS`]; what is cancelled while it goes on is cut.
+    pub(crate) struct Scripted;
+
+    impl Source for Scripted {
+        fn info(&self) -> SourceInfo {
+            SourceInfo { model: "scripted".to_owned(), ..SourceInfo::default() }
+        }
+
+        fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
+            let ticket = Ticket::new(request.options.n);
+            let own = ticket.clone();
+            std::thread::spawn(move || {
+                for candidate in ENDS {
+                    let reason = if own.is_cancelled(candidate) { FinishReason::Cancelled } else { FinishReason::Stop };
+                    let place = RANKS.iter().position(|&c| c == candidate).unwrap_or_default();
+                    let (text, mean_logprob) = (TEXTS[candidate].to_owned(), -0.1 - place as f32);
+                    let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob });
+                }
+                let ranking = RANKS.to_vec();
+                let _ = sink(source::Event::Done(Box::new(Summary { ranking, ..Summary::default() })));
+            });
+            ticket
+        }
+    }
+
+    /// A pool whose sandbox cannot be started twice, and then says who is right. Counts the programs that it runs.
+    pub(crate) fn unsteady() -> (TrialPool, Arc<AtomicUsize>) {
+        let (ran, faults) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let count = ran.clone();
+        let pool = pool(1, move |trial, _| {
+            if faults.fetch_add(1, Ordering::Relaxed) < 2 {
+                return Err(TrialError::Sandbox("the machine is busy".to_owned()));
+            }
+            count.fetch_add(1, Ordering::Relaxed);
+            let status = if trial.program.contains("x + x") { Status::Passed } else { Status::Failed };
+            Ok(Verdict { status, ..Verdict::not_run("ran") })
+        });
+        (pool, ran)
+    }
+
+    /// What is asked of [`Scripted`].
+    pub(crate) fn ask(stop_on_pass: bool) -> Ask {
+        let job = Job::from_text(STUB, &TestsChoice::Auto).unwrap();
+        let options = GenerateOptions { n: TEXTS.len(), ..GenerateOptions::default() };
+        let request = Request { prompt: job.prompt(), reference: None, options };
+        Ask { request, task: Arc::new(job), limits: Limits::default(), stop_on_pass, problem: 0 }
+    }
+
+    fn start(source: &dyn Source, pool: &TrialPool, ask: Ask) -> (Run, Receiver<Event>) {
+        let (send, receive) = channel();
+        let sink = Box::new(move |event| {
+            let _ = send.send(event);
+            ControlFlow::Continue(())
+        });
+        (Run::start(source, Some(pool), ask, sink), receive)
+    }
+
+    fn outcome(events: &Receiver<Event>) -> Outcome {
+        let done = events.iter().find_map(|event| if let Event::Done(outcome) = event { Some(*outcome) } else { None });
+        done.unwrap()
+    }
+
+    #[test]
+    fn equal_candidates_run_once_and_the_best_ranked_pass_is_the_pick() {
+        let (pool, ran) = unsteady();
+        let (_run, receive) = start(&Scripted, &pool, ask(false));
+        let mut events = Vec::new();
+        let outcome = loop {
+            match receive.recv().unwrap() {
+                Event::Done(outcome) => break outcome,
+                event => events.push(event),
+            }
+        };
+        assert_eq!(ran.load(Ordering::Relaxed), 3, "three programs, five candidates");
+        let status: Vec<Status> = outcome.candidates.iter().map(|c| c.verdict.status).collect();
+        let (passed, failed) = (Status::Passed, Status::Failed);
+        assert_eq!(status, [passed, failed, passed, failed, passed]);
+        let duplicates: Vec<Option<usize>> = outcome.candidates.iter().map(|c| c.duplicate_of).collect();
+        assert_eq!(duplicates, [None, None, Some(0), Some(1), None], "the lowest index");
+        assert_eq!(outcome.picked, Some(4), "after 1 and 3, which failed");
+        let of: Vec<(usize, usize)> = events
+            .iter()
+            .filter_map(
+                |event| if let Event::Duplicate { candidate, of } = event { Some((*candidate, *of)) } else { None },
+            )
+            .collect();
+        assert_eq!(of, [(1, 3), (0, 2)], "the one that is tested");
+        let picks: Vec<usize> =
+            events.iter().filter_map(|event| if let Event::Pick(c) = event { Some(*c) } else { None }).collect();
+        assert_eq!(picks.last(), Some(&4));
+        assert!(picks.len() <= 2, "the first that passed, then the best: {picks:?}");
+    }
+
+    #[test]
+    fn a_run_that_is_stopped_tells_so_and_tests_no_more() {
+        /// Ends its first candidate at once, the others when they are cancelled.
+        struct Waits;
+        impl Source for Waits {
+            fn info(&self) -> SourceInfo {
+                SourceInfo::default()
+            }
+            fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
+                let ticket = Ticket::new(request.options.n);
+                let own = ticket.clone();
+                std::thread::spawn(move || {
+                    for candidate in 0..request.options.n {
+                        while candidate > 0 && !own.is_cancelled(candidate) {
+                            std::thread::yield_now();
+                        }
+                        let reason = if candidate > 0 { FinishReason::Cancelled } else { FinishReason::Stop };
+                        let text = TEXTS[candidate].to_owned();
+                        let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
+                    }
+                    let ranking = (0..request.options.n).collect();
+                    let _ = sink(source::Event::Done(Box::new(Summary { ranking, ..Summary::default() })));
+                });
+                ticket
+            }
+        }
+        let message = |outcome: &Outcome, c: usize| outcome.candidates[c].verdict.message.clone();
+        // The first pass ends the others.
+        let (pool, _) = unsteady();
+        let (_run, events) = start(&Waits, &pool, ask(true));
+        let done = outcome(&events);
+        assert_eq!((done.picked, message(&done, 1).as_str()), (Some(0), "stopped, because another one passed"));
+        // The user does; the trial ends when it is told to.
+        let pool = super::super::trials::tests::pool(1, |_, cancel| {
+            while !cancel.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            Ok(Verdict { status: Status::Killed, ..Verdict::not_run("killed") })
+        });
+        let (run, events) = start(&Waits, &pool, ask(true));
+        assert!(events.iter().any(|event| matches!(event, Event::Testing(0))));
+        run.cancel();
+        let done = outcome(&events);
+        assert_eq!(done.picked, None);
+        assert_eq!(
+            (message(&done, 0).as_str(), message(&done, 1).as_str()),
+            ("its tests were cancelled", "cut before its end")
+        );
+    }
+}
