@@ -12,10 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use bass_tui::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
-use bass_tui::job::{Job, JobError, TestsChoice};
+use bass_tui::job::{Job, JobError, Judge, TestsChoice, TrialPool};
 use bass_tui::source::{EventSink, Request, Source, SourceInfo, Ticket};
-use bass_tui::trial::{Assurance, Limits, Protection, Status, TrialError, Verdict};
-use bass_tui::tui::world::Judge;
+use bass_tui::trial::{Assurance, Limits, Protection, Status, Trial, TrialError, Verdict};
 use bass_tui::tui::{self, Setup};
 
 const PROMPT: &str = "def rolling_max(numbers):\n    \"\"\"The largest number up to each place.\n\n    >>> rolling_max([1, 3, 2, 5])\n    [1, 3, 3, 5]\n    >>> rolling_max([])\n    []\n    \"\"\"\n";
@@ -121,19 +120,24 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
     let _ = sink(Event::Done(Box::new(summary)));
 }
 
-struct Table(Protection);
+/// What protects the user, and whether they agreed to do without.
+struct Table(Protection, bool);
 
 impl Judge for Table {
     fn allow_unprotected(&self) -> Arc<dyn Judge> {
-        Arc::new(Table(self.0.clone()))
+        Arc::new(Table(self.0.clone(), true))
     }
 
     fn protection(&self) -> &Protection {
         &self.0
     }
 
-    fn judge(&self, _: &Job, text: &str, _: Limits, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
-        let row = BODIES.iter().find(|b| b.0 == text);
+    fn may_run(&self) -> bool {
+        self.0.is_isolated() || self.1
+    }
+
+    fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+        let row = BODIES.iter().find(|b| trial.program.ends_with(b.0));
         let (status, message) = row.map_or((Status::Error, "SyntaxError: invalid syntax"), |b| (b.1, b.2));
         let ms = if status == Status::Timeout { 3000 } else { 700 };
         for waited in 0..ms / 20 {
@@ -177,7 +181,8 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         job: Job::from_text(PROMPT, &TestsChoice::Auto)?,
         open: Box::new(move || {
             thread::sleep(Duration::from_millis(300));
-            Ok((Arc::new(Scripted), Arc::new(Table(protection))))
+            let pool = TrialPool::new(Arc::new(Table(protection, false))).map_err(|e| e.to_string())?;
+            Ok((Arc::new(Scripted), pool))
         }),
         options: GenerateOptions { n, ..GenerateOptions::default() },
         default_stops: true,

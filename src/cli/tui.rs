@@ -8,7 +8,7 @@ use super::failure::{Failure, INTERRUPTED};
 use super::output::{print, say};
 use super::session::Session;
 use crate::code::{Target, TargetSpec};
-use crate::job::Job;
+use crate::job::{Job, TrialPool};
 use crate::options::{Flags, GENERATION, MODELS, SAMPLING, SCREEN, TESTS};
 use crate::source::{LocalSource, Source};
 use crate::trial::Runner;
@@ -55,7 +55,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             let source = LocalSource::open(&models).map_err(|e| e.to_string())?;
             let runner = Runner::probe();
             let runner = if unprotected { runner.allow_unprotected() } else { runner };
-            Ok((Arc::new(source) as Arc<dyn Source>, Arc::new(runner)))
+            let pool = TrialPool::new(Arc::new(runner)).map_err(|e| format!("the tests cannot be run: {e}"))?;
+            Ok((Arc::new(source) as Arc<dyn Source>, pool))
         }),
         options,
         default_stops: !session.settings.no_default_stops,

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use run::{Ask, Candidate, Event, Outcome, Run, Sink, Task};
-pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault, step_back};
+pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;

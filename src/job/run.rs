@@ -220,6 +220,11 @@ impl Run {
         state.stop_tests();
     }
 
+    /// Tests with `task` from now on.
+    pub fn use_task(&self, task: Arc<dyn Task>) {
+        lock(&self.0).task = task;
+    }
+
     /// Tests a candidate that has ended once more.
     pub fn test(&self, candidate: usize) {
         let mut state = lock(&self.0);

@@ -285,7 +285,7 @@ pub fn fault(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Lets everything else go first, the engine above all: what this thread starts inherits it. A wish, not a need.
-pub fn step_back() {
+fn step_back() {
     #[cfg(target_os = "linux")]
     // SAFETY: setpriority takes numbers only. On Linux 0 is the calling thread, not the process.
     unsafe {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::engine::GenerateOptions;
-use crate::job::Job;
+use crate::job::{Job, TrialPool};
 use crate::trial::Limits;
 
 use app::State;
@@ -31,7 +31,7 @@ use keymap::{Keymap, KeymapError};
 use runtime::{End, Runtime};
 use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
 use theme::{Depth, Theme, ThemeError};
-use world::{Incoming, Judge, Opened, World};
+use world::{Incoming, Opened, World};
 
 /// What the screen starts with.
 pub struct Setup {
@@ -39,7 +39,7 @@ pub struct Setup {
     pub job: Job,
     /// Loads models and sandbox, on a thread of its own after the first frame. The error is a sentence for the user.
     #[allow(clippy::type_complexity)] // the alias would hide what a caller has to write
-    pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, Arc<dyn Judge>), String> + Send>,
+    pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, TrialPool), String> + Send>,
     /// Options of the generations.
     pub options: GenerateOptions,
     /// Whether candidates end with their function.
@@ -141,7 +141,14 @@ pub fn run_on(
         let _ = coloured.send(Incoming::Coloured(lines));
     });
     let backups = if setup.state_dir.as_os_str().is_empty() { PathBuf::new() } else { setup.state_dir.join("backups") };
-    let world = World::new(job, (setup.options, setup.default_stops), setup.limits, backups, extras.in_tmux, sender);
+    let world = World::new(
+        job,
+        (setup.options, setup.default_stops),
+        (setup.limits, setup.stop_on_pass),
+        backups,
+        extras.in_tmux,
+        sender,
+    );
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;

@@ -237,12 +237,11 @@ mod tests {
 
     use super::*;
     use crate::engine::{Event, GenerateOptions, Summary};
-    use crate::job::{Job, TestsChoice};
+    use crate::job::{Job, Judge, TestsChoice, TrialPool};
     use crate::source::{EventSink, Request, Source, SourceInfo, Ticket};
-    use crate::trial::{Assurance, Limits, Protection, Status, TrialError, Verdict};
+    use crate::trial::{Limits, Protection, Status, Trial, TrialError, Verdict};
     use crate::tui::app::fixture::PROMPT;
     use crate::tui::theme::Depth;
-    use crate::tui::world::Judge;
     use crate::tui::{Extras, Outcome, Setup, TuiError, run_on};
 
     /// What is on the screen, for the thread that plays the user.
@@ -349,22 +348,14 @@ mod tests {
             &self.0
         }
 
-        fn judge(
-            &self,
-            _: &Job,
-            text: &str,
-            _: Limits,
-            _: &Arc<std::sync::atomic::AtomicBool>,
-        ) -> Result<Verdict, TrialError> {
-            assert!(!text.contains('2'), "the judge fails");
-            let status = if text.contains('1') { Status::Passed } else { Status::Failed };
-            Ok(Verdict {
-                status,
-                message: String::new(),
-                duration_ms: 1,
-                output: String::new(),
-                assurance: Assurance::Separate,
-            })
+        fn may_run(&self) -> bool {
+            true
+        }
+
+        fn run(&self, trial: &Trial, _: &Arc<std::sync::atomic::AtomicBool>) -> Result<Verdict, TrialError> {
+            assert!(!trial.program.contains("return 2"), "the judge fails");
+            let status = if trial.program.contains("return 1") { Status::Passed } else { Status::Failed };
+            Ok(Verdict { status, ..Verdict::not_run("") })
         }
 
         fn allow_unprotected(&self) -> Arc<dyn Judge> {
@@ -391,7 +382,7 @@ mod tests {
                 if open_fails {
                     Err("no such model".to_owned())
                 } else {
-                    Ok((Arc::new(Flood), Arc::new(Second(isolated))))
+                    Ok((Arc::new(Flood), TrialPool::new(Arc::new(Second(isolated))).unwrap()))
                 }
             }),
             options: GenerateOptions { n: 3, ..GenerateOptions::default() },

@@ -1,80 +1,23 @@
 //! Carries out what the core asks for: generations, trials, files, the clipboard. Answers come back as messages.
 
-use std::any::Any;
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
+use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Effect, Msg};
 use super::clipboard;
 use crate::code::{Applied, CodeError};
-use crate::engine::{Event, GenerateOptions};
-use crate::job::{Job, Task, step_back};
-use crate::language::Language;
-use crate::source::{Request, Source, Ticket};
-use crate::trial::{Limits, Protection, Runner, TrialError, Verdict};
+use crate::engine::GenerateOptions;
+use crate::job::{Ask, Job, Run, TrialPool, fault};
+use crate::source::{Request, Source};
+use crate::trial::Limits;
 
-/// Runs trials. [`Runner`] is the one that does.
-pub trait Judge: Send + Sync {
-    /// What protects the user.
-    fn protection(&self) -> &Protection;
-    /// Whether the tests of `job` can be used at all. Said before any work is put into candidates.
-    fn check(&self, _job: &Job) -> Result<(), TrialError> {
-        Ok(())
-    }
-    /// Runs the tests of `job` on a candidate and waits; `cancel` ends it soon. An error is a fault of the sandbox.
-    fn judge(
-        &self,
-        job: &Job,
-        candidate: &str,
-        limits: Limits,
-        cancel: &Arc<AtomicBool>,
-    ) -> Result<Verdict, TrialError>;
-    /// The same, for a user who has agreed to run tests although nothing isolates them.
-    fn allow_unprotected(&self) -> Arc<dyn Judge>;
-}
-
-impl Judge for Runner {
-    fn protection(&self) -> &Protection {
-        Runner::protection(self)
-    }
-
-    fn check(&self, job: &Job) -> Result<(), TrialError> {
-        // Without isolation nothing runs before the user has agreed, not even this.
-        match &job.tests {
-            Some(tests) if Runner::protection(self).is_isolated() => {
-                Runner::check(self, job.language().unwrap_or(Language::Python), tests)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn judge(
-        &self,
-        job: &Job,
-        candidate: &str,
-        limits: Limits,
-        cancel: &Arc<AtomicBool>,
-    ) -> Result<Verdict, TrialError> {
-        match job.trial(0, candidate, limits) {
-            Some(trial) => self.run(&trial, cancel),
-            None => Ok(Verdict::not_run("there are no tests")),
-        }
-    }
-
-    fn allow_unprotected(&self) -> Arc<dyn Judge> {
-        Arc::new(self.clone().allow_unprotected())
-    }
-}
-
-/// Models and sandbox.
-pub type Opened = (Arc<dyn Source>, Arc<dyn Judge>);
+/// Models and what runs the tests.
+pub type Opened = (Arc<dyn Source>, TrialPool);
 
 /// What reaches the loop from other threads.
 pub enum Incoming {
@@ -107,17 +50,15 @@ pub struct World {
     /// Whether candidates end with their function.
     default_stops: bool,
     limits: Limits,
+    /// The first pass ends what is still being written.
+    stop_on_pass: bool,
     /// Where copies of files go before they are written; nowhere if empty.
     backups: PathBuf,
     in_tmux: bool,
     sender: UnboundedSender<Incoming>,
     opened: Option<Opened>,
-    /// The current generation: its name, its ticket, its job with the prompt it was given.
-    current: Option<(u64, Ticket, Arc<Job>)>,
-    /// The current generation still goes on.
-    is_writing: Arc<AtomicBool>,
-    cancel: HashMap<u64, Arc<AtomicBool>>,
-    trials: Vec<JoinHandle<()>>,
+    /// The current generation: its name, its run and its job.
+    current: Option<(u64, Run, Arc<Job>)>,
     applied: Option<Applied>,
 }
 
@@ -126,7 +67,7 @@ impl World {
     pub fn new(
         job: Arc<Job>,
         (options, default_stops): (GenerateOptions, bool),
-        limits: Limits,
+        (limits, stop_on_pass): (Limits, bool),
         backups: PathBuf,
         in_tmux: bool,
         sender: UnboundedSender<Incoming>,
@@ -136,14 +77,12 @@ impl World {
             options,
             default_stops,
             limits,
+            stop_on_pass,
             backups,
             in_tmux,
             sender,
             opened: None,
             current: None,
-            is_writing: Arc::default(),
-            cancel: HashMap::new(),
-            trials: Vec::new(),
             applied: None,
         }
     }
@@ -154,9 +93,11 @@ impl World {
         let body = move || {
             let result = panic::catch_unwind(AssertUnwindSafe(open))
                 .unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))));
-            let judge = result.as_ref().ok().map(|opened| opened.1.clone());
+            // Without isolation nothing runs before the user has agreed, not even a look at the tests.
+            let judge = result.as_ref().ok().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
             let _ = sender.send(Incoming::Opened(result));
-            if let Some(Err(why)) = judge.map(|judge| judge.check(&job)) {
+            let asked = judge.zip(job.tests.as_ref()).zip(job.language());
+            if let Some(Err(why)) = asked.map(|((judge, tests), language)| judge.check(language, tests)) {
                 let _ = sender.send(Incoming::App(Msg::Fault(why.to_string())));
             }
         };
@@ -167,9 +108,9 @@ impl World {
 
     /// Models and sandbox have come; returns the message for the core.
     pub fn opened(&mut self, result: Result<Opened, String>) -> Msg {
-        Msg::Opened(result.map(|(source, judge)| {
-            let said = (source.info(), judge.protection().clone());
-            self.opened = Some((source, judge));
+        Msg::Opened(result.map(|(source, pool)| {
+            let said = (source.info(), pool.judge().protection().clone());
+            self.opened = Some((source, pool));
             said
         }))
     }
@@ -178,28 +119,11 @@ impl World {
     pub fn act(&mut self, effect: Effect) -> Asked {
         match effect {
             Effect::Generate { run, job, n, seed } => self.generate(run, job, n, seed),
-            Effect::CancelAll { run } => {
-                if let Some((_, ticket, _)) = self.current.as_ref().filter(|c| c.0 == run) {
-                    ticket.cancel_all();
-                }
-            }
-            Effect::Cancel { run, candidate } => {
-                if let Some((_, ticket, _)) = self.current.as_ref().filter(|c| c.0 == run) {
-                    ticket.cancel(candidate);
-                }
-            }
-            Effect::Test { run, candidate, text } => self.test(run, candidate, &text),
-            Effect::CancelTests { run } => {
-                // A later trial of the same generation gets a new flag.
-                if let Some(cancel) = self.cancel.remove(&run) {
-                    cancel.store(true, Ordering::Relaxed);
-                }
-            }
-            Effect::AllowUnprotected => {
-                if let Some((_, judge)) = &mut self.opened {
-                    *judge = judge.allow_unprotected();
-                }
-            }
+            Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
+            Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
+            Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
+            Effect::CancelTests { run } => self.run(run).into_iter().for_each(Run::stop_tests),
+            Effect::AllowUnprotected => self.opened.iter().for_each(|(_, pool)| pool.allow_unprotected()),
             Effect::Apply { run, candidate, text } => {
                 let msg = match self.apply(run, &text) {
                     Err(CodeError::Changed { path }) => Msg::Changed(path.display().to_string()),
@@ -214,7 +138,10 @@ impl World {
                 }
                 self.tell(Msg::Read(result));
             }
-            Effect::Use { job } => self.current.iter_mut().for_each(|c| c.2 = job.clone()),
+            Effect::Use { job } => self.current.iter_mut().for_each(|current| {
+                current.1.use_task(job.clone());
+                current.2 = job.clone();
+            }),
             Effect::Undo => {
                 let result = self.undo();
                 self.tell(Msg::Undone(result));
@@ -244,23 +171,27 @@ impl World {
     }
 
     fn generate(&mut self, run: u64, job: Arc<Job>, n: usize, seed: u64) {
-        let Some((source, _)) = &self.opened else { return };
+        let Some((source, pool)) = &self.opened else { return };
         let stop = job.stop_rules(&self.options.stop.strings, self.default_stops);
         let options = GenerateOptions { n, stop, seed, ..self.options.clone() };
+        let ask = Ask {
+            request: Request { prompt: job.prompt(), reference: None, options },
+            task: job.clone(),
+            limits: self.limits,
+            stop_on_pass: self.stop_on_pass,
+            problem: 0,
+        };
         let sender = self.sender.clone();
-        self.is_writing = Arc::new(AtomicBool::new(true));
-        let is_writing = Arc::clone(&self.is_writing);
-        let sink = Box::new(move |event: Event| {
-            if matches!(event, Event::Done(_) | Event::Refused(_) | Event::Failed(_)) {
-                is_writing.store(false, Ordering::Relaxed);
-            }
-            match sender.send(Incoming::App(Msg::Engine { run, event })) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
+        let sink = Box::new(move |event| match sender.send(Incoming::App(Msg::Job { run, event })) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         });
-        let ticket = source.generate(Request { prompt: job.prompt(), reference: None, options }, sink);
-        self.current = Some((run, ticket, job));
+        self.current = Some((run, Run::start(&**source, Some(pool), ask, sink), job));
+    }
+
+    /// The current generation, if it is this one.
+    fn run(&self, run: u64) -> Option<&Run> {
+        self.current.as_ref().filter(|current| current.0 == run).map(|current| &current.1)
     }
 
     fn job_of(&self, run: u64) -> Arc<Job> {
@@ -269,32 +200,6 @@ impl World {
 
     fn program(&self, text: &str) -> String {
         self.current.as_ref().map_or(&self.job, |c| &c.2).program(text)
-    }
-
-    fn test(&mut self, run: u64, candidate: usize, text: &str) {
-        let job = self.job_of(run);
-        let told = self.sender.clone();
-        let tell = move |result| {
-            let _ = told.send(Incoming::App(Msg::Tested { run, candidate, result }));
-        };
-        let Some((_, judge)) = &self.opened else { return };
-        let limits = Limits { gives_way: self.is_writing.load(Ordering::Relaxed), ..self.limits };
-        let (judge, text) = (judge.clone(), text.to_owned());
-        let cancel = self.cancel.entry(run).or_default().clone();
-        let failed = tell.clone();
-        let body = move || {
-            step_back();
-            let result = panic::catch_unwind(AssertUnwindSafe(|| judge.judge(&job, &text, limits, &cancel)));
-            tell(match result {
-                Ok(result) => result.map_err(|e| e.to_string()),
-                Err(why) => Err(fault(&*why)),
-            });
-        };
-        self.trials.retain(|t| !t.is_finished());
-        match thread::Builder::new().name(format!("trial {candidate}")).spawn(body) {
-            Ok(handle) => self.trials.push(handle),
-            Err(why) => failed(Err(format!("no thread could be started: {why}"))),
-        }
     }
 
     fn apply(&mut self, run: u64, text: &str) -> Result<String, CodeError> {
@@ -318,21 +223,7 @@ impl World {
 
     /// Ends everything and waits until no code under test runs any more.
     pub fn close(&mut self) {
-        if let Some((_, ticket, _)) = &self.current {
-            ticket.cancel_all();
-        }
-        for cancel in self.cancel.values() {
-            cancel.store(true, Ordering::Relaxed);
-        }
-        for trial in self.trials.drain(..) {
-            let _ = trial.join();
-        }
+        self.current.take().into_iter().for_each(|(_, run, _)| run.cancel());
+        self.opened = None;
     }
-}
-
-/// What a panic of our own says to the user.
-fn fault(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-    format!("a fault in the program ({text}); please report this")
 }

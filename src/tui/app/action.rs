@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::candidate::Testing;
+use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
-use super::stream::start_trials;
+use super::stream::queue;
 use super::update::mark;
 use crate::job::{Job, label};
 use crate::tui::event::{Code, Key};
@@ -117,7 +117,6 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         }
         Action::FocusPanes => {
             state.focus = Focus::Panes;
-            return start_trials(state);
         }
         Action::Yes | Action::No => return answer(state, action == Action::Yes),
         Action::FocusNext if context == Context::Prompt && !state.draft.is_blank() && state.run.is_none() => {
@@ -255,6 +254,9 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
     state.error = None;
     state.question = None;
     effects.push(Effect::Generate { run: id, job: state.job.clone(), n, seed });
+    if state.is_unprotected() && state.consent == Consent::Refused {
+        effects.extend(refuse(state));
+    }
     effects
 }
 
@@ -322,10 +324,10 @@ fn stop_all(state: &mut State) -> Vec<Effect> {
 
 fn stop_tests(state: &mut State) -> Vec<Effect> {
     let Some(run) = &mut state.run else { return Vec::new() };
-    run.drop_queue(&Testing::None);
-    run.stopping_tests = true;
+    run.drop_trials(&Testing::None);
+    run.untested = true;
     let id = run.id;
-    state.say_while(While::StoppingTests, "stopping the tests");
+    state.say("the tests are stopped");
     vec![Effect::CancelTests { run: id }]
 }
 
@@ -338,14 +340,15 @@ fn test_again(state: &mut State) -> Vec<Effect> {
         state.say(if has_tests { "its tests have not ended yet" } else { "there are no tests" });
         return Vec::new();
     }
-    run.queue(index);
+    let id = run.id;
     run.moved = true;
     state.error = None;
     // Asking for it is a new answer to the question about protection.
     if state.consent == Consent::Refused {
         state.consent = Consent::Unknown;
     }
-    start_trials(state)
+    queue(state, index);
+    vec![Effect::Test { run: id, candidate: index }]
 }
 
 fn copy(state: &mut State, program: bool) -> Vec<Effect> {
@@ -363,16 +366,21 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
         return Vec::new();
     }
     state.question = None;
-    let mut effects = match question {
+    match question {
         Some(Question::Unprotected { .. }) => {
             state.consent = if yes { Consent::Given } else { Consent::Refused };
-            if yes { vec![Effect::AllowUnprotected] } else { Vec::new() }
+            if yes { vec![Effect::AllowUnprotected] } else { refuse(state) }
         }
         Some(Question::Take { candidate }) if yes => take(state, candidate),
         _ => Vec::new(),
-    };
-    effects.extend(start_trials(state));
-    effects
+    }
+}
+
+/// Nothing of the current generation is tested.
+fn refuse(state: &mut State) -> Vec<Effect> {
+    let Some(run) = &mut state.run else { return Vec::new() };
+    run.drop_trials(&Testing::Refused);
+    vec![Effect::CancelTests { run: run.id }]
 }
 
 /// The file was read again. Candidates stay if they continue the same prompt, and are tested anew.
@@ -397,17 +405,14 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
         state.done(format!("{name} was read again"));
         return effects;
     }
-    if let Some(run) = state.run.as_mut().filter(|_| tested) {
-        for index in 0..run.candidates.len() {
-            let candidate = &run.candidates[index];
-            if candidate.is_whole() && candidate.duplicate_of.is_none() && !candidate.testing.is_pending() {
-                run.queue(index);
-            }
-        }
+    if let Some(run) = state.run.as_ref().filter(|_| tested) {
+        let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none() && !c.testing.is_pending();
+        let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
+        effects.extend(again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }));
+        again.into_iter().for_each(|candidate| queue(state, candidate));
     }
     let again = if tested && state.run.is_some() { "; its candidates are tested again" } else { "" };
     state.done(format!("{name} was read again{again}"));
-    effects.extend(start_trials(state));
     effects
 }
 

@@ -7,13 +7,13 @@ use super::state::{Consent, IGNORE_YES_MS, Question};
 use super::{Effect, Focus, Msg, Phase, Testing};
 use crate::code::{Place, Target, TargetSpec};
 use crate::engine::{Event, FinishReason, Summary};
-use crate::job::{Job, TestsChoice};
+use crate::job::{self, Job, TestsChoice};
 use crate::source::Prompt;
 use crate::trial::Status;
 use crate::tui::keymap::Context;
 
 fn test_of(run: u64, candidate: usize) -> Effect {
-    Effect::Test { run, candidate, text: body(candidate) }
+    Effect::Test { run, candidate }
 }
 
 #[test]
@@ -69,12 +69,12 @@ fn events_of_earlier_generations_are_dropped() {
         drafted: 0,
         accepted: 0,
     };
-    session.send(Msg::Engine { run: 1, event: tokens("stale") });
-    session.send(Msg::Engine { run: 1, event: Event::Failed("stale".into()) });
-    session.send(Msg::Tested { run: 1, candidate: 0, result: Err("stale".into()) });
+    session.send(Msg::Job { run: 1, event: job::Event::Source(tokens("stale")) });
+    session.send(Msg::Job { run: 1, event: job::Event::Source(Event::Failed("stale".into())) });
+    session.send(Msg::Job { run: 1, event: job::Event::Verdict { candidate: 0, outcome: Err("stale".into()) } });
     assert_eq!(session.run().candidates[0].text, "");
     assert_eq!(session.state.error, None);
-    session.send(Msg::Engine { run: 2, event: tokens("fresh") });
+    session.send(Msg::Job { run: 2, event: job::Event::Source(tokens("fresh")) });
     assert_eq!(session.run().candidates[0].text, "fresh");
 }
 
@@ -87,18 +87,6 @@ fn events_about_candidates_that_do_not_exist_change_nothing() {
     session.verdict(7, Status::Passed, "");
     session.event(Event::Done(Box::new(Summary { ranking: vec![9, 1, 1], ..Summary::default() })));
     assert!(!session.run().is_live());
-}
-
-#[test]
-fn two_trials_at_once_and_of_those_that_wait_the_most_promising_first() {
-    let mut session = Session::tested(4);
-    session.key("g");
-    assert_eq!(session.finish(2, &body(2)), [test_of(1, 2)]);
-    assert_eq!(session.finish(0, &body(0)), [test_of(1, 0)]);
-    assert_eq!(session.finish(3, &body(3)), []);
-    assert_eq!(session.finish(1, &body(1)), []);
-    assert_eq!(session.verdict(0, Status::Failed, "no"), [test_of(1, 1)], "more probable than 3");
-    assert_eq!(session.verdict(2, Status::Failed, "no"), [test_of(1, 3)]);
 }
 
 #[test]
@@ -117,7 +105,8 @@ fn candidates_cut_off_are_not_tested() {
 fn duplicates_share_a_verdict() {
     let mut session = Session::tested(4);
     session.key("g");
-    assert_eq!(session.finish(2, &body(0)).len(), 1);
+    assert_eq!(session.finish(2, &body(0)), []);
+    assert_eq!(session.run().candidates[2].testing, Testing::Running);
     assert_eq!(session.finish(0, "    return  0   # same\n\n"), [], "differs in white space and comments only");
     assert_eq!(session.finish(3, &body(0)), []);
     assert_eq!(session.run().candidates[0].duplicate_of, Some(2));
@@ -337,10 +326,9 @@ fn messages_end_when_they_are_no_longer_true() {
     assert_eq!(said(&session), "", "it has stopped");
 
     session.key("ctrl-c");
-    assert!(said(&session).contains("stopping the tests"));
+    assert!(said(&session).contains("the tests are stopped"));
     session.verdict(0, Status::Killed, "");
-    session.verdict(1, Status::Killed, "");
-    assert_eq!(said(&session), "", "they have stopped");
+    assert_eq!(session.run().candidates[0].testing, Testing::None, "and say nothing any more");
 
     session.key("w");
     assert!(said(&session).contains("wrapped"));
@@ -351,7 +339,7 @@ fn messages_end_when_they_are_no_longer_true() {
     assert_eq!(said(&session), "", "time");
 
     session.key("T");
-    session.send(Msg::Tested { run: 1, candidate: 0, result: Err("no sandbox".into()) });
+    session.send(Msg::Job { run: 1, event: job::Event::Verdict { candidate: 0, outcome: Err("no sandbox".into()) } });
     assert!(session.state.error.is_some());
     session.key("T");
     assert_eq!(session.state.error, None, "it is tried again");
@@ -543,8 +531,10 @@ fn without_isolation_nothing_runs_before_a_yes() {
     assert_eq!(session.state.context(), Context::Question);
     assert_eq!(session.key("y"), [], "too soon: that was meant for something else");
     session.wait(IGNORE_YES_MS);
-    assert_eq!(session.key("y"), [Effect::AllowUnprotected, test_of(1, 0)]);
-    assert_eq!(session.finish(1, &body(1)), [test_of(1, 1)], "asked once");
+    assert_eq!(session.run().candidates[0].testing, Testing::Queued);
+    assert_eq!(session.key("y"), [Effect::AllowUnprotected]);
+    session.finish(1, &body(1));
+    assert_eq!(session.state.context(), Context::Panes, "asked once");
     assert_eq!(session.state.consent, Consent::Given);
 }
 
@@ -554,7 +544,7 @@ fn a_no_runs_nothing() {
     session.open(false);
     session.key("g");
     session.finish(0, &body(0));
-    assert_eq!(session.key("n"), []);
+    assert_eq!(session.key("n"), [Effect::CancelTests { run: 1 }]);
     assert_eq!(session.finish(1, &body(1)), []);
     assert_eq!(
         session.run().candidates.iter().map(|c| &c.testing).collect::<Vec<_>>(),
@@ -606,12 +596,9 @@ fn the_first_pass_stops_the_writing_where_that_is_wished() {
         session.state.stop_on_pass = wished;
         session.key("g");
         (0..3).for_each(|index| drop(session.finish(index, &body(index))));
-        let effects = session.verdict(0, Status::Passed, "");
-        assert_eq!(effects.contains(&Effect::CancelAll { run: 1 }), wished);
-        assert!(effects.contains(&Effect::Test { run: 1, candidate: 2, text: body(2) }), "what has ended is tested");
-        assert_eq!(session.run().stopping, wished);
-        let effects = session.verdict(1, Status::Passed, "");
-        assert!(!effects.contains(&Effect::CancelAll { run: 1 }), "once is enough");
+        session.verdict(0, Status::Passed, "");
+        assert_eq!(session.run().stopping, wished, "by the run itself");
+        assert!(session.run().candidates[2].testing.is_pending(), "what has ended is tested");
     }
 }
 

@@ -71,8 +71,6 @@ pub struct Candidate {
     pub ended: Option<u64>,
     /// Place by mean log-probability, 1 is best; known when all have ended.
     pub rank: Option<usize>,
-    /// Equal for candidates that say the same.
-    pub key: Option<String>,
     /// The candidate that said the same first.
     pub duplicate_of: Option<usize>,
     /// What part is in view.
@@ -95,7 +93,6 @@ impl Default for Candidate {
             mean_logprob: None,
             ended: None,
             rank: None,
-            key: None,
             duplicate_of: None,
             scroll: Scroll { top: 0, column: 0, follow: true },
             applied: false,

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 
 use super::fixture::{PROMPT, Session};
+use super::state::Question;
 use super::{Effect, Msg};
 use crate::engine::{Event, FinishReason, StepStats, Summary};
-use crate::job::{Job, TestsChoice};
+use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Assurance, Status, Verdict};
 use crate::tui::event::{Code, Key};
 
@@ -66,12 +67,19 @@ fn any_msg() -> impl Strategy<Value = Msg> {
     ];
     prop_oneof![
         8 => key,
-        6 => (1..4_u64, event).prop_map(|(run, event)| Msg::Engine { run, event }),
-        3 => (1..4_u64, candidate.clone(), status).prop_map(|(run, candidate, status)| Msg::Tested {
-            run, candidate,
-            result: Ok(Verdict { status, message: "m\u{1b}".into(), duration_ms: 1, output: "one\ntwo".into(), assurance: Assurance::Separate }),
+        6 => (1..4_u64, event).prop_map(|(run, event)| Msg::Job { run, event: job::Event::Source(event) }),
+        3 => (1..4_u64, candidate.clone(), status).prop_map(|(run, candidate, status)| {
+            let (message, output, assurance) = ("m\u{1b}".into(), "one\ntwo".into(), Assurance::Separate);
+            let outcome = Ok(Verdict { status, message, duration_ms: 1, output, assurance });
+            Msg::Job { run, event: job::Event::Verdict { candidate, outcome } }
         }),
-        1 => (1..4_u64, candidate).prop_map(|(run, candidate)| Msg::Tested { run, candidate, result: Err("no".into()) }),
+        1 => (1..4_u64, candidate.clone()).prop_map(|(run, candidate)| {
+            Msg::Job { run, event: job::Event::Verdict { candidate, outcome: Err("no".into()) } }
+        }),
+        2 => (1..4_u64, candidate.clone()).prop_map(|(run, c)| Msg::Job { run, event: job::Event::Testing(c) }),
+        1 => (1..4_u64, candidate.clone(), candidate).prop_map(|(run, candidate, of)| {
+            Msg::Job { run, event: job::Event::Duplicate { candidate, of } }
+        }),
         1 => (0..200_u16, 0..60_u16).prop_map(|(w, h)| Msg::Resize(w, h)),
         1 => Just(Msg::Tick),
         1 => Just(Msg::Paste("pasted\ntext".into())),
@@ -93,13 +101,11 @@ proptest! {
         let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 4);
         session.open(isolated);
         session.key("g");
-        let mut allowed = isolated;
         for (i, (msg, pause)) in msgs.into_iter().enumerate() {
             session.now += pause;
+            let asked = matches!(session.state.question, Some(Question::Unprotected { .. }));
             for effect in session.send(msg) {
-                allowed |= effect == Effect::AllowUnprotected;
-                let is_test = matches!(effect, Effect::Test { .. });
-                prop_assert!(allowed || !is_test, "nothing runs unprotected without a yes");
+                prop_assert!(asked || effect != Effect::AllowUnprotected, "nothing runs unprotected without a yes");
             }
             if i % 8 == 0 {
                 for &(w, h) in &sizes {

@@ -30,18 +30,16 @@ pub enum Effect {
         /// Which candidate.
         candidate: usize,
     },
-    /// Run the tests on a candidate.
+    /// Run the tests on a candidate once more.
     Test {
         /// Which generation.
         run: u64,
         /// Which candidate.
         candidate: usize,
-        /// Its text.
-        text: String,
     },
     /// The user agreed to tests without isolation.
     AllowUnprotected,
-    /// End the running trials of a generation.
+    /// End the trials of a generation, and begin none any more.
     CancelTests {
         /// Which generation.
         run: u64,

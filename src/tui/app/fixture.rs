@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Effect, Msg, Run, State, update};
+use super::state::Consent;
+use super::{Candidate, Effect, Msg, Run, State, Testing, update};
 use crate::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
-use crate::job::{Job, TestsChoice};
+use crate::job::{self, Job, Task, TestsChoice};
 use crate::source::SourceInfo;
 use crate::trial::{Assurance, Protection, Status, Verdict};
 use crate::tui::event::Key;
@@ -88,7 +89,7 @@ impl Session {
     /// An event of the current generation.
     pub fn event(&mut self, event: Event) -> Vec<Effect> {
         let run = self.run().id;
-        self.send(Msg::Engine { run, event })
+        self.send(Msg::Job { run, event: job::Event::Source(event) })
     }
 
     /// Tokens of a candidate.
@@ -100,7 +101,33 @@ impl Session {
     /// A candidate ends.
     pub fn finish(&mut self, candidate: usize, text: &str) -> Vec<Effect> {
         let mean_logprob = -0.1 - candidate as f32 / 10.0;
-        self.event(Event::Finished { candidate, reason: FinishReason::Stop, text: text.into(), mean_logprob })
+        let effects =
+            self.event(Event::Finished { candidate, reason: FinishReason::Stop, text: text.into(), mean_logprob });
+        let key = |text: &str| self.state.job.duplicate_key(candidate, text);
+        let same = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none() && key(&c.text) == key(text);
+        let mut others = self.run().candidates.iter().enumerate().filter(|(index, _)| *index != candidate);
+        if let Some((of, _)) = others.find(|(_, c)| same(c)) {
+            self.job(job::Event::Duplicate { candidate, of });
+        }
+        self.begin_trials();
+        effects
+    }
+
+    /// What the run of the job tells, at the same time.
+    fn job(&mut self, event: job::Event) {
+        let run = self.run().id;
+        update(&mut self.state, self.now, Msg::Job { run, event });
+    }
+
+    /// Two trials run at a time, once they may.
+    fn begin_trials(&mut self) {
+        while !self.state.is_unprotected() || self.state.consent == Consent::Given {
+            let candidates = &self.run().candidates;
+            let running = candidates.iter().filter(|c| c.testing == Testing::Running).count();
+            let next = candidates.iter().position(|c| c.testing == Testing::Queued).filter(|_| running < 2);
+            let Some(next) = next else { return };
+            self.job(job::Event::Testing(next));
+        }
     }
 
     /// A step of the engine.
@@ -131,7 +158,9 @@ impl Session {
             output: String::new(),
             assurance: Assurance::Separate,
         };
-        self.send(Msg::Tested { run, candidate, result: Ok(verdict) })
+        let effects = self.send(Msg::Job { run, event: job::Event::Verdict { candidate, outcome: Ok(verdict) } });
+        self.begin_trials();
+        effects
     }
 
     /// The current generation.

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::engine::Event;
-use crate::job::Job;
+use crate::job::{Event, Job};
 use crate::source::SourceInfo;
-use crate::trial::{Protection, Verdict};
+use crate::trial::Protection;
 use crate::tui::event::Key;
 
 /// Something that happened. The time is passed beside it.
@@ -22,20 +21,11 @@ pub enum Msg {
     /// Models and sandbox are ready, or the sentence that says why not.
     Opened(Result<(SourceInfo, Protection), String>),
     /// Something happened in a generation.
-    Engine {
+    Job {
         /// Which generation.
         run: u64,
         /// What.
         event: Event,
-    },
-    /// A trial ended; an error is a fault of the sandbox, not of the candidate.
-    Tested {
-        /// Which generation.
-        run: u64,
-        /// Which candidate.
-        candidate: usize,
-        /// How.
-        result: Result<Verdict, String>,
     },
     /// A candidate was written to its file (its path), or why not.
     Applied {

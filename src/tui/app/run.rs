@@ -1,4 +1,4 @@
-//! One generation on screen: its candidates in fixed slots, its figures, and the queue of its trials.
+//! One generation on screen: its candidates in fixed slots, and its figures.
 
 use std::collections::VecDeque;
 
@@ -6,8 +6,6 @@ use super::candidate::{Candidate, Phase, Testing};
 use crate::engine::{StepStats, Summary};
 use crate::job::pick;
 
-/// Trials at the same time.
-const TRIALS_AT_ONCE: usize = 2;
 /// The rate is averaged over this many ms.
 const RATE_WINDOW: u64 = 2000;
 /// The rate shown changes at most once in this many ms.
@@ -40,8 +38,8 @@ pub struct Run {
     pub summary: Option<Summary>,
     /// The user asked to stop it.
     pub stopping: bool,
-    /// The user asked to stop its trials; their verdicts say nothing about the candidates.
-    pub stopping_tests: bool,
+    /// The user asked to stop its trials, so nothing is tested any more unless asked for.
+    pub untested: bool,
     /// Decode steps.
     pub steps: usize,
     /// Steps of all candidates.
@@ -54,7 +52,6 @@ pub struct Run {
     pub rate: f64,
     rate_at: u64,
     window: VecDeque<(u64, usize)>,
-    queue: VecDeque<usize>,
 }
 
 impl Run {
@@ -73,7 +70,7 @@ impl Run {
             ended: None,
             summary: None,
             stopping: false,
-            stopping_tests: false,
+            untested: false,
             steps: 0,
             sequence_steps: 0,
             drafted: 0,
@@ -81,7 +78,6 @@ impl Run {
             rate: 0.0,
             rate_at: now,
             window: VecDeque::new(),
-            queue: VecDeque::new(),
         }
     }
 
@@ -186,41 +182,10 @@ impl Run {
         }
     }
 
-    /// Puts a candidate into the queue of trials.
-    pub fn queue(&mut self, candidate: usize) {
-        if let Some(c) = self.candidates.get_mut(candidate) {
-            c.testing = Testing::Queued;
-            self.queue.push_back(candidate);
-        }
-    }
-
-    /// Whether trials wait for a place.
-    pub fn has_queued(&self) -> bool {
-        !self.queue.is_empty()
-    }
-
-    /// The next candidate to test, if there is a place; it counts as running.
-    pub fn next_trial(&mut self) -> Option<usize> {
-        let running = self.candidates.iter().filter(|c| c.testing == Testing::Running).count();
-        if running >= TRIALS_AT_ONCE || (self.stopping_tests && running > 0) {
-            return None;
-        }
-        // The most promising first; of equal ones, the lower index.
-        let promise = |c: usize| self.candidates.get(c).and_then(|c| c.mean_logprob).unwrap_or(f32::NEG_INFINITY);
-        let order = |a: usize, b: usize| promise(a).total_cmp(&promise(b)).then(b.cmp(&a));
-        let at = (0..self.queue.len()).max_by(|&a, &b| order(self.queue[a], self.queue[b]))?;
-        let next = self.queue.remove(at)?;
-        self.stopping_tests = false;
-        self.candidates.get_mut(next)?.testing = Testing::Running;
-        Some(next)
-    }
-
-    /// Empties the queue.
-    pub fn drop_queue(&mut self, why: &Testing) {
-        for c in std::mem::take(&mut self.queue) {
-            if let Some(candidate) = self.candidates.get_mut(c) {
-                candidate.testing = why.clone();
-            }
+    /// Waits for no trial any more.
+    pub fn drop_trials(&mut self, why: &Testing) {
+        for candidate in self.candidates.iter_mut().filter(|c| c.testing.is_pending()) {
+            candidate.testing = why.clone();
         }
     }
 }

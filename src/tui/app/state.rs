@@ -62,8 +62,6 @@ pub enum While {
     Writing(usize),
     /// The generation is asked to stop.
     Stopping,
-    /// The tests are asked to stop.
-    StoppingTests,
 }
 
 /// A line that goes away by itself: with the next key, with time, or as soon as it is no longer true.
@@ -302,7 +300,6 @@ impl State {
             While::Loading => self.loading == Loading::Opening && self.eager,
             While::Writing(c) => run.and_then(|r| r.candidates.get(c)).is_some_and(Candidate::is_live),
             While::Stopping => run.is_some_and(|r| r.stopping && r.is_live()),
-            While::StoppingTests => run.is_some_and(|r| r.stopping_tests && r.is_testing()),
         }
     }
 

@@ -50,8 +50,10 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.loading = Loading::Failed(why);
             Vec::new()
         }
-        Msg::Engine { run, event } => stream::engine(state, run, event),
-        Msg::Tested { run, candidate, result } => stream::tested(state, run, candidate, result),
+        Msg::Job { run, event } => {
+            stream::job(state, run, event);
+            Vec::new()
+        }
         Msg::Applied { run, candidate, result } => {
             applied(state, run, candidate, result);
             Vec::new()

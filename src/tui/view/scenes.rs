@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier};
 
 use super::Look;
 use crate::engine::Event;
-use crate::job::{Job, TestsChoice};
+use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Assurance, Status, Verdict};
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::{Msg, State};
@@ -199,7 +199,7 @@ fn results() {
         output: "Failed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".into(),
         assurance: Assurance::Separate,
     };
-    session.send(Msg::Tested { run, candidate: 1, result: Ok(verdict) });
+    session.send(Msg::Job { run, event: job::Event::Verdict { candidate: 1, outcome: Ok(verdict) } });
     insta::assert_snapshot!(scene(&mut session, 80, 24));
 }
 
