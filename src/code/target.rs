@@ -122,7 +122,8 @@ impl Target {
         [&self.text[self.stub..self.body.start], &self.lead, line_end, &self.typed].concat()
     }
 
-    /// The same place in the same file with another stub: head and docstring may differ, lines under it stay in front of a candidate.
+    /// The same place in the same file with another stub: head and docstring may differ, whole lines under it stay in front of a
+    /// candidate.
     pub fn with_stub(&self, stub: &str) -> Result<Self, CodeError> {
         let read = self.as_read();
         if stub == read.stub() {
@@ -131,11 +132,7 @@ impl Target {
         let mut text = format!("{}{}\n", &read.text[..read.stub], stub.trim_end());
         let mut this =
             reaching(&text, read.language, read.stub).ok_or(CodeError::NotOpen { language: read.language.title() })?;
-        let mut typed = text.split_off(this.body.start);
-        if !stub.trim_end_matches([' ', '\t']).ends_with('\n') {
-            // The last line goes on.
-            typed.pop();
-        }
+        let typed = text.split_off(this.body.start);
         // What stands in for the body stays, so that the text without a candidate can still be read as code.
         let rest = if read.lead.is_empty() { read.body.start } else { read.body.end };
         this.end_at(text.len());

@@ -125,8 +125,8 @@ impl Job {
     pub fn edited(&self, text: &str) -> Result<Self, JobError> {
         let new = match self.target() {
             Some(target) if target.path.is_some() => Text::Function(Box::new(target.with_stub(text)?)),
-            // White space that an editor leaves on the last line, or lines without anything, are not meant for the model.
-            _ => match Text::of(&settled(text)) {
+            // An editor holds whole lines: the last one is ended, and blank ones after it are not meant for the model.
+            _ => match Text::of(&format!("{}\n", text.trim_end())) {
                 Text::Free(_) => Text::Free(text.to_owned()),
                 function => function,
             },
@@ -225,13 +225,6 @@ impl Task for Job {
             (None, None) => completion.trim().to_owned(),
         }
     }
-}
-
-/// A text without white space on its last line and without blank lines at its end.
-fn settled(text: &str) -> String {
-    let kept = text.trim_end();
-    let ended = text[kept.len()..].contains('\n');
-    format!("{kept}{}", if ended { "\n" } else { "" })
 }
 
 /// The line that a function begins on, 1-based.
@@ -365,8 +358,10 @@ mod tests {
         let stub = job.editable().unwrap();
         assert!(stub.starts_with("def largest") && stub.ends_with("\"\"\"\n"), "{stub}");
         let typed = "    best = numbers[0]\n    for n in numbers:\n";
-        // The last line may be one that the editor has only indented.
+        // The last line need not be ended, and may be one that the editor has only indented.
+        let unended = job.edited(&format!("{stub}{}", typed.trim_end())).unwrap();
         let job = job.edited(&format!("{stub}{typed}        ")).unwrap();
+        assert_eq!(unended, job);
         let Prompt::Text(prompt) = job.prompt() else { panic!("{:?}", job.prompt()) };
         assert!(prompt.ends_with(&format!("3\n    \"\"\"\n{typed}")), "{prompt}");
         let candidate = "        if n > best:\n            best = n\n    return best\n";
