@@ -260,8 +260,9 @@ pub(super) fn follow(
                 match event {
                     Event::Done(outcome) => return Ok((*outcome, interrupted)),
                     Event::Source(source::Event::Refused(why)) => return Err(Failure::input(why)),
-                    Event::Source(source::Event::Failed(why)) => return Err(Failure::internal(why)),
-                    Event::Verdict { outcome: Err(why), .. } => return Err(Failure::internal(why)),
+                    Event::Source(source::Event::Failed(why)) | Event::Verdict { outcome: Err(why), .. } => {
+                        return Err(Failure::internal(why));
+                    }
                     _ => {}
                 }
             }
@@ -349,7 +350,7 @@ mod tests {
             for effect in msgs.drain(..).flat_map(|msg| update(&mut state, 0, msg)).collect::<Vec<_>>() {
                 world.act(effect);
             }
-            if state.run.as_ref().is_some_and(|run| run.is_settled()) {
+            if state.run.as_ref().is_some_and(crate::tui::app::Run::is_settled) {
                 break;
             }
             match incoming.blocking_recv() {

@@ -174,11 +174,10 @@ impl Run<'_> {
                 return Ok(Ended::Deadline);
             }
             let told = match receive.recv_timeout(left.map_or(TICK, |left| left.min(TICK))) {
-                Ok(Message::Interrupt) => return Ok(Ended::Interrupted),
                 Ok(Message::Event(problem, event)) => self.event(problem, event).map_err(RunError::Failed)?,
                 Err(RecvTimeoutError::Timeout) => Told::News(News::Waiting),
                 // We hold a sender ourselves.
-                Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Interrupted),
+                Ok(Message::Interrupt) | Err(RecvTimeoutError::Disconnected) => return Ok(Ended::Interrupted),
             };
             match &told {
                 Told::Nothing => Ok(()),
@@ -196,7 +195,7 @@ impl Run<'_> {
             Candidates::Model { options, stops, default_stops, .. } => {
                 let stop = asked.stop_rules(stops, *default_stops);
                 let seed = seed::of_problem(options.seed, &asked.id);
-                (None, GenerateOptions { seed, stop, ..options.clone() })
+                (None, GenerateOptions { stop, seed, ..options.clone() })
             }
             Candidates::Given(_) => (
                 Some(self.plan.given(problem)),

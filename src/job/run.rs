@@ -162,7 +162,9 @@ impl Run {
         let Ask { request, task, limits, stop_on_pass, problem } = ask;
         let n = request.options.n;
         let queue = pool.map(|pool| pool.queue.clone());
-        queue.iter().for_each(|queue| queue.begin_writing());
+        if let Some(queue) = &queue {
+            queue.begin_writing();
+        }
         let run = Self(Arc::new(Mutex::new(State {
             task,
             limits,
@@ -507,12 +509,12 @@ pub(crate) mod tests {
                 let ticket = Ticket::new(request.options.n);
                 let own = ticket.clone();
                 std::thread::spawn(move || {
-                    for candidate in 0..request.options.n {
+                    for (candidate, text) in TEXTS.iter().enumerate() {
                         while candidate > 0 && !own.is_cancelled(candidate) {
                             std::thread::yield_now();
                         }
                         let reason = if candidate > 0 { FinishReason::Cancelled } else { FinishReason::Stop };
-                        let text = TEXTS[candidate].to_owned();
+                        let text = (*text).to_owned();
                         let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
                     }
                     let ranking = (0..request.options.n).collect();

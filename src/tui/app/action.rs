@@ -409,7 +409,9 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
         let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none() && !c.testing.is_pending();
         let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
         effects.extend(again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }));
-        again.into_iter().for_each(|candidate| queue(state, candidate));
+        for candidate in again {
+            queue(state, candidate);
+        }
     }
     let again = if tested && state.run.is_some() { "; its candidates are tested again" } else { "" };
     state.done(format!("{name} was read again{again}"));

@@ -18,8 +18,9 @@ pub fn job(state: &mut State, id: u64, event: Event) {
             }
         }
         Event::Testing(candidate) => {
-            let queued = run.candidates.get_mut(candidate).filter(|c| c.testing == Testing::Queued);
-            queued.into_iter().for_each(|c| c.testing = Testing::Running);
+            if let Some(c) = run.candidates.get_mut(candidate).filter(|c| c.testing == Testing::Queued) {
+                c.testing = Testing::Running;
+            }
         }
         Event::Verdict { candidate, outcome } => tested(state, candidate, outcome),
         // The pick follows from verdicts and ranks, by the rule of the run.
@@ -50,7 +51,7 @@ fn source(state: &mut State, event: From) {
             }
         }
         From::Finished { candidate, reason, text, mean_logprob } => {
-            finished(state, candidate, reason, text, mean_logprob)
+            finished(state, candidate, reason, text, mean_logprob);
         }
         From::Step(stats) => {
             run.step(stats, now);
