@@ -2,10 +2,10 @@
 
 pub mod app;
 mod clipboard;
-mod event;
+pub(crate) mod event;
 mod frames;
 mod highlight;
-mod keymap;
+pub(crate) mod keymap;
 mod layout;
 mod runtime;
 pub mod terminal;
