@@ -97,7 +97,7 @@ fn what_cannot_be_tested_is_refused() {
     run(&[&file, "--tests", &broken]).refused(2, &["broken_tests.py", "does not parse", "line 1"]);
     run(&[&binary, "--tests", &tests]).refused(2, &["binary.py", "not UTF-8"]);
     run(&[&file, "--tests", &binary]).refused(2, &["the tests file", "binary.py", "not UTF-8"]);
-    run(&[&file, "--tests", &tests, "--timeout", "0s"]).refused(2, &["--timeout", "more than 0"]);
+    run(&[&file, "--tests", &tests, "--timeout", "0s"]).refused(2, &["--timeout", "above 0"]);
     run(&[&file, "--tests", &tests, "--timeout", "soon"]).refused(2, &["--timeout", "soon"]);
     run(&[&file, "--tests", &tests, "--language", "cobol"]).refused(2, &["cobol", "python"]);
     let other = world.file("right.txt", RIGHT);
