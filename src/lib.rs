@@ -13,6 +13,7 @@ pub mod config;
 pub mod engine;
 pub mod eval;
 pub mod files;
+mod hash;
 pub mod job;
 pub mod language;
 pub mod model;

@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use super::problem::{Answer, Problem};
-use super::seed;
 use crate::engine::GenerateOptions;
 use crate::source::Source;
 use crate::trial::Limits;
@@ -63,7 +62,7 @@ impl Plan<'_> {
             Candidates::Model { .. } => own,
             Candidates::Given(answers) => {
                 let given = format!("{:?}", answers.get(problem));
-                format!("{own}-{:016x}", seed::hash(given.as_bytes()))
+                format!("{own}-{:016x}", crate::hash::of(given.as_bytes()))
             }
         }
     }

@@ -131,7 +131,7 @@ impl Problem {
         let parts = [&self.prompt, &self.preamble, &self.closing, &self.tests, self.language.name()];
         let mut all = parts.map(|part| format!("{}:{part}", part.len())).concat();
         let _ = write!(all, "{:?} {:?}", self.entry_point, self.stop);
-        format!("{:016x}", super::seed::hash(all.as_bytes()))
+        format!("{:016x}", crate::hash::of(all.as_bytes()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the child of the probe tries: everything that must not work in a trial, and the little that must.
+//! What the child of the probe tries: everything that must not work in a sandbox, and the little that must.
 //!
 //! Half of it before the kernel rules are on, so that namespaces are proved by themselves. Async-signal-safe throughout.
 
@@ -27,7 +27,7 @@ const TRIES: [(Tier, &str); 16] = [
     (Tier::KernelRules, "a network socket could be opened"),
     (Tier::KernelRules, "a local socket could be opened"),
     (Tier::KernelRules, "another process could be signalled"),
-    (Tier::KernelRules, "the folder of the trial could not be written"),
+    (Tier::KernelRules, "the program's own folder could not be written"),
 ];
 
 /// Those of them that come before the kernel rules.
@@ -62,7 +62,7 @@ impl Attack {
             let itself = libc::getpid();
             [
                 itself == 2,
-                // In a container this program may have the number that the trial's processes have in theirs.
+                // In a container this program may have the number that the program has in its namespace.
                 self.parent <= itself || refused(libc::kill(self.parent, 0)),
                 !reaches([127, 0, 0, 1]),
                 !reaches([192, 0, 2, 1]),
@@ -74,7 +74,7 @@ impl Attack {
         self.note(0, &good);
     }
 
-    /// What must not work at all, and a word with the prober; returns only when that fails.
+    /// What must not work at all; sends the answers. Returns only when that fails.
     pub fn after_the_rules(&self) -> io::Result<()> {
         let write_new = libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: as above.
@@ -140,7 +140,7 @@ fn reaches(address: [u8; 4]) -> bool {
     }
 }
 
-/// Whether `/proc` shows a process besides the two of the trial.
+/// Whether `/proc` shows a process besides the two of the run.
 fn sees_others() -> bool {
     /// Where the name begins in `struct linux_dirent64`, and where its length is told.
     const NAME: usize = 19;

@@ -1,10 +1,6 @@
-//! Control groups (version 2) for trials, where the system has left some to this program: the kernel then counts the memory and the processes of
-//! a trial as a whole, for root, too.
-//!
-//! Groups belong to whoever manages them: none are made but where that was given away, by systemd's mark (`Delegate=yes`) or because this
-//! program's own group is the first of all.
+//! Control groups (version 2), where the system has delegated some to this program: the kernel then counts the memory and the processes
+//! of a run as a whole, for root, too. That is so under systemd's mark (`Delegate=yes`), or where this program is in the root group.
 
-use std::ffi::CString;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -15,14 +11,14 @@ use std::time::Duration;
 
 use super::Limits;
 
-/// What the kernel may take beyond the limit that is watched, bytes: the watch can say what happened, the kernel only kills.
+/// Bytes beyond the limit: the supervisor, which can say what happened, shall come before the kernel, which only kills.
 const MARGIN: u64 = 64 << 20;
-/// How the names of our groups begin; the number of the program follows.
+/// How the names of the groups begin; the number of this program follows.
 const NAME: &str = concat!(env!("CARGO_PKG_NAME"), "-");
-/// What marks a group that systemd has given away.
-const MARKS: [&std::ffi::CStr; 2] = [c"trusted.delegate", c"user.delegate"];
+/// What marks a group that systemd has delegated.
+const MARKS: [&str; 2] = ["trusted.delegate", "user.delegate"];
 
-/// A place for the groups of trials.
+/// A folder for groups.
 #[derive(Clone, Debug)]
 pub struct Groups {
     folder: PathBuf,
@@ -30,7 +26,7 @@ pub struct Groups {
     has_processes: bool,
 }
 
-/// The group of one trial. Dropping it ends whatever is in it.
+/// The group of one run. Dropping it ends whatever is in it.
 #[derive(Debug)]
 pub struct Group {
     folder: PathBuf,
@@ -45,11 +41,11 @@ impl Groups {
             own_folder(&groups, &mounts).ok_or("this system has no control groups of version 2")?;
         let place = match folder.parent() {
             _ if is_first => folder,
-            _ if is_given_away(&folder) => {
+            _ if is_delegated(&folder) => {
                 make_room(&folder)?;
                 folder
             }
-            Some(parent) if is_given_away(parent) => parent.to_path_buf(),
+            Some(parent) if is_delegated(parent) => parent.to_path_buf(),
             _ => {
                 return Err(
                     "none was given to this program (systemd-run --user --scope -p Delegate=yes does it)".to_owned()
@@ -86,7 +82,7 @@ impl Groups {
             (true, false) => "memory",
             (false, _) => "processes",
         };
-        format!("the kernel counts the {what} of a trial, in {}", self.folder.display())
+        format!("the kernel counts the {what} of a run, in {}", self.folder.display())
     }
 
     /// Whether the kernel counts memory.
@@ -99,7 +95,7 @@ impl Groups {
         self.has_processes
     }
 
-    /// A group for one trial.
+    /// A group for one run.
     pub fn make(&self, limits: &Limits) -> io::Result<Group> {
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let name = format!("{NAME}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
@@ -120,8 +116,8 @@ impl Groups {
 }
 
 impl Group {
-    /// What a process writes `0` to in order to go in.
-    pub fn gate(&self) -> io::Result<OwnedFd> {
+    /// What a process writes `0` to in order to join.
+    pub fn procs(&self) -> io::Result<OwnedFd> {
         Ok(OpenOptions::new().write(true).open(self.folder.join("cgroup.procs"))?.into())
     }
 
@@ -158,7 +154,7 @@ fn own_folder(groups: &str, mounts: &str) -> Option<(PathBuf, bool)> {
     Some((Path::new(mount.1).join(inner), group == "/"))
 }
 
-/// Moves this program out of the way, as groups with limits cannot be made beside the processes of a group; only where it is alone there.
+/// Moves this program, if it is alone, into a group below: a group with processes cannot have limited ones in it.
 fn make_room(folder: &Path) -> Result<(), String> {
     let own = std::process::id().to_string();
     let processes = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
@@ -171,16 +167,13 @@ fn make_room(folder: &Path) -> Result<(), String> {
 }
 
 /// Whether systemd has given a group to what runs in it. What it gave to a user's own systemd is that one's.
-fn is_given_away(folder: &Path) -> bool {
+fn is_delegated(folder: &Path) -> bool {
     if folder.file_name().is_some_and(|name| name.as_bytes().starts_with(b"user@")) {
         return false;
     }
-    let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else { return false };
     MARKS.iter().any(|mark| {
         let mut value = [0_u8; 2];
-        // SAFETY: live strings, and an array with its length.
-        let count = unsafe { libc::getxattr(path.as_ptr(), mark.as_ptr(), value.as_mut_ptr().cast(), value.len()) };
-        count == 1 && value[0] == b'1'
+        rustix::fs::getxattr(folder, *mark, &mut value) == Ok(1) && value[0] == b'1'
     })
 }
 
@@ -218,12 +211,12 @@ mod tests {
     #[test]
     fn a_folder_without_systemds_mark_is_not_ours() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(!is_given_away(folder.path()));
-        assert!(!is_given_away(Path::new("/not/there")));
+        assert!(!is_delegated(folder.path()));
+        assert!(!is_delegated(Path::new("/not/there")));
     }
 
     #[test]
-    fn a_group_counts_and_goes_with_its_trial() {
+    fn a_group_counts_and_goes_with_its_run() {
         let groups = match Groups::find() {
             Ok(groups) => groups,
             Err(why) => {

@@ -1,4 +1,4 @@
-//! What happens in the child between fork and exec: the protections are put on, one after the other, by raw system calls only.
+//! What happens in the child between fork and exec: all protections are set up, by raw system calls only.
 //!
 //! Between the fork of a program with many threads and the exec only async-signal-safe calls are allowed: no allocation, no locks. All
 //! that needs either is prepared in [`Plan`] by the parent.
@@ -14,48 +14,69 @@ use super::check;
 use super::limits::Rlimit;
 use super::report::Message;
 
-/// What the child puts on and does. Everything is ready to use: nothing is computed after the fork.
+/// What the child sets up and does. Everything is ready to use: nothing is computed after the fork.
 pub struct Plan {
-    /// How far it stands back for others.
-    pub place: Place,
+    /// Which session it runs in.
+    pub session: Session,
     /// Limits, in the order to set them.
     pub rlimits: Vec<Rlimit>,
     /// Standard input, output and error of the program; its own ones if `None`.
     pub streams: Option<[OwnedFd; 3]>,
     /// Descriptors that stay open across exec, besides the standard ones.
     pub keep: Vec<OwnedFd>,
-    /// A pipe that ends when this program does; put in at the fork, like `ballast`.
+    /// What the kernel keeps it from; `None` is no isolation.
     #[cfg(target_os = "linux")]
-    pub leash: Option<OwnedFd>,
-    /// Large parts of memory, as start and end, that the first process gives back: it is a copy of this program and lives as long as the
-    /// trial, while this program goes on writing.
+    pub confinement: Option<Confinement>,
+    /// `cgroup.procs` of a control group for the program, though not for the init process.
     #[cfg(target_os = "linux")]
-    pub ballast: Vec<(usize, usize)>,
-    /// Namespaces to live in.
-    #[cfg(target_os = "linux")]
-    pub namespaces: Option<super::namespaces::Namespaces>,
-    /// The kernel's rules; `None` runs without isolation.
-    #[cfg(target_os = "linux")]
-    pub rules: Option<Rules>,
-    /// What lets the program, though not the first process, into a control group.
-    #[cfg(target_os = "linux")]
-    pub gate: Option<OwnedFd>,
+    pub cgroup: Option<OwnedFd>,
     /// What to do then.
     pub task: Task,
 }
 
-/// How far a trial stands back for the user's own work, the engine above all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In a session of its own, with a lower priority than others have.
-    Behind,
-    /// In this program's session, with a lower priority than others have, and before long only when a core has nothing else to do. A session of
-    /// its own would have a share of the cores of its own, too.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no such class"))]
-    Beside,
+/// Namespaces to live in, if any, and the kernel's rules.
+#[cfg(target_os = "linux")]
+pub struct Confinement {
+    /// The namespaces.
+    pub namespaces: Option<super::namespaces::Namespaces>,
+    /// The Landlock ruleset, where the kernel has Landlock.
+    pub landlock: Option<OwnedFd>,
+    /// System-call filters, in the order to install them.
+    pub filters: Vec<seccompiler::BpfProgram>,
 }
 
-/// The priority of a trial, as `nice` counts.
+#[cfg(target_os = "linux")]
+impl Plan {
+    /// The namespaces to make.
+    pub fn namespaces(&self) -> Option<&super::namespaces::Namespaces> {
+        self.confinement.as_ref()?.namespaces.as_ref()
+    }
+}
+
+/// What the child needs of its parent.
+pub struct Parent {
+    /// Where messages go.
+    pub report: RawFd,
+    /// A pipe that ends when the parent does.
+    #[cfg(target_os = "linux")]
+    pub lifeline: RawFd,
+    /// Large parts of memory, as start and end, for the init process to unmap: as a copy of this program it would keep them for as long as
+    /// the program runs.
+    #[cfg(target_os = "linux")]
+    pub mappings: Vec<(usize, usize)>,
+}
+
+/// The session a program runs in, always with a lower priority than the user's own programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Session {
+    /// One of its own.
+    Own,
+    /// This program's, as a session of its own would get its own share of the cores; before long at idle priority.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no idle priority"))]
+    Shared,
+}
+
+/// The priority of a program, as `nice` counts.
 pub const NICE: i32 = 10;
 
 /// What the child is there for.
@@ -118,22 +139,13 @@ impl Program {
     }
 }
 
-/// The kernel rules of a trial.
-#[cfg(target_os = "linux")]
-pub struct Rules {
-    /// The Landlock ruleset, where the kernel has Landlock.
-    pub landlock: Option<OwnedFd>,
-    /// System-call filters, in the order to install them.
-    pub filters: Vec<seccompiler::BpfProgram>,
-}
-
 /// The steps, for messages about the one that failed.
 const STAGES: &[&str] = &[
     "own session",
     "end with the parent",
     "user number",
     "own root folder",
-    "first process",
+    "init process",
     "limits",
     "inherited files",
     "no new privileges",
@@ -149,21 +161,24 @@ pub fn stage_name(number: u8) -> &'static str {
     STAGES.get(usize::from(number)).copied().unwrap_or("start")
 }
 
-/// The child's life. Async-signal-safe. On failure the stage's number and the error go to `report`.
-pub fn live(plan: &Plan, report: RawFd) -> ! {
+/// Runs the child. Async-signal-safe. On failure the stage's number and the error are reported.
+pub fn run(plan: &Plan, parent: &Parent) -> ! {
     let mut stage = 0_u8;
-    if let Err(error) = put_on(plan, report, &mut stage) {
-        Message::Failed { stage, error: error.raw_os_error().unwrap_or(0) }.send(report);
+    if let Err(error) = set_up(plan, parent, &mut stage) {
+        Message::Failed { stage, error: error.raw_os_error().unwrap_or(0) }.send(parent.report);
     }
     // SAFETY: ends the process at once, without running anything that belongs to the program it is a copy of.
     unsafe { libc::_exit(127) }
 }
 
-#[cfg_attr(not(target_os = "linux"), expect(unused_variables, reason = "only namespaces report more than failures"))]
-fn put_on(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(unused_variables, reason = "only the init process has a use for the parent")
+)]
+fn set_up(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()> {
     // SAFETY: these take and return plain numbers or get a live signal set, and are async-signal-safe.
     unsafe {
-        check(if plan.place == Place::Behind { libc::setsid() } else { libc::setpgid(0, 0) })?;
+        check(if plan.session == Session::Own { libc::setsid() } else { libc::setpgid(0, 0) })?;
         libc::umask(0o077);
         for number in 1..65 {
             // SIGKILL, SIGSTOP and libc's own refuse, which is as well.
@@ -176,10 +191,10 @@ fn put_on(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
     *stage = 1;
     #[cfg(target_os = "linux")]
     {
-        prepare(plan, report)?;
+        prepare(plan, parent.report)?;
         // SAFETY: plain numbers. Old kernels lack the call; all descriptors of this program are close-on-exec anyway.
         unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
-        enter(plan, report, stage)?;
+        split_off_init(plan, parent, stage)?;
         if let Task::Attack(attack) = &plan.task {
             attack.before_the_rules();
         }
@@ -196,8 +211,8 @@ fn put_on(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
         stay_open(fd.as_raw_fd(), fd.as_raw_fd())?;
     }
     #[cfg(target_os = "linux")]
-    if let Some(rules) = &plan.rules {
-        isolate(rules, stage)?;
+    if let Some(confinement) = &plan.confinement {
+        restrict(confinement, stage)?;
     }
     *stage = 11;
     match &plan.task {
@@ -223,12 +238,12 @@ fn stay_open(fd: RawFd, number: RawFd) -> io::Result<()> {
     check(unsafe { if fd == number { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, number) } })
 }
 
-/// What the first process of a trial does before anything else.
+/// What comes before anything else.
 #[cfg(target_os = "linux")]
 fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
     // SAFETY: plain numbers, a live array, a static string; all calls are async-signal-safe.
     unsafe {
-        if plan.namespaces.is_some() {
+        if plan.namespaces().is_some() {
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0))?;
         }
         // The parent may have died before the line above. In a namespace its number cannot be asked for, but its end of the pipe can.
@@ -238,19 +253,19 @@ fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
     }
-    step_back();
-    if plan.place == Place::Behind {
-        // Where sessions have shares. While others wish the same, the parent has to ask again.
-        tell(c"/proc/self/autogroup", c"10");
+    lower_priority();
+    if plan.session == Session::Own {
+        // Where sessions have shares. The kernel takes few such wishes a second; the parent repeats it.
+        let _ = write_file(c"/proc/self/autogroup", c"10");
     }
-    // When memory runs out on the whole machine, this process is the first to go. Raising is always allowed.
-    tell(c"/proc/self/oom_score_adj", c"1000");
+    // When the machine's memory runs out, this process is the first to go. Raising is always allowed.
+    let _ = write_file(c"/proc/self/oom_score_adj", c"1000");
     Ok(())
 }
 
-/// The user's own work comes first, and the engine above all. It is no fault where the limits of the system say otherwise.
+/// The user's own work comes first. The system may refuse.
 #[cfg(target_os = "linux")]
-fn step_back() {
+fn lower_priority() {
     /// `struct sched_attr` of linux/sched/types.h, in its first version.
     #[repr(C)]
     struct Attributes {
@@ -263,8 +278,8 @@ fn step_back() {
         deadline: u64,
         period: u64,
     }
-    // Turns of a tenth of a millisecond (in ns), where the kernel can (Linux 6.12): threads of the engine wait for each other many times in
-    // a millisecond, and the usual turn of three would hold all of them up.
+    // Slices of 0.1 ms (in ns), since Linux 6.12: threads that wait for each other many times in a millisecond would else all be held up
+    // by one usual slice of 3 ms.
     let attributes = Attributes {
         size: size_of::<Attributes>() as u32,
         policy: libc::SCHED_BATCH as u32,
@@ -282,60 +297,63 @@ fn step_back() {
     }
 }
 
-/// Writes a word to a file of the kernel; it is no fault if that fails.
+/// Writes to a file of the kernel.
 #[cfg(target_os = "linux")]
-fn tell(path: &CStr, word: &CStr) {
-    // SAFETY: live strings; the length is that of the word.
+pub fn write_file(path: &CStr, text: &CStr) -> io::Result<()> {
+    // SAFETY: live strings; the length is that of the text.
     unsafe {
         let fd = libc::open(path.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
-        if fd >= 0 {
-            libc::write(fd, word.as_ptr().cast(), word.count_bytes());
-            libc::close(fd);
-        }
+        check(fd)?;
+        let result = check(libc::write(fd, text.as_ptr().cast(), text.count_bytes()) as i32);
+        libc::close(fd);
+        result
     }
 }
 
-/// Goes on as the second process, in new namespaces if there are any. The first one never returns from here.
+/// Enters the namespaces, if any, and forks: this process becomes the init process and never returns, its child goes on.
 #[cfg(target_os = "linux")]
-fn enter(plan: &Plan, report: RawFd, stage: &mut u8) -> io::Result<()> {
-    use super::{first, namespaces, spawn};
-    let root = plan.namespaces.as_ref().and_then(|namespaces| namespaces.root.as_ref());
+fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()> {
+    use super::{init, landlock, root, spawn};
+    let root = plan.namespaces().and_then(|namespaces| namespaces.root.as_ref());
     if let Some(root) = root {
         *stage = 2;
-        namespaces::map_numbers(root)?;
+        root.user.map()?;
         *stage = 3;
-        let landlock = plan.rules.as_ref().and_then(|rules| rules.landlock.as_ref());
         // SAFETY: umask takes a plain number.
         unsafe { libc::umask(0) };
-        namespaces::change_root(root, landlock.map(AsRawFd::as_raw_fd))?;
+        let has_proc = root::build(&root.steps)?;
+        // The `/proc` of the new root did not exist when the rules were made.
+        if let (true, Some(rules)) = (has_proc, plan.confinement.as_ref().and_then(|all| all.landlock.as_ref())) {
+            landlock::allow_reading(rules.as_raw_fd(), c"/proc")?;
+        }
         // SAFETY: as above.
         unsafe { libc::umask(0o077) };
     }
     *stage = 4;
-    // Nobody may look into or steer the first process, which is a copy of this program.
+    // Nobody may look into or steer the init process, which is a copy of this program.
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
     // SAFETY: getpid takes nothing and cannot fail.
     let itself = unsafe { libc::getpid() };
     let child = spawn::fork(0)?;
     if child != 0 {
-        first::preside(child, report, plan.leash.as_ref().map_or(-1, AsRawFd::as_raw_fd), &plan.ballast);
+        init::reap(child, parent);
     }
     // SAFETY: plain numbers.
     unsafe {
         check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0))?;
-        // The first process may have died before the line above.
+        // The init process may have died before the line above.
         if libc::getppid() != itself {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
     }
-    if let Some(gate) = &plan.gate {
+    if let Some(cgroup) = &plan.cgroup {
         *stage = 12;
         // SAFETY: a descriptor that the plan owns, a live string and its length. `0` stands for whoever writes it.
-        check(unsafe { libc::write(gate.as_raw_fd(), c"0".as_ptr().cast(), 1) } as i32)?;
+        check(unsafe { libc::write(cgroup.as_raw_fd(), c"0".as_ptr().cast(), 1) } as i32)?;
     }
     *stage = 2;
-    root.map_or(Ok(()), |root| root.user.become_it())
+    root.map_or(Ok(()), |root| root.user.switch())
 }
 
 /// Sets a limit, soft and hard; never above the hard limit there is.
@@ -352,20 +370,20 @@ fn lower(resource: i32, value: u64) -> io::Result<()> {
 
 /// From here on nothing can be gained back: privileges, capabilities, files, system calls.
 #[cfg(target_os = "linux")]
-fn isolate(rules: &Rules, stage: &mut u8) -> io::Result<()> {
+fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
     *stage = 7;
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
     *stage = 8;
     drop_capabilities()?;
     *stage = 9;
-    if let Some(landlock) = &rules.landlock {
+    if let Some(landlock) = &confinement.landlock {
         // SAFETY: an open ruleset descriptor, owned by the plan, and no flags.
         let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, landlock.as_raw_fd(), 0_u32) };
         check(done as i32)?;
     }
     *stage = 10;
-    for filter in &rules.filters {
+    for filter in &confinement.filters {
         let program = libc::sock_fprog {
             len: filter.len() as libc::c_ushort,
             // The kernel only reads it; the two types have the same C layout.

@@ -1,4 +1,4 @@
-//! Landlock: which files a trial may read and write, whether it may reach the network, and whom it may signal.
+//! Landlock: which files a program may read and write, whether it may reach the network, and whom it may signal.
 
 use std::ffi::CStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What the root folder of a trial in the tier "full" holds: which folders of the machine, which links, and nothing else.
+//! What the root folder of a program in the tier "full" holds: which folders of the machine, which links, and nothing else.
 //!
 //! Everything keeps its path, so that arguments and search paths stay valid inside.
 
@@ -43,8 +43,8 @@ pub enum Step {
         /// To where.
         target: CString,
     },
-    /// Show a folder or file of the machine.
-    Show {
+    /// Mount a folder or file of the machine.
+    Mount {
         /// Its true path on the machine.
         source: CString,
         /// Where it appears.
@@ -57,12 +57,12 @@ pub enum Step {
 /// What is to be there.
 #[derive(Debug, Default)]
 struct Layout {
-    shown: BTreeMap<PathBuf, (Access, bool)>,
+    mounted: BTreeMap<PathBuf, (Access, bool)>,
     links: BTreeMap<PathBuf, PathBuf>,
 }
 
-/// The steps that build a root for a trial: `readable` may be missing on this machine, `writable` and `visited` not. Of what is only
-/// visited (the program, the folder it starts in) nothing is shown but the links on the way.
+/// The steps that build a root: `readable` may be missing on this machine, `writable` and `visited` not. Of what is only
+/// visited (the program, the folder it starts in) nothing is mounted but the links on the way.
 pub fn steps<'a>(
     readable: impl Iterator<Item = &'a Path>,
     writable: impl Iterator<Item = &'a Path>,
@@ -70,30 +70,30 @@ pub fn steps<'a>(
 ) -> Result<Vec<Step>, String> {
     let mut layout = Layout::default();
     for path in readable.chain(std::iter::once(Path::new(ALTERNATIVES))) {
-        let _ = layout.show(path, Access::Read);
+        let _ = layout.mount(path, Access::Read);
     }
     for path in DEVICES.iter().map(Path::new) {
-        let _ = layout.show(path, Access::Device);
+        let _ = layout.mount(path, Access::Device);
     }
-    let failed = |path: &Path, e: io::Error| format!("{} cannot be shown to the trial: {e}", path.display());
+    let failed = |path: &Path, e: io::Error| format!("{} cannot be shown to the program: {e}", path.display());
     for path in writable {
-        layout.show(path, Access::Write).map_err(|e| failed(path, e))?;
+        layout.mount(path, Access::Write).map_err(|e| failed(path, e))?;
     }
     for path in visited {
         layout.visit(path).map_err(|e| failed(path, e))?;
     }
-    layout.steps().map_err(|e| format!("the root folder of the trial cannot be planned: {e}"))
+    layout.steps().map_err(|e| format!("the root folder of the program cannot be planned: {e}"))
 }
 
 impl Layout {
-    /// Shows a folder or file at its true path, and the links that lead there from the given one.
-    fn show(&mut self, path: &Path, access: Access) -> io::Result<()> {
+    /// Mounts a folder or file at its true path, and the links that lead there from the given one.
+    fn mount(&mut self, path: &Path, access: Access) -> io::Result<()> {
         let place = self.visit(path)?;
         let is_folder = fs::metadata(&place)?.is_dir();
         if place.parent().is_none() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is the root of the machine"));
         }
-        self.shown.insert(place, (access, is_folder));
+        self.mounted.insert(place, (access, is_folder));
         Ok(())
     }
 
@@ -132,8 +132,8 @@ impl Layout {
 
     /// In an order in which each finds the folder it stands in.
     fn steps(self) -> io::Result<Vec<Step>> {
-        let shown = self.shown;
-        let above = |path: &Path| path.ancestors().skip(1).find_map(|folder| shown.get(folder));
+        let mounted = self.mounted;
+        let above = |path: &Path| path.ancestors().skip(1).find_map(|folder| mounted.get(folder));
         let mut made: BTreeMap<PathBuf, Step> = BTreeMap::new();
         let make_folders = |made: &mut BTreeMap<PathBuf, Step>, path: &Path| -> io::Result<()> {
             for folder in path.ancestors().skip(1).filter(|folder| folder.parent().is_some()) {
@@ -146,7 +146,7 @@ impl Layout {
             made.insert(at.clone(), Step::Link { at: inside(at)?, target: text(target)? });
         }
         let mut mounts = Vec::new();
-        for (path, &(access, is_folder)) in &shown {
+        for (path, &(access, is_folder)) in &mounted {
             match above(path) {
                 Some(&(around, _)) if around == access => continue,
                 Some(_) => {}
@@ -156,7 +156,7 @@ impl Layout {
                     made.insert(path.clone(), place);
                 }
             }
-            mounts.push(Step::Show { source: text(path)?, at: inside(path)?, access });
+            mounts.push(Step::Mount { source: text(path)?, at: inside(path)?, access });
         }
         // Sorted by path, so that a folder comes before what stands in it, and an outer mount before an inner one.
         Ok(made.into_values().chain(mounts).collect())
@@ -187,7 +187,7 @@ mod tests {
             Step::Folder(at) => format!("folder {}", name(at)),
             Step::File(at) => format!("file {}", name(at)),
             Step::Link { at, target } => format!("link {} {}", name(at), target.to_str().unwrap()),
-            Step::Show { source, at, access } => {
+            Step::Mount { source, at, access } => {
                 assert!(source.as_bytes().ends_with(at.as_bytes()), "everything keeps its path");
                 format!("{access:?} {}", name(at))
             }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn true_places_are_shown_and_the_links_to_them_recreated() {
+    fn true_places_are_mounted_and_the_links_to_them_recreated() {
         let folder = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(folder.path()).unwrap();
         for name in ["real/bin", "venv/bin", "work/inner", "work/locked", "other"] {

@@ -9,14 +9,14 @@ mod attack;
 mod cgroup;
 mod child;
 #[cfg(target_os = "linux")]
-mod first;
+mod confinement;
+#[cfg(target_os = "linux")]
+mod init;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(target_os = "linux")]
 mod layout;
 mod limits;
-#[cfg(target_os = "linux")]
-mod means;
 #[cfg(target_os = "linux")]
 mod namespaces;
 mod output;
@@ -65,8 +65,7 @@ pub struct Limits {
     pub output: u64,
     /// Most processes and threads.
     pub processes: u64,
-    /// Soon runs only when a core has nothing else to do, where the system can: for trials beside a generation. What it waits for is not taken
-    /// off its time.
+    /// Soon runs at idle priority, where the system can: for a program beside other work of this one. Time it waits for a core is not its own.
     pub gives_way: bool,
 }
 
@@ -181,11 +180,11 @@ pub struct Run {
 pub struct Sandbox {
     protection: Protection,
     #[cfg(target_os = "linux")]
-    means: Option<means::Means>,
+    mechanisms: Option<confinement::Mechanisms>,
     /// Whether the kernel applies the limit of processes to this user.
     #[cfg(target_os = "linux")]
     counts_processes: bool,
-    /// Where trials get control groups.
+    /// Where programs get control groups.
     #[cfg(target_os = "linux")]
     groups: Option<cgroup::Groups>,
     #[cfg(target_os = "macos")]
@@ -197,21 +196,22 @@ impl Sandbox {
     #[cfg(target_os = "linux")]
     pub fn probe(best: Tier) -> Self {
         let mut missing: Vec<(Tier, String)> = Vec::new();
-        // SAFETY: geteuid takes nothing and cannot fail.
-        let is_root = unsafe { libc::geteuid() } == 0;
-        for (tier, is_other_user) in probe::ladder(best, is_root) {
-            let proved = means::Means::new(tier, is_other_user).and_then(|means| Ok((probe::prove(&means)?, means)));
+        for (tier, is_other_user) in probe::tiers(best, rustix::process::geteuid().is_root()) {
+            let proved = confinement::Mechanisms::new(tier, is_other_user);
+            let proved = proved.and_then(|mechanisms| Ok((probe::prove(&mechanisms)?, mechanisms)));
             missing.retain(|(other, _)| *other != tier);
             match proved {
-                Ok((counts_processes, means)) => {
-                    let proof = Proof { tier, landlock_abi: means.landlock_abi, counts_processes, is_other_user };
+                Ok((counts_processes, mechanisms)) => {
+                    let landlock_abi = mechanisms.landlock_abi;
+                    let proof = Proof { tier, landlock_abi, counts_processes, is_other_user };
                     let mut protection = Protection::proved(proof, sentences(&missing));
                     let groups = cgroup::Groups::find();
                     if let Ok(groups) = &groups {
                         protection.count_by_groups(groups.has_memory(), groups.has_processes());
                     }
                     protection.layers.push(Layer::control_groups(groups.as_ref().map(cgroup::Groups::how)));
-                    return Self { protection, means: Some(means), counts_processes, groups: groups.ok() };
+                    let mechanisms = Some(mechanisms);
+                    return Self { protection, mechanisms, counts_processes, groups: groups.ok() };
                 }
                 Err(reason) => missing.push((tier, reason)),
             }
@@ -245,10 +245,9 @@ impl Sandbox {
         Self {
             protection: Protection::none(reason, Vec::new()),
             #[cfg(target_os = "linux")]
-            means: None,
-            // SAFETY: geteuid takes nothing and cannot fail.
+            mechanisms: None,
             #[cfg(target_os = "linux")]
-            counts_processes: unsafe { libc::geteuid() } != 0,
+            counts_processes: !rustix::process::geteuid().is_root(),
             #[cfg(target_os = "linux")]
             groups: cgroup::Groups::find().ok(),
             #[cfg(target_os = "macos")]
@@ -256,7 +255,7 @@ impl Sandbox {
         }
     }
 
-    /// Removes the folders of trials that ended with their program.
+    /// Removes the folders of programs whose caller was killed.
     pub fn sweep() {
         scratch::sweep();
     }
@@ -266,14 +265,14 @@ impl Sandbox {
         &self.protection
     }
 
-    /// Where a job stands. In the session of this program only where the rules keep it away from the terminal.
-    fn place_of(&self, job: &Job) -> child::Place {
+    /// The session of a program: this one's only where the rules keep it away from the terminal.
+    fn session_of(&self, job: &Job) -> child::Session {
         #[cfg(target_os = "linux")]
-        if job.limits.gives_way && self.means.is_some() {
-            return child::Place::Beside;
+        if job.limits.gives_way && self.mechanisms.is_some() {
+            return child::Session::Shared;
         }
         let _ = job;
-        child::Place::Behind
+        child::Session::Own
     }
 
     /// Runs a job in a folder of its own.
@@ -288,51 +287,46 @@ impl Sandbox {
             seatbelt::wrap(&mut job, scratch.path());
         }
         let job = &job;
-        scratch.lay(&job.files).map_err(|e| format!("a file of the trial could not be written: {e}"))?;
+        scratch.write_all(&job.files).map_err(|e| format!("a file of the program could not be written: {e}"))?;
         #[cfg(target_os = "linux")]
-        let (namespaces, rules) = match &self.means {
-            Some(means) => {
+        let confinement = match &self.mechanisms {
+            Some(mechanisms) => {
                 let visited: Vec<&Path> = std::iter::once(job.program).chain(job.folder).collect();
-                let namespaces = means.namespaces(job.readable, job.writable, scratch.path(), &visited)?;
-                (namespaces, Some(means.rules(job.readable, job.writable, scratch.path())?))
+                Some(mechanisms.confine(job.readable, job.writable, scratch.path(), &visited)?)
             }
-            None => (None, None),
+            None => None,
         };
         #[cfg(target_os = "linux")]
-        scratch
-            .give_to(namespaces.as_ref())
-            .map_err(|e| format!("the folder of the trial could not be given away: {e}"))?;
-        // All tasks of the user count, those outside of a user namespace only there. One more is the first process of the trial.
-        #[cfg(target_os = "linux")]
-        let running = self.counts_processes.then(|| {
-            namespaces.as_ref().map_or_else(|| procfs::tasks_of_user() + 1, namespaces::Namespaces::tasks_before)
-        });
+        let running = {
+            let namespaces = confinement.as_ref().and_then(|confinement| confinement.namespaces.as_ref());
+            let failed = |e| format!("the folder of the program could not be given to its user: {e}");
+            scratch.chown_to(namespaces).map_err(failed)?;
+            // All tasks of the user count, those outside of a user namespace only there; so does the init process.
+            let before =
+                || namespaces.map_or_else(|| procfs::tasks_of_user() + 1, namespaces::Namespaces::tasks_before);
+            self.counts_processes.then(before)
+        };
         #[cfg(not(target_os = "linux"))]
         let running = None;
         let rlimits = limits::rlimits(&job.limits, running);
-        let place = self.place_of(job);
+        let session = self.session_of(job);
         #[cfg(target_os = "linux")]
-        let group = self.group(&job.limits)?;
+        let group = self.groups.as_ref().map(|groups| groups.make(&job.limits)).transpose();
         #[cfg(target_os = "linux")]
-        let gate = match &group {
-            Some(group) => Some(group.gate().map_err(|e| format!("a control group cannot be entered: {e}"))?),
-            None => None,
-        };
-        let run = supervise::run(job, inherited, &scratch, cancel, place, |streams, keep, program| child::Plan {
-            place,
+        let group = group.map_err(|e| format!("a control group could not be made: {e}"))?;
+        #[cfg(target_os = "linux")]
+        let cgroup = group.as_ref().map(cgroup::Group::procs).transpose();
+        #[cfg(target_os = "linux")]
+        let cgroup = cgroup.map_err(|e| format!("a control group cannot be entered: {e}"))?;
+        let run = supervise::run(job, inherited, &scratch, cancel, session, |streams, keep, program| child::Plan {
+            session,
             rlimits,
             streams: Some(streams),
             keep,
             #[cfg(target_os = "linux")]
-            leash: None,
+            confinement,
             #[cfg(target_os = "linux")]
-            ballast: Vec::new(),
-            #[cfg(target_os = "linux")]
-            namespaces,
-            #[cfg(target_os = "linux")]
-            rules,
-            #[cfg(target_os = "linux")]
-            gate,
+            cgroup,
             task: child::Task::Program(program),
         })?;
         #[cfg(target_os = "linux")]
@@ -341,16 +335,9 @@ impl Sandbox {
         }
         Ok(run)
     }
-
-    /// A control group for one trial, where there are any.
-    #[cfg(target_os = "linux")]
-    fn group(&self, limits: &Limits) -> Result<Option<cgroup::Group>, String> {
-        let make = |groups: &cgroup::Groups| groups.make(limits);
-        self.groups.as_ref().map(make).transpose().map_err(|e| format!("a control group could not be made: {e}"))
-    }
 }
 
-/// Who the program of a trial becomes when this program runs as root, and its group: a number that systems give to nobody.
+/// The user and group of a program that root runs: a number that systems give to nobody.
 const OTHER_USER: u32 = 65533;
 
 /// What is said about tiers that are not there.

@@ -1,11 +1,11 @@
-//! What the code printed: counted in full, kept in part.
+//! What a program printed: counted in full, kept in part.
 
 use std::collections::VecDeque;
 
 /// Bytes kept from the beginning, and as many from the end.
 const KEPT: usize = 32 << 10;
 
-/// The printed bytes of a trial, both streams in the order they came.
+/// The printed bytes of a program, both streams in the order they came.
 #[derive(Debug, Default)]
 pub struct Output {
     head: Vec<u8>,

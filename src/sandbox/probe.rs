@@ -1,4 +1,4 @@
-//! Proves a tier: a child is started as for a trial and then tries what must not work.
+//! Proves a tier: a child is started as for any program and then tries what must not work.
 //!
 //! Needs no interpreter and takes a few milliseconds.
 
@@ -11,46 +11,42 @@ use std::path::Path;
 
 use super::Limits;
 use super::attack::{self, ANSWERS, Attack};
-use super::child::{Place, Plan, Task};
-use super::means::Means;
+use super::child::{Plan, Session, Task};
+use super::confinement::Mechanisms;
 use super::scratch::Scratch;
 use super::tier::Tier;
 use super::{limits, namespaces, spawn};
 
 /// Runs the child and reads its answers. Whether the kernel keeps the process limit, or why this tier is not to be had.
-pub fn prove(means: &Means) -> Result<bool, String> {
+pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     let text = |error: io::Error| format!("the sandbox could not be tried: {error}");
     let (outside, inside) = (Scratch::new().map_err(text)?, Scratch::new().map_err(text)?);
     let secret = outside.path().join("secret");
     fs::write(&secret, "secret").map_err(text)?;
     let name = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|e| text(e.into()));
     let (mut answers, pipe) = io::pipe().map_err(text)?;
-    // SAFETY: getpid takes nothing and cannot fail.
-    let parent = unsafe { libc::getpid() };
     let attack = Attack {
-        tier: means.tier,
+        tier: mechanisms.tier,
         secret: name(&secret)?,
         outside: name(&outside.path().join("made"))?,
         inside: name(&inside.path().join("made"))?,
-        parent,
+        parent: std::process::id() as i32,
         pipe: pipe.into(),
         answers: Cell::new([0; ANSWERS]),
     };
     // So low that the next process is one too many, wherever the kernel counts.
     let few = Limits { processes: 1, ..Limits::default() };
-    let namespaces = means.namespaces(&[], &[], inside.path(), &[])?;
-    inside.give_to(namespaces.as_ref()).map_err(text)?;
-    let running = namespaces.as_ref().map_or(0, namespaces::Namespaces::tasks_before);
+    let confinement = mechanisms.confine(&[], &[], inside.path(), &[])?;
+    let namespaces = confinement.namespaces.as_ref();
+    inside.chown_to(namespaces).map_err(text)?;
+    let running = namespaces.map_or(0, namespaces::Namespaces::tasks_before);
     let plan = Plan {
-        place: Place::Behind,
+        session: Session::Own,
         rlimits: limits::rlimits(&few, Some(running)),
-        leash: None,
-        ballast: Vec::new(),
         streams: None,
         keep: Vec::new(),
-        namespaces,
-        rules: Some(means.rules(&[], &[], inside.path())?),
-        gate: None,
+        confinement: Some(confinement),
+        cgroup: None,
         task: Task::Attack(attack),
     };
     let process = spawn::spawn(plan)?;
@@ -58,22 +54,22 @@ pub fn prove(means: &Means) -> Result<bool, String> {
     let read = answers.read_to_end(&mut bytes);
     process.collect()?;
     read.map_err(text)?;
-    judge(&bytes)
+    evaluate(&bytes)
 }
 
 /// What the answers prove.
-fn judge(answers: &[u8]) -> Result<bool, String> {
+fn evaluate(answers: &[u8]) -> Result<bool, String> {
     if answers.len() != ANSWERS {
-        return Err("its trial run gave no answer".to_owned());
+        return Err("its attack gave no answer".to_owned());
     }
     match attack::complaint(answers) {
-        Some(words) => Err(format!("in its trial run {words}")),
+        Some(words) => Err(format!("in its attack {words}")),
         None => Ok(answers[ANSWERS - 1] == 0),
     }
 }
 
-/// The tiers that are worth a try, the best first, and whether as another user: as root that makes the process limit hold.
-pub fn ladder(best: Tier, is_root: bool) -> impl Iterator<Item = (Tier, bool)> {
+/// The tiers to try, the best first, and whether as another user: for root that makes the process limit hold.
+pub fn tiers(best: Tier, is_root: bool) -> impl Iterator<Item = (Tier, bool)> {
     let all = [(Tier::Full, true), (Tier::Full, false), (Tier::Namespaces, false), (Tier::KernelRules, false)];
     all.into_iter().filter(move |(tier, other)| *tier >= best && (is_root || !other))
 }
@@ -85,17 +81,17 @@ mod tests {
     #[test]
     fn one_failed_try_is_no_protection() {
         let mut answers = [0_u8; ANSWERS];
-        assert_eq!(judge(&answers), Ok(true));
+        assert_eq!(evaluate(&answers), Ok(true));
         answers[ANSWERS - 1] = 1;
-        assert_eq!(judge(&answers), Ok(false));
+        assert_eq!(evaluate(&answers), Ok(false));
         answers[12] = 1;
-        assert!(judge(&answers).unwrap_err().contains("network socket"));
-        assert!(judge(&[]).is_err());
+        assert!(evaluate(&answers).unwrap_err().contains("network socket"));
+        assert!(evaluate(&[]).is_err());
     }
 
     #[test]
     fn lesser_tiers_are_tried_after_better_ones() {
-        let names = |best, is_root| ladder(best, is_root).map(|(tier, other)| (tier.name(), other)).collect::<Vec<_>>();
+        let names = |best, is_root| tiers(best, is_root).map(|(tier, other)| (tier.name(), other)).collect::<Vec<_>>();
         let all = [("full", true), ("full", false), ("namespaces", false), ("kernel rules", false)];
         assert_eq!(names(Tier::Full, true), all);
         assert_eq!(names(Tier::Full, false), all[1..]);

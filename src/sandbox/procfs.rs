@@ -1,16 +1,18 @@
-//! What `/proc` says about the processes of a trial. Where there is no `/proc`, it says nothing.
+//! What `/proc` says about the processes of a run, and their priority. Where there is no `/proc`, it says nothing.
 
 use std::fs;
 use std::time::Duration;
 
 use super::stopwatch::Schedule;
 
-/// Some systems give every session the same share, however nice its processes are, unless the session is made nice, too. False: to be tried again,
-/// as the kernel takes such a wish only every tenth of a second.
-#[cfg(target_os = "linux")]
-pub fn put_session_behind(process: i32, nice: i32) -> bool {
-    // Before it has begun a session of its own, the wish would meet this program's, and all that the user runs beside it.
-    // SAFETY: getsid takes a plain number.
+/// Lowers the share of a session that a process leads, where every session has one. False: try again, as the kernel takes such a wish only
+/// every tenth of a second.
+pub fn lower_session(process: i32, nice: i32) -> bool {
+    if cfg!(not(target_os = "linux")) {
+        return true;
+    }
+    // Before the process has a session of its own, this would lower the user's.
+    // SAFETY: getsid takes and returns plain numbers.
     if unsafe { libc::getsid(process) } != process {
         return false;
     }
@@ -18,13 +20,13 @@ pub fn put_session_behind(process: i32, nice: i32) -> bool {
     if fs::read_to_string(&path).is_ok_and(|text| text.trim_end().ends_with(&format!(" nice {nice}"))) {
         return true;
     }
-    let wish = fs::write(path, nice.to_string());
-    !wish.is_err_and(|error| error.raw_os_error() == Some(libc::EAGAIN))
+    let written = fs::write(path, nice.to_string());
+    !written.is_err_and(|error| error.raw_os_error() == Some(libc::EAGAIN))
 }
 
-/// Lets all threads of a process run only when a core has nothing else to do. What they start inherits it.
+/// Gives all threads of a process, and what they start, idle priority.
 #[cfg(target_os = "linux")]
-pub fn put_in_gaps(process: i32) {
+pub fn make_idle(process: i32) {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
     for thread in threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
         let priority = libc::sched_param { sched_priority: 0 };
@@ -33,17 +35,11 @@ pub fn put_in_gaps(process: i32) {
     }
 }
 
-/// Other systems have no such thing.
+/// Other systems have no idle priority.
 #[cfg(not(target_os = "linux"))]
-pub fn put_in_gaps(_process: i32) {}
+pub fn make_idle(_process: i32) {}
 
-/// Other systems have no such thing.
-#[cfg(not(target_os = "linux"))]
-pub fn put_session_behind(_process: i32, _nice: i32) -> bool {
-    true
-}
-
-/// A process that belongs to a trial.
+/// A process of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Its number.
@@ -76,29 +72,31 @@ fn numbers() -> impl Iterator<Item = i32> {
     fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
+/// Bytes of a page.
+fn page_size() -> u64 {
+    // SAFETY: sysconf takes and returns plain numbers.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
+}
+
 /// A process, if it is still there.
 fn member(pid: i32) -> Option<Member> {
-    // SAFETY: sysconf takes and returns plain numbers.
-    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     // The name is not always UTF-8.
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse(pid, &String::from_utf8_lossy(&stat), page)
+    parse(pid, &String::from_utf8_lossy(&stat), page_size())
 }
 
 /// The processes of a group.
 pub fn group(group: i32) -> Vec<Member> {
-    // Asking for the group is one short call; reading a file for each process of the machine would take a core's time from the engine.
-    // SAFETY: getpgid takes and returns plain numbers.
+    // One short call for each process of the machine; reading its file takes far longer.
+    // SAFETY: getpgid takes and returns plain numbers. (That of rustix panics at group 0, which kernel threads have.)
     let belongs = |pid: &i32| unsafe { libc::getpgid(*pid) } == group;
     numbers().filter(belongs).filter_map(member).filter(|process| process.group == group).collect()
 }
 
 /// One process, cheaply.
 pub fn resident_of(pid: i32) -> Option<u64> {
-    // SAFETY: as above.
-    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
     let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-    Some(text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.saturating_mul(page))
+    Some(text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.saturating_mul(page_size()))
 }
 
 /// What the scheduler did with a process (its first thread). Nothing where the kernel does not count it.
@@ -115,9 +113,9 @@ pub fn proportional(pid: i32) -> Option<u64> {
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
-/// The large parts of this program's memory that a copy of it would keep from being given back: start and end, the largest first.
+/// The large parts of this program's memory that a copy of it would keep: start and end, the largest first.
 #[cfg(target_os = "linux")]
-pub fn ballast() -> Vec<(usize, usize)> {
+pub fn large_mappings() -> Vec<(usize, usize)> {
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let mut list: Vec<(usize, usize)> = maps.lines().filter_map(large_and_private).collect();
     list.sort_by_key(|(start, end)| std::cmp::Reverse(end - start));
@@ -138,8 +136,7 @@ fn large_and_private(line: &str) -> Option<(usize, usize)> {
 #[cfg(target_os = "linux")]
 pub fn tasks_of_user() -> u64 {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: getuid takes nothing and cannot fail.
-    let user = unsafe { libc::getuid() };
+    let user = rustix::process::getuid().as_raw();
     numbers()
         .filter_map(member)
         .filter(|p| fs::metadata(format!("/proc/{}", p.pid)).is_ok_and(|folder| folder.uid() == user))
@@ -153,21 +150,21 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn only_large_private_memory_is_ballast() {
+    fn only_large_private_memory_is_unmapped() {
         assert_eq!(large_and_private("7f00-20000000 rw-p 0 00:00 0"), Some((0x7f00, 0x2000_0000)));
         for line in ["1000-2000 rw-p 0", "1000-900000 r-xp 0", "1000-900000 rw-s 0", "x-y rw-p", ""] {
             assert_eq!(large_and_private(line), None, "{line}");
         }
     }
 
-    /// Else the user's shell, and this program with it, would stand back instead of the trial.
+    /// Else the user's shell, and this program with it, would be slowed.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_session_that_others_share_is_not_put_behind() {
+    fn a_session_that_others_share_is_not_lowered() {
         let own = || fs::read_to_string("/proc/self/autogroup").ok();
         let before = own();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert!(!put_session_behind(i32::try_from(child.id()).unwrap(), 17), "to be tried again");
+        assert!(!lower_session(i32::try_from(child.id()).unwrap(), 17), "to be tried again");
         assert_eq!(own(), before);
         child.kill().unwrap();
         child.wait().unwrap();

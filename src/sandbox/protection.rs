@@ -1,10 +1,10 @@
-//! What protects the user from the code under test, for the status line, `doctor` and reports.
+//! What protects the user from untrusted programs, for the status line, `doctor` and reports.
 
 use serde::Serialize;
 
 use super::Tier;
 
-/// What protects the user from the code under test, as proved by a real run at start.
+/// What protects the user from untrusted programs, as proved by a real run at start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Protection {
     /// `full`, `namespaces`, `kernel rules` or `none`.
@@ -36,7 +36,7 @@ pub struct Layer {
     pub how: String,
 }
 
-/// What was found out by the trial run.
+/// What the attack found.
 #[cfg(any(target_os = "linux", test))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
@@ -44,7 +44,7 @@ pub struct Proof {
     pub tier: Tier,
     /// Landlock version, 0 if there is none.
     pub landlock_abi: u32,
-    /// The kernel counts the processes of a trial.
+    /// The kernel counts the processes of a program.
     pub counts_processes: bool,
     /// The program runs as another user than this one, who is root.
     pub is_other_user: bool,
@@ -60,7 +60,7 @@ impl Layer {
 }
 
 impl Protection {
-    /// Whether files and network are out of the code's reach. Without that the user has to be asked first.
+    /// Whether files and network are out of a program's reach. Without that the user has to be asked first.
     pub fn is_isolated(&self) -> bool {
         let closed = self.landlock_abi > 0 || self.tier == Tier::Full.name();
         let has_profile = cfg!(target_os = "macos") && self.tier == Tier::KernelRules.name();
@@ -98,7 +98,7 @@ impl Protection {
                 match (counts_processes, is_other_user) {
                     (true, false) => "limited by the kernel and by watching".to_owned(),
                     (true, true) => {
-                        "limited by the kernel and by watching; by watching only where a trial has folders of root's"
+                        "limited by the kernel and by watching; by watching only where a program has folders of root's"
                             .to_owned()
                     }
                     (false, _) => {
@@ -119,7 +119,7 @@ impl Protection {
         }
     }
 
-    /// The kernel counts what a trial uses as a whole.
+    /// The kernel counts what a program uses as a whole.
     #[cfg(target_os = "linux")]
     pub(super) fn count_by_groups(&mut self, memory: bool, processes: bool) {
         for layer in &mut self.layers {
@@ -159,7 +159,7 @@ impl Protection {
         Self {
             tier: Tier::None.name().to_owned(),
             limits: true,
-            summary: format!("no sandbox: {reason}; code under test could read your files and use the network"),
+            summary: format!("no sandbox: {reason}; programs could read your files and use the network"),
             layers: vec![open("files"), open("network"), open("processes"), limits],
             missing,
             ..Self::default()

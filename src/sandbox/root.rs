@@ -1,4 +1,4 @@
-//! Builds the root folder of a trial in the child and leaves the machine's own behind. Raw system calls only: nothing here allocates.
+//! Builds the root folder in the child and leaves the machine's own behind. Raw system calls only: nothing here allocates.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -7,7 +7,7 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use super::check;
 use super::layout::{Access, Step};
 
-/// Where the new root is built. It is there on every machine that can do this, and nothing shown to a trial lies below it.
+/// Where the new root is built. It is there on every machine that can do this, and nothing shown to a program lies below it.
 const PLACE: &CStr = c"/proc";
 
 // Of linux/mount.h.
@@ -56,7 +56,7 @@ pub fn build(steps: &[Step]) -> io::Result<bool> {
                 // SAFETY: strings made before the fork.
                 check(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) })?;
             }
-            Step::Show { source, at, access } => show(source, at, *access)?,
+            Step::Mount { source, at, access } => mount(source, at, *access)?,
         }
     }
     folder(PROC)?;
@@ -89,7 +89,7 @@ fn file(at: &CStr) -> io::Result<()> {
 }
 
 /// Puts a copy of a mount in place, with fewer rights, also for all that is mounted below it.
-fn show(source: &CString, at: &CString, access: Access) -> io::Result<()> {
+fn mount(source: &CString, at: &CString, access: Access) -> io::Result<()> {
     let set = match access {
         Access::Read => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
         Access::Write => MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,

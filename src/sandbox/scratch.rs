@@ -1,4 +1,4 @@
-//! The private folder of a trial: made empty, watched, and removed whatever the code did to it.
+//! The private folder of a program: made empty, and removed whatever the program did to it.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -8,10 +8,10 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// More entries than this is a flood, not a test.
+/// More entries than this is a flood.
 const MOST_ENTRIES: usize = 20_000;
 
-/// A folder that only the trial uses. Removed when dropped.
+/// A folder that only one program uses. Removed when dropped.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -35,7 +35,7 @@ pub fn sweep() {
 impl Scratch {
     /// Makes the folder, readable by its owner only.
     pub fn new() -> io::Result<Self> {
-        // Our number in the name tells whose folder it is when the program itself was killed.
+        // The number tells whose folder it is when this program was killed.
         let prefix = format!("{PREFIX}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&prefix).permissions(Permissions::from_mode(0o700)).tempdir()?;
         // Removing is our own business: the usual way stops at folders without permissions and at very deep ones.
@@ -49,8 +49,7 @@ impl Scratch {
     /// A folder that nobody uses any more, as far as that is certain.
     fn abandoned(path: PathBuf) -> Option<Self> {
         let meta = fs::symlink_metadata(&path).ok()?;
-        // SAFETY: geteuid takes nothing and cannot fail.
-        let user = unsafe { libc::geteuid() };
+        let user = rustix::process::geteuid().as_raw();
         let is_ours = meta.uid() == user || (user == 0 && meta.uid() == super::OTHER_USER);
         // One that is younger may not have been locked yet.
         let is_old = meta.modified().ok()?.elapsed().is_ok_and(|age| age > Duration::from_secs(60));
@@ -67,12 +66,12 @@ impl Scratch {
     }
 
     /// Writes files into the empty folder, with the folders they stand in. Paths are relative and lead downwards.
-    pub fn lay(&self, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
+    pub fn write_all(&self, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
         for (path, bytes) in files {
             if !path.components().all(|part| matches!(part, Component::Normal(_))) {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidInput,
-                    "it would lie outside the folder of the trial",
+                    "it would lie outside the program's own folder",
                 ));
             }
             let path = self.path.join(path);
@@ -82,9 +81,9 @@ impl Scratch {
         Ok(())
     }
 
-    /// Gives the folder and what was laid into it to the user that the program of a trial becomes, if it does.
+    /// Gives the folder and what is in it to the user that the program becomes, if it does.
     #[cfg(target_os = "linux")]
-    pub fn give_to(&self, namespaces: Option<&super::namespaces::Namespaces>) -> io::Result<()> {
+    pub fn chown_to(&self, namespaces: Option<&super::namespaces::Namespaces>) -> io::Result<()> {
         let user = namespaces.and_then(|namespaces| namespaces.root.as_ref()).and_then(|root| root.user.other_number());
         let (Some(number), mut folders) = (user, vec![self.path.clone()]) else { return Ok(()) };
         while let Some(folder) = folders.pop() {
@@ -101,7 +100,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Bytes on disk, or `None` when there are more files, or deeper ones, than any test needs.
+    /// Bytes on disk, or `None` when there are more files, or deeper ones, than any program needs.
     pub fn usage(&self) -> Option<u64> {
         let (mut bytes, mut entries, mut folders) = (0_u64, 0_usize, vec![self.path.clone()]);
         while let Some(folder) = folders.pop() {
@@ -180,7 +179,7 @@ fn lock(folder: &Path) -> Option<File> {
     Some(file)
 }
 
-/// Gives the owner all rights on a folder. No process of the trial lives any more, so it cannot be swapped for a link meanwhile.
+/// Gives the owner all rights on a folder. No process of the run lives any more that could swap it for a link.
 fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))
 }
@@ -196,12 +195,12 @@ mod tests {
     }
 
     #[test]
-    fn files_are_laid_inside_and_nowhere_else() {
+    fn files_are_written_inside_and_nowhere_else() {
         let scratch = Scratch::new().unwrap();
-        scratch.lay(&[("a/b.py".into(), b"x".to_vec())]).unwrap();
+        scratch.write_all(&[("a/b.py".into(), b"x".to_vec())]).unwrap();
         assert_eq!(fs::read(scratch.path().join("a/b.py")).unwrap(), b"x");
         for path in ["../out", "/tmp/out", "a/../../out"] {
-            assert!(scratch.lay(&[(path.into(), Vec::new())]).is_err(), "{path}");
+            assert!(scratch.write_all(&[(path.into(), Vec::new())]).is_err(), "{path}");
         }
     }
 

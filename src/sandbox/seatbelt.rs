@@ -1,4 +1,4 @@
-//! The rules of a trial on macOS, as a profile for `sandbox-exec`: everything is denied but what is named.
+//! The rules of a program on macOS, as a profile for `sandbox-exec`: everything is denied but what is named.
 //!
 //! The text is made by a pure function, which is tested everywhere. Whether a Mac takes it as meant has not been tried on one; the probe
 //! finds out at start and falls back to no isolation, before which the user is asked.
@@ -88,9 +88,9 @@ mod mac {
         let job = Job::new(Path::new("/bin/sh"), arguments, Limits::default());
         match sandbox.run(job, &AtomicBool::new(false))?.ended {
             Ended::Exited(0) => Ok(()),
-            Ended::Exited(3) => Err("in its trial run a file of the user could be read".to_owned()),
-            Ended::Exited(4) => Err("in its trial run a file could be made outside".to_owned()),
-            ended => Err(format!("its trial run failed ({ended:?})")),
+            Ended::Exited(3) => Err("in its attack a file of the user could be read".to_owned()),
+            Ended::Exited(4) => Err("in its attack a file could be made outside".to_owned()),
+            ended => Err(format!("its attack failed ({ended:?})")),
         }
     }
 }

@@ -48,7 +48,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_move_pages,
     libc::SYS_setpriority,
     libc::SYS_ioprio_set,
-    // Leaving the process group would survive the kill that ends a trial.
+    // Leaving the process group would survive the kill that ends a run.
     libc::SYS_setsid,
     libc::SYS_setpgid,
     // Kernel machinery.
@@ -156,7 +156,7 @@ const SIGNALS: &[libc::c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
 ];
 
-/// The filters of a trial, in the order to install them, for a kernel with this Landlock version, in this tier.
+/// The filters of a program, in the order to install them, for a kernel with this Landlock version, in this tier.
 pub fn filters(landlock_abi: u32, tier: Tier) -> Result<Vec<BpfProgram>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("the system-call filter could not be made: {error}");
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|e| failed(&e))?;

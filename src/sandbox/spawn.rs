@@ -2,8 +2,14 @@
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::{Duration, Instant};
 
-use super::child::{self, Plan};
+use rustix::io::retry_on_intr;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, kill_process, kill_process_group, waitid, waitpid,
+};
+
+use super::child::{self, Parent, Plan};
 use super::procfs;
 use super::report::Message;
 use super::{Ended, check};
@@ -11,30 +17,31 @@ use super::{Ended, check};
 /// A child that runs. It must be collected.
 #[derive(Debug)]
 pub struct Process {
-    pid: i32,
+    pid: Pid,
     pidfd: Option<OwnedFd>,
     report: PipeReader,
     has_namespaces: bool,
     #[cfg(target_os = "linux")]
-    _leash: io::PipeWriter,
+    _lifeline: io::PipeWriter,
 }
 
-/// Forks; the descriptors and rules of the plan are the child's from here on.
-pub fn spawn(#[cfg_attr(not(target_os = "linux"), allow(unused_mut))] mut plan: Plan) -> Result<Process, String> {
+/// Forks; the descriptors of the plan are the child's from here on.
+pub fn spawn(plan: Plan) -> Result<Process, String> {
     let failed = |e: io::Error| format!("a pipe could not be made: {e}");
     let (report, report_end) = io::pipe().map_err(failed)?;
     #[cfg(target_os = "linux")]
-    let leash = {
-        let (end, leash) = io::pipe().map_err(failed)?;
-        plan.leash = Some(end.into());
-        plan.ballast = procfs::ballast();
-        leash
-    };
+    let ((lifeline_end, lifeline), namespaces) = (io::pipe().map_err(failed)?, plan.namespaces());
     #[cfg(target_os = "linux")]
-    let (flags, has_namespaces) =
-        (plan.namespaces.as_ref().map_or(0, super::namespaces::Namespaces::flags), plan.namespaces.is_some());
+    let (flags, has_namespaces) = (namespaces.map_or(0, super::namespaces::Namespaces::flags), namespaces.is_some());
     #[cfg(not(target_os = "linux"))]
     let (flags, has_namespaces) = (0, false);
+    let parent = Parent {
+        report: report_end.as_raw_fd(),
+        #[cfg(target_os = "linux")]
+        lifeline: lifeline_end.as_raw_fd(),
+        #[cfg(target_os = "linux")]
+        mappings: procfs::large_mappings(),
+    };
     let forked: io::Result<i32> = without_signals(|| {
         let pid = fork(flags)?;
         if pid == 0 {
@@ -42,9 +49,9 @@ pub fn spawn(#[cfg_attr(not(target_os = "linux"), allow(unused_mut))] mut plan: 
             #[cfg(target_os = "linux")]
             // SAFETY: closes the child's own copy, which it never drops.
             unsafe {
-                libc::close(leash.as_raw_fd())
+                libc::close(lifeline.as_raw_fd())
             };
-            child::live(&plan, report_end.as_raw_fd());
+            child::run(&plan, &parent);
         }
         Ok(pid)
     });
@@ -53,24 +60,25 @@ pub fn spawn(#[cfg_attr(not(target_os = "linux"), allow(unused_mut))] mut plan: 
         format!("{what}: {error}")
     })?;
     #[cfg(target_os = "linux")]
-    if let Some(root) = plan.namespaces.as_ref().and_then(|n| n.root.as_ref()) {
-        // If it fails the gate stays shut, and the child says so.
-        let _ = root.user.introduce(pid);
+    if let Some(root) = plan.namespaces().and_then(|namespaces| namespaces.root.as_ref()) {
+        // If it fails the child is told nothing, and says so.
+        let _ = root.user.map_child(pid);
     }
     drop((plan, report_end));
+    let pid = Pid::from_raw(pid).ok_or("a process could not be started")?;
     Ok(Process {
         pid,
         pidfd: open_pidfd(pid),
         report,
         has_namespaces,
         #[cfg(target_os = "linux")]
-        _leash: leash,
+        _lifeline: lifeline,
     })
 }
 
 /// `fork`, into new namespaces if there are flags for them. The number of the child, or 0 in the child.
 pub fn fork(flags: i32) -> io::Result<i32> {
-    // Not libc's: that one takes locks, which the first process of a trial, itself a copy, may find taken for ever.
+    // Not libc's: that one takes locks, which the init process, itself a copy, may find taken for ever.
     #[cfg(target_os = "linux")]
     // SAFETY: without a stack and without shared memory this is a fork; the child goes on by async-signal-safe calls only.
     let pid = unsafe {
@@ -102,7 +110,7 @@ fn without_signals<T>(act: impl FnOnce() -> T) -> T {
 impl Process {
     /// The number of the child, which is also that of its group.
     pub fn id(&self) -> i32 {
-        self.pid
+        self.pid.as_raw_nonzero().get()
     }
 
     /// A descriptor that becomes readable when the process ends.
@@ -112,25 +120,15 @@ impl Process {
 
     /// Whether the process has ended; it stays uncollected.
     pub fn has_ended(&self) -> bool {
-        // SAFETY: `info` is live; WNOWAIT leaves the process for `collect`.
-        unsafe {
-            let mut info: libc::siginfo_t = std::mem::zeroed();
-            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-            libc::waitid(libc::P_PID, self.pid as libc::id_t, &raw mut info, flags) == 0 && info.si_signo != 0
-        }
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(self.pid), options).is_ok_and(|ended| ended.is_some())
     }
 
     /// Kills whatever is left of the group and collects the leader. How it ended, or why it never became what it should.
     pub fn collect(mut self) -> Result<Ended, String> {
         // The leader is not collected yet, so its number cannot have been given to another process.
-        kill_group(self.pid);
-        // SAFETY: plain numbers.
-        unsafe { libc::kill(self.pid, libc::SIGKILL) };
-        let mut status = 0;
-        // SAFETY: `status` is live.
-        while unsafe { libc::waitpid(self.pid, &raw mut status, 0) } < 0
-            && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR)
-        {}
+        let _ = (kill_process_group(self.pid, Signal::KILL), kill_process(self.pid, Signal::KILL));
+        let waited = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
         if !self.has_namespaces {
             sweep(self.pid);
         }
@@ -143,7 +141,7 @@ impl Process {
                 return Err(format!("{}: {error}", child::stage_name(stage)));
             }
             Some(Message::Ended(status)) => status,
-            None => status,
+            None => waited.ok().flatten().map_or(0, |(_, status)| status.as_raw()),
         };
         if libc::WIFEXITED(status) {
             Ok(Ended::Exited(libc::WEXITSTATUS(status)))
@@ -153,33 +151,22 @@ impl Process {
     }
 }
 
-/// Waits until no process of the group is left, for a bounded time. Zombies whose collector is slow do not count.
-fn sweep(group: i32) {
-    let end = std::time::Instant::now() + std::time::Duration::from_secs(2);
-    while kill_group(group) && std::time::Instant::now() < end {
-        if cfg!(target_os = "linux") && procfs::group(group).iter().all(|member| member.is_zombie) {
+/// Kills until no process of the group is left, for a bounded time. Zombies whose parent is slow do not count.
+fn sweep(group: Pid) {
+    let end = Instant::now() + Duration::from_secs(2);
+    while kill_process_group(group, Signal::KILL).is_ok() && Instant::now() < end {
+        let members = procfs::group(group.as_raw_nonzero().get());
+        if cfg!(target_os = "linux") && members.iter().all(|member| member.is_zombie) {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
-}
-
-/// Sends SIGKILL to a group. False when there is no such group any more.
-fn kill_group(group: i32) -> bool {
-    // SAFETY: plain numbers. A group number of 0 or 1 would mean something else; a child's is neither.
-    group > 1 && unsafe { libc::kill(-group, libc::SIGKILL) } == 0
 }
 
 /// A descriptor that becomes readable when the process ends.
-fn open_pidfd(pid: i32) -> Option<OwnedFd> {
+fn open_pidfd(pid: Pid) -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
-    {
-        use std::os::fd::FromRawFd;
-        // SAFETY: plain numbers; the kernel makes the descriptor close-on-exec.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0_u32) } as i32;
-        // SAFETY: a descriptor just made, owned by nobody else.
-        (fd >= 0).then(|| unsafe { OwnedFd::from_raw_fd(fd) })
-    }
+    return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
     #[cfg(not(target_os = "linux"))]
     {
         let _ = pid;

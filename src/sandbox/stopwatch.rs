@@ -1,5 +1,5 @@
-//! The time limit of a trial. What a trial waits for a core that others use is not its own time: beside a busy engine a good candidate
-//! would else be called too slow.
+//! The time limit of a run. Time that its processes wait for a core is not its own: on a busy machine a good program would else be called
+//! too slow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use super::procfs;
 
-/// How many times the limit a trial may get back for its waiting.
+/// How many times the limit a run may get back for its waiting.
 const MOST: u32 = 3;
 /// Processes that are looked at: a look reads one file for each.
 const LOOKED_AT: usize = 16;
 
-/// What the processes of one trial have waited for a core. Programs that wait for each other share one, so that the waiting of either counts for both.
+/// What the processes of a run have waited for a core. Programs that wait for each other share one: the waiting of either counts for both.
 #[derive(Clone, Debug, Default)]
 pub struct Waited(Arc<AtomicU64>);
 
@@ -31,7 +31,7 @@ pub struct Schedule {
     pub waited: Duration,
 }
 
-/// A limit on the time of a trial, less its waiting.
+/// A limit on the time of a run, less its waiting.
 pub struct Stopwatch {
     limit: Duration,
     begun: Instant,
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(lost(&[at(1, 5, 5)], &[at(2, 5, 500)]), 0, "is another process");
     }
 
-    /// Eight processes that never sleep, on two cores that nobody else uses: all of them wait, but the trial as a whole runs.
+    /// Eight processes that never sleep, on two cores that nobody else uses: all of them wait, but the run as a whole goes on.
     #[test]
     fn processes_that_wait_for_each_other_do_not_stop_the_clock() {
         let before: Vec<_> = (0..8).map(|pid| at(pid, 0, 0)).collect();

@@ -1,16 +1,16 @@
-//! One run of a program in the sandbox, from the fork to the last survivor: feeds it, listens, watches, and ends it.
+//! One run of a program, from the fork to the last of its processes: writes its request, reads its output, checks its limits, ends it.
 //!
-//! One thread, one poll: the end of the process wakes it through a pidfd, so a trial is never slowed by the watching.
+//! One thread, one poll: the end of the process wakes it through a pidfd.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::child::{NICE, Place, Plan, Program};
+use super::child::{NICE, Plan, Program, Session};
 use super::output::Output;
 use super::procfs::{self, Member};
 use super::scratch::Scratch;
@@ -18,14 +18,14 @@ use super::spawn::{Process, spawn};
 use super::stopwatch::Stopwatch;
 use super::{Ended, Job, Run};
 
-/// How often limits and the wish to cancel are looked at.
+/// How often limits and cancellation are checked.
 const TICK: Duration = Duration::from_millis(20);
 /// How long a program may take to be ready.
 const START_UP: Duration = Duration::from_secs(30);
 /// More is no report: nothing after it is read.
 const LONGEST_REPORT: usize = 1 << 16;
-/// How long a trial beside a generation may compete for cores: most are over by then, and an early pass ends the generation.
-const HASTE: Duration = Duration::from_millis(400);
+/// How long a program may compete for cores before it runs at idle priority: most are over by then.
+const BUSY: Duration = Duration::from_millis(400);
 
 /// The parent's ends of the pipes, and what came through them.
 struct Lines {
@@ -44,15 +44,15 @@ pub fn run(
     extra: Vec<OwnedFd>,
     scratch: &Scratch,
     cancel: &AtomicBool,
-    place: Place,
+    session: Session,
     plan: impl FnOnce([OwnedFd; 3], Vec<OwnedFd>, Program) -> Plan,
 ) -> Result<Run, String> {
     let failed = |error: io::Error| format!("a pipe could not be made: {error}");
     let (printed, printed_end) = io::pipe().map_err(failed)?;
     let (record, record_end) = io::pipe().map_err(failed)?;
     let (request_end, request) = io::pipe().map_err(failed)?;
-    for fd in [printed.as_raw_fd(), record.as_raw_fd(), request.as_raw_fd()] {
-        do_not_block(fd).map_err(failed)?;
+    for fd in [printed.as_fd(), record.as_fd(), request.as_fd()] {
+        rustix::io::ioctl_fionbio(fd, true).map_err(|e| failed(e.into()))?;
     }
     let nothing = File::open("/dev/null").map_err(|e| format!("/dev/null could not be opened: {e}"))?;
     let streams = [nothing.into(), printed_end.try_clone().map_err(failed)?.into(), printed_end.into()];
@@ -70,7 +70,7 @@ pub fn run(
         output: Output::default(),
         report: Vec::new(),
     };
-    let stopped = watch(&mut lines, &process, job, scratch, cancel, place);
+    let stopped = watch(&mut lines, &process, job, scratch, cancel, session);
     let ended = process.collect().map_err(|error| format!("{error} ({})", job.program.display()))?;
     // What is still in the pipes is taken without waiting for their end: a process that escaped could hold them open for ever.
     lines.exchange();
@@ -106,7 +106,7 @@ fn watch(
     job: &Job,
     scratch: &Scratch,
     cancel: &AtomicBool,
-    place: Place,
+    session: Session,
 ) -> Option<Ended> {
     let begun = Instant::now();
     let mut group = Group::of(process);
@@ -115,7 +115,7 @@ fn watch(
     let mut clock = Stopwatch::new(if has_started { job.limits.wall } else { START_UP }, &job.waited);
     let mut ticks = 0_u32;
     let mut next_tick = Instant::now() + TICK;
-    let mut is_behind = place == Place::Beside;
+    let mut is_low = session == Session::Shared;
     loop {
         let now = Instant::now();
         if cancel.load(Ordering::Relaxed) {
@@ -130,9 +130,9 @@ fn watch(
         if now >= next_tick {
             ticks = ticks.wrapping_add(1);
             next_tick = now + TICK;
-            is_behind = is_behind || procfs::put_session_behind(process.id(), NICE);
-            if place == Place::Beside && now >= begun + HASTE {
-                group.seen.iter().for_each(|&member| procfs::put_in_gaps(member));
+            is_low = is_low || procfs::lower_session(process.id(), NICE);
+            if session == Session::Shared && now >= begun + BUSY {
+                group.seen.iter().for_each(|&member| procfs::make_idle(member));
             }
             if let Some(ended) = over_limit(&mut group, ticks, job, scratch) {
                 return Some(ended);
@@ -173,28 +173,28 @@ fn wait(lines: &Lines, pidfd: Option<&OwnedFd>, until: Instant) -> bool {
     fds[0].revents != 0
 }
 
-/// The processes of a trial.
+/// The processes of a run.
 struct Group {
     /// The number of the first process, and of the group.
     number: i32,
-    /// The first process only presides over the others, and does not count.
-    has_first: bool,
+    /// The first process is the init process, which does not count.
+    has_init: bool,
     /// The process that runs the program, once known.
     leader: Option<i32>,
-    /// All that were there at the last look, the first process included.
+    /// All that were there at the last check, the init process included.
     seen: Vec<i32>,
 }
 
 impl Group {
     fn of(process: &Process) -> Self {
-        let (number, has_first) = (process.id(), cfg!(target_os = "linux"));
-        Self { number, has_first, leader: (!has_first).then_some(number), seen: vec![number] }
+        let (number, has_init) = (process.id(), cfg!(target_os = "linux"));
+        Self { number, has_init, leader: (!has_init).then_some(number), seen: vec![number] }
     }
 
     fn members(&mut self) -> Vec<Member> {
         let mut members = procfs::group(self.number);
         self.seen = members.iter().map(|member| member.pid).collect();
-        if self.has_first {
+        if self.has_init {
             members.retain(|member| member.pid != self.number);
             self.leader = self.leader.or(members.first().map(|member| member.pid));
         }
@@ -202,7 +202,7 @@ impl Group {
     }
 }
 
-/// The limit that the group is over, if any. The dear looks are taken less often.
+/// The limit that the group is over, if any. The expensive checks are made less often.
 fn over_limit(group: &mut Group, ticks: u32, job: &Job, scratch: &Scratch) -> Option<Ended> {
     let limits = job.limits;
     if group.leader.and_then(procfs::resident_of).is_some_and(|bytes| bytes > limits.memory) {
@@ -231,7 +231,7 @@ impl Lines {
     /// Moves what can be moved without waiting.
     fn exchange(&mut self) {
         let mut buffer = [0_u8; 1 << 14];
-        // Bounded, so that a loud program cannot keep the watcher from its other duties.
+        // Bounded, so that a loud program cannot keep the limits from being checked.
         for _ in 0..64 {
             let Some(count) = take(&mut self.printed, &mut buffer) else { break };
             self.output.push(&buffer[..count]);
@@ -261,13 +261,4 @@ fn take(pipe: &mut Option<PipeReader>, buffer: &mut [u8]) -> Option<usize> {
             None
         }
     }
-}
-
-fn do_not_block(fd: RawFd) -> io::Result<()> {
-    // SAFETY: plain numbers, on a descriptor that is open.
-    let done = unsafe {
-        let flags = libc::fcntl(fd, libc::F_GETFL);
-        if flags < 0 { flags } else { libc::fcntl(fd, libc::F_SETFL, flags | libc::O_NONBLOCK) }
-    };
-    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

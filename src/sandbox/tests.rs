@@ -71,7 +71,7 @@ fn a_job_finds_its_files_folders_and_variables_in_every_tier() {
 }
 
 #[test]
-fn what_is_laid_can_be_read_and_changed_whoever_the_program_is() {
+fn its_files_can_be_read_and_changed_whoever_the_program_is() {
     for sandbox in sandboxes() {
         let files = vec![("in/laid".into(), b"laid\n".to_vec())];
         let run =
@@ -81,7 +81,7 @@ fn what_is_laid_can_be_read_and_changed_whoever_the_program_is() {
 }
 
 #[test]
-fn a_program_stands_behind_the_users_own() {
+fn a_program_has_a_lower_priority_than_the_users_own() {
     for sandbox in sandboxes() {
         let run = run(&sandbox, shell("nice"));
         let nice: i32 = run.output.trim().parse().unwrap();
@@ -91,7 +91,7 @@ fn a_program_stands_behind_the_users_own() {
 
 /// Beside other work a program that takes long runs only when a core has nothing else to do, and cannot change that.
 #[test]
-fn what_gives_way_soon_runs_in_the_gaps_of_this_programs_session() {
+fn what_gives_way_soon_runs_at_idle_priority_in_this_programs_session() {
     let (program, readable) = own_program();
     for sandbox in sandboxes() {
         for (gives_way, expected) in
@@ -120,7 +120,7 @@ fn waits_to_be_idle() {
     }
 }
 
-/// Where the kernel counts the processes of a trial by a control group, it does so whoever runs it.
+/// Where the kernel counts the processes of a run by a control group, it does so whoever runs it.
 #[test]
 fn a_control_group_limits_processes_in_every_tier() {
     for sandbox in sandboxes() {

@@ -1,4 +1,4 @@
-//! How far the code under test is shut in, in steps, and what each step is made of.
+//! How far a program is isolated, in steps, and what each step is made of.
 
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ impl Tier {
         }
     }
 
-    /// Whether the code gets process numbers and a network of its own.
+    /// Whether a program gets process numbers and a network of its own.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has namespaces"))]
     pub fn has_namespaces(self) -> bool {
         matches!(self, Tier::Full | Tier::Namespaces)

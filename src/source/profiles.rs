@@ -27,10 +27,7 @@ pub fn describe(name: &str, on: &NetworkInfo) -> String {
 impl ProfileFile {
     /// The file of the pair with these descriptions, in `folder`.
     pub fn new(folder: &Path, info: &SourceInfo, pair: &[String]) -> Self {
-        let mut hash = 0xcbf2_9ce4_8422_2325u64;
-        for byte in pair.join("\n").bytes().chain(VERSION.to_le_bytes()) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        let hash = crate::hash::of(&[pair.join("\n").as_bytes(), &VERSION.to_le_bytes()].concat());
         let readable: String = info.model.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
         Self { path: folder.join(format!("{readable}-{hash:016x}.json")) }
     }

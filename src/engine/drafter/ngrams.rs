@@ -92,8 +92,7 @@ impl Ngrams {
 }
 
 fn hash(gram: &[u32]) -> u64 {
-    // FNV-1a over whole tokens.
-    gram.iter().fold(0xcbf2_9ce4_8422_2325, |h, &t| (h ^ u64::from(t)).wrapping_mul(0x0100_0000_01b3))
+    gram.iter().fold(crate::hash::EMPTY, |h, &token| crate::hash::mix(h, u64::from(token)))
 }
 
 #[cfg(test)]

@@ -34,7 +34,8 @@ impl Channel {
 
     /// What was reported, once the program has ended: lines that begin with the nonce. `None` when anything else was written.
     pub fn read(mut self, nonce: &str) -> Option<Vec<String>> {
-        do_not_block(&self.record);
+        // A process that escaped could hold the other end open for ever.
+        let _ = rustix::io::ioctl_fionbio(&self.record, true);
         let mut bytes = Vec::new();
         let mut buffer = [0_u8; 4096];
         while bytes.len() <= LONGEST {
@@ -46,16 +47,5 @@ impl Channel {
         let text = String::from_utf8(bytes).ok()?;
         let line = |line: &str| Some(line.strip_prefix(nonce)?.strip_prefix(' ')?.to_owned());
         text.lines().map(line).collect()
-    }
-}
-
-/// A process that escaped could hold the other end open for ever.
-fn do_not_block(pipe: &PipeReader) {
-    // SAFETY: plain numbers, on a descriptor that is open.
-    unsafe {
-        let flags = libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL);
-        if flags >= 0 {
-            libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK);
-        }
     }
 }

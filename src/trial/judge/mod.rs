@@ -5,8 +5,6 @@ pub mod pair;
 pub mod record;
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use super::error::TrialError;
@@ -15,8 +13,8 @@ use crate::sandbox::{Control, Job, Limits};
 /// 128 random bits in hex: what a forged report would have to guess.
 pub fn nonce() -> Result<String, TrialError> {
     let mut bits = [0_u8; 16];
-    let drawn = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bits));
-    drawn.map_err(|e| TrialError::Sandbox(format!("no random number could be drawn: {e}")))?;
+    let failed = |e| TrialError::Sandbox(format!("no random number could be drawn: {e}"));
+    getrandom::fill(&mut bits).map_err(failed)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 

@@ -16,6 +16,7 @@ use memmap2::Mmap;
 use super::weights::{Bits, Line, Memory, Quantized, Scales};
 use crate::backend::cpu::pack::{NR, Plain};
 use crate::files;
+use crate::hash;
 use crate::model::Model;
 
 /// Changes with the format of codes and scales and with what they are made by.
@@ -126,8 +127,7 @@ fn bytes<T: Plain>(values: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// A sum that any damage of a few bytes changes: eight lanes of words, each mixed in by a multiplication that loses nothing (the step of FNV-1a,
-/// by words instead of bytes). It protects against accidents, not against intent.
+/// A sum that any damage of a few bytes changes: eight lanes of words, each mixed in by a step that loses nothing.
 struct Checksum {
     lanes: [u64; 8],
     len: u64,
@@ -135,7 +135,7 @@ struct Checksum {
 
 impl Default for Checksum {
     fn default() -> Self {
-        Self { lanes: [0xcbf2_9ce4_8422_2325; 8], len: 0 }
+        Self { lanes: [hash::EMPTY; 8], len: 0 }
     }
 }
 
@@ -149,7 +149,7 @@ impl Checksum {
     /// Adds bytes; all but the last ones in multiples of 64.
     fn add(&mut self, bytes: &[u8]) {
         let mut mix = |lane: usize, word: u64| {
-            self.lanes[lane] = (self.lanes[lane] ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(23);
+            self.lanes[lane] = hash::mix(self.lanes[lane], word).rotate_left(23);
         };
         let (lines, rest) = bytes.as_chunks::<64>();
         for line in lines {
@@ -165,6 +165,6 @@ impl Checksum {
 
     fn value(&self) -> u64 {
         let all = self.lanes.iter().chain([&self.len]);
-        all.fold(0, |sum: u64, &lane| (sum ^ lane).wrapping_mul(0x0100_0000_01b3).rotate_left(23))
+        all.fold(0, |sum: u64, &lane| hash::mix(sum, lane).rotate_left(23))
     }
 }

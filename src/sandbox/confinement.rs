@@ -1,16 +1,16 @@
-//! What a tier puts around a trial on Linux, ready to be made for each one.
+//! What the kernel is told for each program of a tier, on Linux.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::child::Rules;
+use super::child::Confinement;
 use super::namespaces::{Namespaces, Root, User};
 use super::tier::Tier;
 use super::{landlock, layout, seccomp};
 
-/// The parts of a tier that all trials share.
+/// The parts of a tier that all its programs share.
 #[derive(Clone, Debug)]
-pub struct Means {
+pub struct Mechanisms {
     /// The tier.
     pub tier: Tier,
     /// Landlock version of the kernel, 0 if it has none.
@@ -20,8 +20,8 @@ pub struct Means {
     filters: Vec<seccompiler::BpfProgram>,
 }
 
-impl Means {
-    /// What this machine should have for a tier. Whether it works, a trial run has to show.
+impl Mechanisms {
+    /// What this machine should have for a tier; `probe` shows whether it works.
     pub fn new(tier: Tier, is_other_user: bool) -> Result<Self, String> {
         let landlock_abi = landlock::kernel_abi();
         if landlock_abi == 0 && tier != Tier::Full {
@@ -32,8 +32,23 @@ impl Means {
         Ok(Self { tier, landlock_abi, is_other_user, filters: seccomp::filters(landlock_abi, tier)? })
     }
 
-    /// The namespaces of a trial; `visited` are paths that it uses besides.
-    pub fn namespaces(
+    /// The confinement of one program; `visited` are paths that it uses besides.
+    pub fn confine(
+        &self,
+        readable: &[PathBuf],
+        writable: &[PathBuf],
+        scratch: &Path,
+        visited: &[&Path],
+    ) -> Result<Confinement, String> {
+        let landlock = match self.landlock_abi {
+            0 => None,
+            abi => Some(landlock::ruleset(abi, readable, writable, scratch)?),
+        };
+        let namespaces = self.namespaces(readable, writable, scratch, visited)?;
+        Ok(Confinement { namespaces, landlock, filters: self.filters.clone() })
+    }
+
+    fn namespaces(
         &self,
         readable: &[PathBuf],
         writable: &[PathBuf],
@@ -63,15 +78,6 @@ impl Means {
             None
         };
         Ok(Some(Namespaces { root }))
-    }
-
-    /// The kernel rules of a trial.
-    pub fn rules(&self, readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> Result<Rules, String> {
-        let landlock = match self.landlock_abi {
-            0 => None,
-            abi => Some(landlock::ruleset(abi, readable, writable, scratch)?),
-        };
-        Ok(Rules { landlock, filters: self.filters.clone() })
     }
 }
 
