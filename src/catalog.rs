@@ -48,7 +48,6 @@ pub struct Catalog {
 pub struct Resolved {
     /// The entry it comes from; `None` for a folder.
     pub entry: Option<Entry>,
-    /// Its files.
     pub files: ModelFiles,
 }
 
@@ -96,7 +95,6 @@ impl Catalog {
         Ok(Self { entries, file: file.to_path_buf(), hub })
     }
 
-    /// The entry with this name.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|e| e.name == name)
     }
@@ -232,11 +230,9 @@ pub enum CatalogError {
     /// An entry of the user's file cannot be used.
     #[error("{file}: the entry `{name}` cannot be used: {problem}")]
     Entry {
-        /// The file.
         file: PathBuf,
         /// Name of the entry.
         name: String,
-        /// What is wrong with it.
         problem: &'static str,
     },
     /// There is no such name.
@@ -258,7 +254,6 @@ pub enum CatalogError {
         "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete); fetch it with `hf download {id}`"
     )]
     NotFetched {
-        /// The name.
         name: String,
         /// Its id on the hub.
         id: String,
@@ -267,18 +262,10 @@ pub enum CatalogError {
     },
     /// The folder of an entry does not exist.
     #[error("the entry `{name}` names the folder {folder}, which does not exist; correct it in models.toml")]
-    NoFolder {
-        /// The name.
-        name: String,
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoFolder { name: String, folder: PathBuf },
     /// A path was given, and it leads nowhere.
     #[error("there is no folder {folder}; check the path, or take a name that `bass-tui models` lists")]
-    NoSuchFolder {
-        /// The folder.
-        folder: PathBuf,
-    },
+    NoSuchFolder { folder: PathBuf },
     /// There is no such model in the program.
     #[error("this program has no model `{source_text}` inside; name a folder with `--model DIR`")]
     NotEmbedded {

@@ -133,7 +133,6 @@ pub enum ConfigError {
         path: PathBuf,
         /// The line, 1-based.
         line: usize,
-        /// What is wrong.
         problem: String,
     },
     /// A setting has a value that it cannot have.
@@ -147,7 +146,6 @@ pub enum ConfigError {
         key: String,
         /// Its value, as TOML.
         found: String,
-        /// What it can be.
         expected: String,
     },
     /// There is no place for files.

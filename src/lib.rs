@@ -6,25 +6,25 @@
 compile_error!("bass-tui needs a Unix system: processes, signals and terminals are used as these have them");
 
 pub mod backend;
-pub mod catalog;
+mod catalog;
 pub mod cli;
 pub mod code;
-pub mod config;
+mod config;
 pub mod engine;
-pub mod eval;
-pub mod files;
+mod eval;
+mod files;
 mod hash;
 pub mod job;
 pub mod language;
 pub mod model;
-pub mod options;
+mod options;
 pub mod sampling;
 pub mod sandbox;
-pub mod signals;
+mod signals;
 #[cfg(test)]
 #[path = "../tests/shared/skip.rs"]
 mod skip;
 pub mod source;
 pub mod trial;
 pub mod tui;
-pub mod untrusted;
+mod untrusted;

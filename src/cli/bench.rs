@@ -105,7 +105,6 @@ pub struct Args {
     json: bool,
 }
 
-/// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
     let mut plan = args.plan(&session.settings.generate)?;

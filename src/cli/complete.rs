@@ -98,7 +98,6 @@ pub(super) enum Message {
     Interrupt,
 }
 
-/// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
     if args.apply && args.file.is_none() {
@@ -350,7 +349,7 @@ mod tests {
             for effect in msgs.drain(..).flat_map(|msg| update(&mut state, 0, msg)).collect::<Vec<_>>() {
                 world.act(effect);
             }
-            if state.run.as_ref().is_some_and(crate::tui::app::Run::is_settled) {
+            if state.run.as_ref().is_some_and(|run| run.is_settled() && run.pick.is_some()) {
                 break;
             }
             match incoming.blocking_recv() {
@@ -364,7 +363,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let came = (0..TEXTS.len()).map(|c| (status(c), None)).collect();
-        (came, run.pick(true), ran.load(Ordering::Relaxed))
+        (came, run.pick, ran.load(Ordering::Relaxed))
     }
 
     #[test]

@@ -84,7 +84,6 @@ pub struct Args {
 /// The problems of a run, and what is given for each of them.
 type Asked = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
 
-/// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
     let options = session.settings.generate.clone();

@@ -63,7 +63,6 @@ enum Action {
     },
 }
 
-/// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&Flags::<0>::default())?;
     match args.action.as_ref().unwrap_or(&Action::List) {

@@ -55,7 +55,6 @@ pub struct Args {
     json: bool,
 }
 
-/// Runs the command.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
     let spec = TargetSpec::parse(&args.candidate).map_err(Failure::input)?;

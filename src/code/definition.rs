@@ -18,7 +18,6 @@ pub(super) struct Grammar {
 /// A function or a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Definition {
-    /// Its own name.
     pub name: String,
     /// Whether it is a class.
     pub class: bool,

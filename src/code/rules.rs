@@ -22,7 +22,6 @@ pub(super) struct Rules {
     pub inside: fn(usize, &str) -> usize,
     /// See [`super::normalise`].
     pub normalise: fn(&str) -> String,
-    /// The prompt of one of the functions of a text.
     pub prompt: fn(&str, &[Function], &Function) -> String,
     /// A trimmed candidate with the indentation that the file uses for this function.
     pub reindent: fn(&str, &str, &str) -> String,

@@ -52,7 +52,6 @@ pub struct Target {
     prompt: String,
 }
 
-/// A text and where it comes from.
 struct Source {
     path: Option<PathBuf>,
     language: Language,

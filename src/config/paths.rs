@@ -1,7 +1,7 @@
 //! Where files live.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use directories::ProjectDirs;
 
@@ -11,6 +11,7 @@ const NAME: &str = "bass-tui";
 
 /// The folders of the program. They need not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_field_names)] // `dirs.config_dir`: each is a folder
 pub struct Paths {
     /// Settings, the user's catalog and themes.
     pub config_dir: PathBuf,
@@ -47,11 +48,6 @@ impl Paths {
             state_dir: place("BASS_TUI_STATE_DIR", "XDG_STATE_HOME", state)?,
             cache_dir: place("BASS_TUI_CACHE_DIR", "XDG_CACHE_HOME", cache)?,
         })
-    }
-
-    /// All three under one folder, for tests and portable use.
-    pub fn under(folder: &Path) -> Self {
-        Self { config_dir: folder.join("config"), state_dir: folder.join("state"), cache_dir: folder.join("cache") }
     }
 
     /// The settings.
@@ -95,7 +91,9 @@ mod tests {
             };
             Some(OsString::from(value))
         };
-        let found = Paths::find_in(&variable, Some(Paths::under(Path::new("/home"))));
+        let home = |name: &str| PathBuf::from("/home").join(name);
+        let platform = Paths { config_dir: home("config"), state_dir: home("state"), cache_dir: home("cache") };
+        let found = Paths::find_in(&variable, Some(platform));
         let expected =
             Paths { config_dir: "/own".into(), state_dir: "/xdg/bass-tui".into(), cache_dir: "/home/cache".into() };
         assert_eq!(found.unwrap(), expected);

@@ -330,7 +330,7 @@ impl Engine {
             drafter.begin(group.id, &Beginning { prompt: &prompt, reference, n, room });
             let choice = &self.choice;
             let accepted = || choice.acceptance.estimate(Evidence::Model, &Rate::default());
-            let would_draft = || choice.auto.would_draft(n, total, accepted(), &choice.costs);
+            let would_draft = || choice.auto.would_draft(n, group.options.max_tokens, total, accepted(), &choice.costs);
             drafts = group.policy.length(n).map_or_else(would_draft, |length| length > 0);
         }
         sink(group.id, Event::Prefill { done: 0, total });

@@ -14,7 +14,6 @@ use crate::backend::SeqId;
 
 /// A request from its arrival to its end.
 pub struct Group {
-    /// Its number.
     pub id: RequestId,
     /// Everything that was asked but the prompt.
     pub options: Arc<GenerateOptions>,

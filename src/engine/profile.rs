@@ -21,6 +21,8 @@ pub struct Profile {
     pub main: Vec<(usize, f64)>,
     /// Rows of a pass of the drafter, draws included, and its ms; empty for a drafter that takes no passes.
     pub draft: Vec<(usize, f64)>,
+    /// Ms of a row that the drafter only reads, among many.
+    pub read: f64,
     /// Share of drafts whose first 1, 2, 3, … tokens were all accepted, on the sample prompts.
     pub survival: Vec<f64>,
     /// Best draft length by number of live candidates.
@@ -35,11 +37,11 @@ pub const DRAFT_ROWS: [usize; 7] = [1, 8, 2, 4, 16, 32, 64];
 const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// Draft tokens of the sample.
 const SAMPLE_LENGTH: usize = 8;
-/// Prompts that the sample completes.
+/// Prompts that the sample completes: functions, as in real work.
 const SAMPLE_PROMPTS: [&str; 3] = [
     "def count_words(text):\n    \"\"\"Return how often each word occurs in text, as a dict.\"\"\"\n",
     "def is_sorted(values):\n    \"\"\"Return True if values never decrease.\n\n    >>> is_sorted([1, 2, 2])\n    True\n    \"\"\"\n",
-    "class Stack:\n    \"\"\"A list of items, the last of which is taken first.\"\"\"\n\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n",
+    "def longest(words):\n    \"\"\"Return the longest of the words, the first of equally long ones.\"\"\"\n    best = \"\"\n",
 ];
 /// Share of draft tokens accepted, where there is no time to see.
 const USUAL_SHARE: f64 = 0.7;
@@ -49,7 +51,8 @@ const WORTH: f64 = 1.03;
 impl Profile {
     /// The curves.
     pub fn costs(&self) -> Costs {
-        Costs { main: CostCurve::new(self.main.iter().copied()), draft: CostCurve::new(self.draft.iter().copied()) }
+        let curve = |points: &[(usize, f64)]| CostCurve::new(points.iter().copied());
+        Costs { main: curve(&self.main), draft: curve(&self.draft), read: self.read }
     }
 
     /// The lengths by number of live candidates.
@@ -71,6 +74,8 @@ impl Profile {
         !self.main.is_empty()
             && times(&self.main)
             && times(&self.draft)
+            && self.read.is_finite()
+            && self.read >= 0.0
             && self.survival.iter().all(|s| (0.0..=1.0).contains(s))
             && self.table.values().all(|&k| k <= Auto::LONGEST)
     }
@@ -102,10 +107,10 @@ impl Engine {
     pub fn measure(&mut self, budget: Duration) -> Result<Profile, EngineError> {
         let start = Instant::now();
         let text = self.tokenizer().encode(SAMPLE_PROMPTS[1]).ok().filter(|text| !text.is_empty()).unwrap_or(vec![0]);
-        let main = curve(self.main_network(), Pass::Main, &MAIN_ROWS, &text, budget / 2)?;
+        let (main, _) = curve(self.main_network(), Pass::Main, &MAIN_ROWS, &text, budget / 2)?;
         let mut profile = Profile { main, ..Profile::default() };
         if let Some(drafter) = self.drafter() {
-            profile.draft = drafter.measure(&text, budget / 4)?;
+            (profile.draft, profile.read) = drafter.measure(&text, budget / 4)?;
             profile.survival = self.sample(budget.saturating_sub(start.elapsed()))?;
         }
         profile.tabulate();
@@ -153,7 +158,10 @@ pub enum Pass {
     Draft,
 }
 
-/// Milliseconds of passes of `network` by rows of `text`, in about `budget`. Every size is timed a few times, with the
+/// Milliseconds of passes by rows, and of a row that is only read.
+pub type Times = (Vec<(usize, f64)>, f64);
+
+/// Times of passes of `network` by rows of `text`, in about `budget`. Every size is timed a few times, with the
 /// other sizes in between. `sizes` has the most telling first; the last are left out when time runs short.
 pub fn curve(
     network: &mut dyn Network,
@@ -161,17 +169,17 @@ pub fn curve(
     sizes: &[usize],
     text: &[u32],
     budget: Duration,
-) -> Result<Vec<(usize, f64)>, BackendError> {
+) -> Result<Times, BackendError> {
     let vocab = network.vocab_size() as u32;
     let widest = sizes.iter().copied().max().unwrap_or(1);
     let tokens: Vec<u32> = text.iter().map(|&token| token % vocab).cycle().take(Passes::BEFORE + 1 + widest).collect();
     let room = Passes::BEFORE.min(network.context() / 2).max(Passes::SLAB);
     let prompt = network.open(room)?;
     let mut passes = Passes { network, pass, tokens: &tokens, before: 0, prompt, forks: Vec::new() };
-    let points = passes.begin(room, widest, budget / 8).and_then(|()| passes.measure(sizes, budget));
+    let times = passes.begin(room, widest, budget / 8).and_then(|read| Ok((passes.measure(sizes, budget)?, read)));
     let Passes { network, forks, .. } = passes;
     forks.into_iter().chain([prompt]).for_each(|seq| network.close(seq));
-    points
+    times
 }
 
 /// The lower quartile: real work seldom reaches the shortest time, and half of the passes may be interrupted.
@@ -192,7 +200,7 @@ struct Passes<'a> {
 }
 
 impl Passes<'_> {
-    /// Most positions before the rows, and how many are read at a time.
+    /// Most positions before the rows, and how many are read first.
     const BEFORE: usize = 128;
     const SLAB: usize = 8;
     /// Candidates that the rows of a pass of the main model are spread over.
@@ -203,14 +211,19 @@ impl Passes<'_> {
     const QUICK_MS: f64 = 5.0;
 
     /// Reads what comes before the rows and forks. A small model spends much of a pass on earlier positions; with a
-    /// large one they hardly show and are slow to read, so `budget` ends it.
-    fn begin(&mut self, room: usize, widest: usize, budget: Duration) -> Result<(), BackendError> {
+    /// large one they hardly show and are slow to read, so `budget` ends it. Returns the ms of a row.
+    fn begin(&mut self, room: usize, widest: usize, budget: Duration) -> Result<f64, BackendError> {
         let start = Instant::now();
-        while self.before == 0 || (self.before + Self::SLAB <= room && start.elapsed() < budget) {
-            let tokens = &self.tokens[self.before..self.before + Self::SLAB];
-            let spans = [Span { seq: self.prompt, start: self.before, len: Self::SLAB }];
+        let (mut slab, mut read) = (Self::SLAB, 0.0);
+        while self.before == 0 || (self.before + slab <= room && start.elapsed() < budget) {
+            let tokens = &self.tokens[self.before..self.before + slab];
+            let spans = [Span { seq: self.prompt, start: self.before, len: slab }];
+            let begun = Instant::now();
             self.network.forward(&Rows::chain(tokens, &spans), Wanted::Nothing)?;
-            self.before += Self::SLAB;
+            // The more rows, the less each of them takes: the last pass says what prompts take.
+            read = begun.elapsed().as_secs_f64() * 1e3 / slab as f64;
+            self.before += slab;
+            slab *= 2;
         }
         let (candidates, each) = match self.pass {
             Pass::Draft => (widest, 1),
@@ -218,7 +231,7 @@ impl Passes<'_> {
         };
         self.forks = self.network.fork(self.prompt, candidates, each)?;
         // The first pass touches new memory.
-        self.time(1).map(drop)
+        self.time(1).map(|_| read)
     }
 
     fn measure(&mut self, sizes: &[usize], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
@@ -281,7 +294,7 @@ mod tests {
         // Memory-bound up to 16 rows, then every row costs.
         let main = vec![(1, 10.0), (16, 12.0), (64, 48.0), (256, 192.0)];
         let survival = (1..=8).map(|j| 0.8f64.powi(j)).collect();
-        Profile { main, draft: vec![(1, 1.0), (64, 4.0)], survival, table: BTreeMap::new() }
+        Profile { main, draft: vec![(1, 1.0), (64, 4.0)], read: 0.1, survival, table: BTreeMap::new() }
     }
 
     #[test]
@@ -312,6 +325,7 @@ mod tests {
         assert!(!Profile::default().is_sound());
         assert!(!Profile { main: vec![(1, f64::NAN)], ..profile() }.is_sound());
         assert!(!Profile { draft: vec![(0, 1.0)], ..profile() }.is_sound());
+        assert!(!Profile { read: f64::NAN, ..profile() }.is_sound());
         assert!(!Profile { survival: vec![7.0], ..profile() }.is_sound());
         assert!(!Profile { table: [(1, 9999)].into(), ..profile() }.is_sound());
     }

@@ -13,7 +13,6 @@ use crate::sampling::Accepted;
 
 /// A candidate that is being written.
 pub struct Sequence {
-    /// Which candidate.
     pub id: CandidateId,
     /// Its sequence in the main network.
     pub seq: SeqId,
@@ -138,7 +137,6 @@ impl Sequence {
         common.estimate(evidence, &self.rate)
     }
 
-    /// All of its text.
     pub fn text(&self) -> &str {
         self.text.as_str()
     }

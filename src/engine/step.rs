@@ -147,10 +147,8 @@ impl Engine {
         }
         let drafts = drafter.propose(&asks, &lengths)?;
         let ms = milliseconds(start);
-        let passes = passes(&lengths, &offers);
-        if !passes.is_empty() {
-            self.choice.costs.draft_took(&passes, ms);
-        }
+        let (passes, unread) = passes(&lengths, &offers);
+        self.choice.costs.draft_took(&passes, unread, ms);
         Ok(Drafted { drafts, offers, ms })
     }
 }

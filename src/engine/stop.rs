@@ -55,7 +55,6 @@ impl Text {
         piece
     }
 
-    /// All of it.
     pub fn as_str(&self) -> &str {
         &self.whole
     }

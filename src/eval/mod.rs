@@ -17,16 +17,16 @@ mod run;
 mod samples;
 mod seed;
 
-pub use figures::{Figures, figures};
+pub use figures::figures;
 pub use format::load;
 pub use plan::{Candidates, Plan};
 pub use preflight::{Setting, Unready, preflight};
 #[cfg(test)]
 pub(crate) use problem::sample;
-pub use problem::{Answer, Origin, Problem};
+pub use problem::{Answer, Problem};
 pub use progress::Progress;
 pub use report::{Report, Speed};
-pub use result::{CandidateResult, ProblemResult};
+pub use result::ProblemResult;
 pub use results_file::{Header, ResultsFile};
 pub use run::{Ended, Message, News, RunError, run};
 pub use samples::{canonical, find, read};

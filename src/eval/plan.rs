@@ -7,7 +7,6 @@ use crate::engine::GenerateOptions;
 use crate::source::Source;
 use crate::trial::Limits;
 
-/// Where the candidates come from.
 pub enum Candidates<'a> {
     /// A model writes them.
     Model {
@@ -30,7 +29,6 @@ pub struct Plan<'a> {
     pub problems: &'a [Problem],
     /// Which of them are still to be done.
     pub todo: Vec<usize>,
-    /// Their candidates.
     pub candidates: Candidates<'a>,
     /// Limits of each trial.
     pub limits: Limits,
@@ -47,7 +45,6 @@ impl Plan<'_> {
         }
     }
 
-    /// What is given for a problem.
     pub fn given(&self, problem: usize) -> &[Answer] {
         match &self.candidates {
             Candidates::Model { .. } => &[],

@@ -14,7 +14,6 @@ use crate::trial::{Limits, Tests, Trial};
 /// Where in a file a row stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The file.
     pub file: PathBuf,
     /// 1-based line; of a JSON array, the line on which the row begins.
     pub line: usize,
@@ -41,13 +40,11 @@ pub struct Problem {
     pub closing: String,
     /// The function under test; always there in Python.
     pub entry_point: Option<String>,
-    /// The tests.
     pub tests: String,
     /// The solution that came with the problem.
     pub reference: Option<Answer>,
     /// Texts that end a candidate, where the row names them.
     pub stop: Option<Vec<String>>,
-    /// Where it stands.
     pub origin: Origin,
     /// What else the row says.
     pub extra: Map<String, Value>,
@@ -63,7 +60,6 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Its text.
     pub fn text(&self) -> &str {
         match self {
             Answer::Completion(text) | Answer::Program(text) => text,
@@ -72,7 +68,6 @@ impl Answer {
 }
 
 impl Problem {
-    /// The program with an answer in it.
     pub fn program(&self, answer: &Answer) -> String {
         match answer {
             Answer::Completion(text) => format!("{}{}{text}\n{}", self.preamble, self.prompt, self.closing),
@@ -80,7 +75,6 @@ impl Problem {
         }
     }
 
-    /// The trial of an answer.
     pub fn trial(&self, answer: &Answer, limits: Limits) -> Trial {
         let ending = self.language.extensions()[0];
         Trial {

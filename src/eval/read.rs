@@ -15,7 +15,6 @@ const MAX_BYTES: u64 = 1 << 30;
 pub(super) struct Row {
     /// Its keys.
     pub object: Map<String, Value>,
-    /// Where it stands.
     pub origin: Origin,
 }
 

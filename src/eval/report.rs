@@ -31,13 +31,11 @@ pub struct Speed {
 pub struct Report<'a> {
     /// Settings and circumstances.
     pub header: &'a Header,
-    /// What was asked for.
     pub ids: &'a [String],
     /// What was reached of it, in the same order.
     pub results: &'a [ProblemResult],
     /// The k of pass@k.
     pub ks: &'a [usize],
-    /// How it ended.
     pub ended: Ended,
     /// What it took.
     pub speed: Speed,

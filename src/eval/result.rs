@@ -10,7 +10,6 @@ use crate::trial::Status;
 /// A problem and its candidates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProblemResult {
-    /// Its id.
     pub task_id: String,
     /// [`super::Problem::digest`], and that of the answers, where they were given.
     pub digest: String,
@@ -34,7 +33,6 @@ pub struct ProblemResult {
 /// A candidate and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CandidateResult {
-    /// Its index.
     pub index: usize,
     /// What follows the prompt; of a given whole program, all of it.
     pub text: String,

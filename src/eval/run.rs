@@ -30,7 +30,6 @@ pub enum News<'a> {
     Tokens(usize),
     /// A candidate has been tested.
     Tested,
-    /// A problem is done.
     Done(&'a ProblemResult),
     /// Nothing has happened for a while.
     Waiting,
@@ -39,7 +38,6 @@ pub enum News<'a> {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All is done.
     Done,
     /// The user stopped it.
     Interrupted,
@@ -262,7 +260,6 @@ impl Run<'_> {
     }
 }
 
-/// What is told on.
 enum Told {
     Nothing,
     News(News<'static>),

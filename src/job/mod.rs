@@ -34,7 +34,6 @@ pub struct Job {
 enum Text {
     /// A function, in a file or in a text of its own.
     Function(Box<Target>),
-    /// Free text.
     Free(String),
     /// Token ids, which nothing is known of.
     Ids(Vec<u32>),

@@ -58,8 +58,8 @@ pub enum Event {
         /// Its verdict, or a sentence that says why there is none.
         outcome: Result<Verdict, String>,
     },
-    /// The candidate to take, as far as is known now.
-    Pick(usize),
+    /// The candidate to take, as far as is known now, when that changes.
+    Pick(Option<usize>),
     /// All candidates have ended and nothing waits to be tested. After [`source::Event::Refused`] and `Failed` it does not come.
     Done(Box<Outcome>),
 }
@@ -352,10 +352,9 @@ impl State {
     fn pick(&mut self, ranking: Option<&[usize]>) {
         let passed = |c: usize| self.slots[self.slots[c].origin.unwrap_or(c)].passed;
         let pick = super::pick(ranking, self.first_pass, self.task.has_tests(), passed);
-        if let Some(candidate) = pick.filter(|_| pick != self.picked) {
-            self.tell(Event::Pick(candidate));
+        if std::mem::replace(&mut self.picked, pick) != pick {
+            self.tell(Event::Pick(pick));
         }
-        self.picked = pick;
     }
 
     /// Tells what came of it, if nothing is to come any more.
@@ -492,7 +491,7 @@ pub(crate) mod tests {
             .collect();
         assert_eq!(of, [(1, 3), (0, 2)], "the one that is tested");
         let picks: Vec<usize> =
-            events.iter().filter_map(|event| if let Event::Pick(c) = event { Some(*c) } else { None }).collect();
+            events.iter().filter_map(|event| if let Event::Pick(c) = event { *c } else { None }).collect();
         assert_eq!(picks.last(), Some(&4));
         assert!(picks.len() <= 2, "the first that passed, then the best: {picks:?}");
     }

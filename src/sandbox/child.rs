@@ -37,7 +37,6 @@ pub struct Plan {
 /// Namespaces to live in, if any, and the kernel's rules.
 #[cfg(target_os = "linux")]
 pub struct Confinement {
-    /// The namespaces.
     pub namespaces: Option<super::namespaces::Namespaces>,
     /// The Landlock ruleset, where the kernel has Landlock.
     pub landlock: Option<OwnedFd>,
@@ -69,7 +68,6 @@ pub struct Parent {
 /// The session a program runs in, always with a lower priority than the user's own programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Session {
-    /// One of its own.
     Own,
     /// This program's, as a session of its own would get its own share of the cores; before long at idle priority.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no idle priority"))]

@@ -11,7 +11,6 @@ use super::{landlock, layout, seccomp};
 /// The parts of a tier that all its programs share.
 #[derive(Clone, Debug)]
 pub struct Mechanisms {
-    /// The tier.
     pub tier: Tier,
     /// Landlock version of the kernel, 0 if it has none.
     pub landlock_abi: u32,

@@ -37,12 +37,7 @@ pub enum Step {
     /// Make an empty file, to put a file of the machine over it.
     File(CString),
     /// Make a link.
-    Link {
-        /// Where.
-        at: CString,
-        /// To where.
-        target: CString,
-    },
+    Link { at: CString, target: CString },
     /// Mount a folder or file of the machine.
     Mount {
         /// Its true path on the machine.

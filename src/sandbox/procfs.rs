@@ -42,13 +42,11 @@ pub fn make_idle(_process: i32) {}
 /// A process of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its number.
     pub pid: i32,
     /// It has ended and only waits to be collected.
     pub is_zombie: bool,
     /// Its process group.
     pub group: i32,
-    /// Its threads.
     pub threads: u64,
     /// Memory in use, bytes, with what it shares with others.
     pub resident: u64,

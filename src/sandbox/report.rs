@@ -9,12 +9,7 @@ pub const SIZE: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// A stage failed, with the system's error number.
-    Failed {
-        /// Its number.
-        stage: u8,
-        /// The error.
-        error: i32,
-    },
+    Failed { stage: u8, error: i32 },
     /// The program ended, with this wait status.
     Ended(i32),
 }

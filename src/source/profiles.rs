@@ -10,7 +10,7 @@ use crate::engine::Profile;
 use crate::files;
 
 /// Changes when older measurements would mislead.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The file of one pair, on one kind of device, with one number of threads.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ mod tests {
         file("a").write(&profile);
         assert_eq!(file("a").read(), Some(profile));
         assert_eq!(file("b").read(), None);
-        for nonsense in ["", "{", "{\"main\":[[0,1]],\"draft\":[],\"survival\":[],\"table\":{}}"] {
+        for nonsense in ["", "{", "{\"main\":[[0,1]],\"draft\":[],\"read\":0,\"survival\":[],\"table\":{}}"] {
             std::fs::write(&file("a").path, nonsense).unwrap();
             assert_eq!(file("a").read(), None, "{nonsense}");
         }

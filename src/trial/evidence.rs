@@ -12,7 +12,6 @@ pub struct Evidence {
     pub run: Run,
     /// The process that holds the code under test, where it is another one.
     pub worker: Option<Run>,
-    /// What was reported.
     pub report: Report,
     /// What the exit code says besides "done" and "not done".
     pub failure: Option<Failure>,
@@ -52,11 +51,9 @@ pub enum Failure {
 /// What was reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// Nothing.
     Missing,
     /// The report holds what no reporter of this run wrote.
     Forged,
-    /// The record of the judge.
     Judge(Record),
     /// Tests by name.
     Tests {

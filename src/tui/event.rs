@@ -63,16 +63,6 @@ impl Key {
         Self { code, ctrl: false, alt: false, shift: false }
     }
 
-    /// A character without modifiers.
-    pub const fn char(c: char) -> Self {
-        Self::plain(Code::Char(c))
-    }
-
-    /// A character with control.
-    pub const fn ctrl(c: char) -> Self {
-        Self { code: Code::Char(c), ctrl: true, alt: false, shift: false }
-    }
-
     /// Whether pressing it in an editor types a character.
     pub fn types(self) -> bool {
         matches!(self.code, Code::Char(_)) && !self.ctrl && !self.alt
@@ -213,7 +203,7 @@ mod tests {
     fn a_shifted_question_mark_is_a_question_mark() {
         for modifiers in [ct::KeyModifiers::NONE, ct::KeyModifiers::SHIFT] {
             let event = ct::Event::Key(ct::KeyEvent::new(ct::KeyCode::Char('?'), modifiers));
-            assert_eq!(Input::from_terminal(event), Some(Input::Key(Key::char('?'))));
+            assert_eq!(Input::from_terminal(event), Some(Input::Key(Key::plain(Code::Char('?')))));
         }
     }
 

@@ -220,7 +220,6 @@ pub enum KeymapError {
     Conflict {
         key: String,
         context: &'static str,
-        /// The one that has it.
         first: &'static str,
         /// The one that wants it.
         second: &'static str,
@@ -357,6 +356,10 @@ mod tests {
         pairs.iter().map(|(n, k)| ((*n).to_owned(), k.iter().map(|k| (*k).to_owned()).collect())).collect()
     }
 
+    fn key(name: &str) -> Key {
+        Key::parse(name).unwrap()
+    }
+
     #[test]
     fn every_default_key_is_read_and_free_of_conflicts() {
         for row in TABLE {
@@ -365,9 +368,9 @@ mod tests {
             }
         }
         let map = Keymap::new(&BTreeMap::new()).unwrap();
-        assert_eq!(map.action(Context::Panes, Key::char('z')), Some(Action::Zoom));
-        assert_eq!(map.action(Context::Prompt, Key::ctrl('c')), Some(Action::Interrupt), "falls back to global");
-        assert_eq!(map.action(Context::Prompt, Key::char('z')), None, "letters are typed");
+        assert_eq!(map.action(Context::Panes, key("z")), Some(Action::Zoom));
+        assert_eq!(map.action(Context::Prompt, key("ctrl-c")), Some(Action::Interrupt), "falls back to global");
+        assert_eq!(map.action(Context::Prompt, key("z")), None, "letters are typed");
     }
 
     #[test]
@@ -383,14 +386,14 @@ mod tests {
     #[test]
     fn the_user_can_rebind_and_unbind() {
         let map = Keymap::new(&user(&[("zoom", &["f"]), ("wrap", &[])])).unwrap();
-        assert_eq!(map.action(Context::Panes, Key::char('f')), Some(Action::Zoom));
-        assert_eq!(map.action(Context::Panes, Key::char('z')), None);
-        assert_eq!(map.action(Context::Panes, Key::char('w')), None);
+        assert_eq!(map.action(Context::Panes, key("f")), Some(Action::Zoom));
+        assert_eq!(map.action(Context::Panes, key("z")), None);
+        assert_eq!(map.action(Context::Panes, key("w")), None);
         assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "f" && label.contains("alone")));
         assert!(!map.help(Context::Panes).iter().any(|(_, label)| label.contains("wrap")));
         let one = Keymap::new(&user(&[("panes.quit", &["ctrl-q"])])).unwrap();
-        assert_eq!(one.action(Context::Start, Key::char('q')), Some(Action::Quit), "only the named context changes");
-        assert_eq!(one.action(Context::Panes, Key::ctrl('q')), Some(Action::Quit));
+        assert_eq!(one.action(Context::Start, key("q")), Some(Action::Quit), "only the named context changes");
+        assert_eq!(one.action(Context::Panes, key("ctrl-q")), Some(Action::Quit));
     }
 
     #[test]
@@ -408,8 +411,8 @@ mod tests {
     #[test]
     fn a_question_hears_only_its_answers_and_the_interrupt() {
         let map = Keymap::default();
-        assert_eq!(map.action(Context::Question, Key::char('y')), Some(Action::Yes));
-        assert_eq!(map.action(Context::Question, Key::ctrl('c')), Some(Action::Interrupt));
-        assert_eq!(map.action(Context::Question, Key::parse("f5").unwrap()), None);
+        assert_eq!(map.action(Context::Question, key("y")), Some(Action::Yes));
+        assert_eq!(map.action(Context::Question, key("ctrl-c")), Some(Action::Interrupt));
+        assert_eq!(map.action(Context::Question, key("f5")), None);
     }
 }

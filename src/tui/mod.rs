@@ -1,6 +1,6 @@
 //! The screen: a pure core (`app`), its drawing (`view`) and the loop that connects both to the terminal.
 
-pub mod app;
+pub(crate) mod app;
 mod clipboard;
 pub(crate) mod event;
 mod frames;
@@ -12,7 +12,7 @@ pub mod terminal;
 mod text;
 mod theme;
 mod view;
-pub mod world;
+pub(crate) mod world;
 
 use std::collections::BTreeMap;
 use std::io;

@@ -43,7 +43,6 @@ impl Clock {
 pub enum End {
     /// The user left, with this program accepted.
     Quit(Option<String>),
-    /// A signal.
     Signal(&'static str),
     /// The terminal went away.
     Closed,

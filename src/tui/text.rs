@@ -37,7 +37,6 @@ pub fn push_shown(out: &mut String, text: &str, mut column: usize) -> usize {
     column
 }
 
-/// One line as it is shown.
 pub fn shown(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     push_shown(&mut out, line, 0);

@@ -62,7 +62,6 @@ pub enum Depth {
     Sixteen,
     /// The 256 of xterm.
     Indexed,
-    /// All.
     True,
 }
 
@@ -204,7 +203,6 @@ impl Theme {
         Ok(Self { name: file.name, syntax: file.syntax, depth, chrome })
     }
 
-    /// The style of a role.
     pub fn style(&self, role: Role) -> Style {
         self.chrome[role as usize]
     }

@@ -31,13 +31,11 @@ pub enum Incoming {
 
 /// What the loop has to do itself.
 pub enum Asked {
-    /// Nothing.
     Nothing,
     /// Send control sequences to the terminal, then tell the core.
     Send(String),
     /// Draw every cell.
     Redraw,
-    /// Suspend.
     Suspend,
     /// Leave, with this program accepted.
     Quit(Option<String>),

@@ -80,7 +80,6 @@ pub struct Scratch {
 pub struct Attention<'a> {
     /// Threads.
     pub pool: &'a Pool,
-    /// Kernels.
     pub kernels: Kernels,
     /// Sizes.
     pub spec: spec::Attention,

@@ -39,7 +39,6 @@ pub struct Job<B> {
     pub x: *const f32,
     /// Floats between rows of `x`.
     pub x_stride: usize,
-    /// Number of rows.
     pub rows: usize,
     /// Number of inputs.
     pub k: usize,
@@ -201,7 +200,6 @@ const INLINE_BYTES: usize = 1 << 15;
 /// A linear layer on all rows.
 #[derive(Clone, Copy)]
 pub struct Linear<'a> {
-    /// The weights.
     pub weights: &'a Packed,
     /// Added to the outputs, `[outputs]`.
     pub bias: Option<&'a [f32]>,

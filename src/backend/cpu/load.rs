@@ -18,13 +18,11 @@ pub struct Weights {
     pub head: Option<Packed>,
     /// `[hidden]`.
     pub final_norm: Vec<f32>,
-    /// The blocks.
     pub blocks: Vec<BlockWeights>,
     /// How the matrices are stored; of int4 the embedding and the head are int8.
     pub storage: Storage,
 }
 
-/// The weights of one block.
 pub struct BlockWeights {
     /// `[hidden]`.
     pub attention_norm: Vec<f32>,

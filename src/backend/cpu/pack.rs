@@ -113,11 +113,8 @@ impl Storage {
 
 /// A matrix `[outputs, inputs]` as column panels of 16 outputs; missing outputs are zero.
 pub struct Packed {
-    /// Number of outputs.
     pub outputs: usize,
-    /// Number of inputs.
     pub inputs: usize,
-    /// The panels.
     pub panels: Panels,
 }
 

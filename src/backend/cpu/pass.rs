@@ -38,7 +38,6 @@ pub struct Node {
 }
 
 impl Node {
-    /// Its position.
     fn position(&self) -> usize {
         self.begins + self.path.len() - 1
     }
@@ -140,7 +139,6 @@ impl CpuNetwork {
         Ok(())
     }
 
-    /// Position of a row of a piece.
     fn position(&self, piece: &Piece, row: usize) -> usize {
         self.nodes.get(piece.row + row).map_or(piece.start + row, Node::position)
     }

@@ -49,7 +49,6 @@ pub struct Job<'a> {
     pub blocks: usize,
     /// The inputs in groups of 64 rows, `[blocks][rows of the group]` each.
     pub x: &'a [InputBlock],
-    /// Number of rows.
     pub rows: usize,
     /// Number of outputs; the panels cover `ceil(columns / 16) * 16`.
     pub columns: usize,

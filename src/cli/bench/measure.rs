@@ -21,7 +21,6 @@ pub struct Plan {
     pub batches: Vec<usize>,
     /// Acceptance rules.
     pub accepts: Vec<Accept>,
-    /// Draft lengths.
     pub lengths: Vec<DraftLength>,
     /// Rounds that count.
     pub repeats: usize,
@@ -36,7 +35,6 @@ pub struct Setting {
     pub batch: usize,
     /// Acceptance rule.
     pub accept: Accept,
-    /// Draft length.
     pub length: DraftLength,
 }
 
@@ -92,7 +90,6 @@ pub struct Progress {
     pub total: usize,
     /// Whether these runs do not count.
     pub warming_up: bool,
-    /// What comes next.
     pub next: Setting,
     /// Time so far.
     pub elapsed: Duration,

@@ -40,6 +40,7 @@ pub fn text(info: &SourceInfo, profile: &Profile) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     if !profile.survival.is_empty() {
+        let _ = writeln!(out, "{:<24}{:>10.4}", "a row that is only read", profile.read);
         out.push('\n');
         let shares = profile.survival.iter().map(|share| format!("{:.0}%", share * 100.0));
         across(&mut out, "first tokens", (1..=profile.survival.len()).map(|j| j.to_string()));
@@ -69,6 +70,7 @@ mod tests {
         let profile = Profile {
             main: vec![(1, 10.0), (3, 12.25)],
             draft: vec![(1, 1.5), (2, 1.75)],
+            read: 0.25,
             survival: vec![0.8, 0.5],
             table: [(1, 4), (16, 0)].into(),
         };

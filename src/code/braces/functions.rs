@@ -67,7 +67,6 @@ impl File<'_> {
         }
     }
 
-    /// The tokens in a range of the text.
     fn within(&self, range: &Range<usize>) -> &[Token] {
         let from = self.tokens.partition_point(|t| t.start < range.start);
         let to = self.tokens.partition_point(|t| t.start < range.end);

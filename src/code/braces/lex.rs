@@ -5,7 +5,6 @@
 
 /// What differs between the languages.
 pub(in crate::code) struct Lexicon {
-    /// The quotes of strings.
     pub strings: &'static [Quote],
     /// Whether `/* /* */ */` is one comment.
     pub nested_comments: bool,
@@ -62,7 +61,6 @@ pub(in crate::code) struct Token {
 }
 
 impl Token {
-    /// Its text.
     pub fn text(self, of: &str) -> &str {
         of.get(self.start..self.end).unwrap_or_default()
     }

@@ -81,11 +81,9 @@ pub(super) struct Definition {
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// In braces.
     Braces,
     /// In braces of which the second is missing.
     Open,
-    /// As an expression.
     Expression,
 }
 

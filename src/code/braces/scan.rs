@@ -17,9 +17,7 @@ pub(in crate::code) struct Heads {
 
 /// The tokens between the last end of a statement and a brace, without what stands in brackets among them.
 pub(in crate::code) struct Head<'a> {
-    /// The text.
     pub text: &'a str,
-    /// The tokens.
     pub tokens: &'a [Token],
     /// Whether they stand right inside a class, an object or the like.
     pub in_scope: bool,

@@ -33,7 +33,6 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Its text.
     pub fn text(self, of: &str) -> &str {
         of.get(self.start..self.end).unwrap_or_default()
     }

@@ -6,7 +6,6 @@ pub(super) use crate::code::text::line_start;
 /// A physical line that is not blank and does not begin inside a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line {
-    /// Its first token.
     pub first: Token,
     /// Column of that token, tabs to multiples of 8 as Python counts.
     pub column: usize,

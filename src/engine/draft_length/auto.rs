@@ -69,15 +69,16 @@ impl Step<'_> {
         let none = Forecast { ms: self.main_ms(0), ..sum };
         let steps = tokens.enumerate().map(move |(before, (i, j, survival))| {
             sum.tokens += survival;
-            if let Some(lag) = self.slots[i].offer.lag {
+            let offer = &self.slots[i].offer;
+            if offer.lag.is_some() {
                 let draft_ms = |rows| self.costs.draft.bound(rows, -self.bound);
                 let (rows, ms) = passes[j];
-                let rows = rows + if j == 0 { lag.clamp(1, 2) } else { 1 };
+                let rows = rows + if j == 0 { offer.drawn() } else { 1 };
                 passes[j] = (rows, draft_ms(rows));
                 sum.ms += passes[j].1 - ms;
-                if j == 0 && lag > 2 {
+                if j == 0 {
                     // What it has not read yet is an investment.
-                    let ms = draft_ms(lag - 1) - draft_ms(1);
+                    let ms = self.costs.read_ms(offer.unread());
                     let now = ms / (self.slots[i].left / STRIDE).max(1) as f64;
                     sum.ms += now;
                     sum.owed += ms - now;
@@ -168,8 +169,10 @@ impl Auto {
     const LIMIT: f64 = 3.0;
     /// Part of the loss budget that one step may lose at the lower confidence bound.
     const RISK: f64 = 0.7;
+    /// Part of the steps left that the drafter's catching up may take.
+    const INVESTMENT: f64 = 0.05;
     /// What has to be gained at the upper bound with one step left in the exploration budget; less with more.
-    const EXPLORATION_GAIN: f64 = 1.2;
+    const EXPLORATION_GAIN: f64 = 1.1;
     /// Steps with drafts between two without, which show what such a step costs now: more where drafts gain more.
     const PROBE_INTERVAL: f64 = 4.0;
     const INTERVAL_PER_GAIN: f64 = 33.0;
@@ -231,10 +234,13 @@ impl Auto {
     fn afforded(&self, step: &Step<'_>, mut lengths: Vec<usize>) -> Option<Vec<usize>> {
         let step = Step { bound: -1.0, ..*step };
         let mut drafting = lengths.len();
+        let left = step.slots.iter().map(|slot| slot.left).max().unwrap_or(0) as f64;
         while self.loss_budget > 0.0 && lengths.iter().any(|&length| length > 0) {
             let worst = step.forecast(&lengths);
-            let loss = (worst.ms + worst.owed) / step.plain.ms - worst.tokens / step.plain.tokens;
-            if loss <= Self::RISK * self.loss_budget {
+            let loss = worst.ms / step.plain.ms - worst.tokens / step.plain.tokens;
+            // What is invested is lost where drafts do not pay, else they earn it.
+            let invested = worst.owed / step.plain.ms <= Self::INVESTMENT * left || loss <= 0.0;
+            if invested && loss <= Self::RISK * self.loss_budget {
                 return Some(lengths);
             }
             if lengths.iter().any(|&length| length > 1) {
@@ -253,10 +259,11 @@ impl Auto {
         Self { loss_budget: Self::LIMIT, exploration_budget: 0.0, since_plain: 0, ..Self::default() }
     }
 
-    /// Whether the first step of a request for `live` candidates would draft, with a drafter that has to read `unread` tokens for it.
-    pub fn would_draft(&self, live: usize, unread: usize, accepted: Estimate, costs: &Costs) -> bool {
+    /// Whether the first step of a request for `live` candidates of at most `left` tokens would draft, with a drafter
+    /// that has to read `unread` tokens for it.
+    pub fn would_draft(&self, live: usize, left: usize, unread: usize, accepted: Estimate, costs: &Costs) -> bool {
         let offer = Offer { most: Self::LONGEST, lag: Some(1), evidence: Evidence::Model };
-        let mut slots = vec![Slot { offer, accepted, left: Self::LONGEST * 3 }; live];
+        let mut slots = vec![Slot { offer, accepted, left }; live];
         slots[0].offer.lag = Some(unread);
         let mut first = Self { since_plain: 0, ..self.clone() };
         let drafts = first.choose(&slots, 0, costs).iter().any(|&length| length > 0);
@@ -283,7 +290,7 @@ mod tests {
     use crate::engine::draft_length::cost::CostCurve;
 
     fn costs(main: [(usize, f64); 2], draft: f64) -> Costs {
-        Costs { main: CostCurve::new(main), draft: CostCurve::new([(1, draft), (64, draft)]) }
+        Costs { main: CostCurve::new(main), draft: CostCurve::new([(1, draft), (64, draft)]), read: draft }
     }
 
     /// 8 rows cost little more than one.
@@ -311,7 +318,7 @@ mod tests {
         let one = [slot(0.8, Some(1))];
         assert!(choose(&one, &memory_bound())[0] >= 3);
         assert_eq!(choose(&one, &compute_bound()), [0]);
-        let would = |costs: &Costs| Auto::without_exploration().would_draft(1, 1, slot(0.8, None).accepted, costs);
+        let would = |costs: &Costs| Auto::without_exploration().would_draft(1, 48, 1, slot(0.8, None).accepted, costs);
         assert!(would(&memory_bound()) && !would(&compute_bound()));
     }
 
@@ -350,10 +357,9 @@ mod tests {
 
     #[test]
     fn catching_up_has_to_pay() {
-        let costs =
-            Costs { main: CostCurve::new([(1, 10.0), (8, 11.0)]), draft: CostCurve::new([(1, 0.5), (1000, 500.0)]) };
+        let costs = memory_bound();
         assert!(choose(&[slot(0.8, Some(10))], &costs)[0] > 0);
-        assert_eq!(choose(&[slot(0.8, Some(1000))], &costs), [0], "500 ms to save less than 400");
+        assert_eq!(choose(&[slot(0.8, Some(2000))], &costs), [0], "1000 ms to save less than 700");
         let nearly_done = Slot { left: 2, ..slot(0.8, Some(60)) };
         assert_eq!(choose(&[nearly_done], &costs), [0]);
     }

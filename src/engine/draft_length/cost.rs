@@ -130,6 +130,8 @@ pub struct Costs {
     pub main: CostCurve,
     /// A pass of the drafter, draws included; empty for one that takes no passes.
     pub draft: CostCurve,
+    /// Ms of a row that the drafter only reads.
+    pub read: f64,
 }
 
 impl Costs {
@@ -148,9 +150,14 @@ impl Costs {
         self.draft.slowdown = self.main.slowdown;
     }
 
-    /// Passes of the drafter over these rows took `ms` in all.
-    pub fn draft_took(&mut self, passes: &[usize], ms: f64) {
-        let expected: f64 = passes.iter().map(|&rows| self.draft.ms(rows)).sum();
+    /// Expected ms of rows that the drafter only reads.
+    pub fn read_ms(&self, rows: usize) -> f64 {
+        self.draft.slowdown * self.read * rows as f64
+    }
+
+    /// Passes of the drafter over these rows, and `unread` ones that it only read, took `ms` in all.
+    pub fn draft_took(&mut self, passes: &[usize], unread: usize, ms: f64) {
+        let expected: f64 = self.read_ms(unread) + passes.iter().map(|&rows| self.draft.ms(rows)).sum::<f64>();
         if expected > 0.0 {
             for (i, &rows) in passes.iter().enumerate() {
                 if !passes[..i].contains(&rows) {
@@ -201,7 +208,8 @@ mod tests {
 
     #[test]
     fn what_was_measured_in_a_bad_moment_is_soon_put_right() {
-        let mut costs = Costs { main: CostCurve::new([(1, 2.0), (4, 2.2)]), draft: CostCurve::new([(1, 0.5)]) };
+        let mut costs =
+            Costs { main: CostCurve::new([(1, 2.0), (4, 2.2)]), draft: CostCurve::new([(1, 0.5)]), read: 0.0 };
         for _ in 0..4 {
             costs.main_took(1, 1.0);
         }
@@ -211,7 +219,8 @@ mod tests {
 
     #[test]
     fn an_interruption_hardly_counts_and_a_lasting_change_does() {
-        let mut costs = Costs { main: CostCurve::new([(1, 1.0), (8, 2.0)]), draft: CostCurve::new([(1, 0.5)]) };
+        let mut costs =
+            Costs { main: CostCurve::new([(1, 1.0), (8, 2.0)]), draft: CostCurve::new([(1, 0.5)]), read: 0.0 };
         for _ in 0..40 {
             costs.main_took(8, 2.0);
         }
@@ -228,7 +237,8 @@ mod tests {
 
     #[test]
     fn a_reading_does_not_bend_the_curve_where_much_is_known() {
-        let mut costs = Costs { main: CostCurve::new([(1, 10.0), (2, 10.0), (4, 11.0)]), draft: CostCurve::default() };
+        let mut costs =
+            Costs { main: CostCurve::new([(1, 10.0), (2, 10.0), (4, 11.0)]), draft: CostCurve::default(), read: 0.0 };
         for _ in 0..15 {
             costs.main_took(4, 11.0);
             costs.main_took(1, 10.0);
@@ -243,7 +253,8 @@ mod tests {
 
     #[test]
     fn a_machine_that_got_slower_is_so_for_what_was_read_before() {
-        let mut costs = Costs { main: CostCurve::new([(1, 10.0), (4, 11.0)]), draft: CostCurve::new([(1, 2.0)]) };
+        let mut costs =
+            Costs { main: CostCurve::new([(1, 10.0), (4, 11.0)]), draft: CostCurve::new([(1, 2.0)]), read: 0.0 };
         for _ in 0..20 {
             costs.main_took(1, 10.0);
             costs.main_took(4, 11.0);
@@ -258,8 +269,11 @@ mod tests {
 
     #[test]
     fn interruptions_of_some_passes_do_not_add_up_to_a_slower_machine() {
-        let mut costs =
-            Costs { main: CostCurve::new([(1, 1.0), (64, 8.0)]), draft: CostCurve::new([(1, 0.2), (64, 2.0)]) };
+        let mut costs = Costs {
+            main: CostCurve::new([(1, 1.0), (64, 8.0)]),
+            draft: CostCurve::new([(1, 0.2), (64, 2.0)]),
+            read: 0.0,
+        };
         for step in 0..3000 {
             // Every other pass of four rows, a third of them interrupted.
             costs.main_took(if step % 2 == 0 { 1 } else { 4 }, if step % 3 == 0 { 1.5 } else { 1.0 });
@@ -270,7 +284,7 @@ mod tests {
 
     #[test]
     fn doubt_falls_with_readings_and_comes_back() {
-        let mut costs = Costs { main: CostCurve::new([(1, 10.0), (4, 20.0)]), draft: CostCurve::default() };
+        let mut costs = Costs { main: CostCurve::new([(1, 10.0), (4, 20.0)]), draft: CostCurve::default(), read: 0.0 };
         let doubt = |costs: &Costs, rows| costs.main.bound(rows, 1.0) / costs.main.ms(rows) - 1.0;
         let before = doubt(&costs, 4);
         for _ in 0..15 {

@@ -38,15 +38,16 @@ impl Table {
     }
 }
 
-/// Rows of every pass of the drafter, for these lengths of these offers.
-pub fn passes(lengths: &[usize], offers: &[Offer]) -> Vec<usize> {
+/// Rows of every pass of the drafter, for these lengths of these offers, and how many it only reads before.
+pub fn passes(lengths: &[usize], offers: &[Offer]) -> (Vec<usize>, usize) {
     let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.lag.is_some());
     let longest = drawing().map(|(&length, _)| length).max().unwrap_or(0);
     let rows = |round: usize| {
-        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.lag.unwrap_or(1) } else { 1 };
+        let of = |(_, offer): (&usize, &Offer)| if round == 0 { offer.drawn() } else { 1 };
         drawing().filter(|(length, _)| **length > round).map(of).sum()
     };
-    (0..longest).map(rows).collect()
+    let unread = drawing().filter(|(length, _)| **length > 0).map(|(_, offer)| offer.unread()).sum();
+    ((0..longest).map(rows).collect(), unread)
 }
 
 /// What a request's lengths come from.

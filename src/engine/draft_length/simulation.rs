@@ -100,7 +100,10 @@ fn uniform(key: [usize; 5]) -> f64 {
 }
 
 fn curves(pair: &Pair) -> Costs {
-    Costs { main: CostCurve::new(pair.main.iter().copied()), draft: CostCurve::new(pair.draft.iter().copied()) }
+    let draft = CostCurve::new(pair.draft.iter().copied());
+    // A row without a draw, as measured on Qwen2-0.5B's shape.
+    let read = (draft.ms(32) - draft.ms(16)) / 64.0;
+    Costs { main: CostCurve::new(pair.main.iter().copied()), draft, read }
 }
 
 /// The curves as they were measured: every point is off by a factor of its own.
@@ -117,7 +120,7 @@ fn measured(truth: &Costs, setting: &Setting, seed: usize) -> Costs {
         super::cost::straighten(&mut points);
         CostCurve::new(points)
     };
-    Costs { main: off(&truth.main, 0), draft: off(&truth.draft, 1) }
+    Costs { main: off(&truth.main, 0), draft: off(&truth.draft, 1), read: truth.read }
 }
 
 struct Machine {
@@ -214,12 +217,12 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
         let n = setting.candidates;
         let mut done = Done::default();
         let drafts = fixed.map_or_else(
-            || auto.would_draft(n, setting.prompt, acceptance.estimate(Evidence::Model, &Rate::default()), &costs),
+            || auto.would_draft(n, max, setting.prompt, acceptance.estimate(Evidence::Model, &Rate::default()), &costs),
             |k| k > 0,
         );
         let lag = if drafts { 1 } else { setting.prompt };
         if drafts && !setting.pair.draft.is_empty() && setting.prompt > 1 {
-            done.ms += machine.truth.draft.ms(setting.prompt - 1);
+            done.ms += machine.truth.read_ms(setting.prompt - 1);
         }
         let length = |i: usize| (max as f64 * (1.0 - 0.4 * uniform([seed, 7, request, i, 0]))).ceil() as usize;
         let mut live: Vec<Candidate> = (0..n)
@@ -252,14 +255,15 @@ pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
             };
             let mut ms = 0.0;
             let mut seen = 0.0;
-            let taken = passes(&lengths, &offers);
+            let (taken, unread) = passes(&lengths, &offers);
             if !taken.is_empty() {
                 let each: Vec<f64> = taken.iter().map(|&rows| machine.truth.draft.ms(rows)).collect();
+                let each = [each, vec![machine.truth.read_ms(unread)]].concat();
                 ms += each.iter().sum::<f64>();
                 let speed = machine.speed();
                 seen += each.into_iter().map(|ms| machine.read(ms * speed)).sum::<f64>();
                 if fixed.is_none() {
-                    costs.draft_took(&taken, seen);
+                    costs.draft_took(&taken, unread, seen);
                 }
             }
             let rows = live.len() + lengths.iter().sum::<usize>();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, LookupDrafter, LookupSettings, Offer};
 use crate::backend::{BackendError, Drafts};
 use crate::engine::event::RequestId;
+use crate::engine::profile::Times;
 
 /// A lookup first, then another drafter for those candidates whose match is too short.
 pub struct ChainDrafter {
@@ -83,7 +84,7 @@ impl Drafter for ChainDrafter {
         self.other.finish(request);
     }
 
-    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
         self.other.measure(text, budget)
     }
 

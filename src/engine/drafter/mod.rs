@@ -16,6 +16,7 @@ pub use model::ModelDrafter;
 use std::time::Duration;
 
 use super::event::RequestId;
+use super::profile::Times;
 use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, SeqId};
 
 /// One candidate of one request.
@@ -84,14 +85,23 @@ pub struct Offer {
     pub most: usize,
     /// What they rest on.
     pub evidence: Evidence,
-    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, and the first one has this many rows
-    /// of the candidate: the tokens that the drafter has not read.
+    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, which has not read this many tokens.
     pub lag: Option<usize>,
 }
 
 impl Offer {
     /// Nothing.
     pub const NONE: Self = Self { most: 0, evidence: Evidence::Match { length: 0 }, lag: None };
+
+    /// Rows of the first pass: all that is not read, as long as that is no more than after a full acceptance.
+    pub fn drawn(&self) -> usize {
+        self.lag.map_or(0, |lag| lag.clamp(1, 2))
+    }
+
+    /// Tokens that are only read.
+    pub fn unread(&self) -> usize {
+        self.lag.map_or(0, |lag| lag.saturating_sub(2))
+    }
 }
 
 /// Proposes tokens.
@@ -125,10 +135,10 @@ pub trait Drafter: Send {
     /// The request is over: gives everything back.
     fn finish(&mut self, request: RequestId);
 
-    /// Milliseconds of passes by rows of `text`, measured now in about `budget`; nothing if proposals take no passes.
-    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+    /// Times of passes over `text`, measured now in about `budget`; none if proposals take no passes.
+    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
         let _ = (text, budget);
-        Ok(Vec::new())
+        Ok(Times::default())
     }
 
     /// Bytes of K/V held now.

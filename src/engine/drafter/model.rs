@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
 use crate::backend::{BackendError, Candidate, Drafts, Network, Rows, SeqId, Span, Wanted};
 use crate::engine::event::RequestId;
+use crate::engine::profile::Times;
 use crate::engine::{PREFILL_SLAB, profile};
 
 /// Drafts with a network.
@@ -150,7 +151,7 @@ impl Drafter for ModelDrafter {
         }
     }
 
-    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Vec<(usize, f64)>, BackendError> {
+    fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
         profile::curve(self.network.as_mut(), profile::Pass::Draft, &profile::DRAFT_ROWS, text, budget)
     }
 

@@ -56,7 +56,6 @@ pub fn load(files: &[PathBuf]) -> Result<Vec<Problem>, String> {
     Ok(problems)
 }
 
-/// The problem of a row.
 fn problem(row: Row) -> Result<Problem, String> {
     let origin = row.origin.clone();
     let at = |why: String| format!("{origin}: {why}");

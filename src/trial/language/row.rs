@@ -29,13 +29,10 @@ pub struct Row {
 
 /// A program and its tests, both in a project.
 pub struct Sources<'a> {
-    /// The project.
     pub project: &'a Project,
     /// The tests file, relative to its root.
     pub tests_file: &'a Path,
-    /// Text of the program.
     pub program: &'a str,
-    /// Text of the tests.
     pub tests: &'a str,
 }
 

@@ -106,7 +106,6 @@ impl Copy {
         put(self.path(), file, text)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

@@ -113,32 +113,7 @@ fn duplicates_share_a_verdict() {
     assert_eq!(session.run().candidates[3].duplicate_of, Some(2), "always the one that is tested");
     session.verdict(2, Status::Passed, "1 check");
     assert!(session.run().testing(0).passed() && session.run().testing(3).passed());
-    assert_eq!(session.run().first_pass, Some(2));
-}
-
-#[test]
-fn the_best_pass_is_chosen_in_every_order() {
-    // All orders in which three verdicts can come, with every set of passing candidates.
-    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
-    for order in orders {
-        for passing in 0..8_usize {
-            let mut session = Session::tested(3);
-            session.key("g");
-            for candidate in order {
-                session.finish(candidate, &body(candidate));
-            }
-            session.done();
-            for candidate in order {
-                let passes = passing & (1 << candidate) != 0;
-                session.verdict(candidate, if passes { Status::Passed } else { Status::Failed }, "");
-            }
-            let first = order.into_iter().find(|c| passing & (1 << c) != 0);
-            assert_eq!(session.run().first_pass, first, "{order:?} {passing:03b}");
-            let best = (0..3).find(|c| passing & (1 << c) != 0);
-            assert_eq!(session.run().pick(true), best, "{order:?} {passing:03b}");
-            assert_eq!(session.run().focus, best.unwrap_or(0), "{order:?} {passing:03b}");
-        }
-    }
+    assert_eq!(session.run().pick, Some(2));
 }
 
 #[test]
@@ -149,13 +124,13 @@ fn the_focus_goes_to_the_first_pass_and_in_the_end_to_the_best() {
         session.finish(candidate, &body(candidate));
     }
     session.verdict(1, Status::Passed, "");
-    assert_eq!((session.run().pick(true), session.run().focus), (Some(1), 1), "the first so far");
+    assert_eq!((session.run().pick, session.run().focus), (Some(1), 1), "the first so far");
     session.done();
     assert_eq!(session.run().focus, 1, "tests have not ended");
     session.verdict(0, Status::Passed, "");
     assert_eq!(session.run().focus, 1);
     session.verdict(2, Status::Failed, "");
-    assert_eq!((session.run().pick(true), session.run().focus), (Some(0), 0), "the best ranked of all");
+    assert_eq!((session.run().pick, session.run().focus), (Some(0), 0), "the best ranked of all");
     session.key("T");
     assert_eq!(session.run().focus, 0, "who tests one again stays there");
 }
@@ -167,7 +142,7 @@ fn when_the_engine_fails_the_first_pass_stays_the_pick() {
     session.finish(1, &body(1));
     session.verdict(1, Status::Passed, "");
     session.event(Event::Failed("out of memory".into()));
-    assert_eq!((session.run().pick(true), session.run().focus), (Some(1), 1));
+    assert_eq!((session.run().pick, session.run().focus), (Some(1), 1));
 }
 
 #[test]
@@ -177,11 +152,11 @@ fn a_pass_does_not_move_a_focus_that_the_user_has_moved() {
     session.key("tab");
     session.finish(2, &body(2));
     session.verdict(2, Status::Passed, "");
-    assert_eq!((session.run().first_pass, session.run().focus), (Some(2), 1));
+    assert_eq!((session.run().pick, session.run().focus), (Some(2), 1));
 }
 
 #[test]
-fn without_tests_the_likeliest_gets_the_focus() {
+fn without_tests_nothing_waits_for_one() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 3);
     session.open(true);
     session.key("g");
@@ -189,7 +164,6 @@ fn without_tests_the_likeliest_gets_the_focus() {
         assert_eq!(session.finish(candidate, &body(candidate)), []);
     }
     session.event(Event::Done(Box::new(Summary { ranking: vec![2, 0, 1], ..Summary::default() })));
-    assert_eq!(session.run().focus, 2);
     assert_eq!(session.run().candidates[2].rank, Some(1));
 }
 

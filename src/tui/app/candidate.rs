@@ -6,7 +6,6 @@ use crate::trial::{Status, Verdict};
 /// Where a candidate is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Asked for.
     Waiting,
     /// The prompt is being computed.
     Prefill,

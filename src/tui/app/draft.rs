@@ -38,12 +38,10 @@ impl Draft {
         &self.area
     }
 
-    /// Its text.
     pub fn text(&self) -> String {
         self.area.lines().join("\n")
     }
 
-    /// Number of lines.
     pub fn lines(&self) -> usize {
         self.area.lines().len()
     }
@@ -284,7 +282,7 @@ mod tests {
         draft.reset();
         assert_eq!(draft.text(), "");
         let mut undone = draft.clone();
-        undone.input(Key::ctrl('u'));
+        undone.input(Key::parse("ctrl-u").unwrap());
         assert_eq!(undone.text(), "hello\nthere");
         draft.previous();
         assert_eq!(draft.text(), "hello\nthere");

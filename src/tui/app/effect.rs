@@ -11,7 +11,6 @@ pub enum Effect {
     Generate {
         /// Its name in all later events.
         run: u64,
-        /// What is to be completed.
         job: Arc<Job>,
         /// Number of candidates.
         n: usize,
@@ -19,47 +18,21 @@ pub enum Effect {
         seed: u64,
     },
     /// End all candidates of a generation.
-    CancelAll {
-        /// Which generation.
-        run: u64,
-    },
+    CancelAll { run: u64 },
     /// End one candidate.
-    Cancel {
-        /// Which generation.
-        run: u64,
-        /// Which candidate.
-        candidate: usize,
-    },
+    Cancel { run: u64, candidate: usize },
     /// Run the tests on a candidate once more.
-    Test {
-        /// Which generation.
-        run: u64,
-        /// Which candidate.
-        candidate: usize,
-    },
+    Test { run: u64, candidate: usize },
     /// The user agreed to tests without isolation.
     AllowUnprotected,
     /// End the trials of a generation, and begin none any more.
-    CancelTests {
-        /// Which generation.
-        run: u64,
-    },
+    CancelTests { run: u64 },
     /// Write a candidate into the file of the job.
-    Apply {
-        /// Which generation.
-        run: u64,
-        /// Which candidate.
-        candidate: usize,
-        /// Its text.
-        text: String,
-    },
+    Apply { run: u64, candidate: usize, text: String },
     /// Make the job anew from its file as it is now.
     ReadAgain,
     /// Test and write the candidates with this job from now on.
-    Use {
-        /// The job.
-        job: Arc<Job>,
-    },
+    Use { job: Arc<Job> },
     /// Take the last `Apply` back.
     Undo,
     /// Put a text on the clipboard.

@@ -16,7 +16,6 @@ pub const PROMPT: &str = "def rolling_max(numbers):\n    \"\"\"The largest numbe
 
 /// A session under test: a state, its clock, and what it asked for.
 pub struct Session {
-    /// The state.
     pub state: State,
     /// The clock.
     pub now: u64,
@@ -74,7 +73,6 @@ impl Session {
         update(&mut self.state, self.now, msg)
     }
 
-    /// A key.
     pub fn key(&mut self, name: &str) -> Vec<Effect> {
         let key = Key::parse(name).unwrap();
         self.send(Msg::Key(key))
@@ -92,7 +90,6 @@ impl Session {
         self.send(Msg::Job { run, event: job::Event::Source(event) })
     }
 
-    /// Tokens of a candidate.
     pub fn tokens(&mut self, candidate: usize, text: &str) -> Vec<Effect> {
         let (ids, logprobs) = (vec![1; 3], vec![-0.25; 3]);
         self.event(Event::Tokens { candidate, text: text.into(), ids, logprobs, drafted: 4, accepted: 2 })
@@ -145,10 +142,24 @@ impl Session {
     /// The generation ends; candidates rank by index.
     pub fn done(&mut self) -> Vec<Effect> {
         let ranking = (0..self.run().candidates.len()).collect();
-        self.event(Event::Done(Box::new(Summary { ranking, tokens_per_second: 131.0, ..Summary::default() })))
+        let effects =
+            self.event(Event::Done(Box::new(Summary { ranking, tokens_per_second: 131.0, ..Summary::default() })));
+        self.settle();
+        effects
     }
 
-    /// A verdict.
+    /// The best ranked is the pick once nothing is to come any more.
+    fn settle(&mut self) {
+        let run = self.run();
+        if run.is_settled() && run.summary.is_some() {
+            let tested = self.state.has_tests();
+            let mut ranked: Vec<usize> = (0..run.candidates.len()).collect();
+            ranked.retain(|&c| run.candidates[c].rank.is_some() && (!tested || run.testing(c).passed()));
+            let best = ranked.into_iter().min_by_key(|&c| run.candidates[c].rank);
+            self.job(job::Event::Pick(best));
+        }
+    }
+
     pub fn verdict(&mut self, candidate: usize, status: Status, message: &str) -> Vec<Effect> {
         let run = self.run().id;
         let verdict = Verdict {
@@ -160,6 +171,10 @@ impl Session {
         };
         let effects = self.send(Msg::Job { run, event: job::Event::Verdict { candidate, outcome: Ok(verdict) } });
         self.begin_trials();
+        if status == Status::Passed && self.run().pick.is_none() {
+            self.job(job::Event::Pick(Some(candidate)));
+        }
+        self.settle();
         effects
     }
 

@@ -18,7 +18,6 @@ pub mod stream;
 pub mod update;
 
 pub use candidate::{Candidate, Phase, Testing};
-pub use draft::Draft;
 pub use effect::Effect;
 pub use msg::Msg;
 pub use run::Run;

@@ -12,7 +12,6 @@ use crate::tui::event::Key;
 pub enum Msg {
     /// A key was pressed.
     Key(Key),
-    /// Text was pasted.
     Paste(String),
     /// The terminal has this many columns and rows.
     Resize(u16, u16),
@@ -22,16 +21,12 @@ pub enum Msg {
     Opened(Result<(SourceInfo, Protection), String>),
     /// Something happened in a generation.
     Job {
-        /// Which generation.
         run: u64,
-        /// What.
         event: Event,
     },
     /// A candidate was written to its file (its path), or why not.
     Applied {
-        /// Which generation.
         run: u64,
-        /// Which candidate.
         candidate: usize,
         /// The file.
         result: Result<String, String>,

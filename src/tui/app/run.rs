@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use super::candidate::{Candidate, Phase, Testing};
 use crate::engine::{StepStats, Summary};
-use crate::job::pick;
 
 /// The rate is averaged over this many ms.
 const RATE_WINDOW: u64 = 2000;
@@ -24,10 +23,8 @@ pub struct Run {
     pub focus: usize,
     /// The user has moved the focus since the start, so nothing else may.
     pub moved: bool,
-    /// The first candidate that passed.
-    pub first_pass: Option<usize>,
-    /// Candidates that came to their end, best first; known once all of them and their tests have ended.
-    ranking: Option<Vec<usize>>,
+    /// The candidate to take, if there is one already.
+    pub pick: Option<usize>,
     /// Prompt tokens computed, and in all.
     pub prefill: (usize, usize),
     /// When it began, in ms.
@@ -63,8 +60,7 @@ impl Run {
             candidates: vec![Candidate::default(); n],
             focus: 0,
             moved: false,
-            first_pass: None,
-            ranking: None,
+            pick: None,
             prefill: (0, 0),
             started: now,
             ended: None,
@@ -98,7 +94,6 @@ impl Run {
         origin.or(own).map_or(&Testing::None, |c| &c.testing)
     }
 
-    /// The focused candidate.
     pub fn focused(&self) -> Option<&Candidate> {
         self.candidates.get(self.focus)
     }
@@ -108,20 +103,10 @@ impl Run {
         !self.is_live() && !self.is_testing()
     }
 
-    /// The candidate to take, if there is one already.
-    pub fn pick(&self, tested: bool) -> Option<usize> {
-        pick(self.ranking.as_deref(), self.first_pass, tested, |c| self.testing(c).passed())
-    }
-
-    /// Moves the focus to the pick unless the user has moved it. Without a summary there is no ranking.
-    pub fn follow_pick(&mut self, tested: bool) {
-        if self.ranking.is_none() && self.is_settled() && self.summary.is_some() {
-            let mut ranked: Vec<usize> = (0..self.candidates.len()).collect();
-            ranked.retain(|&c| self.candidates[c].rank.is_some());
-            ranked.sort_by_key(|&c| self.candidates[c].rank);
-            self.ranking = Some(ranked);
-        }
-        if let Some(pick) = self.pick(tested).filter(|_| !self.moved) {
+    /// The focus goes along unless the user has moved it.
+    pub fn picked(&mut self, pick: Option<usize>) {
+        self.pick = pick.filter(|&c| c < self.candidates.len());
+        if let Some(pick) = self.pick.filter(|_| !self.moved) {
             self.focus = pick;
         }
     }

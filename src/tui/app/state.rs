@@ -34,7 +34,6 @@ pub enum Focus {
 pub enum Loading {
     /// Not yet.
     Opening,
-    /// Ready.
     Ready(SourceInfo),
     /// They cannot be had.
     Failed(String),
@@ -67,7 +66,6 @@ pub enum While {
 /// A line that goes away by itself: with the next key, with time, or as soon as it is no longer true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// What it says.
     pub text: String,
     /// As long as what it is true.
     pub during: While,
@@ -84,10 +82,7 @@ pub enum Question {
         since: u64,
     },
     /// Whether to take a candidate that has not passed its tests.
-    Take {
-        /// Which one.
-        candidate: usize,
-    },
+    Take { candidate: usize },
 }
 
 /// The state of the screen.
@@ -98,11 +93,9 @@ pub struct State {
     pub size: (u16, u16),
     /// The time of the last message, in ms.
     pub now: u64,
-    /// What is to be completed.
     pub job: Arc<Job>,
     /// Options as set at the start; number of candidates and seed change.
     pub options: GenerateOptions,
-    /// The keys.
     pub keys: Keymap,
     /// Whether models and sandbox are ready.
     pub loading: Loading,
@@ -223,7 +216,6 @@ impl State {
         }
     }
 
-    /// Where everything is.
     pub fn layout(&self) -> Layout {
         self.layout_in(self.size)
     }
@@ -308,7 +300,6 @@ impl State {
         self.error = Some(text.into());
     }
 
-    /// The key of an action, as text.
     pub fn key_name(&self, context: Context, action: Action) -> String {
         self.keys.key(context, action).map_or_else(|| "(unbound)".to_owned(), |k| k.to_string())
     }

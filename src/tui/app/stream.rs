@@ -23,8 +23,12 @@ pub fn job(state: &mut State, id: u64, event: Event) {
             }
         }
         Event::Verdict { candidate, outcome } => tested(state, candidate, outcome),
-        // The pick follows from verdicts and ranks, by the rule of the run.
-        Event::Source(_) | Event::Pick(_) | Event::Done(_) => {}
+        Event::Pick(pick) => {
+            run.picked(pick);
+            // The run itself ends what is still being written.
+            run.stopping |= state.stop_on_pass && run.is_live();
+        }
+        Event::Source(_) | Event::Done(_) => {}
     }
 }
 
@@ -108,11 +112,6 @@ fn tested(state: &mut State, index: usize, outcome: Result<Verdict, String>) {
             Testing::Fault(clean(&why))
         }
     };
-    if candidate.testing.passed() && run.first_pass.is_none() {
-        run.first_pass = Some(index);
-        // The run itself ends what is still being written.
-        run.stopping |= state.stop_on_pass && run.is_live();
-    }
     if let Some(why) = fault {
         state.fail(why);
     }

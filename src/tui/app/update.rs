@@ -14,10 +14,6 @@ pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.now = state.now.max(now);
     state.expire();
     let effects = take_in(state, msg);
-    let tested = state.has_tests();
-    if let Some(run) = &mut state.run {
-        run.follow_pick(tested);
-    }
     state.expire();
     effects
 }

@@ -81,13 +81,13 @@ fn role(status: Status) -> Role {
 }
 
 /// What makes a candidate stand out: `IN FILE`, `PICK`.
-pub fn marks(run: &Run, index: usize, tested: bool) -> Vec<Badge> {
+pub fn marks(run: &Run, index: usize) -> Vec<Badge> {
     let mut marks = Vec::new();
     let Some(candidate) = run.candidates.get(index) else { return marks };
     if candidate.applied {
         marks.push(badge("IN FILE", Role::Pick));
     }
-    if run.pick(tested) == Some(index) {
+    if run.pick == Some(index) {
         marks.push(badge("PICK", Role::Pick));
     }
     marks

@@ -79,7 +79,7 @@ fn top(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, focus
     let state = badge::of(run, index);
     let name = if focused { look.style(Role::Selection).add_modifier(Modifier::BOLD) } else { look.style(Role::Title) };
     let mut texts = vec![(label(index), name), (state.text, look.style(state.role))];
-    for mark in badge::marks(run, index, look.state.has_tests()) {
+    for mark in badge::marks(run, index) {
         texts.push((mark.text, look.style(mark.role)));
     }
     let x = pieces(buf, area, area.y, &texts);

@@ -43,7 +43,7 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         let time = verdict.map_or(String::new(), |v| format!("{:.2} s", v.duration_ms as f64 / 1000.0));
         put(buf, row, x, y, &format!("{time:>8}"), look.style(Role::Muted));
         let mut words = verdict.map_or(String::new(), |v| text::one_line(&v.message));
-        for mark in badge::marks(run, index, true) {
+        for mark in badge::marks(run, index) {
             words = format!("{}  {words}", mark.text);
         }
         let x = x + 10;

@@ -15,7 +15,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let tabs: Vec<(String, Role)> = (0..run.candidates.len())
         .map(|i| {
             let state = badge::short(run, i);
-            let pick = if run.pick(look.state.has_tests()) == Some(i) { " PICK" } else { "" };
+            let pick = if run.pick == Some(i) { " PICK" } else { "" };
             let inside = format!("{} {}{pick}", label(i), state.text);
             (if i == run.focus { format!(">{inside}<") } else { format!(" {inside} ") }, state.role)
         })

@@ -63,6 +63,7 @@ pub fn profile() -> Profile {
     Profile {
         main: vec![(1, 10.0), (1024, 11.0)],
         draft: vec![(1, 0.01), (64, 0.01)],
+        read: 0.0,
         survival: (1..=8).map(|j| 0.8f64.powi(j)).collect(),
         table: [(1, 7), (2, 5), (4, 4), (8, 3), (16, 2)].into(),
     }

@@ -28,11 +28,9 @@ pub trait Tiles {
 pub struct Tile {
     /// Codes of the first block of the first panel.
     pub codes: *const Line,
-    /// Its scales.
     pub scales: *const Scales,
     /// Blocks between panels.
     pub stride: usize,
-    /// Number of blocks.
     pub blocks: usize,
     /// First row of the first block, `[blocks][rows]` with `x_stride` rows between blocks.
     pub x: *const InputBlock,

@@ -66,9 +66,7 @@ unsafe impl Plain for Scales {}
 /// A matrix `[outputs, inputs]` as panels `[ceil(outputs / 16)][ceil(inputs / 32)]` of blocks; missing outputs have the scale zero, missing
 /// inputs are zero.
 pub struct Quantized {
-    /// Number of outputs.
     pub outputs: usize,
-    /// Number of inputs.
     pub inputs: usize,
     /// How wide the codes are.
     pub bits: Bits,
@@ -122,12 +120,10 @@ impl Quantized {
         Self { outputs, inputs, bits, codes, scales }
     }
 
-    /// All codes.
     pub fn codes(&self) -> &[Line] {
         &self.codes
     }
 
-    /// All scales.
     pub fn scales(&self) -> &[Scales] {
         &self.scales
     }

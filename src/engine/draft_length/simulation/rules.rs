@@ -120,6 +120,11 @@ fn a_long_prompt_is_not_read_for_a_try() {
 }
 
 #[test]
+fn a_long_prompt_is_read_where_drafts_pay() {
+    hold(Setting { prompt: 200, ..setting(LARGE, 1, 0.12) }, &[0, 2, 3], (1.16, 1.06));
+}
+
+#[test]
 #[ignore = "a table to read, not a test"]
 fn table() {
     let seeds = 40;

@@ -24,7 +24,6 @@ const PROGRAM: &str = "tests";
 pub struct Suite {
     /// The tests file, relative to the root.
     pub file: PathBuf,
-    /// Its text.
     pub text: String,
     /// The file with the candidate, relative to the root.
     pub program: PathBuf,

@@ -8,7 +8,6 @@ use super::text::package_of;
 use crate::trial::language::compiled::not_compiled;
 use crate::trial::language::row::{Context, Copy, Evidence, Tests, Tool, Trial, TrialError, Verdict, decide, nonce};
 
-/// Runs a trial.
 pub fn run(at: &Context, go: &Tool, store: &Store, trial: &Trial) -> Result<Verdict, TrialError> {
     let Tests::Source { name, text } = &trial.tests else {
         return Ok(Verdict::not_run("examples in Go's documentation are not run: give the tests as a file"));

@@ -44,7 +44,6 @@ pub struct Runs<'a> {
     pub limits: Limits,
 }
 
-/// Runs a trial.
 pub fn run(runs: &Runs, trial: &Trial) -> Result<Verdict, TrialError> {
     let Tests::Source { name, text } = &trial.tests else {
         return Ok(Verdict::not_run("JavaScript has no doctests: give the tests as a file"));

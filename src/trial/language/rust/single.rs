@@ -24,7 +24,6 @@ pub const GUARD: &str = include_str!("guard.rs.txt");
 const MACROS: &str = "assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, panic, vec, format, matches, print, \
     println, eprintln, write, writeln, unreachable, todo, unimplemented, concat, stringify, line, file, include_str, env";
 
-/// Runs a trial.
 pub fn run(at: &Context, rustc: &Tool, trial: &Trial) -> Result<Verdict, TrialError> {
     let Tests::Source { name, text } = &trial.tests else {
         return Ok(Verdict::not_run("examples in Rust's documentation are not run: give the tests as a file"));

@@ -6,7 +6,6 @@ use crate::language::Language;
 /// A test function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestFunction {
-    /// Its name.
     pub name: String,
     /// It is expected to panic.
     pub panics: bool,
