@@ -1,4 +1,5 @@
-//! FNV-1a, 64 bit: the same on every machine and in every version. It protects against accidents, not against intent.
+//! FNV-1a, 64 bit: the same on every machine and in every version. It protects against accidents, not against
+//! intent.
 
 /// The hash of nothing.
 pub const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;

@@ -1,4 +1,5 @@
-//! `bass-tui`: N candidate completions of one prompt at nearly the price of one, picked by running the user's tests.
+//! `bass-tui`: N candidate completions of one prompt at nearly the price of one, picked by running the user's
+//! tests.
 //!
 //! The rooms and the direction of their arrows are described in `docs/architecture.md`.
 

@@ -2,9 +2,10 @@
 
 /// Removes everything from `text` that could act on a terminal instead of being read.
 ///
-/// Gone are escape sequences (also unfinished ones and their 8-bit forms, with the text they carry), control characters but newline
-/// and tab, direction overrides and isolates, and invisible format characters. CR LF becomes a newline, and of a line that was
-/// written over by carriage returns the last writing stays, as on a terminal. Cleaning twice changes nothing more.
+/// Gone are escape sequences (also unfinished ones and their 8-bit forms, with the text they carry), control
+/// characters but newline and tab, direction overrides and isolates, and invisible format characters. CR LF
+/// becomes a newline, and of a line that was written over by carriage returns the last writing stays, as on a
+/// terminal. Cleaning twice changes nothing more.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     // Where the current line begins in `out`, for carriage returns.
@@ -36,7 +37,8 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// The first thing `text` says, on one line of at most `max_columns` columns: cleaned, white space collapsed, the cut marked with `…`.
+/// The first thing `text` says, on one line of at most `max_columns` columns: cleaned, white space collapsed,
+/// the cut marked with `…`.
 pub fn clean_line(text: &str, max_columns: usize) -> String {
     use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
     let words: Vec<String> = clean(text).split_whitespace().map(str::to_owned).collect();
@@ -101,7 +103,8 @@ fn control_sequence(chars: &mut Chars) {
     chars.next_if(|c| ('@'..='~').contains(c));
 }
 
-/// OSC, DCS, APC, PM, SOS: text up to BEL, ST or the end. An unfinished one ends at the line, so that it cannot swallow all that follows.
+/// OSC, DCS, APC, PM, SOS: text up to BEL, ST or the end. An unfinished one ends at the line, so that it
+/// cannot swallow all that follows.
 fn control_string(chars: &mut Chars) {
     while let Some(&c) = chars.peek() {
         match c {

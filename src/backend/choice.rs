@@ -12,7 +12,8 @@ pub struct ChoiceRules<'a> {
     pub accept: Accept,
     /// Key of all randomness.
     pub seed: u64,
-    /// Only ids below this are proposed: the main model's vocabulary, which may be smaller than the draft model's.
+    /// Only ids below this are proposed: the main model's vocabulary, which may be smaller than the draft
+    /// model's.
     pub vocab: usize,
 }
 

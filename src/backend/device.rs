@@ -11,7 +11,8 @@ use crate::model::Model;
 pub struct Device {
     /// As in `--device`.
     pub name: &'static str,
-    /// What this machine has of it, or why it cannot be used here: the rest of a sentence that begins with the name.
+    /// What this machine has of it, or why it cannot be used here: the rest of a sentence that begins with
+    /// the name.
     pub probe: fn() -> Result<Found, String>,
 }
 

@@ -34,10 +34,12 @@ pub struct Span {
 pub struct Rows<'a> {
     /// Token ids `[rows]`.
     pub tokens: &'a [u32],
-    /// The spans, in the order of their rows; their lengths add up to `tokens.len()`. A sequence occurs at most once.
+    /// The spans, in the order of their rows; their lengths add up to `tokens.len()`. A sequence occurs at
+    /// most once.
     pub spans: &'a [Span],
-    /// `None`: the rows of a span follow one another. Else each is a node of a tree `[rows]` and follows the row of
-    /// its span with this number, which comes before it, or, with [`Rows::ROOT`], the position before the span.
+    /// `None`: the rows of a span follow one another. Else each is a node of a tree `[rows]` and follows the
+    /// row of its span with this number, which comes before it, or, with [`Rows::ROOT`], the position before
+    /// the span.
     pub parents: Option<&'a [u32]>,
 }
 
@@ -83,8 +85,8 @@ pub struct NetworkInfo {
 
 /// One loaded model on one device.
 ///
-/// Arithmetic is row-invariant: the result of a row depends only on the tokens of its own sequence, never on how many
-/// other rows, spans or threads take part in the pass.
+/// Arithmetic is row-invariant: the result of a row depends only on the tokens of its own sequence, never on
+/// how many other rows, spans or threads take part in the pass.
 pub trait Network: Send {
     /// Number of logits per row.
     fn vocab_size(&self) -> usize;
@@ -98,38 +100,40 @@ pub trait Network: Send {
     /// Opens an empty sequence with room for `capacity` positions. After its prefill it may be forked.
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError>;
 
-    /// Makes `n` sequences that start as copies of `prompt`: they read its K/V, which is stored once, and own a private
-    /// tail of `tail` further positions. While it has forks, `prompt` itself takes no rows. It may be closed before
-    /// its forks; its K/V lives until the last of them is closed.
+    /// Makes `n` sequences that start as copies of `prompt`: they read its K/V, which is stored once, and own
+    /// a private tail of `tail` further positions. While it has forks, `prompt` itself takes no rows. It may
+    /// be closed before its forks; its K/V lives until the last of them is closed.
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError>;
 
-    /// Cuts a prompt back to its first `len` positions and gives it room for `capacity`. Its forks keep what they read.
+    /// Cuts a prompt back to its first `len` positions and gives it room for `capacity`. Its forks keep what
+    /// they read.
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError>;
 
     /// Runs `rows` through the network, stores the K/V of each row and sets the length of every sequence to
-    /// `start + len` of its span; `start` must not be larger than that length was. Rows of a tree need room for one
-    /// position each, too, but count only once a path of them is [kept](Network::keep): the length becomes `start`.
-    /// Returns the number of rows of the wanted output, which are in row order.
+    /// `start + len` of its span; `start` must not be larger than that length was. Rows of a tree need room
+    /// for one position each, too, but count only once a path of them is [kept](Network::keep): the length
+    /// becomes `start`. Returns the number of rows of the wanted output, which are in row order.
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError>;
 
-    /// Drafts `lengths[i]` tokens for candidate i, all rounds in one call: reads the candidate's unread tokens, draws,
-    /// reads what was drawn, and so on; the last token is not read. What is drawn stays with this network's device
-    /// until it is verified. A token that this network's vocabulary lacks is read as 0.
+    /// Drafts `lengths[i]` tokens for candidate i, all rounds in one call: reads the candidate's unread
+    /// tokens, draws, reads what was drawn, and so on; the last token is not read. What is drawn stays with
+    /// this network's device until it is verified. A token that this network's vocabulary lacks is read as 0.
     fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
 
-    /// Reads each candidate's unread tokens and its draft, accepts what the rules accept, and draws one token more.
-    /// Afterwards the sequence holds the candidate's tokens and the accepted drafts; rejected rows are gone.
+    /// Reads each candidate's unread tokens and its draft, accepts what the rules accept, and draws one token
+    /// more. Afterwards the sequence holds the candidate's tokens and the accepted drafts; rejected rows are
+    /// gone.
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError>;
 
     /// Number of positions of `seq` that hold valid K/V.
     fn len(&self, seq: SeqId) -> usize;
 
-    /// Sets (never increments) the number of valid positions: rows beyond `len` are dropped. Not below the length of
-    /// the shared prompt, and not above the current length.
+    /// Sets (never increments) the number of valid positions: rows beyond `len` are dropped. Not below the
+    /// length of the shared prompt, and not above the current length.
     fn set_len(&mut self, seq: SeqId, len: usize);
 
-    /// Appends a path of the last pass's tree to the sequence: rows of its span, each the parent of the next, from a
-    /// root on. The tree's other rows are gone.
+    /// Appends a path of the last pass's tree to the sequence: rows of its span, each the parent of the next,
+    /// from a root on. The tree's other rows are gone.
     fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError>;
 
     /// Gives the sequence's memory back.

@@ -29,7 +29,8 @@ pub fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct TestArgs {
-    /// A tests file, auto for the >>> examples of the docstring, or none [default: the examples, if there are any]
+    /// A tests file, auto for the >>> examples of the docstring, or none [default: the examples, if there are
+    /// any]
     #[arg(long, value_name = "FILE|auto|none")]
     pub tests: Option<String>,
 }
@@ -50,8 +51,9 @@ impl TestArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct ConsentArgs {
-    /// Run model-written code even where this system cannot keep it from your files and network: it can then do whatever
-    /// you can. Without this such a system asks first, or refuses (`bass-tui doctor` tells which yours is)
+    /// Run model-written code even where this system cannot keep it from your files and network: it can then
+    /// do whatever you can. Without this such a system asks first, or refuses (`bass-tui doctor` tells which
+    /// yours is)
     #[arg(long)]
     pub unprotected: bool,
 }

@@ -1,4 +1,5 @@
-//! `bass-tui bench`: what draft lengths cost and gain with these models on this machine, measured side by side.
+//! `bass-tui bench`: what draft lengths cost and gain with these models on this machine, measured side by
+//! side.
 
 mod figures;
 mod measure;
@@ -96,8 +97,8 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     repeat: usize,
-    /// Instead of all that: measure what passes of the models cost and how far drafts survive, print it, and keep it for the
-    /// draft lengths auto and table
+    /// Instead of all that: measure what passes of the models cost and how far drafts survive, print it, and
+    /// keep it for the draft lengths auto and table
     #[arg(long, help_heading = "What to measure")]
     profile: bool,
     /// Print one JSON object

@@ -63,14 +63,16 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     prompt_ids: Option<String>,
-    /// A text that the candidates may quote, such as an older version: drafts are looked up in it (see --draft lookup)
+    /// A text that the candidates may quote, such as an older version: drafts are looked up in it (see
+    /// --draft lookup)
     #[arg(long, value_name = "FILE", help_heading = "Models")]
     reference: Option<PathBuf>,
     #[command(flatten)]
     options: CompletionFlags,
     #[command(flatten)]
     tests: TestArgs,
-    /// Command that tests a candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are filled in
+    /// Command that tests a candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are filled
+    /// in
     #[arg(long, value_name = "CMD", help_heading = "Tests", conflicts_with = "tests")]
     test_command: Option<String>,
     #[command(flatten)]

@@ -60,8 +60,8 @@ pub struct Args {
     /// The k of pass@k
     #[arg(long, value_name = "K,K", default_value = "1", help_heading = "Evaluation", allow_negative_numbers = true)]
     k: String,
-    /// Score given solutions, with no model: canonical for those that came with the problems, or a file of samples, with `task_id` and
-    /// `completion` (what follows the prompt) or `solution` (a whole program)
+    /// Score given solutions, with no model: canonical for those that came with the problems, or a file of
+    /// samples, with `task_id` and `completion` (what follows the prompt) or `solution` (a whole program)
     #[arg(long, value_name = "canonical|FILE", help_heading = "Evaluation")]
     solutions: Option<String>,
     /// Keep results in this file, problem by problem; if it is there, go on with it

@@ -56,7 +56,8 @@ impl Report {
         serde_json::to_string(&json).unwrap_or_default()
     }
 
-    /// The table for stderr, best candidate first. `sandbox` is the summary of the protection, when there were tests.
+    /// The table for stderr, best candidate first. `sandbox` is the summary of the protection, when there
+    /// were tests.
     pub fn table(&self, sandbox: Option<&str>) -> String {
         let mut out = String::new();
         for &c in &self.summary.ranking {

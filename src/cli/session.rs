@@ -28,7 +28,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Reads the config file, lays `flags` over it, and reads the catalog; doubtful settings are reported on stderr.
+    /// Reads the config file, lays `flags` over it, and reads the catalog; doubtful settings are reported on
+    /// stderr.
     pub fn open<const GROUPS: u8>(flags: &Flags<GROUPS>) -> Result<Self, Failure> {
         let paths = Paths::find().map_err(Failure::input)?;
         let (mut settings, warnings) = Settings::load(&paths).map_err(Failure::input)?;
@@ -83,7 +84,8 @@ pub fn unusable(error: &SourceError) -> Failure {
     }
 }
 
-/// The runner to use for tests in a language, if they are in one: where nothing protects the user, only after a yes.
+/// The runner to use for tests in a language, if they are in one: where nothing protects the user, only after
+/// a yes.
 pub fn consent(runner: Runner, language: Option<Language>, unprotected: bool) -> Result<Runner, Failure> {
     if let Some(Err(error)) = language.map(|language| runner.check_language(language)) {
         return Err(Failure::internal(format!("the tests cannot be run: {error}, or use --tests none")));
@@ -118,7 +120,8 @@ pub fn check_tests(runner: &Runner, language: Option<Language>, tests: &Tests) -
     })
 }
 
-/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they end the program.
+/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they
+/// end the program.
 pub fn on_interrupt<M: Send + 'static>(
     send: &Sender<M>,
     listening: &Arc<AtomicBool>,

@@ -1,4 +1,5 @@
-//! Writing a candidate into its file, and the way back. Files are replaced in one step: nobody ever sees half of one.
+//! Writing a candidate into its file, and the way back. Files are replaced in one step: nobody ever sees half
+//! of one.
 
 use std::fs;
 use std::io::Write;
@@ -24,10 +25,11 @@ pub struct Applied {
 }
 
 impl Target {
-    /// Writes `candidate` into the file: atomically, keeping mode, owner where the system allows it, line ends, byte order mark and the
-    /// final newline. A symbolic link stays one: the file it leads to is written. Refuses when the file is not what was read, unless only the text
-    /// above the function has changed: then the function is written where it stands now. A copy of
-    /// the file as it was goes into `backups`, if given. Returns the way back.
+    /// Writes `candidate` into the file: atomically, keeping mode, owner where the system allows it, line
+    /// ends, byte order mark and the final newline. A symbolic link stays one: the file it leads to is
+    /// written. Refuses when the file is not what was read, unless only the text above the function has
+    /// changed: then the function is written where it stands now. A copy of the file as it was goes into
+    /// `backups`, if given. Returns the way back.
     pub fn apply(&self, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
         let Some(path) = &self.path else {
             return Err(CodeError::NotAFile { name: self.name.clone() });

@@ -1,5 +1,5 @@
-//! Where functions and classes are defined, read from a syntax tree: the same walk for every language, which differs only in the
-//! names of its nodes.
+//! Where functions and classes are defined, read from a syntax tree: the same walk for every language, which
+//! differs only in the names of its nodes.
 
 use super::syntax;
 

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Why something could not be done with a piece of code. Every message is a sentence that says what to do next.
+/// Why something could not be done with a piece of code. Every message is a sentence that says what to do
+/// next.
 #[derive(Debug, thiserror::Error)]
 pub enum CodeError {
     /// What was pointed at cannot be understood.

@@ -1,8 +1,9 @@
 //! Code as text: the function under the cursor, its prompt, splicing a candidate into a file.
 //!
-//! Knows neither engine nor screen. What differs between languages is a row of the table in `rules.rs`; the rest of the room works on
-//! text and bytes only. Python is read by its indentation (`python/`); the languages whose blocks stand in braces share `braces/`, and
-//! each has a folder with the data that is its own.
+//! Knows neither engine nor screen. What differs between languages is a row of the table in `rules.rs`; the
+//! rest of the room works on text and bytes only. Python is read by its indentation (`python/`); the
+//! languages whose blocks stand in braces share `braces/`, and each has a folder with the data that is its
+//! own.
 
 mod apply;
 mod braces;
@@ -50,19 +51,19 @@ pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
     functions.into_iter().map(|f| FunctionName { name: f.name, line: f.line, finished: f.finished }).collect()
 }
 
-/// Where a function body that starts at the beginning of `text` ends: the byte length to keep, `None` while it may go on. `indent` is
-/// the indentation of the `def` line in columns.
+/// Where a function body that starts at the beginning of `text` ends: the byte length to keep, `None` while
+/// it may go on. `indent` is the indentation of the `def` line in columns.
 ///
-/// In Python it ends once a line has begun that no longer belongs to it, and what is kept ends after the line end of the last line that
-/// is not blank. Where blocks stand in braces it ends with the brace that closes the function. The answer never changes when text is added: once it is
-/// `Some(k)`, it is `Some(k)` for every longer text.
+/// In Python it ends once a line has begun that no longer belongs to it, and what is kept ends after the line
+/// end of the last line that is not blank. Where blocks stand in braces it ends with the brace that closes
+/// the function. The answer never changes when text is added: once it is `Some(k)`, it is `Some(k)` for every
+/// longer text.
 pub fn function_end(language: Language, indent: usize, text: &str) -> Option<usize> {
     (rules::of(language).function_end)(indent, text)
 }
 
-/// What of the model's `text` is the function's body: cut where the function ends, without its closing brace, without blank lines at the
-/// end, line ends `\n`.
-/// Ends with exactly one newline unless it is empty.
+/// What of the model's `text` is the function's body: cut where the function ends, without its closing brace,
+/// without blank lines at the end, line ends `\n`. Ends with exactly one newline unless it is empty.
 pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
     // As it will stand: the line break at its end can end what would else be open, such as `'}` in Rust.
     let text = format!("{}\n", text.trim_end());
@@ -74,12 +75,14 @@ pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
     }
 }
 
-/// `text` in a form in which two candidates that differ only in white space, blank lines and comments are equal.
+/// `text` in a form in which two candidates that differ only in white space, blank lines and comments are
+/// equal.
 pub fn normalise(language: Language, text: &str) -> String {
     (rules::of(language).normalise)(text)
 }
 
-/// `text` with its comments and strings blanked, byte for byte, so that what is left is code; of languages with braces only.
+/// `text` with its comments and strings blanked, byte for byte, so that what is left is code; of languages
+/// with braces only.
 pub fn blanked(language: Language, text: &str) -> String {
     let Some(lexicon) = rules::of(language).lexicon else { return text.to_owned() };
     let mut bytes = text.as_bytes().to_vec();

@@ -13,7 +13,8 @@ fn is_below(path: &Path) -> bool {
     path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
 }
 
-/// A file name as it stands in the head of a patch: quoted where it holds what would end it, and with a tab after a name with spaces.
+/// A file name as it stands in the head of a patch: quoted where it holds what would end it, and with a tab
+/// after a name with spaces.
 fn header(side: &str, name: &str) -> String {
     let name = name.replace('\\', if cfg!(windows) { "/" } else { "\\" });
     if name.contains(|c: char| c.is_control() || matches!(c, '"' | '\\')) {
@@ -31,8 +32,8 @@ fn header(side: &str, name: &str) -> String {
 }
 
 impl Target {
-    /// The change that `candidate` makes, as a unified diff that `patch -p1` and `git apply` take. The file is named as it was given, an
-    /// absolute path by its last part.
+    /// The change that `candidate` makes, as a unified diff that `patch -p1` and `git apply` take. The file
+    /// is named as it was given, an absolute path by its last part.
     pub fn diff(&self, candidate: &str) -> String {
         let after = self.splice_bytes(candidate);
         let (before, after) = (String::from_utf8_lossy(&self.original), String::from_utf8_lossy(&after));
@@ -48,7 +49,8 @@ impl Target {
         diff.unified_diff().header(&header("a/", &name), &header("b/", &name)).to_string()
     }
 
-    /// Writes [`Target::diff`] into a new file in `folder`, so that a candidate that could not be applied is not lost. Returns the file.
+    /// Writes [`Target::diff`] into a new file in `folder`, so that a candidate that could not be applied is
+    /// not lost. Returns the file.
     pub fn save_patch(&self, candidate: &str, folder: &Path) -> Result<PathBuf, CodeError> {
         let failed = |path: &Path, source| CodeError::Io { path: path.to_path_buf(), doing: "written", source };
         fs::create_dir_all(folder).map_err(|e| failed(folder, e))?;

@@ -18,7 +18,8 @@ pub(super) struct Rules {
     pub goes_on: fn(&str, &Function) -> bool,
     /// See [`super::function_end`].
     pub function_end: fn(usize, &str) -> Option<usize>,
-    /// How much of a candidate stands inside the function's block: all that [`Rules::function_end`] keeps, but for a closing brace.
+    /// How much of a candidate stands inside the function's block: all that [`Rules::function_end`] keeps,
+    /// but for a closing brace.
     pub inside: fn(usize, &str) -> usize,
     /// See [`super::normalise`].
     pub normalise: fn(&str) -> String,
@@ -49,16 +50,19 @@ pub(super) struct Function {
     pub finished: bool,
     /// Whether its body is missing on purpose: an abstract method, one of several typed signatures.
     pub declaration: bool,
-    /// From where the stub is shown to the model: the comment above, if it stands in for the docstring, else `range.start`.
+    /// From where the stub is shown to the model: the comment above, if it stands in for the docstring, else
+    /// `range.start`.
     pub stub: usize,
-    /// From the first decorator or the head to the end of the body, with its closing brace; where blocks stand in braces, from the
-    /// comment above.
+    /// From the first decorator or the head to the end of the body, with its closing brace; where blocks
+    /// stand in braces, from the comment above.
     pub range: Range<usize>,
     /// What a candidate replaces.
     pub body: Range<usize>,
-    /// What has to stand between the text before the body and the candidate so that the candidate begins on a line of its own.
+    /// What has to stand between the text before the body and the candidate so that the candidate begins on a
+    /// line of its own.
     pub lead: String,
-    /// What has to stand between the candidate and the text after the body: a closing brace that is missing, the indentation of one.
+    /// What has to stand between the candidate and the text after the body: a closing brace that is missing,
+    /// the indentation of one.
     pub tail: String,
     /// The docstring, with its quotes.
     pub docstring: Option<Range<usize>>,

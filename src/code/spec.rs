@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::CodeError;
 
-/// What the user pointed at: a file and a place in it, as in `stats.py:mean`, `stats.py:12`, `stats.py::Class::method`.
+/// What the user pointed at: a file and a place in it, as in `stats.py:mean`, `stats.py:12`,
+/// `stats.py::Class::method`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetSpec {
     /// The file.
@@ -25,8 +26,8 @@ pub enum Place {
 }
 
 impl TargetSpec {
-    /// Reads `FILE`, `FILE:FUNCTION`, `FILE:Class.method`, `FILE:LINE`, `FILE:LINE:COLUMN` (the column does not matter) and
-    /// `FILE::Class::method`. An existing file of exactly this name wins.
+    /// Reads `FILE`, `FILE:FUNCTION`, `FILE:Class.method`, `FILE:LINE`, `FILE:LINE:COLUMN` (the column does
+    /// not matter) and `FILE::Class::method`. An existing file of exactly this name wins.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
         Self::parse_where(text, &|path| path.is_file())
     }
@@ -40,7 +41,8 @@ impl TargetSpec {
         if is_file(Path::new(text)) {
             return Ok(Self { path: text.into(), place: Place::Any });
         }
-        // A double colon may be part of the file's name: the first one that follows an existing file counts, else the first.
+        // A double colon may be part of the file's name: the first one that follows an existing file counts,
+        // else the first.
         let split = |at: usize| (&text[..at], &text[at + 2..]);
         let pairs = || text.match_indices("::").map(|(at, _)| split(at));
         if let Some((path, name)) = pairs().find(|(path, _)| is_file(Path::new(path))).or_else(|| pairs().next()) {

@@ -3,8 +3,8 @@
 use super::{Target, rules, text, trim_candidate};
 
 impl Target {
-    /// What becomes the body: the lines under the stub and the model's text, trimmed to the function, in the indentation of the file,
-    /// ending with one newline; empty if there is nothing.
+    /// What becomes the body: the lines under the stub and the model's text, trimmed to the function, in the
+    /// indentation of the file, ending with one newline; empty if there is nothing.
     pub fn completion(&self, candidate: &str) -> String {
         let trimmed = trim_candidate(self.language, self.indent, &format!("{}{candidate}", self.typed));
         let Some(want) = &self.body_indent else { return trimmed };
@@ -13,7 +13,8 @@ impl Target {
         (rules::of(self.language).reindent)(&trimmed, outer, want)
     }
 
-    /// The whole text with `candidate` in place of the body. `candidate` is the model's text after [`Target::prompt`].
+    /// The whole text with `candidate` in place of the body. `candidate` is the model's text after
+    /// [`Target::prompt`].
     pub fn splice(&self, candidate: &str) -> String {
         [&self.text[..self.body.start], &self.insertion(candidate), &self.text[self.body.end..]].concat()
     }
@@ -23,14 +24,15 @@ impl Target {
         self.completion(candidate).trim_end() == self.completion("").trim_end()
     }
 
-    /// When a candidate has come to the end of the function: how much of it to keep. See [`super::function_end`].
+    /// When a candidate has come to the end of the function: how much of it to keep. See
+    /// [`super::function_end`].
     pub fn end_of(&self, candidate: &str) -> Option<usize> {
         let end = super::function_end(self.language, self.indent, &format!("{}{candidate}", self.typed))?;
         Some(end.saturating_sub(self.typed.len()))
     }
 
-    /// The bytes of the file with `candidate` in place of the body, and the stub as it was edited: in the file's line ends, all other
-    /// bytes as they were.
+    /// The bytes of the file with `candidate` in place of the body, and the stub as it was edited: in the
+    /// file's line ends, all other bytes as they were.
     pub fn splice_bytes(&self, candidate: &str) -> Vec<u8> {
         let read = self.as_read();
         let start = if self.read.is_some() { read.stub } else { self.body.start };

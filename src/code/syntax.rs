@@ -1,4 +1,5 @@
-//! Syntax trees, of texts without errors only: near an error a tree loses definitions and puts others in the wrong place.
+//! Syntax trees, of texts without errors only: near an error a tree loses definitions and puts others in the
+//! wrong place.
 
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 

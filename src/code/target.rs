@@ -25,11 +25,12 @@ pub struct Target {
     pub text: String,
     /// Name of the function, dotted for methods.
     pub name: String,
-    /// Bytes of `text` from the first decorator or `def` to the end of the body. Where blocks stand in braces: from the comments and
-    /// attributes above to after the closing brace.
+    /// Bytes of `text` from the first decorator or `def` to the end of the body. Where blocks stand in
+    /// braces: from the comments and attributes above to after the closing brace.
     pub function: Range<usize>,
-    /// Bytes of `text` that a candidate replaces: from the start of the line after signature and docstring to the end of the body (from
-    /// the colon, for a body on the line of the `def`). Where blocks stand in braces: their inside. May be empty.
+    /// Bytes of `text` that a candidate replaces: from the start of the line after signature and docstring to
+    /// the end of the body (from the colon, for a body on the line of the `def`). Where blocks stand in
+    /// braces: their inside. May be empty.
     pub body: Range<usize>,
     /// Columns of indentation of the `def` line.
     pub indent: usize,
@@ -37,7 +38,8 @@ pub struct Target {
     pub line: usize,
     /// Bytes of `text` that hold the docstring, with its quotes.
     pub docstring: Option<Range<usize>>,
-    /// What stands between the text before the body and a candidate: empty, or what puts the candidate on a line of its own.
+    /// What stands between the text before the body and a candidate: empty, or what puts the candidate on a
+    /// line of its own.
     pub(super) lead: String,
     /// What stands between a candidate and the text after the body.
     pub(super) tail: String,
@@ -104,8 +106,9 @@ impl Target {
         Some(Self { prompt: text.to_owned(), typed, ..source.target(&[], &this) })
     }
 
-    /// The prompt for the model: what the stub needs (imports and constants it names, the header of its class) and the stub
-    /// up to where a candidate begins. A plain function that needs nothing is its stub and nothing else.
+    /// The prompt for the model: what the stub needs (imports and constants it names, the header of its
+    /// class) and the stub up to where a candidate begins. A plain function that needs nothing is its stub
+    /// and nothing else.
     pub fn prompt(&self) -> String {
         self.prompt.clone()
     }
@@ -121,8 +124,8 @@ impl Target {
         [&self.text[self.stub..self.body.start], &self.lead, line_end, &self.typed].concat()
     }
 
-    /// The same place in the same file with another stub: head and docstring may differ, whole lines under it stay in front of a
-    /// candidate.
+    /// The same place in the same file with another stub: head and docstring may differ, whole lines under it
+    /// stay in front of a candidate.
     pub fn with_stub(&self, stub: &str) -> Result<Self, CodeError> {
         let read = self.as_read();
         if stub == read.stub() {
@@ -152,7 +155,8 @@ impl Target {
         docstring.lines().any(|l| l.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']).starts_with(">>>"))
     }
 
-    /// The same function in a file whose bytes are now `bytes`: nothing but the text above it has changed, and there is only one like it.
+    /// The same function in a file whose bytes are now `bytes`: nothing but the text above it has changed,
+    /// and there is only one like it.
     pub(super) fn moved_to(&self, bytes: Vec<u8>) -> Option<Self> {
         if let Some(read) = &self.read {
             return read.moved_to(bytes)?.with_stub(&self.stub()).ok();
@@ -207,7 +211,8 @@ impl Source {
     }
 }
 
-/// The outermost function behind byte `from` that `text` ends in, with its head or with lines of its own under it.
+/// The outermost function behind byte `from` that `text` ends in, with its head or with lines of its own
+/// under it.
 fn reaching(text: &str, language: Language, from: usize) -> Option<Function> {
     let rules = rules::of(language);
     let is_blank = |from: usize| text[from..].trim().is_empty();
@@ -260,7 +265,8 @@ fn choose<'f>(file: String, text: &str, functions: &'f [Function], place: &Place
     }
 }
 
-/// The function with this dotted name, or the only one whose name ends with it. Of several with one name, the only unfinished one.
+/// The function with this dotted name, or the only one whose name ends with it. Of several with one name, the
+/// only unfinished one.
 fn named<'f>(file: String, functions: &'f [Function], name: &str) -> Result<&'f Function, CodeError> {
     let suffix = format!(".{name}");
     let mut matching: Vec<&Function> = functions.iter().filter(|f| f.name == name).collect();
@@ -290,8 +296,8 @@ fn last_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// The innermost function that holds the 1-based `line`, the comment that describes it included. Blank lines after a function belong to it: that is where the cursor stands when
-/// the body is about to be written.
+/// The innermost function that holds the 1-based `line`, the comment that describes it included. Blank lines
+/// after a function belong to it: that is where the cursor stands when the body is about to be written.
 fn at_line<'f>(text: &str, functions: &'f [Function], line: usize) -> Option<&'f Function> {
     let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let at = starts.nth(line.checked_sub(1)?)?;

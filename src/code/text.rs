@@ -1,4 +1,5 @@
-//! The bytes of a file as text and back: byte order mark, line ends, the way from a place in the text to a place in the bytes.
+//! The bytes of a file as text and back: byte order mark, line ends, the way from a place in the text to a
+//! place in the bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +15,8 @@ pub(super) enum LineEnd {
     Windows,
 }
 
-/// The text of a file without byte order mark and with `\n` at the line ends, or the offset of the first byte that is not UTF-8.
+/// The text of a file without byte order mark and with `\n` at the line ends, or the offset of the first byte
+/// that is not UTF-8.
 pub(super) fn decode(bytes: &[u8]) -> Result<String, usize> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(decode_str(text).0.into_owned()),
@@ -43,8 +45,8 @@ pub(super) fn offset_in(bytes: &[u8], text_offset: usize) -> usize {
     at
 }
 
-/// `bytes` with the part that decodes to `range` of their text replaced by `insert`, whose line ends become those of the file. All other
-/// bytes stay.
+/// `bytes` with the part that decodes to `range` of their text replaced by `insert`, whose line ends become
+/// those of the file. All other bytes stay.
 pub(super) fn replace(bytes: &[u8], range: &Range<usize>, insert: &str) -> Vec<u8> {
     let line_end = std::str::from_utf8(bytes).map_or(LineEnd::Unix, |t| decode_str(t).1);
     let insert = match line_end {

@@ -21,7 +21,8 @@ pub type Sink<'a> = &'a mut dyn FnMut(RequestId, Event);
 
 /// A main model, perhaps something that drafts for it, and the requests that they work on.
 ///
-/// Passive: [`submit`](Engine::submit) queues a request, every [`step`](Engine::step) advances all that have joined the batch.
+/// Passive: [`submit`](Engine::submit) queues a request, every [`step`](Engine::step) advances all that have
+/// joined the batch.
 pub struct Engine {
     pub(super) main: Box<dyn Network>,
     pub(super) tokenizer: Tokenizer,
@@ -166,8 +167,9 @@ impl Engine {
         options.sampling.check().map_err(EngineError::Request)
     }
 
-    /// Ends a candidate, or all of a request, before the next step; what is there so far is kept. A single candidate of a request that
-    /// has not begun ends when it begins. A request that is not known is over already.
+    /// Ends a candidate, or all of a request, before the next step; what is there so far is kept. A single
+    /// candidate of a request that has not begun ends when it begins. A request that is not known is over
+    /// already.
     pub fn cancel(&mut self, request: RequestId, candidate: Option<usize>) {
         let waiting = self.waiting.iter_mut().map(|(_, group)| group);
         let joining = self.joining.iter_mut().map(|joining| &mut joining.group);
@@ -182,8 +184,8 @@ impl Engine {
         self.waiting.is_empty() && self.joining.is_none() && self.groups.is_empty()
     }
 
-    /// One step of everything: a slab of the prompt that is being read, then one token or more for every live candidate. Returns false
-    /// when there is nothing left to do. After an error all requests are gone.
+    /// One step of everything: a slab of the prompt that is being read, then one token or more for every live
+    /// candidate. Returns false when there is nothing left to do. After an error all requests are gone.
     pub fn step(&mut self, sink: Sink<'_>) -> Result<bool, EngineError> {
         self.waiting.retain_mut(|(_, group)| {
             let stays = !group.is_cancelled_whole();
@@ -226,8 +228,9 @@ impl Engine {
         }
     }
 
-    /// Writes the candidates of one prompt, with no other request in the batch. `cancelled(i)` is asked between steps; everything that happens
-    /// goes to `sink`, the last event being `Done`, which is also returned.
+    /// Writes the candidates of one prompt, with no other request in the batch. `cancelled(i)` is asked
+    /// between steps; everything that happens goes to `sink`, the last event being `Done`, which is also
+    /// returned.
     pub fn generate(
         &mut self,
         prompt: &[u32],
@@ -310,8 +313,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Makes room for a prompt. The last token of the prompt is the first row of the first step, so that every candidate always
-    /// has K/V for all its tokens but the last.
+    /// Makes room for a prompt. The last token of the prompt is the first row of the first step, so that
+    /// every candidate always has K/V for all its tokens but the last.
     fn open(&mut self, prompt: Vec<u32>, mut group: Group, sink: Sink<'_>) {
         group.start = Instant::now();
         let (n, total) = (group.options.n, prompt.len());

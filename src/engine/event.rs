@@ -20,8 +20,9 @@ pub enum FinishReason {
     Cancelled,
 }
 
-/// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Tokens` and
-/// `Finished` (one per candidate) interleaved with one `Step` per decode step, then `Done`; or `Refused` at the start, or `Failed` at any point.
+/// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Tokens`
+/// and `Finished` (one per candidate) interleaved with one `Step` per decode step, then `Done`; or `Refused`
+/// at the start, or `Failed` at any point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Prompt tokens computed so far.

@@ -1,7 +1,8 @@
 //! The BASS engine: batched speculative decoding of N candidates of one prompt, ragged and unpadded.
 //!
-//! Knows no file format, no terminal and no device. [`Engine`] works on the caller's thread; `source::local` gives it a thread of its own.
-//! Requests that are there at the same time advance together in one ragged batch, each with its own prompt.
+//! Knows no file format, no terminal and no device. [`Engine`] works on the caller's thread; `source::local`
+//! gives it a thread of its own. Requests that are there at the same time advance together in one ragged
+//! batch, each with its own prompt.
 
 mod batch;
 pub mod draft_length;
@@ -27,7 +28,8 @@ use crate::backend::BackendError;
 /// Most candidates of one request.
 pub const MAX_CANDIDATES: usize = 64;
 
-/// Prompt tokens per pass of the prefill: between two passes a cancellation is noticed and progress is reported.
+/// Prompt tokens per pass of the prefill: between two passes a cancellation is noticed and progress is
+/// reported.
 const PREFILL_SLAB: usize = 256;
 
 /// Why a request could not be carried out.

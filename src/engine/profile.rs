@@ -1,4 +1,5 @@
-//! What a pair of models costs on this machine, and how often its drafts are accepted: measured once, then kept.
+//! What a pair of models costs on this machine, and how often its drafts are accepted: measured once, then
+//! kept.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -80,7 +81,8 @@ impl Profile {
             && self.table.values().all(|&k| k <= Auto::LONGEST)
     }
 
-    /// Fills the table from curves and survival: for every number of candidates the length with the most tokens per ms.
+    /// Fills the table from curves and survival: for every number of candidates the length with the most
+    /// tokens per ms.
     fn tabulate(&mut self) {
         let costs = self.costs();
         let tail = self.share().unwrap_or(USUAL_SHARE);
@@ -161,8 +163,9 @@ pub enum Pass {
 /// Milliseconds of passes by rows, and of a row that is only read.
 pub type Times = (Vec<(usize, f64)>, f64);
 
-/// Times of passes of `network` by rows of `text`, in about `budget`. Every size is timed a few times, with the
-/// other sizes in between. `sizes` has the most telling first; the last are left out when time runs short.
+/// Times of passes of `network` by rows of `text`, in about `budget`. Every size is timed a few times, with
+/// the other sizes in between. `sizes` has the most telling first; the last are left out when time runs
+/// short.
 pub fn curve(
     network: &mut dyn Network,
     pass: Pass,
@@ -210,8 +213,8 @@ impl Passes<'_> {
     const ROUNDS: usize = 5;
     const QUICK_MS: f64 = 5.0;
 
-    /// Reads what comes before the rows and forks. A small model spends much of a pass on earlier positions; with a
-    /// large one they hardly show and are slow to read, so `budget` ends it. Returns the ms of a row.
+    /// Reads what comes before the rows and forks. A small model spends much of a pass on earlier positions;
+    /// with a large one they hardly show and are slow to read, so `budget` ends it. Returns the ms of a row.
     fn begin(&mut self, room: usize, widest: usize, budget: Duration) -> Result<f64, BackendError> {
         let start = Instant::now();
         let (mut slab, mut read) = (Self::SLAB, 0.0);
@@ -266,7 +269,8 @@ impl Passes<'_> {
         let sampling = Sampling::default();
         let vocab = self.network.vocab_size();
         let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab };
-        // Every candidate goes on with the same text: nonsense would make draws slow, every token being as good as any other.
+        // Every candidate goes on with the same text: nonsense would make draws slow, every token being as
+        // good as any other.
         let (tokens, text) = self.tokens.split_at(self.before + 1);
         let candidate = |i: usize| Candidate { seq: self.forks[i], index: i as u32, tokens, rules };
         let candidates: Vec<Candidate<'_>> = (0..count).map(candidate).collect();

@@ -11,8 +11,8 @@ pub struct Standing {
     pub mean_logprob: f32,
 }
 
-/// Indices from best to worst: candidates that were cut or cancelled come last; then by mean log-probability; ties by index, never
-/// by time of arrival.
+/// Indices from best to worst: candidates that were cut or cancelled come last; then by mean log-probability;
+/// ties by index, never by time of arrival.
 pub fn rank(standings: &[Standing]) -> Vec<usize> {
     let cut = |s: &Standing| matches!(s.reason, FinishReason::Budget | FinishReason::Cancelled);
     let mut order: Vec<usize> = (0..standings.len()).collect();

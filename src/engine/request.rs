@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crate::sampling::{Accept, Sampling};
 
-/// A rule on the text of a candidate: given all of its text so far, returns the byte length to keep once the candidate
-/// has ended. Called after every token; must not change its mind when text is added.
+/// A rule on the text of a candidate: given all of its text so far, returns the byte length to keep once the
+/// candidate has ended. Called after every token; must not change its mind when text is added.
 pub type TextStop = Arc<dyn Fn(&str) -> Option<usize> + Send + Sync>;
 
 /// When a candidate ends.
@@ -35,7 +35,8 @@ impl fmt::Debug for StopRules {
 /// How many tokens the drafter proposes per step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DraftLength {
-    /// The length that gives the most tokens per millisecond by measured cost and acceptance; 0 where drafting does not pay.
+    /// The length that gives the most tokens per millisecond by measured cost and acceptance; 0 where
+    /// drafting does not pay.
     #[default]
     Auto,
     /// Algorithm 1 of the BASS paper (arXiv 2404.15778).

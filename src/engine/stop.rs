@@ -2,7 +2,8 @@
 
 use super::request::StopRules;
 
-/// The text of one candidate. What has been given out is never taken back, except for trailing white space at the very end.
+/// The text of one candidate. What has been given out is never taken back, except for trailing white space at
+/// the very end.
 #[derive(Debug, Default)]
 pub struct Text {
     whole: String,
@@ -41,7 +42,8 @@ impl Text {
         }
     }
 
-    /// The text that became certain since the last call: neither the beginning of a stop string nor trailing white space.
+    /// The text that became certain since the last call: neither the beginning of a stop string nor trailing
+    /// white space.
     pub fn take(&mut self, rules: &StopRules) -> String {
         let mut safe = if self.ended { self.whole.len() } else { self.whole.len() - held_back(&self.whole, rules) };
         if !self.ended {

@@ -1,11 +1,12 @@
 //! The figures. Pure.
 //!
-//! - *Pass@First*: the share of problems whose candidate with the highest mean log-probability, of those that came to an end of their own
-//!   inside all limits, passes. Ties go to the lower index, never to what came earlier. (What the screen and `complete` do, take the
-//!   best ranked *that passes*, is another figure: that is Pass@All.)
+//! - *Pass@First*: the share of problems whose candidate with the highest mean log-probability, of those that
+//!   came to an end of their own inside all limits, passes. Ties go to the lower index, never to what came
+//!   earlier. (What the screen and `complete` do, take the best ranked *that passes*, is another figure: that
+//!   is Pass@All.)
 //! - *Pass@All*: the share of problems with a candidate that ended inside the time budget and passes.
-//! - *pass@k*: the expected share of problems solved by k candidates drawn from the n, without bias. A candidate that was cut stays in n,
-//!   as a failure.
+//! - *pass@k*: the expected share of problems solved by k candidates drawn from the n, without bias. A
+//!   candidate that was cut stays in n, as a failure.
 //!
 //! In all three a problem that was not reached counts as failed.
 
@@ -17,8 +18,8 @@ use super::result::{CandidateResult, ProblemResult};
 use crate::source::FinishReason;
 use crate::trial::Status;
 
-/// The share of draws of `k` out of `n` samples, `passed` of which pass, that hold one that passes. `None` where there is no such draw:
-/// k is 0 or above n.
+/// The share of draws of `k` out of `n` samples, `passed` of which pass, that hold one that passes. `None`
+/// where there is no such draw: k is 0 or above n.
 pub fn pass_at_k(n: usize, passed: usize, k: usize) -> Option<f64> {
     if k == 0 || k > n || passed > n {
         return None;
@@ -57,8 +58,8 @@ pub struct Figures {
     pub pass_at_k: BTreeMap<usize, f64>,
 }
 
-/// The figures of `problems` problems, of which those in `results` were reached. `None` where a k is above a problem's n: that
-/// is to be refused before the run.
+/// The figures of `problems` problems, of which those in `results` were reached. `None` where a k is above a
+/// problem's n: that is to be refused before the run.
 pub fn figures(results: &[ProblemResult], problems: usize, ks: &[usize]) -> Option<Figures> {
     let share = |sum: f64| if problems == 0 { 0.0 } else { sum / problems as f64 };
     let count = |passes: &dyn Fn(&ProblemResult) -> bool| share(results.iter().filter(|r| passes(r)).count() as f64);

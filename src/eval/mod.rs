@@ -1,5 +1,5 @@
-//! Scores whole problem sets: problem files read and checked, candidates of many problems written together, each tested the moment it
-//! ends, and the figures that follow.
+//! Scores whole problem sets: problem files read and checked, candidates of many problems written together,
+//! each tested the moment it ends, and the figures that follow.
 //!
 //! Knows no terminal: what happens is told to whoever listens.
 

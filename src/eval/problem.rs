@@ -89,7 +89,8 @@ impl Problem {
         }
     }
 
-    /// When a candidate ends: at `strings`, and unless `defaults` is false at what the row names, else at the end of the function.
+    /// When a candidate ends: at `strings`, and unless `defaults` is false at what the row names, else at the
+    /// end of the function.
     pub fn stop_rules(&self, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         if !defaults {

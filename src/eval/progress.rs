@@ -41,7 +41,8 @@ impl Progress {
         out
     }
 
-    /// Seconds that the rest will take, by the mean of what is done. Told only once there is something to go by.
+    /// Seconds that the rest will take, by the mean of what is done. Told only once there is something to go
+    /// by.
     fn left(&self, seconds: f64) -> Option<f64> {
         let rest = self.problems.checked_sub(self.before + self.done).filter(|&rest| rest > 0)?;
         let enough = self.done >= 3 && seconds >= 2.0;

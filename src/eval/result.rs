@@ -1,5 +1,5 @@
-//! What came of a problem: one row of a results file, one item of the report. Nothing in it depends on the clock, so that a run that was
-//! interrupted and resumed gives the same rows as one that was not.
+//! What came of a problem: one row of a results file, one item of the report. Nothing in it depends on the
+//! clock, so that a run that was interrupted and resumed gives the same rows as one that was not.
 
 use serde::{Deserialize, Deserializer, Serialize};
 

@@ -1,7 +1,9 @@
-//! The results file: JSON lines, a header and one row per problem that is done. A run that was interrupted goes on where it stopped.
+//! The results file: JSON lines, a header and one row per problem that is done. A run that was interrupted
+//! goes on where it stopped.
 //!
-//! A row is appended in one write and is on the disk before the next one is begun, so that at most the last line can be torn; that line is
-//! then dropped. Everything else that is not as it should be is refused, and the file stays as it is.
+//! A row is appended in one write and is on the disk before the next one is begun, so that at most the last
+//! line can be torn; that line is then dropped. Everything else that is not as it should be is refused, and
+//! the file stays as it is.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,5 @@
-//! A run: candidates of many problems advance together, each is tested the moment it ends, each problem is told once it is done.
+//! A run: candidates of many problems advance together, each is tested the moment it ends, each problem is
+//! told once it is done.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -126,8 +127,9 @@ impl Plan<'_> {
         match &self.candidates {
             // A budget is that of someone with this one prompt: nothing may run beside it.
             Candidates::Model { options, .. } if options.time_budget.is_some() => works.is_empty(),
-            // As many as advance together, and a few whose turn comes the moment there is room. Trials that lag behind
-            // (one that loops takes its whole time) do not keep the model waiting, unless there are very many.
+            // As many as advance together, and a few whose turn comes the moment there is room. Trials that
+            // lag behind (one that loops takes its whole time) do not keep the model waiting, unless there
+            // are very many.
             Candidates::Model { options, .. } => {
                 let together = (Engine::MAX_LIVE / options.n.max(1)).max(1) + 2;
                 let written = works.values().filter(|work| work.written).count();
@@ -138,7 +140,8 @@ impl Plan<'_> {
     }
 }
 
-/// Does what is to be done. `news` is told everything; when it fails, so does the run. What has not ended then is cancelled.
+/// Does what is to be done. `news` is told everything; when it fails, so does the run. What has not ended
+/// then is cancelled.
 pub fn run(
     plan: &Plan<'_>,
     pool: &TrialPool,

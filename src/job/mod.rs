@@ -1,4 +1,5 @@
-//! One completion job: one text with a place for candidates, and its tests; turns model text into code, programs under test and a pick.
+//! One completion job: one text with a place for candidates, and its tests; turns model text into code,
+//! programs under test and a pick.
 //!
 //! The screen and the command line share it, so that both show, test and write the same code.
 
@@ -120,11 +121,13 @@ impl Job {
         Ok(Self { text, tests, tests_label, choice: choice.clone() })
     }
 
-    /// The job with [`Job::editable`] changed to `text`: the function, its language and its examples are those of the new text.
+    /// The job with [`Job::editable`] changed to `text`: the function, its language and its examples are
+    /// those of the new text.
     pub fn edited(&self, text: &str) -> Result<Self, JobError> {
         let new = match self.target() {
             Some(target) if target.path.is_some() => Text::Function(Box::new(target.with_stub(text)?)),
-            // An editor holds whole lines: the last one is ended, and blank ones after it are not meant for the model.
+            // An editor holds whole lines: the last one is ended, and blank ones after it are not meant for
+            // the model.
             _ => match Text::of(&format!("{}\n", text.trim_end())) {
                 Text::Free(_) => Text::Free(text.to_owned()),
                 function => function,
@@ -278,8 +281,8 @@ pub fn label(candidate: usize) -> String {
     if candidate < 26 { letter.to_string() } else { format!("{}{letter}", label(candidate / 26 - 1)) }
 }
 
-/// The candidate to take. Once all have ended (`ranking` is known) it is the best ranked that passed, without tests the best
-/// ranked; until then the first that passed.
+/// The candidate to take. Once all have ended (`ranking` is known) it is the best ranked that passed, without
+/// tests the best ranked; until then the first that passed.
 pub fn pick(
     ranking: Option<&[usize]>,
     first_pass: Option<usize>,

@@ -1,7 +1,8 @@
-//! One run of a job: candidates are written, compared, tested and picked, and all that happens is told in one stream.
+//! One run of a job: candidates are written, compared, tested and picked, and all that happens is told in one
+//! stream.
 //!
-//! A run has no thread of its own: it goes on when the source or a trial tells something. Whoever asked gets events through a sink,
-//! which may lead into a channel of any kind.
+//! A run has no thread of its own: it goes on when the source or a trial tells something. Whoever asked gets
+//! events through a sink, which may lead into a channel of any kind.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,12 +61,13 @@ pub enum Event {
     },
     /// The candidate to take, as far as is known now, when that changes.
     Pick(Option<usize>),
-    /// All candidates have ended and nothing waits to be tested. After [`source::Event::Refused`] and `Failed` it does not come.
+    /// All candidates have ended and nothing waits to be tested. After [`source::Event::Refused`] and
+    /// `Failed` it does not come.
     Done(Box<Outcome>),
 }
 
-/// Receives the events of a run, on threads of the source and of the pool. Must neither block for long nor call the run. `Break` says
-/// that nobody listens any more: the run then ends.
+/// Receives the events of a run, on threads of the source and of the pool. Must neither block for long nor
+/// call the run. `Break` says that nobody listens any more: the run then ends.
 pub type Sink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
 
 /// A candidate and what became of it.
@@ -428,7 +430,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// A pool whose sandbox cannot be started twice, and then says who is right. Counts the programs that it runs.
+    /// A pool whose sandbox cannot be started twice, and then says who is right. Counts the programs that it
+    /// runs.
     pub(crate) fn unsteady() -> (TrialPool, Arc<AtomicUsize>) {
         let (ran, faults) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let count = ran.clone();

@@ -186,7 +186,8 @@ impl Queue {
     }
 }
 
-/// Runs trials on threads of its own. Dropping it cancels what is running or waiting, and waits until no code under test runs.
+/// Runs trials on threads of its own. Dropping it cancels what is running or waiting, and waits until no code
+/// under test runs.
 pub struct TrialPool {
     pub(super) queue: Arc<Queue>,
     workers: Vec<JoinHandle<()>>,
@@ -251,7 +252,8 @@ impl Drop for TrialPool {
     }
 }
 
-/// A machine with far too much to do can fail to start the sandbox. That says nothing about the candidate, and it passes.
+/// A machine with far too much to do can fail to start the sandbox. That says nothing about the candidate,
+/// and it passes.
 const TRIES: usize = 3;
 
 /// Tries a run until it has an outcome; what panics is a fault of the program.
@@ -284,7 +286,8 @@ pub fn fault(payload: &(dyn Any + Send)) -> String {
     format!("a fault in the program ({text}); please report this")
 }
 
-/// Lets everything else go first, the engine above all: what this thread starts inherits it. A wish, not a need.
+/// Lets everything else go first, the engine above all: what this thread starts inherits it. A wish, not a
+/// need.
 fn step_back() {
     #[cfg(target_os = "linux")]
     // SAFETY: setpriority takes numbers only. On Linux 0 is the calling thread, not the process.

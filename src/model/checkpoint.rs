@@ -172,8 +172,9 @@ impl Bytes {
 fn map(path: &Path) -> Result<Bytes, ModelError> {
     let error = |source| ModelError::Io { path: path.into(), source };
     let file = File::open(path).map_err(error)?;
-    // SAFETY: the mapping is read-only and private to this value. Another program that shortens the file while it is
-    // mapped would end this one with a bus error; model files are written once and read from then on.
+    // SAFETY: the mapping is read-only and private to this value. Another program that shortens the file
+    // while it is mapped would end this one with a bus error; model files are written once and read from then
+    // on.
     let map = unsafe { Mmap::map(&file) }.map_err(error)?;
     Ok(Bytes::Mapped(map))
 }

@@ -1,7 +1,7 @@
 //! The acceptance rule of speculative sampling: what is emitted has exactly the main model's distribution.
 //!
-//! `Rejection` is algorithm 1 of Leviathan et al. (arXiv 2211.17192) in their letters: p is the main model's distribution, q
-//! the one that the draft token was really drawn from, both after temperature and filters.
+//! `Rejection` is algorithm 1 of Leviathan et al. (arXiv 2211.17192) in their letters: p is the main model's
+//! distribution, q the one that the draft token was really drawn from, both after temperature and filters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,11 +12,12 @@ use super::rng::{DrawKey, Purpose, uniform};
 /// Which rule accepts draft tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Accept {
-    /// Accept with probability min(1, p/q), else draw from norm((p − q)+). Accepts most; which of the equally distributed texts
-    /// is written depends on what is drafted, and so with a draft length by measured cost on timing.
+    /// Accept with probability min(1, p/q), else draw from norm((p − q)+). Accepts most; which of the equally
+    /// distributed texts is written depends on what is drafted, and so with a draft length by measured cost
+    /// on timing.
     Rejection,
-    /// Main and draft model draw with the same noise; a draft token is kept when it is the main model's own choice. The
-    /// output is what plain sampling with this seed gives, whatever is drafted.
+    /// Main and draft model draw with the same noise; a draft token is kept when it is the main model's own
+    /// choice. The output is what plain sampling with this seed gives, whatever is drafted.
     #[default]
     Coupled,
 }
@@ -84,8 +85,9 @@ pub fn propose(logits: &[f32], sampling: &Sampling, accept: Accept, key: DrawKey
     Draft { token, proposal: Proposal::Drawn(q) }
 }
 
-/// Verifies `drafts` against the main model: `row(i)` are its logits `[vocab]` at the position of draft i, `row(drafts.len())` those
-/// after the last. `key` belongs to the first of these positions and `history` holds the tokens before it.
+/// Verifies `drafts` against the main model: `row(i)` are its logits `[vocab]` at the position of draft i,
+/// `row(drafts.len())` those after the last. `key` belongs to the first of these positions and `history`
+/// holds the tokens before it.
 pub fn verify<'l>(
     row: &dyn Fn(usize) -> &'l [f32],
     drafts: &[Draft],
@@ -118,7 +120,8 @@ pub fn verify<'l>(
     finish(row, tokens, drafts.len())
 }
 
-/// The draft token, or the one that replaces it. (A replacement is never equal to the draft token: its residual is 0.)
+/// The draft token, or the one that replaces it. (A replacement is never equal to the draft token: its
+/// residual is 0.)
 fn reject(p: &Distribution, draft: &Draft, key: DrawKey) -> u32 {
     let x = draft.token;
     let q = match &draft.proposal {

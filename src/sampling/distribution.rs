@@ -1,7 +1,7 @@
 //! From logits to the distribution that tokens are drawn from.
 //!
-//! The settings are applied in the order and with the details of HF transformers' logits processors: repetition penalty,
-//! temperature, top-k, top-p, min-p.
+//! The settings are applied in the order and with the details of HF transformers' logits processors:
+//! repetition penalty, temperature, top-k, top-p, min-p.
 
 use super::rng::{DrawKey, Purpose, gumbel, uniform};
 
@@ -65,8 +65,8 @@ pub struct Distribution {
 }
 
 impl Distribution {
-    /// The distribution of `logits` `[vocab]` under `sampling`. `history` are the tokens before this position, which only the
-    /// repetition penalty reads.
+    /// The distribution of `logits` `[vocab]` under `sampling`. `history` are the tokens before this
+    /// position, which only the repetition penalty reads.
     pub fn new(logits: &[f32], sampling: &Sampling, history: &[u32]) -> Self {
         let penalised;
         let logits = match sampling.repetition_penalty {
@@ -135,8 +135,8 @@ impl Distribution {
         self.at(uniform(key, purpose))
     }
 
-    /// A token drawn by the Gumbel-max rule with noise that depends on `key` and the token only: two distributions that are
-    /// alike draw the same token from it, mostly.
+    /// A token drawn by the Gumbel-max rule with noise that depends on `key` and the token only: two
+    /// distributions that are alike draw the same token from it, mostly.
     pub fn draw_coupled(&self, key: DrawKey) -> u32 {
         let mut best = (f64::NEG_INFINITY, 0);
         for (id, p) in self.iter().filter(|(_, p)| *p > 0.0) {
@@ -184,8 +184,8 @@ pub fn raw_logprob(logits: &[f32], id: u32) -> f32 {
     logits.get(id as usize).map_or(f32::NEG_INFINITY, |&l| (f64::from(l - top) - total.ln()) as f32)
 }
 
-/// Defines a function that is compiled twice, for every processor and for those with AVX2, with equal results: the operations and
-/// their order are the same, only more of them go at a time.
+/// Defines a function that is compiled twice, for every processor and for those with AVX2, with equal
+/// results: the operations and their order are the same, only more of them go at a time.
 macro_rules! vectorised {
     ($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) $(-> $out:ty)? $body:block) => {
         $(#[$doc])*
@@ -260,7 +260,8 @@ fn keep(weights: &mut Vec<f32>, ids: &mut Option<Vec<u32>>, kept: &[u32]) -> f64
     weights.iter().map(|&w| f64::from(w)).sum()
 }
 
-/// The ids, ascending, that top-p keeps: the least probable ones are removed while their cumulative probability is at most 1 − p.
+/// The ids, ascending, that top-p keeps: the least probable ones are removed while their cumulative
+/// probability is at most 1 − p.
 fn nucleus(weights: &[f32], ids: Option<&[u32]>, total: f64, p: f64) -> Vec<u32> {
     let removable = (1.0 - p) * total;
     // All weights below this bound together are less than what is removed anyway, so they need no sorting.
@@ -284,8 +285,8 @@ fn nucleus(weights: &[f32], ids: Option<&[u32]>, total: f64, p: f64) -> Vec<u32>
 }
 
 vectorised! {
-    /// Replaces every x by exp(x / temperature − top / temperature), rounded in this order as in the reference; returns the sum. The
-    /// order of summation is fixed.
+    /// Replaces every x by exp(x / temperature − top / temperature), rounded in this order as in the
+    /// reference; returns the sum. The order of summation is fixed.
     fn exp_all(values: &mut [f32], top: f32, temperature: f32) -> f64 {
         let top = top / temperature;
         let mut sums = [0f64; LANES];

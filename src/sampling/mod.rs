@@ -1,5 +1,5 @@
-//! Tokens from logits: counter-based randomness, filtered distributions, the acceptance rule. A leaf: pure arithmetic on
-//! slices, the reference for every device.
+//! Tokens from logits: counter-based randomness, filtered distributions, the acceptance rule. A leaf: pure
+//! arithmetic on slices, the reference for every device.
 
 pub mod accept;
 pub mod distribution;

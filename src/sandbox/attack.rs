@@ -1,6 +1,7 @@
 //! What the child of the probe tries: everything that must not work in a sandbox, and the little that must.
 //!
-//! Half of it before the kernel rules are on, so that namespaces are proved by themselves. Async-signal-safe throughout.
+//! Half of it before the kernel rules are on, so that namespaces are proved by themselves. Async-signal-safe
+//! throughout.
 
 use std::cell::Cell;
 use std::ffi::CString;

@@ -1,5 +1,6 @@
-//! Control groups (version 2), where the system has delegated some to this program: the kernel then counts the memory and the processes
-//! of a run as a whole, for root, too. That is so under systemd's mark (`Delegate=yes`), or where this program is in the root group.
+//! Control groups (version 2), where the system has delegated some to this program: the kernel then counts
+//! the memory and the processes of a run as a whole, for root, too. That is so under systemd's mark
+//! (`Delegate=yes`), or where this program is in the root group.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -11,7 +12,8 @@ use std::time::Duration;
 
 use super::Limits;
 
-/// Bytes beyond the limit: the supervisor, which can say what happened, shall come before the kernel, which only kills.
+/// Bytes beyond the limit: the supervisor, which can say what happened, shall come before the kernel, which
+/// only kills.
 const MARGIN: u64 = 64 << 20;
 /// How the names of the groups begin; the number of this program follows.
 const NAME: &str = concat!(env!("CARGO_PKG_NAME"), "-");
@@ -154,7 +156,8 @@ fn own_folder(groups: &str, mounts: &str) -> Option<(PathBuf, bool)> {
     Some((Path::new(mount.1).join(inner), group == "/"))
 }
 
-/// Moves this program, if it is alone, into a group below: a group with processes cannot have limited ones in it.
+/// Moves this program, if it is alone, into a group below: a group with processes cannot have limited ones in
+/// it.
 fn make_room(folder: &Path) -> Result<(), String> {
     let own = std::process::id().to_string();
     let processes = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();

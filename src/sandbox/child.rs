@@ -1,7 +1,7 @@
 //! What happens in the child between fork and exec: all protections are set up, by raw system calls only.
 //!
-//! Between the fork of a program with many threads and the exec only async-signal-safe calls are allowed: no allocation, no locks. All
-//! that needs either is prepared in [`Plan`] by the parent.
+//! Between the fork of a program with many threads and the exec only async-signal-safe calls are allowed: no
+//! allocation, no locks. All that needs either is prepared in [`Plan`] by the parent.
 
 #[cfg(target_os = "linux")]
 use std::ffi::CStr;
@@ -59,8 +59,8 @@ pub struct Parent {
     /// A pipe that ends when the parent does.
     #[cfg(target_os = "linux")]
     pub lifeline: RawFd,
-    /// Large parts of memory, as start and end, for the init process to unmap: as a copy of this program it would keep them for as long as
-    /// the program runs.
+    /// Large parts of memory, as start and end, for the init process to unmap: as a copy of this program it
+    /// would keep them for as long as the program runs.
     #[cfg(target_os = "linux")]
     pub mappings: Vec<(usize, usize)>,
 }
@@ -69,7 +69,8 @@ pub struct Parent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Session {
     Own,
-    /// This program's, as a session of its own would get its own share of the cores; before long at idle priority.
+    /// This program's, as a session of its own would get its own share of the cores; before long at idle
+    /// priority.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no idle priority"))]
     Shared,
 }
@@ -190,7 +191,8 @@ fn set_up(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         prepare(plan, parent.report)?;
-        // SAFETY: plain numbers. Old kernels lack the call; all descriptors of this program are close-on-exec anyway.
+        // SAFETY: plain numbers. Old kernels lack the call; all descriptors of this program are close-on-exec
+        // anyway.
         unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
         split_off_init(plan, parent, stage)?;
         if let Task::Attack(attack) = &plan.task {
@@ -244,7 +246,8 @@ fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
         if plan.namespaces().is_some() {
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0))?;
         }
-        // The parent may have died before the line above. In a namespace its number cannot be asked for, but its end of the pipe can.
+        // The parent may have died before the line above. In a namespace its number cannot be asked for, but
+        // its end of the pipe can.
         let mut pipe = [libc::pollfd { fd: report, events: 0, revents: 0 }];
         libc::poll(pipe.as_mut_ptr(), 1, 0);
         if pipe[0].revents & libc::POLLERR != 0 {
@@ -276,8 +279,8 @@ fn lower_priority() {
         deadline: u64,
         period: u64,
     }
-    // Slices of 0.1 ms (in ns), since Linux 6.12: threads that wait for each other many times in a millisecond would else all be held up
-    // by one usual slice of 3 ms.
+    // Slices of 0.1 ms (in ns), since Linux 6.12: threads that wait for each other many times in a
+    // millisecond would else all be held up by one usual slice of 3 ms.
     let attributes = Attributes {
         size: size_of::<Attributes>() as u32,
         policy: libc::SCHED_BATCH as u32,
@@ -308,7 +311,8 @@ pub fn write_file(path: &CStr, text: &CStr) -> io::Result<()> {
     }
 }
 
-/// Enters the namespaces, if any, and forks: this process becomes the init process and never returns, its child goes on.
+/// Enters the namespaces, if any, and forks: this process becomes the init process and never returns, its
+/// child goes on.
 #[cfg(target_os = "linux")]
 fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()> {
     use super::{init, landlock, root, spawn};
@@ -347,7 +351,8 @@ fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()
     }
     if let Some(cgroup) = &plan.cgroup {
         *stage = 12;
-        // SAFETY: a descriptor that the plan owns, a live string and its length. `0` stands for whoever writes it.
+        // SAFETY: a descriptor that the plan owns, a live string and its length. `0` stands for whoever
+        // writes it.
         check(unsafe { libc::write(cgroup.as_raw_fd(), c"0".as_ptr().cast(), 1) } as i32)?;
     }
     *stage = 2;
@@ -357,7 +362,8 @@ fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()
 /// Sets a limit, soft and hard; never above the hard limit there is.
 fn lower(resource: i32, value: u64) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: both calls get a pointer to a live rlimit. The resource's type differs between platforms, hence the casts.
+    // SAFETY: both calls get a pointer to a live rlimit. The resource's type differs between platforms, hence
+    // the casts.
     unsafe {
         check(libc::getrlimit(resource as _, &raw mut limit))?;
         limit.rlim_max = limit.rlim_max.min(value as libc::rlim_t);
@@ -387,7 +393,8 @@ fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
             // The kernel only reads it; the two types have the same C layout.
             filter: filter.as_ptr().cast_mut().cast(),
         };
-        // SAFETY: `program` and the instructions it points to live across the call; the kernel validates them.
+        // SAFETY: `program` and the instructions it points to live across the call; the kernel validates
+        // them.
         let done =
             unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0_u32, &raw const program) };
         check(done as i32)?;
@@ -395,7 +402,8 @@ fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
     Ok(())
 }
 
-/// Empties all capability sets. Matters when the program runs as root, and in namespaces; elsewhere the sets are empty already.
+/// Empties all capability sets. Matters when the program runs as root, and in namespaces; elsewhere the sets
+/// are empty already.
 #[cfg(target_os = "linux")]
 pub fn drop_capabilities() -> io::Result<()> {
     /// `_LINUX_CAPABILITY_VERSION_3` of linux/capability.h, with its header and data layout.
@@ -406,7 +414,8 @@ pub fn drop_capabilities() -> io::Result<()> {
         pid: i32,
     }
     drop_bounding();
-    // SAFETY: plain numbers, and pointers to live values of the layout that capset reads (two sets of three words).
+    // SAFETY: plain numbers, and pointers to live values of the layout that capset reads (two sets of three
+    // words).
     unsafe {
         libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as libc::c_ulong, 0, 0, 0);
         let header = Header { version: VERSION, pid: 0 };
@@ -419,8 +428,8 @@ pub fn drop_capabilities() -> io::Result<()> {
 #[cfg(target_os = "linux")]
 pub fn drop_bounding() {
     let mut number: libc::c_ulong = 0;
-    // EINVAL says the last capability was passed, EPERM that there is no right to drop (and so nothing to gain either).
-    // SAFETY: plain numbers.
+    // EINVAL says the last capability was passed, EPERM that there is no right to drop (and so nothing to
+    // gain either). SAFETY: plain numbers.
     while number < 64 && unsafe { libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) } == 0 {
         number += 1;
     }

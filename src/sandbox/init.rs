@@ -1,5 +1,5 @@
-//! The init process of a run: it starts the program, reaps every process that lost its parent, and ends all when the program or this
-//! process's parent is gone.
+//! The init process of a run: it starts the program, reaps every process that lost its parent, and ends all
+//! when the program or this process's parent is gone.
 //!
 //! It is a copy of a program with many threads, any of which may have held a lock: raw system calls only.
 
@@ -8,11 +8,11 @@ use std::os::fd::RawFd;
 use super::child::Parent;
 use super::report::Message;
 
-/// Reaps until `program` has ended, reports how, and ends. In a process namespace the kernel then ends all others in it; elsewhere the
-/// supervisor does.
+/// Reaps until `program` has ended, reports how, and ends. In a process namespace the kernel then ends all
+/// others in it; elsewhere the supervisor does.
 pub fn reap(program: i32, parent: &Parent) -> ! {
-    // SAFETY: plain numbers. The report becomes descriptor 0 and the lifeline 1, by way of unused numbers; all others are closed, as
-    // a pipe held here would never end.
+    // SAFETY: plain numbers. The report becomes descriptor 0 and the lifeline 1, by way of unused numbers;
+    // all others are closed, as a pipe held here would never end.
     unsafe {
         let duplicate = |fd| libc::fcntl(fd, libc::F_DUPFD, 3);
         let (report, lifeline) = (duplicate(parent.report), duplicate(parent.lifeline));

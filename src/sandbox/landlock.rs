@@ -1,4 +1,5 @@
-//! Landlock: which files a program may read and write, whether it may reach the network, and whom it may signal.
+//! Landlock: which files a program may read and write, whether it may reach the network, and whom it may
+//! signal.
 
 use std::ffi::CStr;
 use std::fs;
@@ -51,7 +52,8 @@ fn usable(kernel: u32) -> ABI {
     }
 }
 
-/// A ruleset that allows reading the system's and the interpreter's folders and writing in `scratch` and `writable`, and nothing else.
+/// A ruleset that allows reading the system's and the interpreter's folders and writing in `scratch` and
+/// `writable`, and nothing else.
 pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> Result<OwnedFd, String> {
     let abi = usable(kernel);
     let failed = |error: &dyn std::fmt::Display| format!("the file rules could not be made: {error}");

@@ -1,4 +1,5 @@
-//! What the root folder of a program in the tier "full" holds: which folders of the machine, which links, and nothing else.
+//! What the root folder of a program in the tier "full" holds: which folders of the machine, which links, and
+//! nothing else.
 //!
 //! Everything keeps its path, so that arguments and search paths stay valid inside.
 
@@ -56,8 +57,8 @@ struct Layout {
     links: BTreeMap<PathBuf, PathBuf>,
 }
 
-/// The steps that build a root: `readable` may be missing on this machine, `writable` and `visited` not. Of what is only
-/// visited (the program, the folder it starts in) nothing is mounted but the links on the way.
+/// The steps that build a root: `readable` may be missing on this machine, `writable` and `visited` not. Of
+/// what is only visited (the program, the folder it starts in) nothing is mounted but the links on the way.
 pub fn steps<'a>(
     readable: impl Iterator<Item = &'a Path>,
     writable: impl Iterator<Item = &'a Path>,
@@ -153,7 +154,8 @@ impl Layout {
             }
             mounts.push(Step::Mount { source: text(path)?, at: inside(path)?, access });
         }
-        // Sorted by path, so that a folder comes before what stands in it, and an outer mount before an inner one.
+        // Sorted by path, so that a folder comes before what stands in it, and an outer mount before an inner
+        // one.
         Ok(made.into_values().chain(mounts).collect())
     }
 }

@@ -8,7 +8,8 @@ pub type Rlimit = (i32, u64);
 /// Open files. Enough for any test, few enough to keep a flood small.
 const OPEN_FILES: u64 = 256;
 
-/// The limits of a program. `running` is the number of tasks the user runs now: the process limit of the kernel counts all of them.
+/// The limits of a program. `running` is the number of tasks the user runs now: the process limit of the
+/// kernel counts all of them.
 pub fn rlimits(limits: &Limits, running: Option<u64>) -> Vec<Rlimit> {
     let seconds = limits.wall.as_secs().saturating_add(2);
     let mut list: Vec<Rlimit> = vec![

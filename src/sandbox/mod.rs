@@ -1,7 +1,9 @@
-//! Runs a program that must not be trusted: limits, kernel rules, a private folder, and an end that nothing survives.
+//! Runs a program that must not be trusted: limits, kernel rules, a private folder, and an end that nothing
+//! survives.
 //!
-//! In tiers: with namespaces and a root folder of its own ("full"), with namespaces alone, with the kernel's rules alone (Landlock and
-//! seccomp), or with limits only, before which the caller has to be asked. The best one that a real run proves is used.
+//! In tiers: with namespaces and a root folder of its own ("full"), with namespaces alone, with the kernel's
+//! rules alone (Landlock and seccomp), or with limits only, before which the caller has to be asked. The best
+//! one that a real run proves is used.
 
 #[cfg(target_os = "linux")]
 mod attack;
@@ -65,7 +67,8 @@ pub struct Limits {
     pub output: u64,
     /// Most processes and threads.
     pub processes: u64,
-    /// Soon runs at idle priority, where the system can: for a program beside other work of this one. Time it waits for a core is not its own.
+    /// Soon runs at idle priority, where the system can: for a program beside other work of this one. Time it
+    /// waits for a core is not its own.
     pub gives_way: bool,
 }
 
@@ -102,7 +105,8 @@ pub struct Job<'a> {
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// Variables besides those that every program gets.
     pub environment: Vec<(OsString, OsString)>,
-    /// Descriptors it inherits besides the standard ones, such as a pipe to another program. Once it runs, nobody else holds them.
+    /// Descriptors it inherits besides the standard ones, such as a pipe to another program. Once it runs,
+    /// nobody else holds them.
     pub inherited: Vec<OwnedFd>,
     /// The two pipes of a program that is given data and reports back.
     pub control: Option<Control>,
@@ -110,8 +114,8 @@ pub struct Job<'a> {
     pub waited: Waited,
 }
 
-/// A pipe that the program reads a request from, and one that it writes a report to. The numbers of both and of [`Job::inherited`]
-/// are appended to its arguments.
+/// A pipe that the program reads a request from, and one that it writes a report to. The numbers of both and
+/// of [`Job::inherited`] are appended to its arguments.
 #[derive(Debug)]
 pub struct Control {
     /// What it reads.
@@ -301,7 +305,8 @@ impl Sandbox {
             let namespaces = confinement.as_ref().and_then(|confinement| confinement.namespaces.as_ref());
             let failed = |e| format!("the folder of the program could not be given to its user: {e}");
             scratch.chown_to(namespaces).map_err(failed)?;
-            // All tasks of the user count, those outside of a user namespace only there; so does the init process.
+            // All tasks of the user count, those outside of a user namespace only there; so does the init
+            // process.
             let before =
                 || namespaces.map_or_else(|| procfs::tasks_of_user() + 1, namespaces::Namespaces::tasks_before);
             self.counts_processes.then(before)

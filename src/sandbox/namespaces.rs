@@ -1,6 +1,7 @@
 //! The namespaces of a run: maps of user numbers, another user for root, a root folder.
 //!
-//! What the child does consists of raw system calls only: it is a copy of a program with many threads, any of which may have held a lock.
+//! What the child does consists of raw system calls only: it is a copy of a program with many threads, any of
+//! which may have held a lock.
 
 use std::ffi::CString;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -36,7 +37,8 @@ pub enum User {
         /// The line of `/proc/self/gid_map`.
         groups: CString,
     },
-    /// Another one, because the kernel's process limit does not hold for root. The parent has to write the maps, and the child waits.
+    /// Another one, because the kernel's process limit does not hold for root. The parent has to write the
+    /// maps, and the child waits.
     Other {
         /// What the child waits for.
         mapped: PipeReader,
@@ -109,7 +111,8 @@ impl User {
 }
 
 impl Namespaces {
-    /// How many tasks the program's user has in there before the program starts: the init process, unless that is another user's.
+    /// How many tasks the program's user has in there before the program starts: the init process, unless
+    /// that is another user's.
     pub fn tasks_before(&self) -> u64 {
         u64::from(self.root.as_ref().is_none_or(|root| root.user.other_number().is_none()))
     }

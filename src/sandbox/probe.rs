@@ -17,7 +17,8 @@ use super::scratch::Scratch;
 use super::tier::Tier;
 use super::{limits, namespaces, spawn};
 
-/// Runs the child and reads its answers. Whether the kernel keeps the process limit, or why this tier is not to be had.
+/// Runs the child and reads its answers. Whether the kernel keeps the process limit, or why this tier is not
+/// to be had.
 pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     let text = |error: io::Error| format!("the sandbox could not be tried: {error}");
     let (outside, inside) = (Scratch::new().map_err(text)?, Scratch::new().map_err(text)?);

@@ -1,12 +1,13 @@
-//! What `/proc` says about the processes of a run, and their priority. Where there is no `/proc`, it says nothing.
+//! What `/proc` says about the processes of a run, and their priority. Where there is no `/proc`, it says
+//! nothing.
 
 use std::fs;
 use std::time::Duration;
 
 use super::stopwatch::Schedule;
 
-/// Lowers the share of a session that a process leads, where every session has one. False: try again, as the kernel takes such a wish only
-/// every tenth of a second.
+/// Lowers the share of a session that a process leads, where every session has one. False: try again, as the
+/// kernel takes such a wish only every tenth of a second.
 pub fn lower_session(process: i32, nice: i32) -> bool {
     if cfg!(not(target_os = "linux")) {
         return true;
@@ -30,7 +31,8 @@ pub fn make_idle(process: i32) {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
     for thread in threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
         let priority = libc::sched_param { sched_priority: 0 };
-        // SAFETY: a live value and plain numbers. Where it fails, the thread has ended, or keeps its low priority.
+        // SAFETY: a live value and plain numbers. Where it fails, the thread has ended, or keeps its low
+        // priority.
         unsafe { libc::sched_setscheduler(thread, libc::SCHED_IDLE, &raw const priority) };
     }
 }
@@ -52,7 +54,8 @@ pub struct Member {
     pub resident: u64,
 }
 
-/// Reads one line of `/proc/PID/stat`. The name, which the process chooses, may hold anything, also spaces and brackets.
+/// Reads one line of `/proc/PID/stat`. The name, which the process chooses, may hold anything, also spaces
+/// and brackets.
 fn parse(pid: i32, stat: &str, page: u64) -> Option<Member> {
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let number = |at: usize| fields.get(at).and_then(|f| f.parse::<u64>().ok());
@@ -85,8 +88,8 @@ fn member(pid: i32) -> Option<Member> {
 
 /// The processes of a group.
 pub fn group(group: i32) -> Vec<Member> {
-    // One short call for each process of the machine; reading its file takes far longer.
-    // SAFETY: getpgid takes and returns plain numbers. (That of rustix panics at group 0, which kernel threads have.)
+    // One short call for each process of the machine; reading its file takes far longer. SAFETY: getpgid
+    // takes and returns plain numbers. (That of rustix panics at group 0, which kernel threads have.)
     let belongs = |pid: &i32| unsafe { libc::getpgid(*pid) } == group;
     numbers().filter(belongs).filter_map(member).filter(|process| process.group == group).collect()
 }
@@ -104,7 +107,8 @@ pub fn schedule_of(pid: i32) -> Option<Schedule> {
     Some(Schedule { ran: fields.next()?.ok()?, waited: fields.next()?.ok()? })
 }
 
-/// Memory of a process with shared pages divided among their users, bytes. Slow: the kernel walks the page tables.
+/// Memory of a process with shared pages divided among their users, bytes. Slow: the kernel walks the page
+/// tables.
 pub fn proportional(pid: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;

@@ -1,4 +1,5 @@
-//! What the child says to the supervisor on a pipe of their own: which stage failed, or how the program ended.
+//! What the child says to the supervisor on a pipe of their own: which stage failed, or how the program
+//! ended.
 
 use std::os::fd::RawFd;
 

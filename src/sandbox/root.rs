@@ -1,4 +1,5 @@
-//! Builds the root folder in the child and leaves the machine's own behind. Raw system calls only: nothing here allocates.
+//! Builds the root folder in the child and leaves the machine's own behind. Raw system calls only: nothing
+//! here allocates.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -7,7 +8,8 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use super::check;
 use super::layout::{Access, Step};
 
-/// Where the new root is built. It is there on every machine that can do this, and nothing shown to a program lies below it.
+/// Where the new root is built. It is there on every machine that can do this, and nothing shown to a program
+/// lies below it.
 const PLACE: &CStr = c"/proc";
 
 // Of linux/mount.h.
@@ -42,7 +44,8 @@ pub fn build(steps: &[Step]) -> io::Result<bool> {
             libc::MS_REC | libc::MS_PRIVATE,
             std::ptr::null(),
         ))?;
-        // Only folders, links and empty files lie in it; the limits are there because nothing should be without one.
+        // Only folders, links and empty files lie in it; the limits are there because nothing should be
+        // without one.
         let options = c"size=1m,nr_inodes=4096,mode=755";
         let flags = libc::MS_NOSUID | libc::MS_NODEV;
         check(libc::mount(c"tmpfs".as_ptr(), PLACE.as_ptr(), c"tmpfs".as_ptr(), flags, options.as_ptr().cast()))?;
@@ -67,7 +70,8 @@ pub fn build(steps: &[Step]) -> io::Result<bool> {
         let options = c"subset=pid";
         libc::mount(c"proc".as_ptr(), PROC.as_ptr(), c"proc".as_ptr(), flags, options.as_ptr().cast()) == 0
     };
-    // SAFETY: static strings. The old root is put on top of the new one and then let go, with all that is below it.
+    // SAFETY: static strings. The old root is put on top of the new one and then let go, with all that is
+    // below it.
     unsafe {
         check(libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) as i32)?;
         check(libc::umount2(c".".as_ptr(), libc::MNT_DETACH))?;

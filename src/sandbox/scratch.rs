@@ -38,7 +38,8 @@ impl Scratch {
         // The number tells whose folder it is when this program was killed.
         let prefix = format!("{PREFIX}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&prefix).permissions(Permissions::from_mode(0o700)).tempdir()?;
-        // Removing is our own business: the usual way stops at folders without permissions and at very deep ones.
+        // Removing is our own business: the usual way stops at folders without permissions and at very deep
+        // ones.
         let path = folder.keep();
         // Rules are given for the true path.
         let path = fs::canonicalize(&path).unwrap_or(path);
@@ -65,7 +66,8 @@ impl Scratch {
         &self.path
     }
 
-    /// Writes files into the empty folder, with the folders they stand in. Paths are relative and lead downwards.
+    /// Writes files into the empty folder, with the folders they stand in. Paths are relative and lead
+    /// downwards.
     pub fn write_all(&self, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
         for (path, bytes) in files {
             if !path.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -124,7 +126,8 @@ impl Scratch {
         Some(bytes)
     }
 
-    /// Removes everything. Nested folders are moved up to the top first, so that no path ever grows long and nothing recurses.
+    /// Removes everything. Nested folders are moved up to the top first, so that no path ever grows long and
+    /// nothing recurses.
     fn remove(&self) -> io::Result<()> {
         open_up(&self.path)?;
         let mut moved = 0_u64;
@@ -179,7 +182,8 @@ fn lock(folder: &Path) -> Option<File> {
     Some(file)
 }
 
-/// Gives the owner all rights on a folder. No process of the run lives any more that could swap it for a link.
+/// Gives the owner all rights on a folder. No process of the run lives any more that could swap it for a
+/// link.
 fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))
 }

@@ -1,7 +1,8 @@
 //! The rules of a program on macOS, as a profile for `sandbox-exec`: everything is denied but what is named.
 //!
-//! The text is made by a pure function, which is tested everywhere. Whether a Mac takes it as meant has not been tried on one; the probe
-//! finds out at start and falls back to no isolation, before which the user is asked.
+//! The text is made by a pure function, which is tested everywhere. Whether a Mac takes it as meant has not
+//! been tried on one; the probe finds out at start and falls back to no isolation, before which the user is
+//! asked.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,8 @@ const SYSTEM: &[&str] = &[
     "/dev/urandom",
 ];
 
-/// The profile: reads the system and `readable`, writes `scratch` and `writable`, has no network and signals nobody outside.
+/// The profile: reads the system and `readable`, writes `scratch` and `writable`, has no network and signals
+/// nobody outside.
 pub fn profile(readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> String {
     let list = |paths: &mut dyn Iterator<Item = &Path>| -> String {
         paths.flat_map(|path| [" (subpath ".to_owned(), quoted(path), ")".to_owned()]).collect()

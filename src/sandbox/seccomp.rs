@@ -1,4 +1,5 @@
-//! The system-call filter: everything is allowed but what reaches past the file rules, out of the process group, or to the network.
+//! The system-call filter: everything is allowed but what reaches past the file rules, out of the process
+//! group, or to the network.
 //!
 //! A deny list, because toolchains differ too much for an allow list. A denied call fails with EPERM.
 
@@ -26,7 +27,8 @@ const TRUNCATION: u32 = 3;
 
 /// Calls that are refused whatever their arguments.
 const DENIED: &[libc::c_long] = &[
-    // The network, and sockets to local services: a session bus starts programs outside. socketpair stays: it reaches nobody.
+    // The network, and sockets to local services: a session bus starts programs outside. socketpair stays: it
+    // reaches nobody.
     libc::SYS_socket,
     libc::SYS_connect,
     libc::SYS_bind,
@@ -111,7 +113,8 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
-    // Owner, mode, times and attributes of files: the file rules say nothing about them, so the user's files would be open to them.
+    // Owner, mode, times and attributes of files: the file rules say nothing about them, so the user's files
+    // would be open to them.
     libc::SYS_fchmod,
     libc::SYS_fchmodat,
     FCHMODAT2,
@@ -156,7 +159,8 @@ const SIGNALS: &[libc::c_long] = &[
     libc::SYS_rt_tgsigqueueinfo,
 ];
 
-/// The filters of a program, in the order to install them, for a kernel with this Landlock version, in this tier.
+/// The filters of a program, in the order to install them, for a kernel with this Landlock version, in this
+/// tier.
 pub fn filters(landlock_abi: u32, tier: Tier) -> Result<Vec<BpfProgram>, String> {
     let failed = |error: &dyn std::fmt::Display| format!("the system-call filter could not be made: {error}");
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|e| failed(&e))?;
@@ -184,7 +188,8 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
     };
     // What may only be read is mounted read-only in the tier "full".
     if landlock_abi < TRUNCATION && tier != Tier::Full {
-        // A file that may only be read could be emptied by its name, or by opening it "for reading" with O_TRUNC.
+        // A file that may only be read could be emptied by its name, or by opening it "for reading" with
+        // O_TRUNC.
         let emptying = |argument| -> Result<Vec<SeccompRule>, _> {
             let (truncate, both) = (libc::O_TRUNC as u64, (libc::O_TRUNC | libc::O_ACCMODE) as u64);
             let operator = SeccompCmpOp::MaskedEq(both);
@@ -225,8 +230,8 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
     Ok(rules)
 }
 
-/// The first filter: calls of another architecture kill; the x32 numbers of x86-64 and `clone3`, whose flags lie in memory that a
-/// filter cannot read, do not exist (ENOSYS), so that libc falls back to `clone`.
+/// The first filter: calls of another architecture kill; the x32 numbers of x86-64 and `clone3`, whose flags
+/// lie in memory that a filter cannot read, do not exist (ENOSYS), so that libc falls back to `clone`.
 fn shape_filter() -> Result<BpfProgram, String> {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;

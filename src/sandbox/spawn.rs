@@ -80,7 +80,8 @@ pub fn spawn(plan: Plan) -> Result<Process, String> {
 pub fn fork(flags: i32) -> io::Result<i32> {
     // Not libc's: that one takes locks, which the init process, itself a copy, may find taken for ever.
     #[cfg(target_os = "linux")]
-    // SAFETY: without a stack and without shared memory this is a fork; the child goes on by async-signal-safe calls only.
+    // SAFETY: without a stack and without shared memory this is a fork; the child goes on by
+    // async-signal-safe calls only.
     let pid = unsafe {
         libc::syscall(libc::SYS_clone, libc::c_long::from(flags | libc::SIGCHLD), 0_usize, 0_usize, 0_usize, 0_usize)
     } as i32;
@@ -124,7 +125,8 @@ impl Process {
         waitid(WaitId::Pid(self.pid), options).is_ok_and(|ended| ended.is_some())
     }
 
-    /// Kills whatever is left of the group and collects the leader. How it ended, or why it never became what it should.
+    /// Kills whatever is left of the group and collects the leader. How it ended, or why it never became what
+    /// it should.
     pub fn collect(mut self) -> Result<Ended, String> {
         // The leader is not collected yet, so its number cannot have been given to another process.
         let _ = (kill_process_group(self.pid, Signal::KILL), kill_process(self.pid, Signal::KILL));
@@ -151,7 +153,8 @@ impl Process {
     }
 }
 
-/// Kills until no process of the group is left, for a bounded time. Zombies whose parent is slow do not count.
+/// Kills until no process of the group is left, for a bounded time. Zombies whose parent is slow do not
+/// count.
 fn sweep(group: Pid) {
     let end = Instant::now() + Duration::from_secs(2);
     while kill_process_group(group, Signal::KILL).is_ok() && Instant::now() < end {

@@ -1,5 +1,5 @@
-//! The time limit of a run. Time that its processes wait for a core is not its own: on a busy machine a good program would else be called
-//! too slow.
+//! The time limit of a run. Time that its processes wait for a core is not its own: on a busy machine a good
+//! program would else be called too slow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,8 @@ const MOST: u32 = 3;
 /// Processes that are looked at: a look reads one file for each.
 const LOOKED_AT: usize = 16;
 
-/// What the processes of a run have waited for a core. Programs that wait for each other share one: the waiting of either counts for both.
+/// What the processes of a run have waited for a core. Programs that wait for each other share one: the
+/// waiting of either counts for both.
 #[derive(Clone, Debug, Default)]
 pub struct Waited(Arc<AtomicU64>);
 
@@ -67,8 +68,8 @@ impl Stopwatch {
     }
 }
 
-/// The part of `elapsed` that was lost by waiting. Where many processes take turns, each waits for the others too: only the part that all of
-/// them waited, of the time in which they wanted to run, counts.
+/// The part of `elapsed` that was lost by waiting. Where many processes take turns, each waits for the others
+/// too: only the part that all of them waited, of the time in which they wanted to run, counts.
 fn waited_between(before: &[(i32, Schedule)], after: &[(i32, Schedule)], elapsed: Duration) -> Duration {
     let mut sum = Schedule::default();
     for (pid, now) in after {
@@ -108,7 +109,8 @@ mod tests {
         assert_eq!(lost(&[at(1, 5, 5)], &[at(2, 5, 500)]), 0, "is another process");
     }
 
-    /// Eight processes that never sleep, on two cores that nobody else uses: all of them wait, but the run as a whole goes on.
+    /// Eight processes that never sleep, on two cores that nobody else uses: all of them wait, but the run as
+    /// a whole goes on.
     #[test]
     fn processes_that_wait_for_each_other_do_not_stop_the_clock() {
         let before: Vec<_> = (0..8).map(|pid| at(pid, 0, 0)).collect();

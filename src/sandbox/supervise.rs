@@ -1,4 +1,5 @@
-//! One run of a program, from the fork to the last of its processes: writes its request, reads its output, checks its limits, ends it.
+//! One run of a program, from the fork to the last of its processes: writes its request, reads its output,
+//! checks its limits, ends it.
 //!
 //! One thread, one poll: the end of the process wakes it through a pidfd.
 
@@ -38,7 +39,8 @@ struct Lines {
     report: Vec<u8>,
 }
 
-/// Runs a job; `extra` are the descriptors it gets besides its pipes. `plan` gets what the child is given and makes the rest.
+/// Runs a job; `extra` are the descriptors it gets besides its pipes. `plan` gets what the child is given and
+/// makes the rest.
 pub fn run(
     job: &Job,
     extra: Vec<OwnedFd>,
@@ -59,7 +61,8 @@ pub fn run(
     let keep: Vec<OwnedFd> = [request_end.into(), record_end.into()].into_iter().chain(extra).collect();
     let program = program(job, scratch, &keep)?;
     let begun = Instant::now();
-    // The child's ends, the ruleset and the filters go with the plan, so that the pipes end when the child does.
+    // The child's ends, the ruleset and the filters go with the plan, so that the pipes end when the child
+    // does.
     let process = spawn(plan(streams, keep, program))?;
     let mut lines = Lines {
         printed: Some(printed),
@@ -72,7 +75,8 @@ pub fn run(
     };
     let stopped = watch(&mut lines, &process, job, scratch, cancel, session);
     let ended = process.collect().map_err(|error| format!("{error} ({})", job.program.display()))?;
-    // What is still in the pipes is taken without waiting for their end: a process that escaped could hold them open for ever.
+    // What is still in the pipes is taken without waiting for their end: a process that escaped could hold
+    // them open for ever.
     lines.exchange();
     let over = (lines.output.total() > job.limits.output).then_some(Ended::OutputLimit);
     let ended = stopped.or(over).unwrap_or(ended);

@@ -89,7 +89,8 @@ fn a_program_has_a_lower_priority_than_the_users_own() {
     }
 }
 
-/// Beside other work a program that takes long runs only when a core has nothing else to do, and cannot change that.
+/// Beside other work a program that takes long runs only when a core has nothing else to do, and cannot
+/// change that.
 #[test]
 fn what_gives_way_soon_runs_at_idle_priority_in_this_programs_session() {
     let (program, readable) = own_program();
@@ -152,7 +153,8 @@ fn a_program_that_cannot_be_started_is_told_with_its_stage() {
     }
 }
 
-/// Two programs in sandboxes of their own, joined by a pipe that nobody else holds: its end is seen when the writer has ended.
+/// Two programs in sandboxes of their own, joined by a pipe that nobody else holds: its end is seen when the
+/// writer has ended.
 #[test]
 fn pipes_join_two_programs_in_every_tier() {
     let (program, readable) = own_program();

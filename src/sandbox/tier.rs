@@ -6,7 +6,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// Own namespaces with an own root folder, in which the user's files do not exist; inside it all kernel rules.
+    /// Own namespaces with an own root folder, in which the user's files do not exist; inside it all kernel
+    /// rules.
     Full,
     /// Own namespaces for processes and network, without mounts; inside them all kernel rules.
     Namespaces,

@@ -1,4 +1,5 @@
-//! The local engine as a source: it lives on a thread of its own, where all requests that are there advance together.
+//! The local engine as a source: it lives on a thread of its own, where all requests that are there advance
+//! together.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +23,8 @@ pub enum Drafting {
     None,
     /// A draft model.
     Model(ModelFiles),
-    /// Text that is at hand: the prompt, the candidate itself, a reference, the other candidates, as the settings say.
+    /// Text that is at hand: the prompt, the candidate itself, a reference, the other candidates, as the
+    /// settings say.
     Lookup(LookupSettings),
     /// Text that is at hand where much of it agrees, a draft model everywhere else.
     Chain(LookupSettings, ModelFiles),

@@ -1,4 +1,5 @@
-//! Where candidates come from. Screen and commands know only this room: they send requests and receive events.
+//! Where candidates come from. Screen and commands know only this room: they send requests and receive
+//! events.
 
 pub mod local;
 mod profiles;
@@ -31,8 +32,8 @@ pub struct Request {
     pub options: GenerateOptions,
 }
 
-/// Receives the events of one generation, on the source's own thread. Must not block for long. `Break` says that nobody listens
-/// any more: the generation then ends within one step, without further events.
+/// Receives the events of one generation, on the source's own thread. Must not block for long. `Break` says
+/// that nobody listens any more: the generation then ends within one step, without further events.
 pub type EventSink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
 
 /// What a source runs on, for the status line and JSON.
@@ -59,8 +60,8 @@ pub trait Source: Send + Sync {
     /// What it runs on.
     fn info(&self) -> SourceInfo;
 
-    /// Queues a request; its events go to `sink`, the last one being `Done`, `Refused` or `Failed`. Never blocks. Requests
-    /// may run at the same time.
+    /// Queues a request; its events go to `sink`, the last one being `Done`, `Refused` or `Failed`. Never
+    /// blocks. Requests may run at the same time.
     fn generate(&self, request: Request, sink: EventSink) -> Ticket;
 }
 

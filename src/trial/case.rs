@@ -9,14 +9,15 @@ use crate::sandbox::Limits;
 /// The tests of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tests {
-    /// The `>>>` examples in the docstring of the entry point (or, without one, all docstrings of the module). `source` is the
-    /// module text they are taken from: the user's stub, not the candidate's, so that a candidate cannot remove its own tests.
+    /// The `>>>` examples in the docstring of the entry point (or, without one, all docstrings of the
+    /// module). `source` is the module text they are taken from: the user's stub, not the candidate's, so
+    /// that a candidate cannot remove its own tests.
     Doctest {
         /// Module text whose docstrings hold the examples.
         source: String,
     },
-    /// A tests file: plain `assert` lines, `check(candidate)` functions, `test_*` functions, unittest classes, doctests. It sees
-    /// the candidate's top-level names.
+    /// A tests file: plain `assert` lines, `check(candidate)` functions, `test_*` functions, unittest
+    /// classes, doctests. It sees the candidate's top-level names.
     Source {
         /// Name of the file, for messages.
         name: String,
@@ -58,8 +59,8 @@ pub struct Trial {
     pub entry_point: Option<String>,
     /// What to run.
     pub tests: Tests,
-    /// The user's own module, without the completion, as far as it is known. Tests get their helper functions from here, not from the
-    /// program, so that a candidate cannot replace them.
+    /// The user's own module, without the completion, as far as it is known. Tests get their helper functions
+    /// from here, not from the program, so that a candidate cannot replace them.
     pub stub: Option<String>,
     /// Limits.
     pub limits: Limits,

@@ -1,5 +1,5 @@
-//! What the runs of a trial leave behind, as data: how each process ended, what was reported and by whom, and what had to be reported.
-//! What follows from it is decided in `verdict`.
+//! What the runs of a trial leave behind, as data: how each process ended, what was reported and by whom, and
+//! what had to be reported. What follows from it is decided in `verdict`.
 
 use serde::Deserialize;
 

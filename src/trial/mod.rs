@@ -1,7 +1,8 @@
 //! Runs tests on untrusted candidate code, in a sandbox, and reports a verdict the code cannot forge.
 //!
-//! Knows neither engine nor screen. Imports point down only: this file, then `language`, then `project` and `judge`, then `verdict` and
-//! `evidence`. The sandbox contains the code, `verdict` decides what counts as a pass.
+//! Knows neither engine nor screen. Imports point down only: this file, then `language`, then `project` and
+//! `judge`, then `verdict` and `evidence`. The sandbox contains the code, `verdict` decides what counts as a
+//! pass.
 
 mod case;
 mod error;
@@ -29,7 +30,8 @@ use crate::sandbox::Sandbox;
 pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 
 impl Tests {
-    /// The tests of a file. They run in a copy of the project that both files lie in if they need it; else alone with the candidate.
+    /// The tests of a file. They run in a copy of the project that both files lie in if they need it; else
+    /// alone with the candidate.
     pub fn of_file(language: Language, program: Option<(&Path, &str)>, tests: &Path, text: String) -> Self {
         let project = program.and_then(|(path, program)| {
             let project = Project::around(path, Some(tests))?;
@@ -55,7 +57,8 @@ impl Tests {
     }
 }
 
-/// Runs trials: interpreters resolved once, protection proved once. Cheap to clone; usable from several threads at once.
+/// Runs trials: interpreters resolved once, protection proved once. Cheap to clone; usable from several
+/// threads at once.
 #[derive(Clone, Debug)]
 pub struct Runner {
     sandbox: Arc<Sandbox>,
@@ -75,7 +78,8 @@ impl Runner {
     pub fn probe_at_most(best: Tier) -> Self {
         let runner = Self::with(Sandbox::probe(best));
         let languages = Arc::clone(&runner.languages);
-        // Asking a shim takes a quarter of a second, which nobody has to wait for. Without a thread the first trial asks.
+        // Asking a shim takes a quarter of a second, which nobody has to wait for. Without a thread the first
+        // trial asks.
         let _ = std::thread::Builder::new().name("find python".to_owned()).spawn(move || {
             let _ = languages[language::place(Language::Python)].check(Language::Python);
             Sandbox::sweep();
@@ -83,7 +87,8 @@ impl Runner {
         runner
     }
 
-    /// A runner without isolation, whatever the machine offers: limits only. It runs nothing before [`Runner::allow_unprotected`].
+    /// A runner without isolation, whatever the machine offers: limits only. It runs nothing before
+    /// [`Runner::allow_unprotected`].
     pub fn without_isolation() -> Self {
         Self::with(Sandbox::unprotected("it was switched off"))
     }
@@ -100,7 +105,8 @@ impl Runner {
         self
     }
 
-    /// Whether anything may be run: where nothing isolates the code, only after [`Runner::allow_unprotected`].
+    /// Whether anything may be run: where nothing isolates the code, only after
+    /// [`Runner::allow_unprotected`].
     pub fn may_run(&self) -> bool {
         self.protection().is_isolated() || self.runs_unprotected
     }
@@ -110,8 +116,8 @@ impl Runner {
         self.sandbox.protection()
     }
 
-    /// Runs one trial and waits for it. `cancel` set to true ends it within 50 ms (`Killed`). Never panics; a fault of
-    /// the sandbox itself is an error, not a verdict.
+    /// Runs one trial and waits for it. `cancel` set to true ends it within 50 ms (`Killed`). Never panics; a
+    /// fault of the sandbox itself is an error, not a verdict.
     ///
     /// Must be called on a thread that lives as long as the trial: the code is killed when that thread ends.
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
@@ -129,8 +135,8 @@ impl Runner {
         self.check(Language::Python, tests)
     }
 
-    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended; and a language that nothing
-    /// here can run.
+    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended; and a
+    /// language that nothing here can run.
     pub fn check(&self, language: Language, tests: &Tests) -> Result<(), TrialError> {
         match tests {
             Tests::Source { name, text } => {

@@ -1,7 +1,7 @@
 //! The programs that run and compile a language: how each is found behind whatever stands in PATH.
 //!
-//! What PATH leads to may be a shim (pyenv, nvm, asdf, rustup) that reads the user's settings and starts something else. Each is asked
-//! once where the true program lies; trials start that.
+//! What PATH leads to may be a shim (pyenv, nvm, asdf, rustup) that reads the user's settings and starts
+//! something else. Each is asked once where the true program lies; trials start that.
 
 use std::env;
 use std::fs;
@@ -107,7 +107,8 @@ impl Recipe {
         Err(fault)
     }
 
-    /// The one behind this program; `None` if it cannot say what it is (a shim without a version chosen, a broken install).
+    /// The one behind this program; `None` if it cannot say what it is (a shim without a version chosen, a
+    /// broken install).
     pub fn at(&self, program: &Path) -> Option<Result<Tool, String>> {
         let mut answer = String::new();
         for question in self.questions {
@@ -154,7 +155,8 @@ fn version_of(line: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Whether a folder holds an interpreter or a project and no more: not the root, not the home folder or one above it.
+/// Whether a folder holds an interpreter or a project and no more: not the root, not the home folder or one
+/// above it.
 pub fn is_own_folder(folder: &Path, home: Option<&Path>) -> bool {
     let true_path = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = true_path(folder);

@@ -1,8 +1,10 @@
-//! From evidence to a verdict. Pure: every rule of what counts as a pass stands here, and nothing else makes one.
+//! From evidence to a verdict. Pure: every rule of what counts as a pass stands here, and nothing else makes
+//! one.
 //!
-//! A pass needs an end with 0 by itself with no limit hit, a report of this run that nobody else wrote to, every wanted test in it as
-//! passed, at least one check, and tests that are what they were. Whatever the code printed counts for nothing. Where tests and code
-//! are two processes the report is that of the first, which never held the code; the second must not have hit a limit or broken off.
+//! A pass needs an end with 0 by itself with no limit hit, a report of this run that nobody else wrote to,
+//! every wanted test in it as passed, at least one check, and tests that are what they were. Whatever the
+//! code printed counts for nothing. Where tests and code are two processes the report is that of the first,
+//! which never held the code; the second must not have hit a limit or broken off.
 
 use serde::Serialize;
 
@@ -53,9 +55,11 @@ impl Status {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Assurance {
-    /// The tests ran in a process that never held the code: whatever the code does, it can only give values to be checked.
+    /// The tests ran in a process that never held the code: whatever the code does, it can only give values
+    /// to be checked.
     Separate,
-    /// Tests and code shared a process. Honest mistakes and common tricks are noticed; code that aims at the tests could forge a pass.
+    /// Tests and code shared a process. Honest mistakes and common tricks are noticed; code that aims at the
+    /// tests could forge a pass.
     Shared,
 }
 
@@ -64,7 +68,8 @@ pub enum Assurance {
 pub struct Verdict {
     /// How it ended.
     pub status: Status,
-    /// One line for the reader: the first failing check, the limit hit, the error; cleaned. `3 checks` for a pass.
+    /// One line for the reader: the first failing check, the limit hit, the error; cleaned. `3 checks` for a
+    /// pass.
     pub message: String,
     /// Wall time in ms.
     pub duration_ms: u64,

@@ -1,5 +1,5 @@
-//! Colours for code, computed on a thread of their own: each finished line once, with the parser's state after
-//! it kept. The last line is drawn plain until its newline arrives.
+//! Colours for code, computed on a thread of their own: each finished line once, with the parser's state
+//! after it kept. The last line is drawn plain until its newline arrives.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -72,7 +72,8 @@ impl Colourer {
         }
     }
 
-    /// Colours `line` (without its newline), given the state after the line before; returns the state after it.
+    /// Colours `line` (without its newline), given the state after the line before; returns the state after
+    /// it.
     fn line(&self, before: Option<&LineState>, language: &str, line: &str) -> (Spans, Option<LineState>) {
         let highlighter = Highlighter::new(&self.theme);
         let start = || {

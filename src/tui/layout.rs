@@ -107,7 +107,8 @@ fn take_bottom(rest: &mut Rect, rows: u16) -> Rect {
     Rect { y: rest.y + rest.height, height: rows, ..*rest }
 }
 
-/// Arranges a terminal of `width` x `height` cells. `rows_of(candidate, columns)`: how many rows its text takes.
+/// Arranges a terminal of `width` x `height` cells. `rows_of(candidate, columns)`: how many rows its text
+/// takes.
 pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u16) -> usize) -> Layout {
     let mut rest = Rect::new(0, 0, width, height);
     let none = Rect::ZERO;
@@ -141,7 +142,8 @@ pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u1
     let prompt_rows = if wants.prompt_rows > 0 { wants.prompt_rows.min(8).min(rest.height / 2).max(1) } else { folded };
     layout.prompt = take_bottom(&mut rest, prompt_rows);
     if wants.results {
-        // Above it the text of a candidate, if that leaves half the rows; moving to another one moves nothing.
+        // Above it the text of a candidate, if that leaves half the rows; moving to another one moves
+        // nothing.
         let most = if rest.height >= 24 { rest.height / 2 } else { 0 };
         let highest = (0..wants.candidates).map(|c| need(rows_of(c, rest.width))).max().unwrap_or(0);
         let above = if wants.writing { most } else { most.min(highest) };

@@ -37,7 +37,8 @@ use world::{Incoming, Opened, World};
 pub struct Setup {
     /// What is to be completed.
     pub job: Job,
-    /// Loads models and sandbox, on a thread of its own after the first frame. The error is a sentence for the user.
+    /// Loads models and sandbox, on a thread of its own after the first frame. The error is a sentence for
+    /// the user.
     #[allow(clippy::type_complexity)] // the alias would hide what a caller has to write
     pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, TrialPool), String> + Send>,
     /// Options of the generations.

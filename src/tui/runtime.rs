@@ -1,4 +1,5 @@
-//! The loop: waits for keys, events, signals or the next frame; takes in everything that is ready, then draws once.
+//! The loop: waits for keys, events, signals or the next frame; takes in everything that is ready, then draws
+//! once.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -205,8 +206,8 @@ impl Loop<'_> {
     }
 }
 
-/// The next item of the stream if it is there already. Polled as this task: the keyboard's stream keeps the first waker it
-/// is given until it has woken it, so a look with any other waker would make the loop deaf.
+/// The next item of the stream if it is there already. Polled as this task: the keyboard's stream keeps the
+/// first waker it is given until it has woken it, so a look with any other waker would make the loop deaf.
 async fn ready(stream: Option<&mut InputStream>) -> Option<Option<io::Result<crossterm::event::Event>>> {
     let stream = stream?;
     poll_fn(|context| match stream.poll_next_unpin(context) {

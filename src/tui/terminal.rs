@@ -71,8 +71,8 @@ pub fn restore() {
     }
 }
 
-/// Makes panics legible: one on this thread gives the terminal back before it is printed. One on another thread
-/// goes to `fault` while the terminal is ours.
+/// Makes panics legible: one on this thread gives the terminal back before it is printed. One on another
+/// thread goes to `fault` while the terminal is ours.
 pub fn guard_panics(fault: impl Fn(String) + Send + Sync + 'static) {
     let own = thread::current().id();
     let before = panic::take_hook();
@@ -158,8 +158,8 @@ impl Screen for RealScreen {
     }
 
     fn clear(&mut self) -> io::Result<()> {
-        // The library's `clear` asks the terminal for the cursor and waits for an answer that the keyboard's reader
-        // would swallow; a resize to the same size clears without asking.
+        // The library's `clear` asks the terminal for the cursor and waits for an answer that the keyboard's
+        // reader would swallow; a resize to the same size clears without asking.
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::new(0, 0, size.width, size.height))
     }
@@ -185,8 +185,8 @@ impl Screen for RealScreen {
 
 /// Stops the process, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
 fn stop_process() {
-    // To this thread: another might take a signal to the process, and this one would take the terminal back too soon.
-    // SAFETY: raise takes no pointers; the default action of SIGTSTP is to stop the whole process.
+    // To this thread: another might take a signal to the process, and this one would take the terminal back
+    // too soon. SAFETY: raise takes no pointers; the default action of SIGTSTP is to stop the whole process.
     unsafe {
         libc::raise(libc::SIGTSTP);
     }

@@ -1,4 +1,5 @@
-//! Carries out what the core asks for: generations, trials, files, the clipboard. Answers come back as messages.
+//! Carries out what the core asks for: generations, trials, files, the clipboard. Answers come back as
+//! messages.
 
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};

@@ -1,10 +1,12 @@
 //! Attention of the rows of a pass: over the shared prompt, then over their own sequence, causal.
 //!
-//! Positions are taken in chunks of [`CHUNK`], counted from the first position of the text. Within a chunk every score is one chain over the
-//! channels and every output channel one chain over positions in ascending order, first through the shared prompt and then through the
-//! sequence's own region; the sum of the softmax goes by position too. Chunks are merged by their log-sum-exp in ascending order (online
-//! softmax, arXiv 1805.02867), on the thread that computed them or, where few rows look back far, on one after several have computed them.
-//! So a row's result depends neither on the other rows, nor on threads, nor on where the border between the two regions lies.
+//! Positions are taken in chunks of [`CHUNK`], counted from the first position of the text. Within a chunk
+//! every score is one chain over the channels and every output channel one chain over positions in ascending
+//! order, first through the shared prompt and then through the sequence's own region; the sum of the softmax
+//! goes by position too. Chunks are merged by their log-sum-exp in ascending order (online softmax, arXiv
+//! 1805.02867), on the thread that computed them or, where few rows look back far, on one after several have
+//! computed them. So a row's result depends neither on the other rows, nor on threads, nor on where the
+//! border between the two regions lies.
 
 mod outcome;
 
@@ -25,7 +27,8 @@ pub struct View<'a> {
     pub shared: Option<(&'a Region, usize)>,
     /// K/V from the end of the shared prompt on, those of the rows themselves included.
     pub own: &'a Region,
-    /// Of a single row that is a node of a tree: K/V of its path, one layer, and the position that it begins at.
+    /// Of a single row that is a node of a tree: K/V of its path, one layer, and the position that it begins
+    /// at.
     pub path: Option<(&'a Region, usize)>,
     /// Position of the first row.
     pub start: usize,
@@ -89,11 +92,12 @@ pub struct Attention<'a> {
     pub scratch: &'a [Mutex<Scratch>],
 }
 
-/// Queries (row, head) that share a pass over the keys: enough to make use of each key that is in the cache, few enough
-/// to leave units for all threads.
+/// Queries (row, head) that share a pass over the keys: enough to make use of each key that is in the cache,
+/// few enough to leave units for all threads.
 const TILE_QUERIES: usize = 24;
 
-/// Multiply-adds of the scores below which other threads are not called; see the constant of this name in `gemm`.
+/// Multiply-adds of the scores below which other threads are not called; see the constant of this name in
+/// `gemm`.
 const INLINE_WORK: usize = 1 << 16;
 
 /// Positions whose scores are worked on together: those of a tile stay in the second-level cache.
@@ -111,8 +115,9 @@ struct Tile {
 }
 
 impl Attention<'_> {
-    /// Computes the rows of `views`. Queries `[rows, heads * head_dim]` are the first part of the rows of `input`, which
-    /// has `stride` floats between rows; `out` is `[rows, heads * head_dim]`. `chunks` is working memory.
+    /// Computes the rows of `views`. Queries `[rows, heads * head_dim]` are the first part of the rows of
+    /// `input`, which has `stride` floats between rows; `out` is `[rows, heads * head_dim]`. `chunks` is
+    /// working memory.
     pub fn run(&self, views: &[View<'_>], input: &[f32], stride: usize, chunks: &mut Vec<f32>, out: &mut [f32]) {
         let tiles = self.tiles(views);
         let out = Parts::new(out);
@@ -239,7 +244,8 @@ impl Unit<'_> {
         let (views, tile, group) = (self.views, self.tile, self.group());
         let width = self.attention.spec.head_dim;
         let (from, end) = (chunk * CHUNK, tile.positions.min((chunk + 1) * CHUNK));
-        // Keys are read in panels: a panel that a chunk begins in the middle of has scores before the chunk's first.
+        // Keys are read in panels: a panel that a chunk begins in the middle of has scores before the chunk's
+        // first.
         let score_stride = NR + (end - from).next_multiple_of(NR) + NR;
         let Scratch { queries: q, scores, .. } = scratch;
         q.clear();
@@ -346,7 +352,8 @@ fn first(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
     &mut buffer[..len]
 }
 
-/// The products of one unit and chunk. Scores are `[queries, 16 + positions]`, those of position `from` at 16.
+/// The products of one unit and chunk. Scores are `[queries, 16 + positions]`, those of position `from` at
+/// 16.
 struct Part<'a> {
     attention: &'a Attention<'a>,
     head: usize,

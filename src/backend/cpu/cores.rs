@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Threads that the process may use, but not more than the machine has cores: two threads of one core share the arithmetic units that this
-/// backend keeps busy. Where some cores are slower than others only the fast ones count: every layer waits for the slowest thread.
+/// Threads that the process may use, but not more than the machine has cores: two threads of one core share
+/// the arithmetic units that this backend keeps busy. Where some cores are slower than others only the fast
+/// ones count: every layer waits for the slowest thread.
 pub fn sensible() -> usize {
     let available = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     fast_cores(Path::new("/sys/devices")).map_or(available, |cores| available.min(cores))

@@ -1,8 +1,8 @@
 //! Matrix products of few rows with packed weights.
 //!
-//! Contract of every kernel: `out[r][c] = sum over k of x[r][k] * w[k][c]`, where each sum is one chain of fused
-//! multiply-adds over ascending k in f32. So an output is the same to the bit for every number of rows, tile shape,
-//! kernel set and thread count. [`portable`] is the reference twin of all others.
+//! Contract of every kernel: `out[r][c] = sum over k of x[r][k] * w[k][c]`, where each sum is one chain of
+//! fused multiply-adds over ascending k in f32. So an output is the same to the bit for every number of rows,
+//! tile shape, kernel set and thread count. [`portable`] is the reference twin of all others.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -56,8 +56,8 @@ pub struct Job<B> {
     pub bias: *const f32,
     /// What happens to the outputs.
     pub mode: Mode,
-    /// For panels that come from memory: the blocks from the first panel to what this thread reads after the last one. All that follows is
-    /// then fetched into the cache ahead of its use.
+    /// For panels that come from memory: the blocks from the first panel to what this thread reads after the
+    /// last one. All that follows is then fetched into the cache ahead of its use.
     pub after: Option<isize>,
 }
 
@@ -189,9 +189,9 @@ impl Kernels {
     }
 }
 
-/// Multiply-adds below which other threads are not called, a microsecond or two: on a machine that is busy with other
-/// things, such as the user's tests, waiting for a thread that has lost its core costs more than it could save. The
-/// tests of this file use small matrices and want them shared out.
+/// Multiply-adds below which other threads are not called, a microsecond or two: on a machine that is busy
+/// with other things, such as the user's tests, waiting for a thread that has lost its core costs more than
+/// it could save. The tests of this file use small matrices and want them shared out.
 const INLINE_WORK: usize = if cfg!(test) { 1 << 12 } else { 1 << 15 };
 
 /// Bytes of weights that take as long to read as [`INLINE_WORK`] takes to compute.
@@ -225,7 +225,8 @@ pub fn linear(
         return;
     }
     let panels = outputs.div_ceil(NR);
-    // Units even out unequal speed, and a thread has one of them in reserve; with few rows the kernels want several panels at once.
+    // Units even out unequal speed, and a thread has one of them in reserve; with few rows the kernels want
+    // several panels at once.
     let unit = panels.div_ceil(pool.threads() * 8).next_multiple_of(4);
     let inline = rows * inputs * outputs < INLINE_WORK && weights.bytes() < INLINE_BYTES;
     let unit = if inline { panels } else { unit };
@@ -293,8 +294,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
 
-        /// Odd sizes, both storages, all modes: equal to a sum in f64 within rounding, and to the bit between kernel
-        /// sets, thread counts and numbers of rows.
+        /// Odd sizes, both storages, all modes: equal to a sum in f64 within rounding, and to the bit between
+        /// kernel sets, thread counts and numbers of rows.
         #[test]
         fn products_are_right_and_do_not_depend_on_batch_composition(
             rows in 1usize..81, inputs in 1usize..70, outputs in 1usize..150, seed: u32, add: bool, with_bias: bool,

@@ -31,9 +31,9 @@ impl Shape {
 
 /// K/V of consecutive positions, as panels that the kernels of `gemm` read.
 ///
-/// Keys are `[layer][head][ceil(position / 16)][head_dim]` blocks of 16 positions: a score is a product with an output
-/// per position. Values are `[layer][head][ceil(head_dim / 16)][position]` blocks of 16 channels: the weighted sum is a
-/// product with an input per position.
+/// Keys are `[layer][head][ceil(position / 16)][head_dim]` blocks of 16 positions: a score is a product with
+/// an output per position. Values are `[layer][head][ceil(head_dim / 16)][position]` blocks of 16 channels:
+/// the weighted sum is a product with an input per position.
 pub struct Region {
     shape: Shape,
     /// Positions there is room for, a multiple of 16.
@@ -132,7 +132,8 @@ pub struct Shared {
 pub struct Sequence {
     /// The prompt of a fork.
     pub shared: Option<Shared>,
-    /// K/V of positions from the end of the shared prompt on. Shared with the forks of this sequence, if it has any.
+    /// K/V of positions from the end of the shared prompt on. Shared with the forks of this sequence, if it
+    /// has any.
     pub own: Arc<Region>,
     /// Valid positions, the shared ones included.
     pub len: usize,
@@ -245,7 +246,8 @@ impl Sequences {
         Ok(())
     }
 
-    /// Sets the number of valid positions after a pass, and the tree that was stored beyond them, if it was one.
+    /// Sets the number of valid positions after a pass, and the tree that was stored beyond them, if it was
+    /// one.
     pub fn advance(&mut self, id: SeqId, len: usize, tree: &[u32]) {
         if let Some(sequence) = self.open.get_mut(&id) {
             sequence.len = len;
@@ -253,7 +255,8 @@ impl Sequences {
         }
     }
 
-    /// See [`Network::set_len`](crate::backend::Network::set_len). A length outside the allowed range is moved into it.
+    /// See [`Network::set_len`](crate::backend::Network::set_len). A length outside the allowed range is
+    /// moved into it.
     pub fn set_len(&mut self, id: SeqId, len: usize) {
         if let Some(sequence) = self.open.get_mut(&id) {
             sequence.len = len.clamp(sequence.shared_len(), sequence.len);

@@ -51,7 +51,8 @@ pub struct BlockWeights {
 impl Weights {
     /// Packs the weights of `model`.
     ///
-    /// Quantised weights are kept in the folder `cache`, and taken from there if they were made from the same files.
+    /// Quantised weights are kept in the folder `cache`, and taken from there if they were made from the same
+    /// files.
     pub fn pack(
         model: &Model,
         dtype: Dtype,

@@ -41,8 +41,8 @@ pub fn probe() -> Result<Found, String> {
     Ok(Found { what, load })
 }
 
-/// Rows that go through the layers together. Longer passes are cut, so that working memory has a bound; the result does
-/// not depend on it.
+/// Rows that go through the layers together. Longer passes are cut, so that working memory has a bound; the
+/// result does not depend on it.
 const SLAB: usize = 256;
 
 /// A model on the CPU.
@@ -57,7 +57,8 @@ pub struct CpuNetwork {
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
     buffers: Buffers,
-    /// Logits of the wanted rows of the last pass, `[rows, vocab_size]`, and what longer passes have left behind them.
+    /// Logits of the wanted rows of the last pass, `[rows, vocab_size]`, and what longer passes have left
+    /// behind them.
     logits: Vec<f32>,
     /// Number of rows of logits of the last pass.
     held: usize,

@@ -1,10 +1,10 @@
-//! What happens to rows between the matrix products: norms, the softmax, the activation. Everything works on one row
-//! alone and sums in an order that depends on nothing but the row's length.
+//! What happens to rows between the matrix products: norms, the softmax, the activation. Everything works on
+//! one row alone and sums in an order that depends on nothing but the row's length.
 
 use super::pool::{Parts, Pool};
 
-/// Lanes of a sum: element `i` is added to lane `i % 8`, the lanes are added at the end. The compiler can turn it into
-/// vector instructions without changing the order.
+/// Lanes of a sum: element `i` is added to lane `i % 8`, the lanes are added at the end. The compiler can
+/// turn it into vector instructions without changing the order.
 const LANES: usize = 8;
 
 /// Elements below which rows are not shared out to other threads.
@@ -84,7 +84,8 @@ pub fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Replaces scores by `exp(scale * (score - max))`, the softmax, not yet normalised; returns the largest score and the sum of these.
+/// Replaces scores by `exp(scale * (score - max))`, the softmax, not yet normalised; returns the largest
+/// score and the sum of these.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub fn softmax(scores: &mut [f32], scale: f32) -> (f32, f32) {

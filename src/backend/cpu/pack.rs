@@ -31,8 +31,8 @@ pub trait Block: Plain {
 #[repr(C, align(64))]
 pub struct F32x16(pub [f32; NR]);
 
-/// A block of bf16. Outputs `c` and `c + 8` stand side by side, so that one 32-bit lane holds both: a shift widens the
-/// first, a mask the second.
+/// A block of bf16. Outputs `c` and `c + 8` stand side by side, so that one 32-bit lane holds both: a shift
+/// widens the first, a mask the second.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Bf16x16(pub [u16; NR]);
@@ -146,7 +146,8 @@ pub enum Storage {
 }
 
 impl Packed {
-    /// Packs matrices `[outputs_i, inputs]`, one below the other. `Err` is the number of bytes for which there is no memory.
+    /// Packs matrices `[outputs_i, inputs]`, one below the other. `Err` is the number of bytes for which
+    /// there is no memory.
     pub fn new(
         pool: &Pool,
         kernels: &Kernels,
@@ -252,8 +253,8 @@ pub fn widen(dtype: TensorType, bytes: &[u8], to: &mut [f32]) {
     }
 }
 
-/// `len` zero blocks, or the number of bytes for which there is no memory. The system hands out zero pages when they are first
-/// touched: what is never used takes no memory and no time.
+/// `len` zero blocks, or the number of bytes for which there is no memory. The system hands out zero pages
+/// when they are first touched: what is never used takes no memory and no time.
 pub fn zeroed<B: Plain>(len: usize) -> Result<Vec<B>, usize> {
     let bytes = len.saturating_mul(size_of::<B>());
     let layout = Layout::array::<B>(len).map_err(|_| bytes)?;

@@ -1,5 +1,5 @@
-//! A persistent pool of threads that share the units of one piece of work. It decides who computes what, never how:
-//! results don't depend on the number of threads.
+//! A persistent pool of threads that share the units of one piece of work. It decides who computes what,
+//! never how: results don't depend on the number of threads.
 
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 
 use super::cores;
 
-/// Turns of the waiting loop before a worker goes to sleep: some tens of microseconds, longer than the serial pieces
-/// between two parallel ones and far shorter than anything a user would see as load.
+/// Turns of the waiting loop before a worker goes to sleep: some tens of microseconds, longer than the serial
+/// pieces between two parallel ones and far shorter than anything a user would see as load.
 const SPINS: u32 = 2000;
 
 /// Turns of the waiting loop before the caller offers its core to a worker that may have lost its own.
@@ -27,7 +27,8 @@ pub struct Pool {
     running: Mutex<()>,
 }
 
-/// `(unit, following, thread)`: computes one unit on the thread of that number, which will compute `following` next.
+/// `(unit, following, thread)`: computes one unit on the thread of that number, which will compute
+/// `following` next.
 type Task<'a> = dyn Fn(usize, Option<usize>, usize) + Sync + 'a;
 
 /// A piece of work.
@@ -55,8 +56,9 @@ struct Shared {
     panicked: AtomicBool,
 }
 
-// SAFETY: `task` is the only field that is not `Sync` by itself. It is written by `Pool::run` while the gate is shut and no
-// worker is inside (the lock `running` keeps two writers apart), and read by workers only while they are inside.
+// SAFETY: `task` is the only field that is not `Sync` by itself. It is written by `Pool::run` while the gate
+// is shut and no worker is inside (the lock `running` keeps two writers apart), and read by workers only
+// while they are inside.
 unsafe impl Sync for Shared {}
 
 impl Pool {
@@ -88,15 +90,16 @@ impl Pool {
         self.workers.len() + 1
     }
 
-    /// Calls `task(unit, thread)` once for every unit below `units`, on several threads at once, and returns when all
-    /// are done. `thread` is below [`threads`](Self::threads), and no two calls with the same one overlap. `task` must
-    /// not call `run` itself.
+    /// Calls `task(unit, thread)` once for every unit below `units`, on several threads at once, and returns
+    /// when all are done. `thread` is below [`threads`](Self::threads), and no two calls with the same one
+    /// overlap. `task` must not call `run` itself.
     pub fn run(&self, units: usize, task: &(dyn Fn(usize, usize) + Sync)) {
         self.share(Work { task: &|unit, _, thread| task(unit, thread), units, ahead: false });
     }
 
-    /// As [`run`](Self::run), for units that read much memory: `task(unit, following, thread)` learns which unit its thread computes next,
-    /// if any, and can fetch what that needs. Threads commit themselves one unit ahead, so units should be small.
+    /// As [`run`](Self::run), for units that read much memory: `task(unit, following, thread)` learns which
+    /// unit its thread computes next, if any, and can fetch what that needs. Threads commit themselves one
+    /// unit ahead, so units should be small.
     pub fn run_ahead(&self, units: usize, task: &(dyn Fn(usize, Option<usize>, usize) + Sync)) {
         self.share(Work { task, units, ahead: true });
     }
@@ -109,15 +112,15 @@ impl Pool {
         }
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let shared = &*self.shared;
-        // SAFETY: only the lifetime changes. No worker can reach the task after this function: it returns, also when
-        // `task` panics, only after the gate is shut and the last worker inside has left.
+        // SAFETY: only the lifetime changes. No worker can reach the task after this function: it returns,
+        // also when `task` panics, only after the gate is shut and the last worker inside has left.
         let endless = unsafe { std::mem::transmute::<Work<'_>, Work<'static>>(work) };
         // SAFETY: the gate is shut and empty (see `Shared::task`).
         unsafe { *shared.task.get() = Some(endless) };
         shared.next.store(0, Ordering::Relaxed);
         shared.gate.store(OPEN, Ordering::Release);
-        // Together with the order of operations in `Shared::wait`, sequential consistency makes sure that either the
-        // worker sees the new epoch or this thread sees the sleeper.
+        // Together with the order of operations in `Shared::wait`, sequential consistency makes sure that
+        // either the worker sees the new epoch or this thread sees the sleeper.
         shared.epoch.fetch_add(1, Ordering::SeqCst);
         if shared.sleepers.load(Ordering::SeqCst) > 0 {
             let _sleep = shared.sleep.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,7 +219,8 @@ pub struct Parts<'a, T> {
     of: std::marker::PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: it is a mutable slice that is handed out in parts; `Parts::part` puts the duty to keep these apart on its callers.
+// SAFETY: it is a mutable slice that is handed out in parts; `Parts::part` puts the duty to keep these apart
+// on its callers.
 unsafe impl<T: Send> Send for Parts<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Parts<'_, T> {}

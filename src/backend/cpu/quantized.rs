@@ -33,7 +33,8 @@ use super::pool::{Parts, Pool};
 /// Inputs of a block.
 pub const BLOCK: usize = 32;
 
-/// Rows that meet a panel while it is in the cache; more rows read it again. Activations are stored in groups of as many.
+/// Rows that meet a panel while it is in the cache; more rows read it again. Activations are stored in groups
+/// of as many.
 const GROUP: usize = 64;
 
 /// One product `[rows, inputs] x [inputs, columns]` of a kernel call.
@@ -125,7 +126,8 @@ pub struct Call<'a> {
     pub unit: usize,
 }
 
-/// Computes a linear layer on `x` `[rows, inputs]` into `out` `[rows, outputs]`. `scratch` takes the quantised inputs.
+/// Computes a linear layer on `x` `[rows, inputs]` into `out` `[rows, outputs]`. `scratch` takes the
+/// quantised inputs.
 pub fn linear(
     call: Call<'_>,
     weights: &Quantized,
@@ -159,7 +161,8 @@ pub fn linear(
             add,
             after: (following.unwrap_or(number + 1) - number) * unit * blocks,
         };
-        // SAFETY: shapes are checked above; units write different columns; the processor was checked when the set was chosen.
+        // SAFETY: shapes are checked above; units write different columns; the processor was checked when the
+        // set was chosen.
         unsafe { (kernels.product[weights.bits as usize])(&job) }
     });
 }
@@ -174,7 +177,8 @@ fn quantise_rows(pool: &Pool, kernels: Kernels, weights: &Quantized, x: &[f32], 
         let group = row / GROUP * GROUP;
         let beside = GROUP.min(rows - group);
         let first = to.pointer(group * blocks + (row - group), (blocks - 1) * beside + 1);
-        // SAFETY: `blocks` elements from the first on, `beside` apart, lie in the group and are this row's alone.
+        // SAFETY: `blocks` elements from the first on, `beside` apart, lie in the group and are this row's
+        // alone.
         unsafe { (kernels.inputs)(&x[row * inputs..(row + 1) * inputs], weights.bits.offset(), first, beside) }
     };
     if x.len() < INLINE_ELEMENTS { (0..rows).for_each(|number| row(number, 0)) } else { pool.run(rows, &row) }

@@ -1,7 +1,9 @@
-//! Rotary positions: the frequencies of every kind of scaling, and a table of sines and cosines that grows on demand.
+//! Rotary positions: the frequencies of every kind of scaling, and a table of sines and cosines that grows on
+//! demand.
 //!
 //! Frequencies and angles are rounded to f32 where the reference implementation (Hugging Face `transformers`,
-//! `modeling_rope_utils.py`) rounds them: at high positions the rounding of the frequency moves the angle visibly.
+//! `modeling_rope_utils.py`) rounds them: at high positions the rounding of the frequency moves the angle
+//! visibly.
 
 use std::f64::consts::TAU;
 
@@ -28,7 +30,8 @@ impl RotaryTable {
         Self { frequencies, scale, table: Vec::new() }
     }
 
-    /// Makes the table reach positions below `len`. `Err` is the number of bytes for which there is no memory.
+    /// Makes the table reach positions below `len`. `Err` is the number of bytes for which there is no
+    /// memory.
     pub fn ensure(&mut self, len: usize) -> Result<(), usize> {
         let width = 2 * self.frequencies.len();
         let have = self.table.len() / width;

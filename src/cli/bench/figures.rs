@@ -39,7 +39,8 @@ pub struct Figures {
     pub ms_per_token_last: f64,
     /// The mean of the same over all candidates.
     pub ms_per_token_all: f64,
-    /// Time relative to plain decoding: the median of the ratios of every repeat. Below 1 is faster; `None` without plain runs.
+    /// Time relative to plain decoding: the median of the ratios of every repeat. Below 1 is faster; `None`
+    /// without plain runs.
     pub ratio_to_plain: Option<f64>,
     /// The same relative to the fixed length with the lowest median; `None` without fixed lengths.
     pub ratio_to_best_fixed: Option<f64>,

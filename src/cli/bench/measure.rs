@@ -119,8 +119,8 @@ impl Plan {
         self.accepts.iter().flat_map(|&accept| of(accept)).collect()
     }
 
-    /// Measures everything on `source`, after a round that does not count: it touches all memory and lets `auto` learn. `tell`
-    /// hears of every run before it begins.
+    /// Measures everything on `source`, after a round that does not count: it touches all memory and lets
+    /// `auto` learn. `tell` hears of every run before it begins.
     pub fn measure(&self, source: &dyn Source, tell: &mut dyn FnMut(&Progress)) -> Result<Vec<Run>, Failure> {
         let start = Instant::now();
         let each_round = self.settings().len() * self.prompts.len();

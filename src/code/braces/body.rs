@@ -8,7 +8,8 @@ pub(super) fn closing(table: &Table, text: &str) -> Option<Token> {
     lex::closing(Tokens::new(table.lexicon, text))
 }
 
-/// See [`crate::code::normalise`]: the tokens of the body with one space between them; line ends only where they may end a statement.
+/// See [`crate::code::normalise`]: the tokens of the body with one space between them; line ends only where
+/// they may end a statement.
 pub(super) fn normalise(table: &Table, text: &str) -> String {
     let text = &text[..closing(table, text).map_or(text.len(), |brace| brace.start)];
     let mut out = String::new();

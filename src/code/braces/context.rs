@@ -7,7 +7,8 @@ use super::lex::{Kind, Token};
 use super::{Table, is_code, line_start, tokens};
 use crate::code::rules::Function;
 
-/// Most bytes of a prompt that are not the stub itself. Small models lose the thread in long prompts, and every byte costs prefill time.
+/// Most bytes of a prompt that are not the stub itself. Small models lose the thread in long prompts, and
+/// every byte costs prefill time.
 const MAX_CONTEXT: usize = 2000;
 /// Largest constant or type that is shown, in bytes.
 const MAX_CONSTANT: usize = 600;

@@ -9,7 +9,8 @@ use crate::code::rules::Function;
 /// Longest comments above a function, in bytes, that are shown as its description.
 const MAX_COMMENT: usize = 3000;
 
-/// Deepest nesting that is told: what is around a function beyond that is left out of its name and its prompt.
+/// Deepest nesting that is told: what is around a function beyond that is left out of its name and its
+/// prompt.
 const MAX_NESTING: usize = 50;
 
 /// All functions of `text`, in the order they stand in.
@@ -242,7 +243,8 @@ fn says_so(message: &str) -> bool {
     ["not implemented", "not yet implemented", "unimplemented", "todo"].iter().any(|words| message.contains(words))
 }
 
-/// After the last of the comments that a block begins with, each on lines of its own: in an unfinished function they tell what to write.
+/// After the last of the comments that a block begins with, each on lines of its own: in an unfinished
+/// function they tell what to write.
 fn after_comments(inside: &[Token]) -> Option<usize> {
     let mut after = None;
     // What stands on the line of the brace is no part of the body.

@@ -3,7 +3,8 @@
 use super::lex::{Kind, Token};
 use super::{Table, firsts, line_start, tokens};
 
-/// One step of indentation in `text`: that of its first indented line of code, the language's own if there is none.
+/// One step of indentation in `text`: that of its first indented line of code, the language's own if there is
+/// none.
 pub(super) fn unit(table: &Table, text: &str, tokens: &[Token]) -> String {
     let code = firsts(tokens).filter(|t| t.kind != Kind::Comment);
     let mut indented = code.map(|t| &text[line_start(text, t.start)..t.start]);
@@ -14,8 +15,9 @@ pub(super) fn unit(table: &Table, text: &str, tokens: &[Token]) -> String {
     }
 }
 
-/// A trimmed candidate for a function whose head is indented by `outer` and whose body has to be indented by `want`: where the model
-/// wrote another indentation, each line gets the wanted one. Lines inside strings stay as they are.
+/// A trimmed candidate for a function whose head is indented by `outer` and whose body has to be indented by
+/// `want`: where the model wrote another indentation, each line gets the wanted one. Lines inside strings
+/// stay as they are.
 pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) -> String {
     let white = |at: usize| &candidate[line_start(candidate, at)..at];
     let all = tokens(table, candidate);

@@ -1,7 +1,9 @@
-//! Brace languages as tokens: just enough to know what is a string, a comment, a bracket and the start of a line.
+//! Brace languages as tokens: just enough to know what is a string, a comment, a bracket and the start of a
+//! line.
 //!
-//! Works on any text, also half written: it never fails. A token is decided by what stands before its end, or it reaches to the end of
-//! the text: adding text makes the last token longer, and never makes a bracket of what was none.
+//! Works on any text, also half written: it never fails. A token is decided by what stands before its end, or
+//! it reaches to the end of the text: adding text makes the last token longer, and never makes a bracket of
+//! what was none.
 
 /// What differs between the languages.
 pub(in crate::code) struct Lexicon {
@@ -93,7 +95,8 @@ const BEFORE_VALUES: &[&[u8]] = &[
     b"extends",
 ];
 
-/// Strings in fields of strings in fields: deeper ones are read as plain text, so that no text can exhaust the stack.
+/// Strings in fields of strings in fields: deeper ones are read as plain text, so that no text can exhaust
+/// the stack.
 const MAX_NESTING: usize = 8;
 
 /// The tokens of a text, without white space.
@@ -162,7 +165,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Whether the quote at `start` stands in text between tags, as in `it's`: right after a word that no string can follow.
+    /// Whether the quote at `start` stands in text between tags, as in `it's`: right after a word that no
+    /// string can follow.
     fn is_apostrophe(&self, start: usize) -> bool {
         let word = self.last.filter(|l| l.kind == Kind::Word && l.end == start);
         word.is_some_and(|w| !BEFORE_VALUES.contains(&&self.bytes[w.start..w.end]))

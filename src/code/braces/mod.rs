@@ -1,5 +1,5 @@
-//! The languages whose blocks stand in braces. What they share is here, driven by one [`Table`] per language; what is a language's own
-//! is in its folder.
+//! The languages whose blocks stand in braces. What they share is here, driven by one [`Table`] per language;
+//! what is a language's own is in its folder.
 
 mod body;
 pub(super) mod context;

@@ -1,4 +1,5 @@
-//! Definitions of a text that is not whole, read from its tokens: what stands before a brace says what the brace opens.
+//! Definitions of a text that is not whole, read from its tokens: what stands before a brace says what the
+//! brace opens.
 
 use super::lex::{Kind, Token};
 use super::{Definition, Form, Table, line_start, white};
@@ -93,8 +94,8 @@ struct Scan<'a> {
     columns: Vec<Option<usize>>,
 }
 
-/// All definitions of `text`, in the order they stand in. Where all brackets have their other half they alone count; where one is
-/// missing, indentation says where what was left open ends.
+/// All definitions of `text`, in the order they stand in. Where all brackets have their other half they alone
+/// count; where one is missing, indentation says where what was left open ends.
 pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<Definition> {
     let by_brackets = scan(table, text, tokens, false);
     let scan = if by_brackets.unbalanced { scan(table, text, tokens, true) } else { by_brackets };
@@ -225,7 +226,8 @@ impl Scan<'_> {
         (line_start(self.text, at) + column == at).then_some(column)
     }
 
-    /// The first frame of a definition that cannot hold a head at byte `at`, because it stands no further to the left.
+    /// The first frame of a definition that cannot hold a head at byte `at`, because it stands no further to
+    /// the left.
     fn left_open(&self, at: usize) -> Option<usize> {
         let (column, line) = (self.column(at).filter(|_| self.by_indentation)?, line_start(self.text, at));
         self.frames.iter().position(|frame| {
@@ -282,8 +284,8 @@ fn in_angles(text: &str, tokens: &[Token]) -> bool {
     (0..tokens.len()).any(|i| head.at(i) == "<" && head.after_angles(i) == i)
 }
 
-/// The end of the expression that begins with the first of these tokens: before what separates it from the next one, or where a line
-/// ends and the next one does not go on with it.
+/// The end of the expression that begins with the first of these tokens: before what separates it from the
+/// next one, or where a line ends and the next one does not go on with it.
 fn expression_end(text: &str, goes_on: &[&str], tokens: &[Token]) -> usize {
     let mut depth = 0_usize;
     let mut end = tokens.first().map_or(0, |t| t.start);

@@ -1,4 +1,5 @@
-//! Definitions read from a syntax tree: the same walk for every language, which differs only in the names of its nodes.
+//! Definitions read from a syntax tree: the same walk for every language, which differs only in the names of
+//! its nodes.
 
 use tree_sitter::Node;
 
@@ -13,7 +14,8 @@ pub(in crate::code) struct Grammar {
     pub names: &'static [Binding],
     /// Nodes that are functions; their field `body` is the block.
     pub functions: &'static [&'static str],
-    /// Nodes that functions stand in: classes, modules; their field `body`, or they themselves, are the block.
+    /// Nodes that functions stand in: classes, modules; their field `body`, or they themselves, are the
+    /// block.
     pub scopes: &'static [&'static str],
     /// Nodes around a definition that belong to its head.
     pub statements: &'static [&'static str],

@@ -7,7 +7,8 @@ use super::lex::{Kind, Token, Tokens};
 use super::lines::{self, Statement};
 use crate::code::rules::Function;
 
-/// Most bytes of a prompt that are not the stub itself. Small models lose the thread in long prompts, and every byte costs prefill time.
+/// Most bytes of a prompt that are not the stub itself. Small models lose the thread in long prompts, and
+/// every byte costs prefill time.
 const MAX_CONTEXT: usize = 2000;
 /// Largest constant that is shown, in bytes.
 const MAX_CONSTANT: usize = 300;
@@ -75,7 +76,8 @@ fn constructor<'f>(functions: &'f [Function], this: &Function) -> Option<&'f Fun
     functions.iter().rfind(|f| wanted && f.finished && f.name == init && f.parents == this.parents)
 }
 
-/// The names that code in the stub mentions: in decorators, the signature, and examples and back-quoted pieces of the docstring.
+/// The names that code in the stub mentions: in decorators, the signature, and examples and back-quoted
+/// pieces of the docstring.
 fn stub_names<'t>(text: &'t str, this: &Function) -> HashSet<&'t str> {
     let code = this.range.start..this.docstring.as_ref().map_or(this.body.start, |d| d.start.min(this.body.start));
     let mut names = words(text, code);

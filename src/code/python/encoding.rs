@@ -1,4 +1,5 @@
-//! The encoding that a Python file declares: a comment such as `# -*- coding: latin-1 -*-` on its first or second line (PEP 263).
+//! The encoding that a Python file declares: a comment such as `# -*- coding: latin-1 -*-` on its first or
+//! second line (PEP 263).
 
 /// The declared encoding if it is not UTF-8, and its 1-based line.
 pub(super) fn declared(bytes: &[u8]) -> Option<(String, usize)> {

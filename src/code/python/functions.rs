@@ -24,7 +24,8 @@ pub(super) fn functions(text: &str) -> Vec<Function> {
     found.collect()
 }
 
-/// Whether the block of `this`, which the text ends with, may go on: it has not ended with a `return` of its own, nor with a blank line.
+/// Whether the block of `this`, which the text ends with, may go on: it has not ended with a `return` of its
+/// own, nor with a blank line.
 pub(super) fn goes_on(text: &str, this: &Function) -> bool {
     let statements = lines::statements(text, this.body.start);
     let (Some(first), Some(last)) = (statements.first(), statements.last()) else { return true };
@@ -32,7 +33,8 @@ pub(super) fn goes_on(text: &str, this: &Function) -> bool {
     !returns && !text[this.body.end..].contains('\n')
 }
 
-/// The definitions of a text that is not whole: every line that begins with `def` or `class`, nested by indentation.
+/// The definitions of a text that is not whole: every line that begins with `def` or `class`, nested by
+/// indentation.
 fn scan(text: &str) -> Vec<Definition> {
     let mut found: Vec<Definition> = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
@@ -67,7 +69,8 @@ fn scan(text: &str) -> Vec<Definition> {
     found
 }
 
-/// After the colon of the definition whose keyword is at `keyword`; `None` if its line ends before there is one.
+/// After the colon of the definition whose keyword is at `keyword`; `None` if its line ends before there is
+/// one.
 fn header_end(text: &str, keyword: usize) -> Option<usize> {
     for step in Lines::new(text, keyword) {
         if step.line.is_some_and(|l| l.begins && l.first.start > keyword) {
@@ -152,7 +155,8 @@ impl Shape {
         }
         let from = rest.map_or(text.len(), |newline| newline.end);
         let end = lines::body_end(indent, text, from).max(from);
-        // Statements are looked for in a text that ends with the function, so that an open bracket does not reach beyond it.
+        // Statements are looked for in a text that ends with the function, so that an open bracket does not
+        // reach beyond it.
         let mut statements = lines::statements(&text[..end], from);
         let docstring = statements.first().and_then(|s| docstring(text, &s.tokens));
         let mut start = from;
@@ -180,7 +184,8 @@ impl Shape {
         Self { docstring, body: start..end, lead: lead.to_owned(), finished, body_indent }
     }
 
-    /// `def f(x): return x`: the statements after the colon are the body. A docstring among them moves to a line of its own.
+    /// `def f(x): return x`: the statements after the colon are the body. A docstring among them moves to a
+    /// line of its own.
     fn on_one_line(text: &str, keyword: usize, header_end: usize, body_indent: &str) -> Self {
         // Up to the next line only: files of declarations hold thousands of these.
         let mut next = Lines::new(text, keyword).filter_map(|s| s.line).filter(|l| l.begins && l.first.start > keyword);
@@ -200,7 +205,8 @@ impl Shape {
     }
 }
 
-/// The docstring that a block with these tokens in its first statement begins with: strings, and nothing else before `;` or the end.
+/// The docstring that a block with these tokens in its first statement begins with: strings, and nothing else
+/// before `;` or the end.
 fn docstring(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let strings = tokens.iter().take_while(|t| t.kind == Kind::Str).count();
     let (first, last) = (tokens.first()?, tokens.get(strings.checked_sub(1)?)?);
@@ -224,7 +230,8 @@ fn is_placeholder(text: &str, tokens: &[Token]) -> bool {
     })
 }
 
-/// After the last of the comment lines that `text[start..end]` begins with: in an unfinished function they tell what to write, and stay.
+/// After the last of the comment lines that `text[start..end]` begins with: in an unfinished function they
+/// tell what to write, and stay.
 fn after_comments(text: &str, start: usize, end: usize) -> usize {
     let mut after = start;
     let mut commented = false;

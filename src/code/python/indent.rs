@@ -13,8 +13,9 @@ pub(super) fn unit(text: &str) -> String {
     }
 }
 
-/// A trimmed candidate for a function whose `def` is indented by `outer` and whose body has to be indented by `want`: where the model
-/// wrote another indentation, each line gets the wanted one. Lines inside strings stay as they are.
+/// A trimmed candidate for a function whose `def` is indented by `outer` and whose body has to be indented by
+/// `want`: where the model wrote another indentation, each line gets the wanted one. Lines inside strings
+/// stay as they are.
 pub(super) fn reindent(candidate: &str, outer: &str, want: &str) -> String {
     let white = |at: usize| &candidate[lines::line_start(candidate, at)..at];
     let comment = |at: usize| candidate[at..].starts_with('#');
@@ -25,8 +26,8 @@ pub(super) fn reindent(candidate: &str, outer: &str, want: &str) -> String {
     if has == want || has.is_empty() {
         return candidate.to_owned();
     }
-    // One step, as the candidate and as the file writes it. Where the outer part differs, as between spaces and tabs, the steps
-    // down to this body are told by how often the file's own step fits.
+    // One step, as the candidate and as the file writes it. Where the outer part differs, as between spaces
+    // and tabs, the steps down to this body are told by how often the file's own step fits.
     let file_step = want.strip_prefix(outer).unwrap_or(want);
     let depth = if file_step.is_empty() { 1 } else { (want.len() / file_step.len()).max(1) };
     let step = has.strip_prefix(outer).filter(|s| !s.is_empty()).map_or((has.len() / depth).max(1), str::len);

@@ -1,14 +1,15 @@
 //! Python as tokens: just enough to know what is a string, a comment, a bracket and the start of a line.
 //!
-//! Works on any text, also half written: it never fails, and what it says about a token does not depend on text more than two bytes
-//! after it.
+//! Works on any text, also half written: it never fails, and what it says about a token does not depend on
+//! text more than two bytes after it.
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A name, keyword or (part of a) number.
     Word,
-    /// A string with prefix and quotes; unterminated ones end at the line end or, with triple quotes, at the end of the text.
+    /// A string with prefix and quotes; unterminated ones end at the line end or, with triple quotes, at the
+    /// end of the text.
     Str,
     /// From `#` to before the line end.
     Comment,
@@ -101,7 +102,8 @@ fn string_prefix(word: &[u8]) -> Option<bool> {
     }
 }
 
-/// Strings in fields of strings in fields: deeper ones are read as plain text, so that no text can exhaust the stack.
+/// Strings in fields of strings in fields: deeper ones are read as plain text, so that no text can exhaust
+/// the stack.
 const MAX_NESTING: usize = 8;
 
 /// The end of the string whose first quote is at `quote`.
@@ -125,7 +127,8 @@ fn string_end(bytes: &[u8], quote: usize, format: bool, nesting: usize) -> usize
     bytes.len()
 }
 
-/// The end of a `{}` field that begins at `i`, in a string with these quotes: after its `}`, or where it turns out not to be closed.
+/// The end of a `{}` field that begins at `i`, in a string with these quotes: after its `}`, or where it
+/// turns out not to be closed.
 fn field_end(bytes: &[u8], mut i: usize, mark: u8, triple: bool, nesting: usize) -> usize {
     let mut depth = 0_usize;
     let mut in_format = false;

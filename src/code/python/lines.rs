@@ -9,7 +9,8 @@ pub(super) struct Line {
     pub first: Token,
     /// Column of that token, tabs to multiples of 8 as Python counts.
     pub column: usize,
-    /// Whether it begins a statement or is a comment between statements: not inside brackets, not after a backslash.
+    /// Whether it begins a statement or is a comment between statements: not inside brackets, not after a
+    /// backslash.
     pub begins: bool,
     /// End of the last line before it that is not blank, with its line end.
     pub end_before: usize,
@@ -119,7 +120,8 @@ pub(super) fn function_end(indent: usize, text: &str) -> Option<usize> {
     Lines::new(text, 0).filter_map(|s| s.line).find(|l| l.begins && l.column <= indent).map(|l| l.end_before)
 }
 
-/// Where the body that begins at byte `from`, the start of a line, ends: [`function_end`], or the end of the text without blank lines.
+/// Where the body that begins at byte `from`, the start of a line, ends: [`function_end`], or the end of the
+/// text without blank lines.
 pub(super) fn body_end(indent: usize, text: &str, from: usize) -> usize {
     let mut lines = Lines::new(text, from);
     for step in lines.by_ref() {
@@ -175,7 +177,8 @@ pub(super) fn statements(text: &str, from: usize) -> Vec<Statement> {
     found
 }
 
-/// See [`crate::code::normalise`]: the tokens with one space between them, indentation as one space per level.
+/// See [`crate::code::normalise`]: the tokens with one space between them, indentation as one space per
+/// level.
 pub(super) fn normalise(text: &str) -> String {
     let mut levels: Vec<usize> = Vec::new();
     let mut out = String::new();

@@ -67,7 +67,8 @@ pub struct Acceptance {
 
 impl Default for Acceptance {
     fn default() -> Self {
-        // The longer the match, the surer. Hopeful of models: that it is less, drafts show; that it is more, nothing would.
+        // The longer the match, the surer. Hopeful of models: that it is less, drafts show; that it is more,
+        // nothing would.
         let matches = [0.2, 0.35, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85];
         let share = |kind: usize| kind.checked_sub(1).map_or(0.8, |i| matches[i % MATCHES]);
         Self { rates: std::array::from_fn(|kind| Rate::belief(share(kind))) }
@@ -77,8 +78,8 @@ impl Default for Acceptance {
 impl Acceptance {
     /// Part of their weight that all rates keep after a step: the text changes.
     const KEEP: f64 = 0.998;
-    /// Weight of the common rate beside a candidate's own, in judged tokens. Large, because longer drafts for the
-    /// candidates that are ahead leave the others to finish alone.
+    /// Weight of the common rate beside a candidate's own, in judged tokens. Large, because longer drafts for
+    /// the candidates that are ahead leave the others to finish alone.
     const COMMON: f64 = 100.0;
 
     fn kind(evidence: Evidence) -> usize {

@@ -1,12 +1,12 @@
 //! Draft lengths for all candidates of a step together: the most expected tokens per millisecond.
 //!
-//! A draft token survives with the product of the acceptance shares up to it. Tokens are taken in falling order of
-//! survival under a common budget of rows (TETRIS, arXiv 2502.15197). The number of tokens with the best ratio of
-//! expected tokens to expected time wins (goodput, arXiv 2406.14066); it may be 0.
+//! A draft token survives with the product of the acceptance shares up to it. Tokens are taken in falling
+//! order of survival under a common budget of rows (TETRIS, arXiv 2502.15197). The number of tokens with the
+//! best ratio of expected tokens to expected time wins (goodput, arXiv 2406.14066); it may be 0.
 //!
-//! Two budgets bound what a wrong estimate costs, both in steps without drafts. The loss budget pays for every step
-//! with drafts that is slower than without. The exploration budget pays for lengths that are tried only because they
-//! are much faster at the upper confidence bound.
+//! Two budgets bound what a wrong estimate costs, both in steps without drafts. The loss budget pays for
+//! every step with drafts that is slower than without. The exploration budget pays for lengths that are tried
+//! only because they are much faster at the upper confidence bound.
 
 use super::acceptance::Estimate;
 use super::cost::Costs;
@@ -173,10 +173,12 @@ impl Auto {
     const INVESTMENT: f64 = 0.05;
     /// What has to be gained at the upper bound with one step left in the exploration budget; less with more.
     const EXPLORATION_GAIN: f64 = 1.1;
-    /// Steps with drafts between two without, which show what such a step costs now: more where drafts gain more.
+    /// Steps with drafts between two without, which show what such a step costs now: more where drafts gain
+    /// more.
     const PROBE_INTERVAL: f64 = 4.0;
     const INTERVAL_PER_GAIN: f64 = 33.0;
-    /// Part of the difference between accepted and expected tokens that the loss budget sees; the rest is luck.
+    /// Part of the difference between accepted and expected tokens that the loss budget sees; the rest is
+    /// luck.
     const LUCK: f64 = 0.4;
     /// A step that takes this many times as long as expected was interrupted.
     const INTERRUPTED: f64 = 1.5;
@@ -259,8 +261,8 @@ impl Auto {
         Self { loss_budget: Self::LIMIT, exploration_budget: 0.0, since_plain: 0, ..Self::default() }
     }
 
-    /// Whether the first step of a request for `live` candidates of at most `left` tokens would draft, with a drafter
-    /// that has to read `unread` tokens for it.
+    /// Whether the first step of a request for `live` candidates of at most `left` tokens would draft, with a
+    /// drafter that has to read `unread` tokens for it.
     pub fn would_draft(&self, live: usize, left: usize, unread: usize, accepted: Estimate, costs: &Costs) -> bool {
         let offer = Offer { most: Self::LONGEST, lag: Some(1), evidence: Evidence::Model };
         let mut slots = vec![Slot { offer, accepted, left }; live];

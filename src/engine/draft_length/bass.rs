@@ -2,8 +2,8 @@
 
 use super::Outcome;
 
-/// Algorithm 1 of BASS (arXiv 2404.15778): grows by 2 when any candidate accepted a full draft, else shrinks, faster when it shrank
-/// before, but not below the best candidate of the step.
+/// Algorithm 1 of BASS (arXiv 2404.15778): grows by 2 when any candidate accepted a full draft, else shrinks,
+/// faster when it shrank before, but not below the best candidate of the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bass {
     /// Tokens to propose in the next step.

@@ -15,8 +15,8 @@ struct Point {
     error: f64,
 }
 
-/// Time of a pass by its rows: an isotonic curve through the profiled points, each corrected by the passes near it,
-/// times one slowdown.
+/// Time of a pass by its rows: an isotonic curve through the profiled points, each corrected by the passes
+/// near it, times one slowdown.
 #[derive(Clone, Debug, Default)]
 pub struct CostCurve {
     points: Vec<Point>,
@@ -58,7 +58,8 @@ impl CostCurve {
         self.points.is_empty()
     }
 
-    /// Expected ms of a pass of `rows` rows, never falling with the rows; 0 for no rows and before anything is known.
+    /// Expected ms of a pass of `rows` rows, never falling with the rows; 0 for no rows and before anything
+    /// is known.
     pub fn ms(&self, rows: usize) -> f64 {
         self.bound(rows, 0.0)
     }
@@ -74,7 +75,8 @@ impl CostCurve {
         self.slowdown * (low + (high - low) * share)
     }
 
-    /// The upper one of the two points around `rows`, and where `rows` lies between them: 0 to 1, more beyond the last.
+    /// The upper one of the two points around `rows`, and where `rows` lies between them: 0 to 1, more beyond
+    /// the last.
     fn place(&self, rows: usize) -> (usize, f64) {
         let above = self.points.partition_point(|point| point.rows < rows).clamp(1, self.points.len() - 1);
         let (low, high) = (self.points[above - 1].rows as f64, self.points[above].rows as f64);
@@ -106,7 +108,8 @@ impl CostCurve {
     }
 }
 
-/// Isotonic fit of (value, weight): neighbours that fall get their mean (pool adjacent violators, Ayer et al. 1955).
+/// Isotonic fit of (value, weight): neighbours that fall get their mean (pool adjacent violators, Ayer et al.
+/// 1955).
 fn isotonic(values: &[(f64, f64)]) -> Vec<f64> {
     // Runs with one value: it, its weight and how many.
     let mut runs: Vec<(f64, f64, usize)> = Vec::new();
@@ -302,7 +305,8 @@ mod tests {
     fn measured_points_are_straightened() {
         let mut points = [(1, 3.0), (2, 2.0), (4, 30.0), (8, 5.0), (16, 100.0)];
         straighten(&mut points);
-        // 3 and 2 are 2.45 both; 30 and 5 would be 12.2, but four rows are no dearer than two passes over two.
+        // 3 and 2 are 2.45 both; 30 and 5 would be 12.2, but four rows are no dearer than two passes over
+        // two.
         for ((rows, ms), expected) in points.into_iter().zip([2.45, 2.45, 4.9, 9.8, 19.6]) {
             assert!((ms - expected).abs() < 0.01, "{rows} rows: {ms}");
         }

@@ -74,8 +74,8 @@ impl Policy {
         }
     }
 
-    /// Length for the next step of a batch of `live` candidates, before it is clamped by what there is to propose; `None`
-    /// where [`Auto`] chooses.
+    /// Length for the next step of a batch of `live` candidates, before it is clamped by what there is to
+    /// propose; `None` where [`Auto`] chooses.
     pub fn length(&self, live: usize) -> Option<usize> {
         match self {
             Self::Fixed(k) => Some(*k),

@@ -1,8 +1,9 @@
-//! A synthetic machine that the choice of lengths is tried on: true curves and true survival are known, readings are noisy and now and then
-//! interrupted, and what was measured beforehand is off. Everything is a function of a seed.
+//! A synthetic machine that the choice of lengths is tried on: true curves and true survival are known,
+//! readings are noisy and now and then interrupted, and what was measured beforehand is off. Everything is a
+//! function of a seed.
 //!
-//! Time is counted as it is in the mean: noise shows in what the choice sees, not in what it is charged with. Whether a draft
-//! token is accepted hangs on its position alone, so that all lengths meet the same luck.
+//! Time is counted as it is in the mean: noise shows in what the choice sees, not in what it is charged with.
+//! Whether a draft token is accepted hangs on its position alone, so that all lengths meet the same luck.
 
 mod rules;
 
@@ -17,7 +18,8 @@ pub struct Pair {
     pub main: &'static [(usize, f64)],
     /// Empty for lookups.
     pub draft: &'static [(usize, f64)],
-    /// Share of the first, second, … draft token that is accepted if the ones before it were; by length of match for lookups.
+    /// Share of the first, second, … draft token that is accepted if the ones before it were; by length of
+    /// match for lookups.
     pub survival: &'static [f64],
 }
 
@@ -66,8 +68,8 @@ pub struct Setting {
     pub drifts: bool,
     /// The machine is slower for a while, again and again, as one that is shared with others.
     pub shared: bool,
-    /// What was measured beforehand is off by these factors, for as many rows as there are candidates and for more, and the share of
-    /// accepted tokens by this much; `None` for draws.
+    /// What was measured beforehand is off by these factors, for as many rows as there are candidates and for
+    /// more, and the share of accepted tokens by this much; `None` for draws.
     pub off: Option<(f64, f64, f64)>,
 }
 

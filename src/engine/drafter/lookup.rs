@@ -1,7 +1,8 @@
 //! Drafts copied from text that is at hand: what followed when the same tokens occurred before.
 //!
-//! Inference with reference (LLMA, arXiv 2304.04487) looks in a reference document; prompt lookup looks in the prompt and in what has been
-//! written so far; the other candidates of the same prompt, which usually say nearly the same, are a third place.
+//! Inference with reference (LLMA, arXiv 2304.04487) looks in a reference document; prompt lookup looks in
+//! the prompt and in what has been written so far; the other candidates of the same prompt, which usually say
+//! nearly the same, are a third place.
 
 use std::collections::HashMap;
 
@@ -45,7 +46,8 @@ pub struct LookupDrafter {
 struct Texts {
     prompt: Ngrams,
     reference: Ngrams,
-    /// What each candidate has written, after the last tokens of the prompt. Stays when the candidate has ended: others may follow it.
+    /// What each candidate has written, after the last tokens of the prompt. Stays when the candidate has
+    /// ended: others may follow it.
     own: Vec<Ngrams>,
     /// Tokens of the prompt that `own` begins with.
     overlap: usize,

@@ -1,8 +1,8 @@
 //! What proposes tokens: one trait, and the draft model, lookups in text, and both in a chain behind it.
 //!
-//! [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they rest on, a policy
-//! chooses a length from that, and [`propose`](Drafter::propose) drafts them, each with the distribution that it was
-//! really drawn from.
+//! [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they rest on,
+//! a policy chooses a length from that, and [`propose`](Drafter::propose) drafts them, each with the
+//! distribution that it was really drawn from.
 
 mod chain;
 mod lookup;
@@ -66,7 +66,8 @@ impl<'a> Ask<'a> {
 pub enum Evidence {
     /// A draft model.
     Model,
-    /// The last `length` tokens of the candidate occurred before: in the prompt, its own text or the reference.
+    /// The last `length` tokens of the candidate occurred before: in the prompt, its own text or the
+    /// reference.
     Match {
         /// Tokens that agree.
         length: usize,
@@ -85,7 +86,8 @@ pub struct Offer {
     pub most: usize,
     /// What they rest on.
     pub evidence: Evidence,
-    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, which has not read this many tokens.
+    /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, which has not read this many
+    /// tokens.
     pub lag: Option<usize>,
 }
 
@@ -112,8 +114,8 @@ pub trait Drafter: Send {
     /// Begins a request. Must be cheap: the drafter may never be asked.
     fn begin(&mut self, request: RequestId, beginning: &Beginning<'_>);
 
-    /// Reads a part of the request's prompt, if there is anything to prepare before the first proposal; returns the number of prompt
-    /// tokens still unread. What was not prepared is read when it is needed.
+    /// Reads a part of the request's prompt, if there is anything to prepare before the first proposal;
+    /// returns the number of prompt tokens still unread. What was not prepared is read when it is needed.
     fn prepare(&mut self, request: RequestId) -> Result<usize, BackendError> {
         let _ = request;
         Ok(0)
@@ -122,8 +124,8 @@ pub trait Drafter: Send {
     /// What could be proposed for every ask, in their order.
     fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer>;
 
-    /// Proposes `lengths[i]` tokens for ask i, in their order, no more than it has just offered; may be fewer. At least one length
-    /// is not 0.
+    /// Proposes `lengths[i]` tokens for ask i, in their order, no more than it has just offered; may be
+    /// fewer. At least one length is not 0.
     fn propose(&mut self, asks: &[Ask<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError>;
 
     /// The candidate now has these tokens; what was proposed beyond them does not count.

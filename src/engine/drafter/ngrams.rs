@@ -51,8 +51,8 @@ impl Ngrams {
         self.tokens.len()
     }
 
-    /// The occurrence of the longest end of `tail` that something follows; of equally long ones the last. Agreement beyond
-    /// `longest` tokens does not count.
+    /// The occurrence of the longest end of `tail` that something follows; of equally long ones the last.
+    /// Agreement beyond `longest` tokens does not count.
     pub fn find(&self, tail: &[u32], longest: usize) -> Option<Match> {
         let gram = tail.len().checked_sub(self.n).map(|from| &tail[from..])?;
         let mut best: Option<Match> = None;
@@ -79,8 +79,8 @@ impl Ngrams {
         best
     }
 
-    /// The `most` tokens that follow a match. Where `repeats`, a text that ends goes on with what was just read from it, as a text that
-    /// repeats itself does.
+    /// The `most` tokens that follow a match. Where `repeats`, a text that ends goes on with what was just
+    /// read from it, as a text that repeats itself does.
     pub fn following(&self, at: Match, most: usize, repeats: bool) -> Vec<u32> {
         let rest = &self.tokens[at.next..];
         if repeats {

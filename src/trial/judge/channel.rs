@@ -1,4 +1,5 @@
-//! Pipes of our own to a program that is compiled from foreign code: the nonce goes in, what code of ours in it reports comes out.
+//! Pipes of our own to a program that is compiled from foreign code: the nonce goes in, what code of ours in
+//! it reports comes out.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
@@ -21,7 +22,8 @@ type Opened = (Channel, Vec<OwnedFd>, (OsString, OsString));
 pub const VARIABLE: &str = "TRIAL_LINES";
 
 impl Channel {
-    /// Makes the pipes: what stays here, what the program gets, and the variable that says which numbers they have.
+    /// Makes the pipes: what stays here, what the program gets, and the variable that says which numbers they
+    /// have.
     pub fn open(nonce: &str) -> Result<Opened, TrialError> {
         let failed = |e: io::Error| TrialError::Sandbox(format!("a pipe could not be made: {e}"));
         let (nonce_end, mut told) = io::pipe().map_err(failed)?;
@@ -32,7 +34,8 @@ impl Channel {
         Ok((Self { record }, vec![nonce_end.into(), record_end.into()], (VARIABLE.into(), variable.into())))
     }
 
-    /// What was reported, once the program has ended: lines that begin with the nonce. `None` when anything else was written.
+    /// What was reported, once the program has ended: lines that begin with the nonce. `None` when anything
+    /// else was written.
     pub fn read(mut self, nonce: &str) -> Option<Vec<String>> {
         // A process that escaped could hold the other end open for ever.
         let _ = rustix::io::ioctl_fionbio(&self.record, true);

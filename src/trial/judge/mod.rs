@@ -1,4 +1,5 @@
-//! How the processes of a trial are told apart from what they run: the nonce, the reports, and the pair of judge and worker.
+//! How the processes of a trial are told apart from what they run: the nonce, the reports, and the pair of
+//! judge and worker.
 
 pub mod channel;
 pub mod pair;
@@ -21,7 +22,8 @@ pub fn nonce() -> Result<String, TrialError> {
 /// Makes Python's sets and dictionaries the same on every run.
 pub const SAME_HASHES: [&str; 2] = ["PYTHONHASHSEED", "0"];
 
-/// A program of ours that reads a request, says when it is about to load foreign code, and reports what came of it.
+/// A program of ours that reads a request, says when it is about to load foreign code, and reports what came
+/// of it.
 pub fn driver(program: &Path, arguments: Vec<OsString>, request: Vec<u8>, limits: Limits) -> Job<'_> {
     let environment = vec![SAME_HASHES.map(Into::into).into()];
     let control = Some(Control { request, ready: b"started\n" });

@@ -1,5 +1,5 @@
-//! Two programs side by side, each in a sandbox of its own, joined by two pipes: the judge, which holds the tests, and the worker, which
-//! holds the code under test.
+//! Two programs side by side, each in a sandbox of its own, joined by two pipes: the judge, which holds the
+//! tests, and the worker, which holds the code under test.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -10,11 +10,12 @@ use crate::sandbox::{Ended, Job, Run, Sandbox};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Report, Said};
 
-/// How long the worker may take to end after the judge did. It ends by itself when the line closes, unless its code hinders it.
+/// How long the worker may take to end after the judge did. It ends by itself when the line closes, unless
+/// its code hinders it.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// Runs both at once and joins them: what they left behind, or why these tests need the code in their own process. The end of the judge
-/// is the end of both; a wish to cancel goes to the judge.
+/// Runs both at once and joins them: what they left behind, or why these tests need the code in their own
+/// process. The end of the judge is the end of both; a wish to cancel goes to the judge.
 pub fn run(
     sandbox: &Sandbox,
     judge: Job,

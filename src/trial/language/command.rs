@@ -1,5 +1,5 @@
-//! Tests by a command of the user's own: its exit code is the verdict. Nobody looks into what it does, so a pass is worth as much as
-//! the command is.
+//! Tests by a command of the user's own: its exit code is the verdict. Nobody looks into what it does, so a
+//! pass is worth as much as the command is.
 
 use std::env;
 use std::ffi::OsString;

@@ -21,7 +21,8 @@ pub use crate::trial::verdict::{Status, Verdict, decide};
 pub struct Row {
     /// What it runs.
     pub languages: &'static [Language],
-    /// Whether tests need more of their project than the candidate. Those that do not run alone with it, which is quicker and better guarded.
+    /// Whether tests need more of their project than the candidate. Those that do not run alone with it,
+    /// which is quicker and better guarded.
     pub needs_project: fn(&Sources) -> bool,
     /// Makes what runs it.
     pub open: fn() -> Box<dyn TrialLanguage>,

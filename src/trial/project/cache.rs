@@ -34,7 +34,8 @@ impl Projects {
         Ok(base)
     }
 
-    /// What the tests do on the unchanged project: found out once, by two runs. Of runs that were broken off nothing is kept.
+    /// What the tests do on the unchanged project: found out once, by two runs. Of runs that were broken off
+    /// nothing is kept.
     pub fn baseline(
         &self,
         project: &Project,
@@ -58,7 +59,8 @@ impl Projects {
     }
 }
 
-/// What both runs on the unchanged project and that with a candidate leave behind, of tests that a runner reports by name.
+/// What both runs on the unchanged project and that with a candidate leave behind, of tests that a runner
+/// reports by name.
 pub fn evidence(
     projects: &Projects,
     project: &Project,

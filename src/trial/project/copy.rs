@@ -1,7 +1,8 @@
 //! Copies of a project: one base, made once, and a light copy of it for every candidate.
 //!
-//! Files are shared by reference where the disk can (a clone is written to without touching its original), else copied; never by
-//! hard links, through which a candidate would write to the user's file. Overlay mounts could replace [`Base::copy`] some day.
+//! Files are shared by reference where the disk can (a clone is written to without touching its original),
+//! else copied; never by hard links, through which a candidate would write to the user's file. Overlay mounts
+//! could replace [`Base::copy`] some day.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

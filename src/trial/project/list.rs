@@ -1,4 +1,5 @@
-//! Which files of a project a copy holds: what git knows and what it does not ignore; without git all but what builds leave behind.
+//! Which files of a project a copy holds: what git knows and what it does not ignore; without git all but
+//! what builds leave behind.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,6 +1,7 @@
 //! The user's project around a file: where it begins, and copies of it in which candidates are tried.
 //!
-//! A trial never writes to the user's own files: it gets a copy, with dependencies (installed packages) linked and readable only.
+//! A trial never writes to the user's own files: it gets a copy, with dependencies (installed packages)
+//! linked and readable only.
 
 pub mod baseline;
 pub mod cache;
@@ -47,7 +48,8 @@ pub struct Project {
 }
 
 impl Project {
-    /// The project that `file` lies in, with its tests file if that lies in it, too. `None` for a file on its own.
+    /// The project that `file` lies in, with its tests file if that lies in it, too. `None` for a file on its
+    /// own.
     pub fn around(file: &Path, tests: Option<&Path>) -> Option<Self> {
         let file = fs::canonicalize(file).ok()?;
         let (root, package) = top(&file)?;
@@ -79,7 +81,8 @@ impl Project {
     }
 }
 
-/// The top folder of the project around a file, and the folder of its nearest package. Never the home folder or one above.
+/// The top folder of the project around a file, and the folder of its nearest package. Never the home folder
+/// or one above.
 fn top(file: &Path) -> Option<(PathBuf, PathBuf)> {
     let is_own = |folder: &Path| is_own_folder(folder, std::env::home_dir().as_deref());
     let above: Vec<&Path> = file.ancestors().skip(1).take_while(|folder| is_own(folder)).collect();

@@ -39,7 +39,8 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     effects
 }
 
-/// Before anything is generated, title and tests follow the text in the editor. What is wrong with it is said when it is sent.
+/// Before anything is generated, title and tests follow the text in the editor. What is wrong with it is said
+/// when it is sent.
 fn preview(state: &mut State) {
     if state.run.is_none() {
         let _ = state.take_edit();

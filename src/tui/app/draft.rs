@@ -1,4 +1,5 @@
-//! The prompt as the user edits it, and what Enter means in it. Wraps the editor so that nothing else names it.
+//! The prompt as the user edits it, and what Enter means in it. Wraps the editor so that nothing else names
+//! it.
 
 use ratatui_textarea::{CursorMove, Input, Key as EditorKey, TextArea};
 
@@ -129,8 +130,8 @@ impl Draft {
         self.area.insert_str(indent);
     }
 
-    /// What Enter means: `true` sends the prompt, `false` begins a new line. One line is sent, unless as code it goes on;
-    /// several lines are sent from an empty last line.
+    /// What Enter means: `true` sends the prompt, `false` begins a new line. One line is sent, unless as code
+    /// it goes on; several lines are sent from an empty last line.
     pub fn enter_sends(&self, code: bool) -> bool {
         let lines = self.area.lines();
         let at = self.area.cursor().0;

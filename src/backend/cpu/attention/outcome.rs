@@ -2,8 +2,9 @@
 
 use super::super::ops;
 
-/// What positions give to the queries of a tile and a key/value head: weighted sums, not yet normalised, `[queries, head_dim]`, then the
-/// largest scores `[queries]`, then the normalisers `[queries]`, which are 0 where a query sees no position.
+/// What positions give to the queries of a tile and a key/value head: weighted sums, not yet normalised,
+/// `[queries, head_dim]`, then the largest scores `[queries]`, then the normalisers `[queries]`, which are 0
+/// where a query sees no position.
 pub struct Outcome<'s> {
     /// `[queries, head_dim]`.
     pub sums: &'s mut [f32],

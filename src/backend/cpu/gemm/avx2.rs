@@ -1,5 +1,5 @@
-//! Kernels for x86-64 with AVX2 and FMA: tiles of up to 6 rows and 16 columns, twelve accumulators of 8 floats, which leaves four registers
-//! for weights, a mask and an input. Reference twin: `portable`.
+//! Kernels for x86-64 with AVX2 and FMA: tiles of up to 6 rows and 16 columns, twelve accumulators of 8
+//! floats, which leaves four registers for weights, a mask and an input. Reference twin: `portable`.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 #![expect(clippy::needless_range_loop, reason = "a row counts in inputs and in sums")]
@@ -19,8 +19,8 @@ use super::blocking::{self, Tile, Tiles, tile_of_shape};
 /// Runs a job on f32 panels.
 ///
 /// # Safety
-/// The processor must have AVX2, FMA and F16C; the pointers of the job must reach what its documentation says; `out` must not be in use
-/// elsewhere.
+/// The processor must have AVX2, FMA and F16C; the pointers of the job must reach what its documentation
+/// says; `out` must not be in use elsewhere.
 #[target_feature(enable = "avx2,fma,f16c")]
 pub unsafe fn product_f32(job: &Job<F32x16>) {
     // SAFETY: the caller's duty, passed on.
@@ -131,7 +131,8 @@ impl<B: Widen> Tiles for Avx2<B> {
 unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
     let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, sums_stride, fresh, ahead, every } = tile;
     let mut sums = [[[_mm256_setzero_ps(); 2]; NP]; MR];
-    // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching needs no valid address.
+    // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching
+    // needs no valid address.
     unsafe {
         let at = |r: usize, p: usize, half: usize| out.add(r * sums_stride + p * NR + half * 8);
         if !fresh {

@@ -1,5 +1,5 @@
-//! Kernels for x86-64 with AVX-512: tiles of up to 16 rows and 16 columns, one accumulator a row, the input taken from memory by the
-//! multiply-add itself. Reference twin: `portable`.
+//! Kernels for x86-64 with AVX-512: tiles of up to 16 rows and 16 columns, one accumulator a row, the input
+//! taken from memory by the multiply-add itself. Reference twin: `portable`.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 #![expect(clippy::needless_range_loop, reason = "a row counts in inputs and in sums")]
@@ -18,7 +18,8 @@ use super::blocking::{self, Tile, Tiles, tile_of_shape};
 /// Runs a job on f32 panels.
 ///
 /// # Safety
-/// The processor must have AVX-512 F; the pointers of the job must reach what its documentation says; `out` must not be in use elsewhere.
+/// The processor must have AVX-512 F; the pointers of the job must reach what its documentation says; `out`
+/// must not be in use elsewhere.
 #[target_feature(enable = "avx512f")]
 pub unsafe fn product_f32(job: &Job<F32x16>) {
     // SAFETY: the caller's duty, passed on.
@@ -136,7 +137,8 @@ impl<B: Widen> Tiles for Avx512<B> {
 unsafe fn run<B: Widen, const MR: usize, const NP: usize>(tile: &Tile<B>) {
     let &Tile { x, x_stride, k, blocks, panel_stride, sums: out, sums_stride, fresh, ahead, every } = tile;
     let mut sums = [[_mm512_setzero_ps(); NP]; MR];
-    // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching needs no valid address.
+    // SAFETY: sums `[MR, NP * 16]`, rows of `k` inputs and panels of `k` blocks are the tile's; fetching
+    // needs no valid address.
     unsafe {
         for (r, sums) in sums.iter_mut().enumerate().take(if fresh { 0 } else { MR }) {
             for (p, sum) in sums.iter_mut().enumerate() {

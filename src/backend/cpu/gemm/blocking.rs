@@ -1,8 +1,9 @@
 //! The loops around a kernel: which panels, inputs and rows it meets, in which order.
 //!
-//! A group of panels is read from memory once for up to [`ROWS`] rows, in slices of inputs that stay in the second-level cache while all
-//! tiles of rows pass over them. Meanwhile the tiles fetch what follows, each its share, so that memory is never waited for and
-//! arithmetic hides behind reading, or reading behind arithmetic, whichever takes longer.
+//! A group of panels is read from memory once for up to [`ROWS`] rows, in slices of inputs that stay in the
+//! second-level cache while all tiles of rows pass over them. Meanwhile the tiles fetch what follows, each
+//! its share, so that memory is never waited for and arithmetic hides behind reading, or reading behind
+//! arithmetic, whichever takes longer.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
@@ -27,14 +28,15 @@ pub trait Tiles {
     /// Most rows of a tile.
     const ROWS: usize;
 
-    /// Panels side by side in a tile of `rows` rows, a power of two: few rows alone have too few independent chains to hide the
-    /// latency of a multiply-add. `rows * panels` is at most 64.
+    /// Panels side by side in a tile of `rows` rows, a power of two: few rows alone have too few independent
+    /// chains to hide the latency of a multiply-add. `rows * panels` is at most 64.
     fn panels(rows: usize) -> usize;
 
     /// Adds the products of a tile of `rows` rows and `panels` panels to its sums.
     ///
     /// # Safety
-    /// The processor must have the instructions; the pointers of the tile must reach what its documentation says.
+    /// The processor must have the instructions; the pointers of the tile must reach what its documentation
+    /// says.
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile<Self::Block>);
 }
 
@@ -67,7 +69,8 @@ pub struct Tile<B> {
     pub sums_stride: usize,
     /// Whether chains begin here, from zero, whatever `sums` holds.
     pub fresh: bool,
-    /// What to fetch into the cache meanwhile: of each panel one line every [`every`](Self::every) inputs. Panels lie as those of `blocks`.
+    /// What to fetch into the cache meanwhile: of each panel one line every [`every`](Self::every) inputs.
+    /// Panels lie as those of `blocks`.
     pub ahead: *const B,
     /// Inputs between two fetches.
     pub every: usize,
@@ -76,8 +79,8 @@ pub struct Tile<B> {
 /// Runs a job.
 ///
 /// # Safety
-/// The processor must have the instructions of `T`; the pointers of the job must reach what its documentation says; `out` must not be in
-/// use elsewhere.
+/// The processor must have the instructions of `T`; the pointers of the job must reach what its documentation
+/// says; `out` must not be in use elsewhere.
 #[inline(always)]
 pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
     let panels = job.columns.div_ceil(NR);
@@ -96,7 +99,8 @@ pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
             // Sums that need nothing done to them grow where they belong.
             let direct = job.bias.is_null() && job.mode != Mode::Add && part.columns() == part.width;
             let sums = if direct { (part.out(0), job.out_stride) } else { (scratch, part.width) };
-            // SAFETY: rows and panels of the job; the scratch has room for 64 rows of a panel, and for fewer rows of more panels.
+            // SAFETY: rows and panels of the job; the scratch has room for 64 rows of a panel, and for fewer
+            // rows of more panels.
             unsafe {
                 if !direct && job.mode == Mode::Continue {
                     part.begin(scratch);

@@ -1,5 +1,5 @@
-//! Kernels for 64-bit Arm with NEON: tiles of up to 6 rows and 16 columns, 24 accumulators of 4 floats, which leaves eight registers for
-//! weights and inputs. Reference twin: `portable`.
+//! Kernels for 64-bit Arm with NEON: tiles of up to 6 rows and 16 columns, 24 accumulators of 4 floats, which
+//! leaves eight registers for weights and inputs. Reference twin: `portable`.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 #![expect(clippy::needless_range_loop, reason = "a row counts in inputs and in sums")]

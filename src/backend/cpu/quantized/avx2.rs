@@ -1,5 +1,6 @@
-//! Kernels for x86-64 with AVX2 and FMA: products of bytes in pairs of 16 bits, which no sum of them leaves (see the two kinds of codes).
-//! The f32 sums of a tile stay in memory, there are no registers for them. Reference twin: `portable`.
+//! Kernels for x86-64 with AVX2 and FMA: products of bytes in pairs of 16 bits, which no sum of them leaves
+//! (see the two kinds of codes). The f32 sums of a tile stay in memory, there are no registers for them.
+//! Reference twin: `portable`.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
@@ -20,7 +21,8 @@ use crate::backend::cpu::gemm::blocking::tile_of_shape;
 /// Runs a job on int8 weights.
 ///
 /// # Safety
-/// The processor must have AVX2 and FMA; `out` must reach what the job's documentation says and not be in use elsewhere.
+/// The processor must have AVX2 and FMA; `out` must reach what the job's documentation says and not be in use
+/// elsewhere.
 #[target_feature(enable = "avx2,fma")]
 pub unsafe fn product_int8(job: &Job<'_>) {
     // SAFETY: the caller's duty, passed on.
@@ -60,7 +62,8 @@ pub unsafe fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], s
 trait Codes {
     /// Cache lines of a block.
     const LINES: usize;
-    /// Codes of one step and half a panel, `[8 outputs][4 inputs]`, in the form that [`add`](Self::add) wants.
+    /// Codes of one step and half a panel, `[8 outputs][4 inputs]`, in the form that [`add`](Self::add)
+    /// wants.
     type Half: Copy;
 
     /// The codes of step `2 * pair`, outputs 0 to 7 or 8 to 15.
@@ -183,7 +186,8 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
     let &Tile { codes, scales, stride, blocks, x, x_stride, sums: out, ahead, every } = tile;
     let mut ahead = ahead;
     let mut block = 0;
-    // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid address.
+    // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid
+    // address.
     unsafe {
         while block < blocks {
             for p in 0..NP {

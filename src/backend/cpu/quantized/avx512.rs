@@ -1,5 +1,6 @@
-//! Kernels for x86-64 with AVX-512 and its dot products of bytes (VNNI): one instruction multiplies 16 outputs by 4 inputs and adds up. The
-//! codes stay unsigned, as the instruction wants them; the sums start from what that adds too much. Reference twin: `portable`.
+//! Kernels for x86-64 with AVX-512 and its dot products of bytes (VNNI): one instruction multiplies 16
+//! outputs by 4 inputs and adds up. The codes stay unsigned, as the instruction wants them; the sums start
+//! from what that adds too much. Reference twin: `portable`.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
@@ -19,7 +20,8 @@ use crate::backend::cpu::gemm::blocking::tile_of_shape;
 /// Runs a job on int8 weights.
 ///
 /// # Safety
-/// The processor must have AVX-512 F, BW and VNNI; `out` must reach what the job's documentation says and not be in use elsewhere.
+/// The processor must have AVX-512 F, BW and VNNI; `out` must reach what the job's documentation says and not
+/// be in use elsewhere.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub unsafe fn product_int8(job: &Job<'_>) {
     // SAFETY: the caller's duty, passed on.
@@ -102,7 +104,8 @@ impl<C: Codes> Tiles for Avx512<C> {
 unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
     let &Tile { codes, scales, stride, blocks, x, x_stride, sums: out, ahead, every } = tile;
     let mut sums = [[_mm512_setzero_ps(); NP]; MR];
-    // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid address.
+    // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid
+    // address.
     unsafe {
         for (r, sums) in sums.iter_mut().enumerate() {
             for (p, sum) in sums.iter_mut().enumerate() {

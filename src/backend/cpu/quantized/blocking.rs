@@ -1,5 +1,6 @@
-//! The loops around a kernel: which panels, blocks and rows it meets, in which order. As `gemm/blocking.rs`: panels are read from memory once
-//! for up to 64 rows, in slices that stay in the cache while all tiles of rows pass over them, and meanwhile the tiles fetch what follows.
+//! The loops around a kernel: which panels, blocks and rows it meets, in which order. As `gemm/blocking.rs`:
+//! panels are read from memory once for up to 64 rows, in slices that stay in the cache while all tiles of
+//! rows pass over them, and meanwhile the tiles fetch what follows.
 
 use super::weights::{Line, Scales};
 use super::{GROUP, InputBlock, Job, NR};
@@ -20,7 +21,8 @@ pub trait Tiles {
     /// Adds the products of a tile of `rows` rows and `panels` panels to its sums.
     ///
     /// # Safety
-    /// The processor must have the instructions; the pointers of the tile must reach what its documentation says.
+    /// The processor must have the instructions; the pointers of the tile must reach what its documentation
+    /// says.
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile);
 }
 
@@ -38,7 +40,8 @@ pub struct Tile {
     pub x_stride: usize,
     /// `[rows, panels * 16]`, back to back: the sums so far.
     pub sums: *mut f32,
-    /// Blocks from the first to those that this tile fetches into the cache meanwhile, one of each panel every [`every`](Self::every) blocks.
+    /// Blocks from the first to those that this tile fetches into the cache meanwhile, one of each panel
+    /// every [`every`](Self::every) blocks.
     pub ahead: usize,
     /// Blocks between two fetches.
     pub every: usize,
@@ -47,7 +50,8 @@ pub struct Tile {
 /// Runs a job.
 ///
 /// # Safety
-/// The processor must have the instructions of `T`; `out` must reach what the job's documentation says and not be in use elsewhere.
+/// The processor must have the instructions of `T`; `out` must reach what the job's documentation says and
+/// not be in use elsewhere.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub unsafe fn product<T: Tiles>(job: &Job<'_>) {

@@ -1,5 +1,5 @@
-//! Inputs as whole numbers from -127 to 127 with a scale for every block of 32. Plain Rust, so that every kernel set computes the same bits;
-//! the compiler makes vector instructions of it.
+//! Inputs as whole numbers from -127 to 127 with a scale for every block of 32. Plain Rust, so that every
+//! kernel set computes the same bits; the compiler makes vector instructions of it.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
@@ -13,7 +13,8 @@ pub struct InputBlock {
     pub codes: [i8; BLOCK],
     /// What one stands for: the greatest magnitude of the block divided by 127.
     pub scale: f32,
-    /// Minus the sum of the codes times the offset of the weights' codes (128 or 8): what a sum of products with these starts from.
+    /// Minus the sum of the codes times the offset of the weights' codes (128 or 8): what a sum of products
+    /// with these starts from.
     pub start: i32,
 }
 
@@ -23,7 +24,8 @@ pub const LEAST: f32 = 1e-30;
 /// Adding 1.5 * 2^23 rounds to a whole number, ties to even, and leaves it in the low bits.
 pub const ROUND: f32 = 12_582_912.0;
 
-/// Quantises a row `[inputs]`, for weights whose codes have this offset. Block `b` goes to `to + b * stride`; missing inputs are zero.
+/// Quantises a row `[inputs]`, for weights whose codes have this offset. Block `b` goes to `to + b * stride`;
+/// missing inputs are zero.
 ///
 /// # Safety
 /// All these places must be valid for writing and not be in use elsewhere.
@@ -42,7 +44,8 @@ pub unsafe fn quantise_row(x: &[f32], offset: i32, to: *mut InputBlock, stride: 
     }
 }
 
-/// Quantises one block. With an infinite input or one that is no number the scale is no number, and so is what comes out of the product.
+/// Quantises one block. With an infinite input or one that is no number the scale is no number, and so is
+/// what comes out of the product.
 #[inline(always)]
 fn quantise(x: &[f32; BLOCK], offset: i32) -> InputBlock {
     // Magnitudes compare like their bits, and what is no number is greater than all others.

@@ -1,8 +1,9 @@
 //! Quantised weights kept in a file from one start to the next.
 //!
-//! The file has a header, the key (what the weights were made from and how) and then codes and scales of all matrices in the order in which a model
-//! is loaded, each from a multiple of 64 bytes on. It is written beside its place and renamed, mapped into memory, and never trusted: a file with
-//! another key, of another length or with another checksum is made anew, and whatever its bytes are, they are numbers.
+//! The file has a header, the key (what the weights were made from and how) and then codes and scales of all
+//! matrices in the order in which a model is loaded, each from a multiple of 64 bytes on. It is written
+//! beside its place and renamed, mapped into memory, and never trusted: a file with another key, of another
+//! length or with another checksum is made anew, and whatever its bytes are, they are numbers.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -22,7 +23,8 @@ use crate::model::Model;
 /// Changes with the format of codes and scales and with what they are made by.
 const VERSION: u32 = 1;
 
-/// Of a header, in bytes: this many are the mark, then come the length of the key, the length of the weights and their checksum.
+/// Of a header, in bytes: this many are the mark, then come the length of the key, the length of the weights
+/// and their checksum.
 const MARK: &[u8; 8] = b"bassqnt\n";
 const HEADER: usize = 32;
 
@@ -56,7 +58,8 @@ impl SavedWeights {
     /// The weights, if they are there and whole.
     pub fn read(&self) -> Option<Reader> {
         let file = File::open(&self.path).ok()?;
-        // SAFETY: the mapping is read-only and private to this value. The file is only ever replaced, never shortened, by this program.
+        // SAFETY: the mapping is read-only and private to this value. The file is only ever replaced, never
+        // shortened, by this program.
         let map = unsafe { Mmap::map(&file) }.ok()?;
         let number = |at: usize| Some(u64::from_le_bytes(map.get(at..at + 8)?.try_into().ok()?));
         if map.get(..8)? != MARK || number(8)? != self.key.len() as u64 {
@@ -127,7 +130,8 @@ fn bytes<T: Plain>(values: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// A sum that any damage of a few bytes changes: eight lanes of words, each mixed in by a step that loses nothing.
+/// A sum that any damage of a few bytes changes: eight lanes of words, each mixed in by a step that loses
+/// nothing.
 struct Checksum {
     lanes: [u64; 8],
     len: u64,

@@ -1,4 +1,5 @@
-//! Products with quantised weights: equal to the bit in any batch composition, and as exact as their scales allow.
+//! Products with quantised weights: equal to the bit in any batch composition, and as exact as their scales
+//! allow.
 
 use proptest::prelude::*;
 
@@ -42,8 +43,9 @@ fn quantised_inputs(x: &[f32], inputs: usize) -> Vec<(f64, f64)> {
     x.chunks(inputs).flat_map(row).collect()
 }
 
-/// The most that the errors of a block of weights can have as root of the sum of their squares: half a step each in int8; in int4 a whole
-/// one, because the range has no code for the greatest weight's opposite. Scales in bf16 widen it a little.
+/// The most that the errors of a block of weights can have as root of the sum of their squares: half a step
+/// each in int8; in int4 a whole one, because the range has no code for the greatest weight's opposite.
+/// Scales in bf16 widen it a little.
 fn error(bits: Bits, block: &[f32]) -> f64 {
     let greatest = f64::from(block.iter().fold(0.0f32, |greatest, w| greatest.max(w.abs())));
     let each = match bits {

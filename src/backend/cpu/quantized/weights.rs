@@ -1,4 +1,5 @@
-//! Weights as whole numbers of 8 or 4 bits with a scale for every output and block of 32 inputs, in the order in which the kernels read them.
+//! Weights as whole numbers of 8 or 4 bits with a scale for every output and block of 32 inputs, in the order
+//! in which the kernels read them.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
@@ -41,12 +42,14 @@ impl Bits {
     }
 }
 
-/// Codes of a panel, `[16 outputs][4 inputs]`: one step of 4 inputs in int8; in int4 step `2 * s` in the low and `2 * s + 1` in the high halves.
+/// Codes of a panel, `[16 outputs][4 inputs]`: one step of 4 inputs in int8; in int4 step `2 * s` in the low
+/// and `2 * s + 1` in the high halves.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Line(pub [u8; 64]);
 
-/// Scales of the 16 outputs of a panel for one block, in bf16: the range of f32 in half the bytes, and one shift widens them.
+/// Scales of the 16 outputs of a panel for one block, in bf16: the range of f32 in half the bytes, and one
+/// shift widens them.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub struct Scales(pub [u16; NR]);
@@ -63,8 +66,8 @@ unsafe impl Plain for Line {}
 // SAFETY: as above.
 unsafe impl Plain for Scales {}
 
-/// A matrix `[outputs, inputs]` as panels `[ceil(outputs / 16)][ceil(inputs / 32)]` of blocks; missing outputs have the scale zero, missing
-/// inputs are zero.
+/// A matrix `[outputs, inputs]` as panels `[ceil(outputs / 16)][ceil(inputs / 32)]` of blocks; missing
+/// outputs have the scale zero, missing inputs are zero.
 pub struct Quantized {
     pub outputs: usize,
     pub inputs: usize,
@@ -100,7 +103,8 @@ impl<T: Plain> Deref for Memory<T> {
         match &self.0 {
             Place::Own(own) => own,
             Place::Mapped { file, at, len } => {
-                // SAFETY: inside the file and aligned (checked by `mapped`), mapped as long as `self` lives, and any bytes are a value.
+                // SAFETY: inside the file and aligned (checked by `mapped`), mapped as long as `self` lives,
+                // and any bytes are a value.
                 unsafe { std::slice::from_raw_parts(file.as_ptr().add(*at).cast(), *len) }
             }
         }
@@ -159,7 +163,8 @@ impl Quantized {
     }
 }
 
-/// Byte of a line, and which line, that has input `i` of output `c`; in int4 also whether it is the high half.
+/// Byte of a line, and which line, that has input `i` of output `c`; in int4 also whether it is the high
+/// half.
 const fn place(bits: Bits, c: usize, i: usize) -> (usize, usize, bool) {
     let (step, byte) = (i / 4, c * 4 + i % 4);
     match bits {
@@ -180,7 +185,8 @@ pub fn code(bits: Bits, lines: &[Line], c: usize, i: usize) -> i32 {
     i32::from(stored) - bits.offset()
 }
 
-/// Quantises matrices `[outputs_i, inputs]`, one below the other. `Err` is the number of bytes for which there is no memory.
+/// Quantises matrices `[outputs_i, inputs]`, one below the other. `Err` is the number of bytes for which
+/// there is no memory.
 pub fn quantise(
     pool: &Pool,
     kernels: Kernels,
@@ -286,9 +292,11 @@ fn eight(weights: &[f32; BLOCK]) -> (f32, [u8; BLOCK]) {
     (scale, stored(rounded(weights, scale.recip(), EIGHT), Bits::Eight))
 }
 
-/// What the weight of greatest magnitude is divided by for the scales that are tried. The first makes it -8, the end of the range that has a
-/// code more; smaller divisors cut it off in favour of the others, larger ones put it between two codes. More of them would hardly find better
-/// ones: on normally distributed weights the root mean square error is 8.6 % of the weights' with the first, 8.2 % with these, and 8.1 % with a hundred.
+/// What the weight of greatest magnitude is divided by for the scales that are tried. The first makes it -8,
+/// the end of the range that has a code more; smaller divisors cut it off in favour of the others, larger
+/// ones put it between two codes. More of them would hardly find better ones: on normally distributed weights
+/// the root mean square error is 8.6 % of the weights' with the first, 8.2 % with these, and 8.1 % with a
+/// hundred.
 const TRIED: [f32; 5] = [-8.0, -7.2, -7.6, -8.4, -8.8];
 
 /// int4: of a few scales the one with the least sum of squared errors.

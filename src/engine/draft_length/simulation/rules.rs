@@ -53,10 +53,12 @@ fn score(setting: Setting, seeds: usize, lengths: &[usize]) -> Score {
     score
 }
 
-/// Seeds of the tests: enough for means, few enough for every day. Where an unlucky one weighs much there are twice as many.
+/// Seeds of the tests: enough for means, few enough for every day. Where an unlucky one weighs much there are
+/// twice as many.
 const SEEDS: usize = 20;
 
-/// Holds a setting to the rules: later requests near the best, first ones not far, no seed much slower than plain, no flutter.
+/// Holds a setting to the rules: later requests near the best, first ones not far, no seed much slower than
+/// plain, no flutter.
 fn hold(setting: Setting, lengths: &[usize], (first, later): (f64, f64)) {
     let seeds = if lengths.len() == 1 { 2 * SEEDS } else { SEEDS };
     let score = score(setting, seeds, lengths);

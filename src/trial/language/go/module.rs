@@ -1,7 +1,8 @@
 //! Tests of a Go module: laid out with a guard, compiled, run by name.
 //!
-//! A package of ours that the candidate's imports, and that therefore comes up before it, reports how each test ended, subtests
-//! included. Nothing of the candidate's runs while it is compiled, so what was compiled is kept for the next one.
+//! A package of ours that the candidate's imports, and that therefore comes up before it, reports how each
+//! test ended, subtests included. Nothing of the candidate's runs while it is compiled, so what was compiled
+//! is kept for the next one.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

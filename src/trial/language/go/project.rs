@@ -1,4 +1,5 @@
-//! Go in a module of the user's: the tests of a file, compiled in a copy of the project, offline, from the user's own modules.
+//! Go in a module of the user's: the tests of a file, compiled in a copy of the project, offline, from the
+//! user's own modules.
 
 use std::collections::HashMap;
 use std::fs;

@@ -25,7 +25,8 @@ impl Told {
         self.tests.iter().any(|test| test.name == name)
     }
 
-    /// Why a process ended with this code although it told of no failed test: the test that it was in, and what it said.
+    /// Why a process ended with this code although it told of no failed test: the test that it was in, and
+    /// what it said.
     pub fn why(&self, names: &[String], output: &str, code: i32) -> String {
         match self.begun.iter().chain(names).find(|name| !self.has_ended(name)) {
             Some(name) => format!("{name}: {}", complaint(output)),

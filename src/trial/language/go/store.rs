@@ -1,4 +1,5 @@
-//! What Go's builds share: the folder of compiled packages (the standard library above all), and that of downloaded modules.
+//! What Go's builds share: the folder of compiled packages (the standard library above all), and that of
+//! downloaded modules.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -38,7 +38,8 @@ pub fn with_import(text: &str, import: &str) -> String {
     text.to_owned()
 }
 
-/// The text with a call to the guard at the beginning of every function that gets a test, and the names of the tests in it.
+/// The text with a call to the guard at the beginning of every function that gets a test, and the names of
+/// the tests in it.
 pub fn guarded(text: &str, secret: &str) -> (String, Vec<String>) {
     let code = blanked(Language::Go, text);
     let (mut out, mut names, mut done, mut from) = (String::new(), Vec::new(), 0, 0);

@@ -1,8 +1,9 @@
 //! What the tests of a crate do without the candidate, and the verdict of a candidate held against that.
 //!
-//! The rules are those of other projects: two runs on the unchanged files; tests that differ between them are left out and named; all
-//! others have to pass, those that failed before, too, for making them pass is what a candidate is for. But a test that fails and never
-//! calls the function under test would fail every candidate: it is left out and named as well.
+//! The rules are those of other projects: two runs on the unchanged files; tests that differ between them are
+//! left out and named; all others have to pass, those that failed before, too, for making them pass is what a
+//! candidate is for. But a test that fails and never calls the function under test would fail every
+//! candidate: it is left out and named as well.
 
 use std::ffi::OsString;
 
@@ -88,7 +89,8 @@ fn cancelled() -> Verdict {
     Verdict { status: Status::Killed, ..Verdict::refused("cancelled") }
 }
 
-/// Builds the unchanged files: with notes in the function under test if that works, without its body if it does not compile.
+/// Builds the unchanged files: with notes in the function under test if that works, without its body if it
+/// does not compile.
 fn build(bench: &Bench, kind: &Kind, text: &str, function: Option<&str>) -> Result<Option<Built>, TrialError> {
     let is_own = bench.tests_file == bench.project.file;
     let program = bench.original(&bench.project.file)?;
@@ -222,7 +224,8 @@ impl Baseline {
     pub fn evidence(&self, run: Run, told: Option<&[String]>, guards: &Guards, secret: &str) -> Evidence {
         let number = |name: &String| guards.tests.iter().position(|test| full(&self.module, test) == *name);
         let report = |told: &[String]| {
-            // What a macro makes has no guard; that it ended is known from the test of ours, which comes last.
+            // What a macro makes has no guard; that it ended is known from the test of ours, which comes
+            // last.
             let end = |name: &String| match number(name) {
                 Some(i) => reported(told, i, guards.tests[i].panics, name),
                 None => Some(TestEnd::new(name, Outcome::Passed)),

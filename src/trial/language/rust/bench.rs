@@ -1,7 +1,7 @@
 //! Builds of a crate's tests, and their runs.
 //!
-//! Building runs nothing of the candidate's (its file is no build script and no macro), so the folder of build products is kept for the
-//! next one. While tests run, it can only be read.
+//! Building runs nothing of the candidate's (its file is no build script and no macro), so the folder of
+//! build products is kept for the next one. While tests run, it can only be read.
 
 use std::ffi::OsString;
 use std::fs;
@@ -30,7 +30,8 @@ pub struct Bench<'a> {
     pub limits: Limits,
 }
 
-/// The name of the module of ours in the tests. The last one in any order of names, so that its own test is the last to run.
+/// The name of the module of ours in the tests. The last one in any order of names, so that its own test is
+/// the last to run.
 pub fn secret() -> Result<String, TrialError> {
     Ok(format!("zzzzzz_guard_{}", nonce()?))
 }
@@ -72,8 +73,8 @@ impl Bench<'_> {
         self.workshop.place.path().join("guard.rs").display().to_string()
     }
 
-    /// Puts program and tests (`None`: they are in the program) into the place of builds, and all else back to what it was. `last` is the
-    /// number that the guard of our own test reports.
+    /// Puts program and tests (`None`: they are in the program) into the place of builds, and all else back
+    /// to what it was. `last` is the number that the guard of our own test reports.
     pub fn lay(&self, program: &str, tests: Option<&str>, last: usize) -> Result<(), TrialError> {
         let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
         let place = &self.workshop.place;

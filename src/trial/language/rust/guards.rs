@@ -1,4 +1,5 @@
-//! Guards of ours in the tests of a crate, and the parts of a file that a candidate must leave as they are. Pure.
+//! Guards of ours in the tests of a crate, and the parts of a file that a candidate must leave as they are.
+//! Pure.
 
 use std::ops::Range;
 
@@ -47,7 +48,8 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// The tests of a text. `secret` is the name of the module of ours that guards come from; it lies at `path`.
+    /// The tests of a text. `secret` is the name of the module of ours that guards come from; it lies at
+    /// `path`.
     pub fn of(text: &str, secret: &str, path: &str) -> Self {
         let code = blanked(Language::Rust, text);
         let mark = |i| format!("<{secret} {i}>");
@@ -67,7 +69,8 @@ impl Guards {
         Self { tests, edits, protected: protected(&code) }
     }
 
-    /// `program` with the guards, if it is the text with something else outside of the tests. Else what it changed.
+    /// `program` with the guards, if it is the text with something else outside of the tests. Else what it
+    /// changed.
     pub fn placed_in(&self, text: &str, program: &str) -> Result<String, String> {
         let (at, new) = difference(text, program);
         if self.protected.iter().any(|part| part.start < at.end && at.start < part.end) {

@@ -1,4 +1,5 @@
-//! Which program of a crate a tests file is built into, and which module it is there: by cargo's conventions for folders. Pure.
+//! Which program of a crate a tests file is built into, and which module it is there: by cargo's conventions
+//! for folders. Pure.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -38,7 +39,8 @@ impl Kind {
     }
 }
 
-/// What a tests file, relative to its package, may be built into, the more likely first. None for what is no source of tests.
+/// What a tests file, relative to its package, may be built into, the more likely first. None for what is no
+/// source of tests.
 pub fn kinds(file: &Path, has: impl Fn(&str) -> bool) -> Vec<Kind> {
     if file.extension() != Some(OsStr::new("rs")) {
         return Vec::new();

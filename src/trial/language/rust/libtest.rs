@@ -1,4 +1,5 @@
-//! What the test programs of Rust print. On the unchanged project it decides what is wanted; of a candidate's run it is only shown. Pure.
+//! What the test programs of Rust print. On the unchanged project it decides what is wanted; of a candidate's
+//! run it is only shown. Pure.
 
 use super::single::panic_message;
 

@@ -18,8 +18,8 @@ const NOTE: &str = " { static ONCE: ::std::sync::Once = ::std::sync::Once::new()
 /// What stands for a body that does not compile.
 const STUB: &str = " ::std::unimplemented!() ";
 
-/// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes. `None` where that cannot be
-/// done for all of them, as in a `const fn`, or where there is none.
+/// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes.
+/// `None` where that cannot be done for all of them, as in a `const fn`, or where there is none.
 pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Option<Vec<Edit>> {
     let code = blanked(Language::Rust, text);
     let mut edits = Vec::new();

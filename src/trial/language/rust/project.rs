@@ -1,4 +1,5 @@
-//! Rust in a crate: the tests are built with the candidate's crate by cargo, offline, in a copy of the project, then run by name.
+//! Rust in a crate: the tests are built with the candidate's crate by cargo, offline, in a copy of the
+//! project, then run by name.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +46,8 @@ pub fn run(
         let message = format!("no tests found in {}{left_out}", tests_file.display());
         return Ok(Verdict::not_run(&message));
     }
-    // In the candidate's own file the tests are those of the user's text, whatever the candidate made of them.
+    // In the candidate's own file the tests are those of the user's text, whatever the candidate made of
+    // them.
     let is_own = tests_file == project.file;
     let text = if is_own { trial.stub.as_ref().unwrap_or(&original) } else { &original };
     let secret = secret()?;

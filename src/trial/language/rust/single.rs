@@ -1,8 +1,8 @@
 //! Rust in a single file: compiled with the tests as a module, then run.
 //!
-//! Code and tests are one program, so the verdict does not rest on what it prints or how it ends alone: each test holds a guard of
-//! ours that reports its end through a private pipe. The module of tests comes first and names its macros, so that the candidate can
-//! neither replace them nor guess the module's name.
+//! Code and tests are one program, so the verdict does not rest on what it prints or how it ends alone: each
+//! test holds a guard of ours that reports its end through a private pipe. The module of tests comes first
+//! and names its macros, so that the candidate can neither replace them nor guess the module's name.
 
 use std::ffi::OsString;
 use std::fs;
@@ -20,7 +20,8 @@ use crate::trial::language::row::{
 /// What reports the end of a test from within.
 pub const GUARD: &str = include_str!("guard.rs.txt");
 
-/// What the tests see without asking: by name, because names imported by `*` would give way to the candidate's.
+/// What the tests see without asking: by name, because names imported by `*` would give way to the
+/// candidate's.
 const MACROS: &str = "assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, panic, vec, format, matches, print, \
     println, eprintln, write, writeln, unreachable, todo, unimplemented, concat, stringify, line, file, include_str, env";
 
@@ -78,7 +79,8 @@ pub fn has_panicked(run: &Run) -> bool {
     run.ended == Ended::Exited(101)
 }
 
-/// How a test ended, from the lines of the guards: once, and in a panic only if that is what is expected of it.
+/// How a test ended, from the lines of the guards: once, and in a panic only if that is what is expected of
+/// it.
 pub fn reported(told: &[String], number: usize, panics: bool, name: &str) -> Option<TestEnd> {
     let own = format!("{number} ");
     let mut ends = told.iter().filter(|line| line.starts_with(&own));
@@ -127,7 +129,8 @@ fn compile(
     })
 }
 
-/// The candidate's file, with our modules declared on a line that is there anyway, so that line numbers stay true.
+/// The candidate's file, with our modules declared on a line that is there anyway, so that line numbers stay
+/// true.
 fn root_of(program: &str, secret: &str, tests: &str, stem: &str) -> String {
     let mut at = 0;
     for line in program.split_inclusive('\n') {
@@ -168,7 +171,8 @@ fn module_of(program: &str, text: &str, secret: &str) -> (String, Vec<TestFuncti
     (format!("#![allow(warnings)] use super::*; use ::std::{{{MACROS}}}; {guarded}"), tests)
 }
 
-/// How many braces are open at the end; strings and comments are looked into, too, which is good enough to tell 0 from 1.
+/// How many braces are open at the end; strings and comments are looked into, too, which is good enough to
+/// tell 0 from 1.
 fn depth(text: &str) -> i64 {
     text.bytes().map(|byte| i64::from(byte == b'{') - i64::from(byte == b'}')).sum()
 }

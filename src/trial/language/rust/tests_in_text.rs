@@ -13,7 +13,8 @@ pub struct TestFunction {
     pub ignored: bool,
 }
 
-/// The text with `line(i)` after the opening brace of the i-th function that one of `marks` precedes, and those functions.
+/// The text with `line(i)` after the opening brace of the i-th function that one of `marks` precedes, and
+/// those functions.
 pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (String, Vec<TestFunction>) {
     let code = blanked(Language::Rust, text);
     let (mut out, mut tests, mut done) = (String::new(), Vec::new(), 0);

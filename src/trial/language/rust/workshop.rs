@@ -35,7 +35,8 @@ impl Workshops {
 /// A baseline with what it belongs to: the tests, and the function under test where one is named.
 type Known = (Project, Option<String>, Arc<Baseline>);
 
-/// What is kept between the builds of a project: its place, so that cargo knows it again, what was built, and what is known of its tests.
+/// What is kept between the builds of a project: its place, so that cargo knows it again, what was built, and
+/// what is known of its tests.
 #[derive(Debug)]
 pub struct Workshop {
     pub place: Copy,
