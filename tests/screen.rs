@@ -297,3 +297,30 @@ fn the_program_puts_the_accepted_candidate_into_the_file_and_takes_it_back() {
     pty.press("q");
     assert!(pty.ends().success());
 }
+
+#[test]
+fn lines_typed_under_a_stub_are_tested_and_written_with_the_candidate() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("numbers.py");
+    let stub = "def doubled(numbers):\n    \"\"\"Return a list of all numbers times two.\n\n    \
+                >>> doubled([1, 2])\n    [2, 4]\n    \"\"\"\n";
+    let typed = "    result = []\n    for n in numbers:\n";
+    std::fs::write(&file, stub).unwrap();
+    // Where nothing isolates them, the tests run all the same: they are ours.
+    let args = ["numbers.py:doubled", "-n", "4", "--unprotected"];
+    let mut pty = Pty::start(program(home.path(), &args), 112, 30);
+    pty.sees("Enter generate");
+    pty.press("i");
+    pty.press(&format!("\x1b[200~{typed}\x1b[201~"));
+    pty.sees("for n in numbers:");
+    pty.press("\x1b");
+    pty.sees("edit prompt");
+    pty.press("g");
+    pty.sees("PICK");
+    pty.press(ENTER);
+    pty.sees("written to");
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(written.starts_with(&format!("{stub}{typed}        ")), "{written}");
+    pty.press("q");
+    assert!(pty.ends().success());
+}

@@ -346,18 +346,18 @@ mod tests {
         let mut state = State::new(job.clone(), options.clone(), Keymap::default(), false);
         let (backups, limits) = (PathBuf::new(), (Limits::default(), false));
         let mut world = World::new(job, (options, true), limits, backups, false, sender);
+        let mut is_done = false;
         let mut msgs = vec![world.opened(Ok((Arc::new(Scripted), pool))), Msg::Key(Key::parse("g").unwrap())];
         loop {
             for effect in msgs.drain(..).flat_map(|msg| update(&mut state, 0, msg)).collect::<Vec<_>>() {
                 world.act(effect);
             }
-            if state.run.as_ref().is_some_and(|run| run.is_settled() && run.pick.is_some()) {
+            if is_done {
                 break;
             }
-            match incoming.blocking_recv() {
-                Some(Incoming::App(msg)) => msgs.push(msg),
-                _ => panic!("nothing but messages"),
-            }
+            let Some(Incoming::App(msg)) = incoming.blocking_recv() else { panic!("nothing but messages") };
+            is_done = matches!(&msg, Msg::Job { event: Event::Done(_), .. });
+            msgs.push(msg);
         }
         let run = state.run.unwrap();
         let status = |c| match run.testing(c) {

@@ -88,8 +88,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            lines[7..],
+            lines[6..],
             [
+                "a row that is only read     0.2500",
+                "",
                 "first tokens       1     2",
                 "all accepted     80%   50%",
                 "",
