@@ -23,10 +23,7 @@ fn everyday_tests_work_across_two_processes() {
     let complaints: Vec<String> = in_parallel(&paths, |path| {
         let source = fs::read_to_string(path).unwrap();
         let (program, tests) = source.split_once("# --- tests ---\n").unwrap();
-        // What stands above the body is the user's own.
-        let above = program.split_once("# --- body ---\n").map(|(above, _)| above);
-        let stub = above.map(|above| format!("{above}\ndef f(n):\n    pass\n"));
-        let verdict = run(runner, &Trial { stub, ..trial(program, file(tests), limits(20.0)) });
+        let verdict = run(runner, &of_file(&source, program, tests));
         let found = (word(verdict.status), word(verdict.assurance));
         let expected = (header(&source, "expect").unwrap(), header(&source, "assurance").unwrap_or("separate"));
         let name = path.file_stem().unwrap().to_string_lossy();
@@ -34,6 +31,40 @@ fn everyday_tests_work_across_two_processes() {
             .then(|| format!("{name}: expected {expected:?}, found {found:?}: {} {}", verdict.message, verdict.output))
     });
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// None passes, as what each of them says of itself in its first lines.
+#[test]
+fn deceiving_programs_do_not_pass() {
+    let Some(runner) = runner() else { return };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/python");
+    let paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(paths.len() >= 120, "the deceiving programs are missing");
+    let complaints: Vec<String> = in_parallel(&paths, |path| {
+        let source = fs::read_to_string(path).unwrap();
+        let (program, tests) = source.split_once("# --- tests ---\n").unwrap();
+        let verdict = run(runner, &of_file(&source, program, tests));
+        let (found, expected) = (word(verdict.status), header(&source, "expect").unwrap());
+        let is_right = expected.split(' ').any(|word| word == found) && verdict.assurance == Assurance::Separate;
+        let name = path.file_stem().unwrap().to_string_lossy();
+        (!is_right || found == "passed")
+            .then(|| format!("{name}: expected {expected}, found {found}: {}", verdict.message))
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// The trial of a program with its tests in one file. What stands above its body is the user's own.
+fn of_file(source: &str, program: &str, tests: &str) -> Trial {
+    let entry = header(source, "entry");
+    let above = program.split_once("# --- body ---\n").map(|(above, _)| above);
+    let stub = above.map(|above| match entry {
+        Some(_) => above.to_owned(),
+        None => format!("{above}\ndef f(n):\n    pass\n"),
+    });
+    // The candidate is the whole file: of a method under test its class, too.
+    let program = program.split_once("# --- body ---\n").filter(|_| entry.is_some()).map_or(program, |(_, body)| body);
+    let entry_point = Some(entry.unwrap_or("f").to_owned());
+    Trial { stub, entry_point, ..trial(program, file(tests), limits(20.0)) }
 }
 
 /// A method is found through its class, whether or not the tests name that; a nested function through the outer one.

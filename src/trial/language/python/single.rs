@@ -1,6 +1,7 @@
 //! Python: the programs that run inside the sandbox, and what is said to them.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::sandbox::{Job, Limits};
@@ -17,15 +18,16 @@ macro_rules! program {
 }
 
 /// One process for tests and code.
-const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "styles" "shared");
+const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "pytests" "styles" "shared");
 /// The process with the tests.
-const JUDGE: &str = program!("text" "report" "rewrite" "examples" "styles" "codec" "line" "standins" "judge_line" "reasons" "stub" "judge");
+const JUDGE: &str = program!("text" "report" "rewrite" "examples" "pytests" "styles" "codec" "line" "standins" "judge_line" "reasons" "stub" "judge");
 /// The process with the code.
 const WORKER: &str = program!("text" "codec" "line" "worker");
 
-/// Compiles programs once: compiling takes as long as starting the interpreter. Each comes out as ten digits of length and the code.
+/// Compiles programs once: compiling takes as long as starting the interpreter. They come in with a zero byte between them; each goes out
+/// as ten digits of length and the code.
 const COMPILER: &str = "import sys, marshal\n\
-    for text in sys.argv[1:]:\n    \
+    for text in sys.stdin.buffer.read().split(b'\\0'):\n    \
         code = marshal.dumps(compile(text, '<driver>', 'exec', 0, True))\n    \
         sys.stdout.buffer.write(b'%010d' % len(code) + code)";
 
@@ -51,11 +53,18 @@ impl Programs {
     /// Compiles the driver; the sentence why that did not work.
     pub fn compile(python: &Tool) -> Result<Self, String> {
         let name = python.program.display();
-        let output = Command::new(&python.program)
-            .args(["-I", "-S", "-B", "-X", "utf8", "-c", COMPILER, SHARED, JUDGE, WORKER])
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| format!("{name} could not be started: {error}"))?;
+        let compile = || {
+            let mut child = Command::new(&python.program)
+                .args(["-I", "-S", "-B", "-X", "utf8", "-c", COMPILER])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()?;
+            // It writes nothing before it has read everything; one that ends early says why.
+            let _ = child.stdin.take().map(|mut pipe| pipe.write_all([SHARED, JUDGE, WORKER].join("\0").as_bytes()));
+            child.wait_with_output()
+        };
+        let output = compile().map_err(|error| format!("{name} could not be started: {error}"))?;
         if !output.status.success() {
             let said = clean_line(&String::from_utf8_lossy(&output.stderr), 200);
             return Err(format!("{name} could not read the test driver: {said}"));
@@ -193,9 +202,8 @@ mod tests {
     }
 
     #[test]
-    fn each_program_fits_into_one_argument() {
-        // MAX_ARG_STRLEN of Linux.
-        assert!([SHARED, JUDGE, WORKER].iter().all(|program| program.len() < 128 << 10));
+    fn programs_can_be_told_apart() {
+        assert!([SHARED, JUDGE, WORKER].iter().all(|program| !program.contains('\0')));
     }
 
     /// `cargo test --lib times_of_a_trial -- --ignored --nocapture`: medians, taken in turns. Not a test: it only prints.

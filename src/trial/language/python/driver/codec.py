@@ -1,5 +1,8 @@
 # The driver: values as tagged plain data and back, for the line between the judge and the worker. What comes from the other side is
 # untrusted: whatever it says, it is read as a value or not at all.
+#
+# A value is read by the slots of its base type, never by methods of its own, and is made anew on the other side from types which that
+# side owns. Objects of the user's own classes (`own_classes`) keep their identity for the whole trial.
 import operator
 
 LARGEST, LARGEST_SENT = 8 << 20, 64 << 20
@@ -7,6 +10,7 @@ DEEPEST = 100
 MOST_PARTS = 1 << 20
 MOST_NESTED = 30
 SHALLOW = 20
+MOST_SHARED = 2000
 LARGE = 1 << 62
 FLOATS = frozenset((float, bool, type(None)))
 SCALAR_KINDS = frozenset((float, bool, int, str, type(None)))
@@ -17,23 +21,40 @@ STANDARD = {
     "collections.OrderedDict": (lambda v: flat(v), lambda c, p: c(pairs(p))),
     "collections.Counter": (lambda v: flat(v), lambda c, p: c(dict(pairs(p)))),
     "collections.defaultdict": (lambda v: [v.default_factory if v.default_factory in PLAIN_CLASSES else None, flat(v)],
-                                lambda c, p: c(p[0], pairs(p[1]))),
-    "decimal.Decimal": (lambda v: str(v), lambda c, p: c(p)),
+                                lambda c, p: c(p[0] if p[0] in PLAIN_CLASSES else None, pairs(p[1]))),
+    "decimal.Decimal": (lambda v: str(v), lambda c, p: c(text(p))),
     "fractions.Fraction": (lambda v: [v.numerator, v.denominator], lambda c, p: c(p[0], p[1])),
     "datetime.date": (lambda v: [v.year, v.month, v.day], lambda c, p: c(*p)),
     "datetime.time": (lambda v: [v.hour, v.minute, v.second, v.microsecond], lambda c, p: c(*p)),
     "datetime.datetime": (lambda v: [v.year, v.month, v.day, v.hour, v.minute, v.second, v.microsecond, v.tzinfo],
                           lambda c, p: c(*p)),
-    "datetime.timezone": (lambda v: [v.utcoffset(None)], lambda c, p: c(p[0])),
+    "datetime.timezone": (lambda v: [v.utcoffset(None), v.tzname(None)], lambda c, p: c(p[0]) if c(p[0]).tzname(None) == p[1] else c(*p)),
     "datetime.timedelta": (lambda v: [v.days, v.seconds, v.microseconds], lambda c, p: c(*p)),
     "zoneinfo.ZoneInfo": (lambda v: v.key, lambda c, p: c(p)),
     "uuid.UUID": (lambda v: str(v), lambda c, p: c(p)),
+    "array.array": (lambda v: [v.typecode, list(v)], lambda c, p: c(text(p[0]), p[1])),
+    "re.Pattern": (lambda v: [v.pattern, v.flags & ~32], lambda c, p: __import__("re").compile(p[0], p[1])),
+    "types.SimpleNamespace": (lambda v: flat(own_dict(v, "__dict__")), lambda c, p: c(**dict(pairs(p)))),
 }
+STANDARD.update(("pathlib." + n, (str, lambda c, p: c(text(p)))) for n in ("PurePosixPath", "PureWindowsPath", "PosixPath"))
+STANDARD.update(("ipaddress.IPv%d%s" % (v, n), (str, lambda c, p: c(text(p)))) for v in (4, 6) for n in ("Address", "Network", "Interface"))
 MUTABLE = ("collections.deque", "collections.OrderedDict", "collections.Counter", "collections.defaultdict")
 PLAIN_CLASSES = (int, float, complex, bool, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, type(None), object, type)
 CLASSES_BY_NAME = {c.__name__: c for c in PLAIN_CLASSES}
 CLASSES_BY_NAME.update((n, c) for n, c in vars(builtins).items() if isinstance(c, type) and issubclass(c, BaseException))
+VIEWS = {type({}.keys()): "k", type({}.values()): "v", type({}.items()): "i"}
+DATA = frozenset((int, float, complex, bool, str, bytes, type(None), list, tuple, set, frozenset, dict))
 own_dict = object.__getattribute__
+class_flags = type.__dict__["__flags__"].__get__
+HEAP_TYPE = 1 << 9
+Slot = types.MemberDescriptorType
+# Plain data inside an object of a class that derives from it.
+INSIDE = {
+    int: int.__pos__, float: float.__pos__, complex: complex.__pos__, str: lambda v: str.__add__(v, ""),
+    bytes: lambda v: bytes.__add__(v, b""), tuple: lambda v: tuple(tuple.__iter__(v)), frozenset: lambda v: frozenset(frozenset.__iter__(v)),
+    list: lambda v: list(list.__iter__(v)), dict: lambda v: dict(dict.items(v)), set: lambda v: set(set.__iter__(v)),
+}
+CHANGEABLE = (list, dict, set)
 CONSTANTS = {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}
 
 
@@ -88,7 +109,9 @@ class Codec:
 
     def __init__(self, side):
         self.side, self.parts = side, 0
-        self.numbered, self.numbers, self.waiting = [], {}, []
+        self.numbered, self.numbers, self.waiting, self.pending = [], {}, [], []
+        # Whether something goes over that only one side has.
+        self.has_handles = False
 
     # To the other side.
 
@@ -106,24 +129,15 @@ class Codec:
         if kind is tuple:
             return ["t"] + self.each(value, depth)
         if kind in (list, set, dict, bytearray):
-            known = self.numbers.get(id(value))
+            known = self.known(value)
             if known is not None:
-                return ["=", known]
+                return known
             tag = {list: "l", set: "s", dict: "d", bytearray: "B"}[kind]
             made = [tag, self.number(value)]
             made.extend(self.contents(value, depth))
             return made
         if kind in self.side.own_names:
-            known = self.numbers.get(id(value))
-            if known is not None:
-                return ["=", known]
-            made = ["o", self.number(value), self.side.own_names[kind]]
-            # A chain of many objects must not become a deep message: what stands deeper is told afterwards.
-            if depth > SHALLOW:
-                self.waiting.append(value)
-                return made
-            made.append(self.contents(value, depth))
-            return made
+            return self.encode_own(value, self.side.own_names[kind], depth)
         if kind is bytes:
             return ["b", value.hex()]
         if kind is frozenset:
@@ -134,22 +148,59 @@ class Codec:
             return ["r"] + self.each((value.start, value.stop, value.step), depth)
         if kind is slice:
             return ["S"] + self.each((value.start, value.stop, value.step), depth)
+        if kind is types.TracebackType:
+            return None
         if value is Ellipsis or value is NotImplemented:
             return ["K", repr(value)]
         if isinstance(value, type) and CLASSES_BY_NAME.get(class_name(value)) is value:
             return ["g", class_name(value)]
+        if kind in VIEWS:
+            return ["V", VIEWS[kind]] + self.each(list(value), depth)
         name = standard_name(kind)
-        zone = None if name is None else getattr(value, "tzinfo", None)
-        if name is not None and (zone is None or standard_name(type(zone)) is not None):
+        if name is not None:
             if name not in MUTABLE:
-                return ["X", name, self.encode(STANDARD[name][0](value), depth + 1)]
-            known = self.numbers.get(id(value))
+                parts = STANDARD[name][0](value)
+                if name == "datetime.datetime" and value.tzinfo is not None:
+                    zone = type(value.tzinfo)
+                    if zone not in self.side.own_names and standard_name(zone) is None:
+                        if self.side.is_strict:
+                            raise Uncarryable("a `%s` object" % class_name(zone))
+                        parts[-1] = modules["datetime"].timezone(value.utcoffset(), value.tzname())
+                return ["X", name, self.encode(parts, depth + 1)]
+            known = self.known(value)
             if known is not None:
-                return ["=", known]
+                return known
             made = ["x", self.number(value), name]
             made.append(self.encode(STANDARD[name][0](value), depth + 1))
             return made
         return self.side.export(self, value, depth)
+
+    def known(self, value):
+        """What stands for a changeable thing that the other side has already."""
+        number = self.numbers.get(id(value))
+        if number is not None:
+            return ["=", number]
+        number = self.side.shared_numbers.get(id(value))
+        return None if number is None else ["~", number]
+
+    def encode_own(self, value, name, depth):
+        """An object of one of the user's classes."""
+        own = self.side.own_classes[name]
+        if own.style == "enum":
+            member = own_dict(value, "__dict__").get("_name_")
+            return ["n", name, member, None if member in own.members else self.encode(own_dict(value, "__dict__")["_value_"], depth + 1)]
+        if own.style == "value":
+            return ["v", name, self.encode(INSIDE[own.base](value), depth + 1)] + self.each(own.attributes(value), depth)
+        known = self.known(value)
+        if known is not None:
+            return known
+        made = ["o", self.number(value), name]
+        # A chain of many objects must not become a deep message: what stands deeper is told afterwards.
+        if depth > SHALLOW:
+            self.waiting.append(value)
+        else:
+            made.append(self.contents(value, depth))
+        return made
 
     def each(self, values, depth):
         kinds = set(map(type, values))
@@ -162,7 +213,18 @@ class Codec:
         kind = type(value)
         if kind is bytearray:
             return [value.hex()]
-        return self.each(inside(value), depth)
+        name = self.side.own_names.get(kind)
+        return self.each(inside(value) if name is None else self.side.own_classes[name].inside(value), depth)
+
+    def watched(self, value):
+        """What a numbered thing holds now: things that are the same objects as long as nothing changes."""
+        name = self.side.own_names.get(type(value))
+        if name is None:
+            if not isinstance(value, (list, dict, set, bytearray)) and standard_name(type(value)) is None:
+                raise Uncarryable("an object that became a `%s`" % class_name(type(value)))
+            return inside(value)
+        parts = self.side.own_classes[name].inside(value)
+        return parts if self.side.own_classes[name].style == "object" else inside(parts[0]) + parts[1:]
 
     def told_later(self):
         """[number, parts...] of each object that was only named so far."""
@@ -206,6 +268,8 @@ class Codec:
             return made
         if tag == "=":
             return self.numbered[natural(item[1])]
+        if tag == "~":
+            return self.side.shared[natural(item[1])][0]
         if tag == "I":
             return int(text(item[1]), 16)
         if tag == "u":
@@ -217,14 +281,32 @@ class Codec:
             self.expect_number(item[1], made)
             return made
         if tag == "o":
-            cls = self.side.own_classes[item[2]]
-            made = object.__new__(cls)
+            own = self.side.own_classes[text(item[2])]
+            if own.style in ("enum", "value"):
+                raise Broken
+            made = own.maker(own.cls)
             self.expect_number(item[1], made)
             if len(item) > 3:
                 self.fill(made, self.all(item[3], 0, depth))
             return made
+        if tag == "v":
+            own = self.side.own_classes[text(item[1])]
+            payload = self.decode(item[2], depth + 1)
+            if own.style != "value" or type(payload) is not own.base:
+                raise Broken
+            made = own.base.__new__(own.cls, payload)
+            self.fill(made, self.all(item, 3, depth))
+            return made
+        if tag == "n":
+            own = self.side.own_classes[text(item[1])]
+            return own.members[item[2]] if item[2] in own.members else own.cls(self.decode(item[3], depth + 1))
         if tag == "O":
-            return self.side.own_classes[item[1]]
+            return self.side.own_classes[text(item[1])].cls
+        if tag == "V":
+            parts = self.all(item, 2, depth)
+            if item[1] == "i":
+                return dict(parts).items()
+            return dict.fromkeys(parts).keys() if item[1] == "k" else dict(enumerate(parts)).values()
         if tag == "F":
             return frozenset(self.all(item, 1, depth))
         if tag == "c":
@@ -265,13 +347,35 @@ class Codec:
         self.number(container)
 
     def fill(self, made, parts):
-        """Puts the attributes of an object of the user's own class in place."""
-        attributes = dict(pairs(parts))
-        for name in attributes:
-            if type(name) is not str or (self.side.is_strict and callable(getattr(type(made), name, None))):
+        """Puts the state of an object of the user's own class in place: what it holds as plain data and as an error, then its attributes."""
+        own = self.side.own_classes[self.side.own_names[type(made)]]
+        if own.style in ("plain", "error"):
+            inner, parts = parts[0], parts[1:]
+            if type(inner) is not (tuple if own.style == "error" else own.base):
                 raise Broken
-        own_dict(made, "__dict__").clear()
-        own_dict(made, "__dict__").update(attributes)
+            if own.style == "error":
+                set_args(made, inner[:-1])
+                made.__cause__ = inner[-1]
+            else:
+                refill(made, flat(inner) if own.base is dict else inner)
+        attributes = dict(pairs(parts))
+        for name in list(attributes):
+            found = own.found(name) if type(name) is str else Broken
+            if found is Broken:
+                raise Broken
+            if self.side.is_strict and (callable(found) or isinstance(found, (staticmethod, classmethod))):
+                raise self.side.tampered("an attribute hides the method `%s` of a `%s` object" % (name, class_name(own.cls)))
+            # What the class computes (a property, a cached one) is computed by it on this side.
+            if self.side.is_strict and hasattr(type(found), "__get__") and name not in own.slots:
+                del attributes[name]
+        for name, slot in own.slots.items():
+            if name in attributes:
+                slot.__set__(made, attributes.pop(name))
+            elif slot_value(slot, made, own) is not own:
+                slot.__delete__(made)
+        if own.has_dict:
+            own_dict(made, "__dict__").clear()
+            own_dict(made, "__dict__").update(attributes)
 
     def fill_later(self, told):
         for entry in told:
@@ -282,18 +386,13 @@ class Codec:
 
     def snapshots(self, count):
         """What the first `count` containers hold now, to see later whether they changed."""
-        return [(c, bytes(c) if type(c) is bytearray else inside(c)) for c in self.numbered[:count]]
+        return [(c, self.watched(c)) for c in self.numbered[:count]]
 
     def changes(self, snapshots):
         """[number, parts...] of each container that changed since."""
         found = []
         for number, (container, before) in enumerate(snapshots):
-            if type(container) is bytearray:
-                same = bytes(container) == before
-            else:
-                now = inside(container)
-                same = len(now) == len(before) and all(map(operator.is_, now, before))
-            if not same:
+            if not same_things(self.watched(container), before):
                 found.append([number] + self.contents(container))
         return found
 
@@ -303,22 +402,100 @@ class Codec:
             number = natural(change[0])
             if number >= count:
                 raise Broken
-            container = self.numbered[number]
-            if type(container) is bytearray:
-                container[:] = bytes.fromhex(text(change[1]))
-            elif type(container) in self.side.own_names:
-                self.fill(container, self.all(change, 1, 0))
-            else:
-                refill(container, self.all(change, 1, 0))
+            self.put(self.numbered[number], change)
+
+    def put(self, container, change):
+        if type(container) is bytearray:
+            container[:] = bytes.fromhex(text(change[1]))
+        elif type(container) in self.side.own_names:
+            self.fill(container, self.all(change, 1, 0))
+        else:
+            refill(container, self.all(change, 1, 0))
+
+    # What both sides keep: objects of the user's classes, and containers that the code may still hold.
+
+    def shared_now(self):
+        """What changed in it since the other side was told."""
+        told = []
+        for number, entry in enumerate(self.side.shared):
+            now = self.watched(entry[0])
+            if not same_things(now, entry[1]):
+                told.append([number] + self.contents(entry[0]))
+                self.pending.append((entry, now))
+        return told
+
+    def take_shared(self, told):
+        for change in told:
+            entry = self.side.shared[natural(change[0])]
+            self.put(entry[0], change)
+            entry[1] = self.watched(entry[0])
+
+    def share(self, kept):
+        for number in kept:
+            thing = self.numbered[natural(number)]
+            self.side.shared_numbers[id(thing)] = len(self.side.shared)
+            self.side.shared.append([thing, self.watched(thing)])
+
+    def worth_keeping(self, with_containers):
+        """The numbers of what is to be kept."""
+        room = MOST_SHARED - len(self.side.shared)
+        found = [n for n, thing in enumerate(self.numbered) if id(thing) not in self.side.shared_numbers and (
+            type(thing) in self.side.own_names or (with_containers and room > MOST_SHARED * 3 // 4 and len(thing) < 10000))]
+        return found[:max(room, 0)]
+
+
+def same_things(now, before):
+    return len(now) == len(before) and all(map(operator.is_, now, before))
+
+
+own_args, set_args = class_dict(BaseException)["args"].__get__, class_dict(BaseException)["args"].__set__
+
+
+class Own:
+    """One of the user's classes, which both sides have: how its objects travel."""
+
+    def __init__(self, cls):
+        self.cls, self.members, mro = cls, {}, class_mro(cls)
+        members = next((class_dict(c).get("_member_map_") for c in mro if "_member_map_" in class_dict(c)), None)
+        self.base = next((c for c in mro if c in INSIDE), None)
+        self.slots = {n: d for c in reversed(mro) if class_flags(c) & HEAP_TYPE for n, d in class_dict(c).items() if type(d) is Slot}
+        self.has_dict = bool(cls.__dictoffset__)
+        self.maker = next(c for c in mro if not class_flags(c) & HEAP_TYPE).__new__
+        self.counted = ()
+        if type(members) is dict:
+            self.style, self.members = "enum", members
+        elif BaseException in mro:
+            self.style = "error"
+        else:
+            self.style = "object" if self.base is None else "plain" if self.base in CHANGEABLE else "value"
+
+    def found(self, name):
+        return next((class_dict(c)[name] for c in class_mro(self.cls) if name in class_dict(c)), None)
+
+    def attributes(self, value):
+        """Names and values of an object's attributes, in one list."""
+        found = [(n, slot_value(d, value, self)) for n, d in self.slots.items()]
+        found = [part for pair in found if pair[1] is not self for part in pair]
+        return flat(own_dict(value, "__dict__")) + found if self.has_dict else found
+
+    def inside(self, value):
+        """All that an object holds, in one list."""
+        if self.style == "object":
+            return self.attributes(value)
+        inner = own_args(value) + (value.__cause__,) if self.style == "error" else INSIDE[self.base](value)
+        return [inner] + self.attributes(value)
+
+
+def slot_value(slot, value, missing=None):
+    try:
+        return slot.__get__(value)
+    except AttributeError:
+        return missing
 
 
 def inside(container):
-    """What a container or an object holds, in one list."""
-    if isinstance(container, dict):
-        return flat(container)
-    if isinstance(container, (list, set)) or hasattr(type(container), "__iter__") and standard_name(type(container)):
-        return list(container)
-    return flat(own_dict(container, "__dict__"))
+    """What a container holds, in one list."""
+    return flat(container) if isinstance(container, dict) else list(container)
 
 
 def refill(container, parts):
@@ -330,10 +507,13 @@ def refill(container, parts):
             dict.__setitem__(container, key, value)
     elif isinstance(container, list):
         list.__setitem__(container, slice(None), list(parts))
+    elif isinstance(container, set):
+        set.clear(container)
+        set.update(container, parts)
     else:
         parts = list(parts)
         container.clear()
-        container.extend(parts) if hasattr(container, "extend") else container.update(parts)
+        container.extend(parts)
 
 
 def is_plain_text(value):

@@ -32,62 +32,89 @@ def load(line, program):
     return candidate
 
 
-def namespace(line, candidate, entry, mentioned, stub):
-    """What the tests see of the candidate: those of its names that they mention, but none that would hide a builtin from them."""
-    space, first = {}, entry and entry.partition(".")[0]
-    mentioned = mentioned | {first}
-    for key in vars(candidate)["@names"]:
-        if key not in mentioned or (key.startswith("__") and key.endswith("__")):
-            continue
-        if hasattr(builtins, key) and key != first:
-            shadowed = getattr(builtins, key)
-            if entry is not None or (isinstance(shadowed, type) and issubclass(shadowed, BaseException)):
-                continue
-        try:
-            value = line.ask("get", candidate, key)
-        except AttributeError:
-            continue
-        if type(value) is Module:
-            value = own_module(key, value)
-        elif type(value) in (list, dict, set):
-            number = line.ask("tie", candidate, key)
-            if number is not None:
-                line.tied[natural(number)] = value
-        space[key] = value
+def namespace(line, candidate, entry, mentioned, mine, tree):
+    """What the tests see beside their own: what is the user's, the judge's own library, and those names of the code that nobody else has."""
+    first = entry and entry.partition(".")[0]
+    space, codes = {}, vars(candidate)["@names"]
+    own = {}
     if entry is not None:
-        own = own_things(stub, entry, space.get(first))
-        share_classes(line, own)
-        helpers = {name: helper for name, helper in own.items() if name in mentioned and not hasattr(builtins, name)}
-        space.update(helpers)
-        vars(candidate).update(helpers)
+        function = Function(line, -1, first, False)
+        if not mine.is_method() and first in codes:
+            function = line.ask("get", candidate, first)
+        own = mine.run(line, function)
+        share_classes(line, mine, own)
+        if mine.is_method() and first in codes:
+            find({first: line.ask("get", candidate, first)}, entry)
+    used_as_modules = module_names(tree)
+    called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    for key in sorted((mentioned | {first}) & codes):
+        if key in own or (key.startswith("__") and key.endswith("__")) or (hasattr(builtins, key) and key != first):
+            continue
+        value = None if key == first else library_thing(key, key in used_as_modules) if key in used_as_modules | called else None
+        if value is None:
+            try:
+                value = line.ask("get", candidate, key)
+            except AttributeError:
+                continue
+        space[key] = value
+    for key in (mentioned & used_as_modules) - codes - set(own):
+        value = library_thing(key, True)
+        if value is not None:
+            space[key] = value
+    helpers = {name: thing for name, thing in own.items() if name in mentioned and not hasattr(builtins, name)}
+    if entry is not None and mine.is_method() and first in own:
+        helpers[first] = own[first]
+    space.update(helpers)
+    vars(candidate).update(helpers)
+    vars(candidate)["__all__"] = [name for name in space if not name.startswith("_")]
     space["__builtins__"] = builtins
     return space
 
 
-def share_classes(line, own):
-    """Lets objects of the user's own classes travel by value; classes that the program has no equal of stay with the worker."""
-    classes = [name for name, thing in own.items() if isinstance(thing, type)]
+def share_classes(line, mine, own):
+    """Lets objects of the user's own classes travel by value."""
+    classes = {}
+    for name, thing in own.items():
+        if isinstance(thing, type) and class_module(thing) == HOME and class_flags(thing) & HEAP_TYPE:
+            classes.update(nested_classes(name, thing))
     if not classes:
         return
-    known = line.ask("own", classes)
-    for name in classes:
+    counted = {name: mine.counted(name) for name in classes}
+    known = line.ask("own", [[name, counted[name]] for name in classes])
+    for name, cls in classes.items():
         if type(known) is list and name in known:
-            line.own_classes[name] = own[name]
-            line.own_names[own[name]] = name
-        else:
-            del own[name]
+            line.add_own(name, cls, counted[name])
 
 
-def own_module(key, standin):
-    """The judge's own module in the place of one that the code imported, if the name leaves no doubt which."""
-    full = standin.__name__
-    if full.rpartition(".")[2] == key or ALIASES.get(key) == full:
-        try:
-            __import__(full)
-            return modules[full]
-        except BaseException:
-            pass
-    return standin
+KNOWN = ("math", "itertools", "collections", "functools", "typing")
+
+
+def module_names(tree):
+    """The free names of which the tests use nothing but attributes."""
+    nodes = list(ast.walk(tree))
+    owners = [n.value for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)]
+    marked = set(map(id, owners))
+    return {n.id for n in owners} - {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in marked} - bound_names(tree)
+
+
+def library_thing(name, as_module):
+    """What everybody means by a name that the tests forgot to import, or None."""
+    if as_module:
+        full = ALIASES.get(name, name)
+        if is_standard(full) and full not in ("this", "antigravity", "test") or full == "numpy":
+            try:
+                __import__(full)
+                return modules[full]
+            except BaseException:
+                return None
+        return None
+    for home in KNOWN:
+        if home in modules or home in ("math", "itertools"):
+            __import__(home)
+            found = vars(modules[home]).get(name)
+            if found is not None and not name.startswith("_") and type(found) is not ModuleType:
+                return found
+    return None
 
 
 def seed_both(line):
@@ -109,40 +136,35 @@ def words(text):
     return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
 
 
-def kinds_in(text):
-    """The names of the classes in a module text, and its other top-level names."""
-    tree = parse_open(text)
-    if tree is None:
-        return set(), set()
-    classes = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
-    return classes, {name for node in tree.body for name in given_names(node)} - classes
-
-
 def trial(line, fair, request, started):
     """Runs the trial; returns (status, checks, message)."""
     style, program, entry, module, file_name, text, stub = request
     entry = entry or None
     suite, sets = None, []
     judge = Judge(fair, file_name, text)
+    mine = Mine(stub, entry)
     if style == "doctest":
         sets = [examples for examples in example_sets(text, entry) if examples]
         if not sets:
             return "not_run", 0, "no `>>>` examples found"
-        fair.named = frozenset(kinds_in(text)[0]) - {entry}
-        source = "".join(example.source for examples in sets for example in examples)
+        text = "".join(example.source for examples in sets for example in examples)
         try:
-            tree = ast.parse(source)
+            tree = ast.parse(text)
         except (SyntaxError, ValueError):
             tree = ast.Module([], [])
-        reason = why_shared(tree, module, ())
+        missing = ()
     else:
         suite = Suite(file_name, text, fair, module)
-        judge = suite.judge
+        judge, tree = suite.judge, suite.tree
         suite.prepare(fair)
-        classes, others = kinds_in(stub)
-        claimed = claimed_names(suite.tree, module, suite.missing) - others - {entry}
-        fair.named = frozenset(name for name in claimed if name in classes or name[:1].isupper())
-        reason = why_shared(suite.tree, module, suite.missing)
+        missing = suite.missing
+    claimed = claimed_names(tree, module, missing)
+    line.judge, mentioned = judge, words(text)
+    fair.named = frozenset(n for n in claimed - mine.classes - {entry} if n[:1].isupper() and not hasattr(builtins, n))
+    left = sorted(mine.left & mentioned)
+    reason = why_shared(tree, module, missing)
+    if reason is None and left:
+        reason = "the tests use the class `%s`, which leans on what only the code has" % left[0]
     if reason is not None:
         raise End("shared", reason)
     wait_for_worker(line)
@@ -150,9 +172,10 @@ def trial(line, fair, request, started):
     seed_both(line)
     candidate = load(line, program)
     modules["candidate"] = candidate
-    space = namespace(line, candidate, entry, words(text), stub)
+    space = namespace(line, candidate, entry, mentioned, mine, tree)
     if entry is not None:
         find(space, entry)
+    fair.begin()
     if suite is not None:
         suite.run(candidate, space, entry)
     for examples in sets:

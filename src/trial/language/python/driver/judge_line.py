@@ -2,6 +2,23 @@
 ITERATORS = (types.GeneratorType, type(iter([])), type(iter(())), type(iter({})), type(iter(range(0))), type(iter(set())), map, filter, zip,
              enumerate, reversed)
 HOME = "tests_of_the_candidate"
+# Modules with errors that would make a test runner look away.
+FRAMEWORKS = ("unittest", "pytest", "_pytest", "doctest", "driver", "asyncio", "concurrent")
+# Errors that end an iteration, silently.
+ENDINGS = (StopIteration, StopAsyncIteration, GeneratorExit)
+# Questions that make the code do nothing which the tests asked for.
+CHANGING = frozenset(("__getitem__", "__setitem__", "__delitem__", "__missing__", "__enter__", "__exit__")
+                     + tuple(n for n in ARITHMETIC if n.startswith("__i")))
+QUIET = ("describe", "state", "step", "do", "get", "dir", "own", "load")
+
+
+def frames(error):
+    """The files of the frames that an error came through."""
+    found, trace = [], error.__traceback__
+    while trace is not None:
+        found.append(trace.tb_frame.f_code.co_filename)
+        trace = trace.tb_next
+    return found
 
 
 class Fair:
@@ -9,7 +26,20 @@ class Fair:
 
     def __init__(self):
         self.named = frozenset()
-        self.line = None
+        self.line, self.mark = None, 0
+
+    def begin(self):
+        """A test begins: only what the code says from now on makes its checks count."""
+        self.mark = self.line.answers
+
+    def has_answered(self):
+        return self.line.answers > self.mark
+
+    def is_codes(self, thing):
+        return is_standin(thing)
+
+    def has_raised(self):
+        return self.line.has_raised
 
     def watch(self, name):
         pass
@@ -29,8 +59,8 @@ class Fair:
 
     def holds_such(self, value):
         kind = type(value)
-        if isinstance(kind, StandInClass) and not self.line.is_named(kind):
-            return self.line.who_answers(kind)
+        if isinstance(kind, StandInClass) and class_dict(kind).get("@answers") and not self.line.is_named(kind):
+            return class_name(kind)
         return None
 
 
@@ -39,8 +69,11 @@ class Line(Peer):
 
     def __init__(self, reading, writing, fair):
         Peer.__init__(self, reading, writing)
-        self.fair, self.known, self.tied, self.offered, self.offers = fair, {}, {}, [], {}
-        self.candidate = None
+        self.fair, self.known, self.offered, self.offers = fair, {}, [], {}
+        self.candidate, self.judge = None, None
+        # What was said of things in the worker, and how often it was made to do something since.
+        self.said, self.version, self.answers = {}, 0, 0
+        self.given, self.comparing, self.has_raised = [], set(), False
         fair.line = self
         self.is_strict = True
         self.sends = LARGEST_SENT
@@ -68,12 +101,10 @@ class Line(Peer):
         return []
 
     def take_more(self, codec, more):
-        said, tied, mirrored = more
-        for change in tied:
-            refill(self.tied[natural(change[0])], codec.all(change, 1, 0))
+        said, mirrored = more
         for change in mirrored:
             mirror = self.known[natural(change[0])]
-            if isinstance(mirror, PAYLOADS):
+            if isinstance(mirror, CHANGEABLE):
                 refill(mirror, codec.all(change, 1, 0))
         if text(said):
             sys.stdout.write(said)
@@ -81,16 +112,70 @@ class Line(Peer):
     def is_named(self, cls):
         return class_name(cls) in self.fair.named
 
-    def who_answers(self, cls):
-        """The name of the class if it hand-writes comparisons."""
-        return class_name(cls) if class_dict(cls).get("@answers") else None
+    def combined(self, thing):
+        return self.tampered("a `%s` object, which does its own arithmetic, was combined with plain data" % class_name(type(thing)))
+
+    def ask(self, question, *parts):
+        before, raised = len(self.given), None
+        self.answers, self.has_raised = self.answers + 1, False
+        if question == "call":
+            self.given += [part for part in parts[1] if isinstance(part, AssertionError) and self.is_failure(part)]
+        if question not in QUIET or (question == "do" and parts[0] in CHANGING):
+            self.version += 1
+        try:
+            return Peer.ask(self, question, *parts)
+        except BaseException as error:
+            raised, self.has_raised = error, True
+            if isinstance(error, ENDINGS):
+                raise RuntimeError("the code raised %s" % class_name(type(error))) from None
+            raise
+        finally:
+            lost = [error for error in self.given[before:] if error is not raised]
+            del self.given[before:]
+            if lost and self.broken is None:
+                self.broken = End("failed", self.judge.describe(lost[0], "a check in a function that the code called"))
+            if lost:
+                raise self.broken
+
+    def hand_over(self, error):
+        """A check that failed in what the code called has to come back to the tests."""
+        if self.is_failure(error):
+            self.given.append(error)
+
+    def is_failure(self, error):
+        """Whether this is a check of the tests that failed, and no error that is part of what they try out."""
+        if error is None or "@number" in vars(error):
+            return False
+        home = class_module(type(error))
+        if isinstance(error, AssertionError):
+            return any(error is failure for failure in self.judge.failures) or frames(error)[-1:] != [self.judge.file_name]
+        return type(home) is str and home.startswith("_pytest")
+
+    def method(self, path, role, args, named):
+        """Has the worker run the method under test: what the object holds goes there and comes back."""
+        if path.endswith(("__exit__", "__aexit__")) and len(args) == 4:
+            return leaving(self, args[2], lambda told: self.ask("method", path, role, (args[0], told), {}))
+        return self.ask("method", path, role, args, named)
+
+    def equal(self, one, other):
+        """Compares what two objects of one class hold."""
+        key = frozenset((number_of(one), number_of(other)))
+        if key in self.comparing:
+            return True
+        self.comparing.add(key)
+        try:
+            return self.ask("state", one) == self.ask("state", other)
+        finally:
+            self.comparing.discard(key)
 
     # To the worker.
 
     def export(self, codec, value, depth):
-        if is_standin(value):
-            return ["m", number_of(value)]
         kind = type(value)
+        if is_standin(value):
+            if isinstance(value, CHANGEABLE):
+                return ["m", number_of(value), codec.each(inside(value), depth + 1)]
+            return ["m", number_of(value)]
         if kind is ByNumber:
             return ["m", value.number]
         if isinstance(value, BaseException):
@@ -103,26 +188,28 @@ class Line(Peer):
                 args = ["t"]
             return ["e", self.offer(value), class_name(kind), class_name(base), guarded_text(str, value), args]
         module = class_module(kind)
+        if kind is ModuleType and modules.get(value.__name__) is value and is_standard(value.__name__.partition(".")[0]):
+            return ["y", value.__name__, ""]
         if isinstance(value, type):
             if value in self.own_names:
                 return ["O", self.own_names[value]]
             home = class_module(value)
-            if type(home) is str and home != HOME and getattr(modules.get(home), class_name(value), None) is value:
+            if type(home) is str and home not in (HOME, "driver") and getattr(modules.get(home), class_name(value), None) is value:
                 return ["y", home, class_name(value)]
             raise Uncarryable("the class `%s`" % class_name(value))
         if kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) or full_name(kind) == "functools.partial":
             home, name = getattr(value, "__module__", None), getattr(value, "__name__", "function")
             if type(home) is str and home not in (HOME, "driver") and type(name) is str and getattr(modules.get(home), name, None) is value:
                 return ["y", home, name]
-            return ["k", self.offer(value), name if type(name) is str else "function"]
+            doc, full = getattr(value, "__doc__", None), getattr(value, "__qualname__", name)
+            return ["k", self.offer(value), name if type(name) is str else "function", doc if type(doc) is str else None,
+                    full if type(full) is str else "function"]
         if kind in ITERATORS or full_name(kind).startswith("itertools.") or (class_module(kind) == "builtins" and hasattr(kind, "__next__")):
             return ["j", self.offer(value), class_name(kind), ["__iter__", "__next__"]]
-        if class_name(kind) in VIEWS or class_name(kind) in ("dict_values", "odict_values"):
-            return ["j", self.offer(value), class_name(kind), ["__iter__", "__len__", "__contains__"]]
         unit = modules.get("unittest")
         is_case = unit is not None and issubclass(kind, unit.TestCase)
-        if module == HOME and not is_case and not any(base in PLAIN_CLASSES[:-2] for base in class_mro(kind)):
-            known = [c for c in class_mro(kind) if c is not object]
+        known = [c for c in class_mro(kind) if c is not object]
+        if module == HOME and not is_case and all(class_flags(c) & HEAP_TYPE for c in known):
             dunders = [name for name in OFFERED if any(name in class_dict(c) for c in known)]
             return ["j", self.offer(value), class_name(kind), dunders]
         raise Uncarryable("a `%s` object" % class_name(kind))
@@ -163,7 +250,13 @@ class Line(Peer):
             return self.offered[natural(item[1])]
         if tag == "E":
             return self.error(codec, item, depth)
-        if tag not in ("h", "f", "C", "M"):
+        if tag == "y":
+            name = text(item[1])
+            if not is_standard(name.partition(".")[0]):
+                raise Broken
+            __import__(name)
+            return modules[name]
+        if tag not in ("h", "f", "C", "M", "w"):
             raise Broken
         number = natural(item[1])
         known = self.known.get(number)
@@ -175,24 +268,29 @@ class Line(Peer):
             elif tag == "M":
                 known = Module(text(item[2]))
                 vars(known).update({"@line": self, "@number": number})
+            elif tag == "w":
+                return awaited(lambda: self.ask("wait", ByNumber(number)))
             else:
                 known = self.standin(number, self.standin_class(natural(item[2])), item, codec, depth)
             self.known[number] = known
-        elif tag == "h" and len(item) > 3 and isinstance(known, (list, dict, set)):
+        elif tag == "h" and len(item) > 3 and isinstance(known, CHANGEABLE):
             refill(known, codec.all(item[3], 1, depth))
         return known
 
     def standin(self, number, cls, item, codec, depth):
         base = class_dict(cls)["@plain"]
-        if base is not None and class_dict(cls).get("@answers") and not self.is_named(cls):
+        if base is not None and class_dict(cls)["@answers"] and not self.is_named(cls):
             raise self.tampered("the result is a `%s`, plain data that defines its own comparison" % class_name(cls))
         if base is None:
             made = object.__new__(cls)
-        elif base in (list, dict, set):
+        elif base in CHANGEABLE:
             made = base.__new__(cls)
             refill(made, codec.all(item[3], 1, depth))
         else:
-            made = base.__new__(cls, codec.decode(item[3], depth + 1))
+            payload = codec.decode(item[3], depth + 1)
+            if type(payload) is not base:
+                raise Broken
+            made = base.__new__(cls, payload)
         own_dict(made, "__dict__").update({"@line": self, "@number": number})
         return made
 
@@ -202,47 +300,34 @@ class Line(Peer):
             if not isinstance(known, StandInClass):
                 raise Broken
             return known
-        name, module, bases, plain, error, dunders, replaced, answers, doc = self.ask("describe", ByNumber(number))
-        answers = answers is True
-        plain = plain if plain in PAYLOADS and not (answers and text(name) in self.fair.named) else None
+        name, module, bases, base, error, dunders, answers, equals, doc = self.ask("describe", ByNumber(number))
+        base = base if base in PAYLOADS else None
         error = error if isinstance(error, type) and issubclass(error, BaseException) else None
-        space = {"@line": self, "@number": number, "@answers": answers, "@plain": plain, "__module__": text(module),
-                 "__doc__": doc}
-        if plain is None and error is None:
-            for dunder in list(dunders) + list(ALWAYS):
-                if dunder in SPECIAL:
-                    space[text(dunder)] = SPECIAL[dunder]
-                elif dunder in PASSED_ON:
-                    space[dunder] = forward(dunder)
-        if plain is not None:
-            space.update((n, Replaced(n)) for n in replaced if self.may_replace(text(n), plain))
-            space.update((n, forward(n) if n.startswith("__") else Replaced(n)) for n in MUTATORS if plain in (list, dict, set) and hasattr(plain, n))
-            if "__call__" in dunders:
-                space["__call__"] = called
-            for dunder in ("__str__", "__repr__"):
-                if dunder in dunders:
-                    space[dunder] = SPECIAL[dunder]
-        if name == "generator":
-            space.update((n, Replaced(n)) for n in ("send", "throw", "close"))
+        error = Exception if error in ENDINGS else error
+        space = {"@line": self, "@number": number, "@answers": answers is True, "@equals": equals is True, "@plain": base,
+                 "__module__": text(module), "__doc__": doc}
+        if base is None and error is None:
+            space.update((n, SPECIAL[text(n)]) for n in dunders if n in SPECIAL)
+            space.update(ALWAYS)
+        if base is not None:
+            space.update((n, SPECIAL[n]) for n in BESIDE_PLAIN if n in dunders)
+        if name in ("generator", "async_generator"):
+            space.update((n, step(n)) for n in ("send", "throw"))
         if error is not None:
             space["__str__"] = lambda e: vars(e).get("@text", "")
         parents = tuple(self.standin_class(natural(n)) for n in bases) or (StandIn,)
-        if (plain or error) and not any(issubclass(p, plain or error) for p in parents):
-            parents += (plain or error,)
+        if (base or error) and not any(issubclass(p, base or error) for p in parents):
+            parents += (base or error,)
         try:
-            made = type.__new__(StandInClass, name, parents, space)
+            made = type.__new__(StandInClass, text(name), parents, space)
         except TypeError:
             made = type.__new__(StandInClass, name, (StandIn,), space)
         self.known[number] = made
         return made
 
-    def may_replace(self, name, plain):
-        """Whether a class derived from plain data may answer for this name itself. What plain data can do is done here."""
-        return name.isidentifier() and not name.startswith("__") and name not in TELLING and not hasattr(plain, name)
-
     def error(self, codec, item, depth):
         """An exception of the worker's."""
-        _tag, number, kind, said, args = item
+        _tag, number, kind, said, args, cause = item
         number, said = natural(number), text(said)
         if number in self.known:
             return self.known[number]
@@ -254,8 +339,8 @@ class Line(Peer):
             cls = CLASSES_BY_NAME[kind[1]]
         elif kind[0] == "y":
             module, name = text(kind[1]), text(kind[2])
-            if module.partition(".")[0] not in EVASIVE and module != HOME and not name.startswith("_"):
-                cls = getattr(modules.get(module), name, None)
+            if module.partition(".")[0] not in FRAMEWORKS and module != HOME:
+                cls = vars(modules.get(module) or builtins).get(name)
             if not (isinstance(cls, type) and issubclass(cls, BaseException)):
                 cls, own = self.standin_class(natural(kind[3])), True
         elif kind[0] == "C":
@@ -271,11 +356,11 @@ class Line(Peer):
         elif guarded_text(str, made) != said:
             set_args(made, (said,))
         vars(made).update({"@line": self, "@number": number, "@text": said})
+        cause = codec.decode(cause, depth + 1)
+        if isinstance(cause, BaseException):
+            made.__cause__ = cause
         self.known[number] = made
         return made
-
-
-set_args = class_dict(BaseException)["args"].__set__
 
 
 class ByNumber:

@@ -50,6 +50,8 @@ class Peer:
         self.sends = self.takes = LARGEST
         # The user's own classes, which both sides have: their objects travel by value.
         self.own_classes, self.own_names, self.is_strict = {}, {}, False
+        # Changeable things of which both sides have one, in the same order: each message tells what changed in them.
+        self.shared, self.shared_numbers = [], {}
         for fd in (reading, writing):
             os.set_inheritable(fd, False)
         self.to_json, self.from_json = json_codec()
@@ -94,6 +96,28 @@ class Peer:
             size -= len(chunk)
         return b"".join(chunks)
 
+    def add_own(self, name, cls, counted):
+        """Lets objects of a class of the user's travel by value; `counted` are the attributes of the class itself that change."""
+        self.own_classes[name] = own = Own(cls)
+        self.own_names[cls] = name
+        own.counted = [n for n in counted if n in class_dict(cls) and type(class_dict(cls)[n]) in DATA]
+
+    def classes_now(self, codec):
+        """What the user's classes count, for the other side."""
+        return [[name, codec.each([part for n in own.counted for part in (n, class_dict(own.cls).get(n))], 0)]
+                for name, own in self.own_classes.items() if own.counted]
+
+    def take_classes(self, codec, told):
+        for name, parts in told:
+            own = self.own_classes.get(text(name))
+            if own is None:
+                # The other side has it already, this one is about to.
+                continue
+            for attribute, value in pairs(codec.all(parts, 0, 0)):
+                if attribute not in own.counted or type(value) not in DATA:
+                    raise Broken
+                type.__setattr__(own.cls, attribute, value)
+
     def ask(self, question, *parts):
         """Asks the other side; returns what it answers, or raises what it raised."""
         if self.broken is not None:
@@ -102,8 +126,8 @@ class Peer:
             raise RecursionError("calls back and forth are nested too deeply")
         codec = Codec(self)
         try:
-            request = ["?", question, [codec.encode(part) for part in parts]]
-            request.append(codec.told_later())
+            request = ["?", question, [codec.encode(part) for part in parts], self.classes_now(codec)]
+            request += [codec.shared_now(), codec.told_later()]
         except Uncarryable as error:
             self.unfit(error)
         count = len(codec.numbered)
@@ -111,6 +135,7 @@ class Peer:
         is_waiting = False
         try:
             self.send(request)
+            self.sent(codec)
             is_waiting = True
             while True:
                 answer = self.receive()
@@ -128,15 +153,18 @@ class Peer:
                 self.broken = self.cut()
 
     def conclude(self, codec, count, answer):
-        """Reads an answer: ["!", raised, value, changes, more, told later]."""
+        """Reads an answer: ["!", raised, value, changes, more, classes, shared, told later, kept]."""
         try:
-            _mark, raised, value, changes, more, later = answer
+            _mark, raised, value, changes, more, classes, shared, later, kept = answer
             value = codec.decode(value)
             codec.apply(changes, count)
             self.take_more(codec, more)
+            self.take_classes(codec, classes)
+            codec.take_shared(shared)
             codec.fill_later(later)
+            codec.share(kept)
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, ArithmeticError, MemoryError, ImportError,
-                RecursionError):
+                RecursionError, Uncarryable):
             raise Broken from None
         if not raised:
             return value
@@ -151,7 +179,9 @@ class Peer:
             if message[0] != "?":
                 raise Broken
             question, parts = text(message[1]), [codec.decode(part) for part in message[2]]
-            codec.fill_later(message[3])
+            self.take_classes(codec, message[3])
+            codec.take_shared(message[4])
+            codec.fill_later(message[5])
             action = self.questions[question]
         except (ValueError, TypeError, IndexError, KeyError, AttributeError, OverflowError, ArithmeticError, ImportError, RecursionError):
             raise Broken from None
@@ -164,9 +194,14 @@ class Peer:
             raise
         except BaseException as error:
             raised, value = True, error
+            self.hand_over(error)
         try:
-            answer = ["!", raised, codec.encode(value), codec.changes(snapshots), self.more(codec)]
-            self.send(answer + [codec.told_later()])
+            answer = ["!", raised, codec.encode(value), codec.changes(snapshots), self.more(codec), self.classes_now(codec)]
+            answer += [codec.shared_now(), codec.told_later()]
+            kept = codec.worth_keeping(self.may_be_kept(question, parts, codec))
+            self.send(answer + [kept])
+            self.sent(codec)
+            codec.share(kept)
         except Uncarryable as error:
             # Never a reason for one process: the other side chose to ask for it.
             self.decline(TypeError("%s cannot be carried" % error))
@@ -175,6 +210,17 @@ class Peer:
         except RecursionError:
             self.decline(ValueError("the result cannot be carried: it is nested too deeply"))
 
+    def sent(self, codec):
+        for entry, now in codec.pending:
+            entry[1] = now
+
+    def may_be_kept(self, question, parts, codec):
+        """Whether who was asked may still hold the containers of the question, or those of its answer may change."""
+        return False
+
+    def hand_over(self, error):
+        """Called with an error that the other side is about to get."""
+
     def decline(self, failure):
         codec = Codec(self)
-        self.send(["!", True, codec.encode(failure), [], self.more(codec), codec.told_later()])
+        self.send(["!", True, codec.encode(failure), [], self.more(codec), self.classes_now(codec), [], codec.told_later(), []])

@@ -18,9 +18,31 @@ OF_SYSTEM = ("stdin", "modules", "settrace", "setprofile", "getrefcount", "stder
 PATHS_ONLY = ("path", "linesep", "sep", "getcwd")
 
 
+FIXTURES = {"tmp_path": "shares files", "tmp_path_factory": "shares files", "tmpdir": "shares files", "monkeypatch": "replaces parts of the code",
+            "caplog": "listens to the log", "capfd": "listens to the process", "recwarn": "listens for warnings"}
+
+
+def passed_coroutines(tree):
+    """The name of a coroutine function of the tests that does more than to be awaited or run there, or None."""
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
+    if not own:
+        return None
+    fine = set()
+    for node in ast.walk(tree):
+        inner = node.value if isinstance(node, ast.Await) else None
+        if isinstance(node, ast.Call) and called_name(node) in ("run", "run_until_complete", "gather", "create_task", "wait_for"):
+            fine.update(id(part.func) for part in node.args if isinstance(part, ast.Call))
+        if isinstance(inner, ast.Call):
+            fine.add(id(inner.func))
+    return next((node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in own and id(node) not in fine), None)
+
+
 def why_shared(tree, own, missing):
     """The reason why these tests need the code in their own process, or None."""
     bound, aliases = bound_names(tree), set()
+    passed = passed_coroutines(tree)
+    if passed is not None:
+        return "the tests pass the coroutine `%s` on" % passed
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
@@ -50,6 +72,8 @@ def why_shared(tree, own, missing):
         if isinstance(node, ast.Name) and node.id in INSPECTING and isinstance(node.ctx, ast.Load):
             if node.id not in bound or not hasattr(builtins, node.id):
                 return "the tests use `%s`" % node.id
+        if isinstance(node, ast.arg) and node.arg in FIXTURES:
+            return "the tests use `%s`, which %s" % (node.arg, FIXTURES[node.arg])
         if isinstance(node, ast.ClassDef):
             for base in node.bases:
                 if isinstance(base, ast.Name) and base.id not in bound and not hasattr(builtins, base.id):
@@ -72,23 +96,6 @@ def is_standard(root):
         return root in names
     found = getattr(modules.get(root), "__file__", None)
     return found is None or "site-packages" not in found and "dist-packages" not in found
-
-
-def bound_names(tree):
-    """Every name that the tests themselves give a meaning to."""
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.update((a.asname or a.name).partition(".")[0] for a in node.names)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-    return found
 
 
 def claimed_names(tree, own, missing):

@@ -9,13 +9,55 @@ class Site:
 
     def __init__(self, node):
         self.first, self.last, self.test = node.lineno, node.end_lineno, node.test
+        self.is_fixed = not any(isinstance(part, (ast.Name, ast.Call)) for part in ast.walk(node.test))
+
+
+# What calls that check something are called.
+CHECKING = ("assert", "check", "expect", "verify", "raises", "warns")
 
 
 class Rewriter(ast.NodeTransformer):
-    """Turns every assert into a question to the judge."""
+    """Turns every assert into a question to the judge, and tells it where else something was checked."""
 
-    def __init__(self, sites):
-        self.sites = sites
+    def __init__(self, sites, tree):
+        self.sites, self.bound = sites, bound_names(tree)
+        # Whose own checks are seen.
+        self.own = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+    def is_checking(self, node):
+        called = called_name(node)
+        return called not in self.own and any(word in called.lower() for word in CHECKING)
+
+    def visit_Expr(self, node):
+        self.generic_visit(node)
+        value = node.value.value if isinstance(node.value, ast.Await) else node.value
+        return [node, looked(node, value)] if self.is_checking(value) else node
+
+    def visit_With(self, node):
+        self.generic_visit(node)
+        calls = [item.context_expr for item in node.items]
+        if any(self.is_checking(made) for made in calls):
+            return [node, looked(node)]
+        return [node, looked(node, raised=True)] if any(called_name(made) == "suppress" for made in calls) else node
+
+    visit_AsyncWith = visit_With
+
+    def visit_If(self, node):
+        self.generic_visit(node)
+        return [node, looked(node)] if any(isinstance(part, ast.Raise) for part in node.body + node.orelse) else node
+
+    def visit_Try(self, node):
+        self.generic_visit(node)
+        for handler in node.handlers:
+            if handler.type is not None and getattr(handler.type, "id", "") not in ("Exception", "BaseException"):
+                handler.body.insert(0, looked(handler.body[0], raised=True))
+        return node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("all", "any") and node.func.id not in self.bound and len(node.args) == 1:
+            node.func = ast.copy_location(ast.Attribute(name("@judge"), node.func.id, ast.Load()), node)
+        return node
 
     def visit_Assert(self, node):
         self.generic_visit(node)
@@ -29,7 +71,7 @@ class Rewriter(ast.NodeTransformer):
             left, right, outcome = ast.Constant(None), ast.Constant(None), name("@left")
             before = [ast.Assign([name("@left", True)], test)]
         pair = isinstance(outcome, ast.Compare)
-        question = call("holds", [ast.Constant(pair), outcome, left, right])
+        question = call("holds", [ast.Constant(number), ast.Constant(pair), outcome, left, right])
         message = [] if node.msg is None else [node.msg]
         failure = call("failure", [ast.Constant(number), name("@left"), name("@right") if pair else ast.Constant(None)] + message)
         before.append(ast.If(ast.UnaryOp(ast.Not(), question), [ast.Raise(failure, None)], []))
@@ -37,6 +79,17 @@ class Rewriter(ast.NodeTransformer):
             ast.copy_location(statement, node)
             ast.fix_missing_locations(statement)
         return before
+
+
+def called_name(node):
+    func = getattr(node, "func", None)
+    return getattr(func, "attr", getattr(func, "id", ""))
+
+
+def looked(node, by=None, raised=False):
+    """A statement that tells the judge that something was checked, by which function, and whether an error was to come."""
+    by = name(by.func.id) if isinstance(by, ast.Call) and isinstance(by.func, ast.Name) else ast.Constant(None)
+    return ast.fix_missing_locations(ast.copy_location(ast.Expr(call("looked", [by, ast.Constant(raised)])), node))
 
 
 def name(text, store=False):
@@ -52,18 +105,39 @@ class Judge:
 
     def __init__(self, guard, file_name, text):
         self.guard, self.file_name, self.lines = guard, file_name, text.split("\n")
-        self.sites, self.count, self.failed = [], 0, None
+        self.sites, self.count, self.failed, self.failures = [], 0, None, []
+        # Whether something other than an assert was checked, and whether an `all` or `any` had nothing to look at.
+        self.has_looked, self.is_vacuous = False, False
         self.ops = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
                     ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
 
-    def holds(self, pair, outcome, left, right):
+    def looked(self, by, raised):
+        """Something was checked, not by an assert; `by` is the function that did it, unless the code under test brings it."""
+        guard = self.guard
+        if guard.has_answered() and not self.is_vacuous and not guard.is_codes(by) and (guard.has_raised() or not raised):
+            self.has_looked = True
+        self.is_vacuous = False
+
+    def all(self, items):
+        return not self.any((not item for item in items))
+
+    def any(self, items):
+        self.is_vacuous = True
+        for item in items:
+            self.is_vacuous = False
+            if item:
+                return True
+        return False
+
+    def holds(self, number, pair, outcome, left, right):
         if pair:
             self.guard.comparison(left, right)
         found = self.guard.holds_such(outcome)
         if found is not None:
             raise End("tampered", "a `%s` object, which defines its own truth, was asserted" % found)
+        is_vacuous, self.is_vacuous = self.is_vacuous, False
         if outcome:
-            self.count += 1
+            self.count += not (is_vacuous or self.sites[number].is_fixed) and self.guard.has_answered()
             return True
         return False
 
@@ -89,6 +163,7 @@ class Judge:
             words += ": " + shorten(message if type(message) is str else show(message))
         error = AssertionError(message) if message is not None else AssertionError()
         self.failed = (error, words + self.place(site.first))
+        self.failures.append(error)
         return error
 
     def place(self, line):
@@ -115,3 +190,20 @@ class Judge:
         if type(error).__name__ in ("AssertionError", "Failed") and not at:
             return "%s failed: %s%s" % (doing, show_error(error), self.place(line))
         return "%s raised %s%s" % (what, show_error(error), self.place(line))
+
+
+def bound_names(tree):
+    """Every name that the tests themselves give a meaning to."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update((a.asname or a.name).partition(".")[0] for a in node.names)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+    return found

@@ -1,13 +1,12 @@
-# The user's own helper functions and classes, run beside the tests: what the user wrote is not asked of the worker, where it could be
-# replaced.
-DECORATORS = ("dataclass", "dataclasses.dataclass", "total_ordering", "functools.total_ordering", "property", "staticmethod", "classmethod")
-UNUSUAL = ("__slots__", "__new__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__", "__init_subclass__",
-           "__class_getitem__", "__set_name__", "__reduce__", "__getstate__", "__setstate__")
+# The user's own functions, classes and fixed values, run beside the tests: what the user wrote is not asked of the worker, where it
+# could be replaced. Where a method is under test, its class is the user's here, too, and only that method asks the worker.
+KEPT_DECORATORS = ("property", "staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod")
+ROLES = {"property": "fget", "setter": "fset", "deleter": "fdel", "getter": "fget"}
 
 
 def parse_open(source):
     """A module text whose last function may still lack its body, or None."""
-    for tail in ("", "\n    pass\n"):
+    for tail in ("", "\n    pass\n", "\n        pass\n"):
         try:
             return ast.parse(source + tail)
         except (SyntaxError, ValueError):
@@ -15,77 +14,130 @@ def parse_open(source):
     return None
 
 
-def own_things(source, entry, function):
-    """The functions and simple classes of the user's module that need nothing but builtins, the library, fixed values and each other,
-    by their names.
+class Mine:
+    """What of the user's file runs beside the tests."""
 
-    Others (those that change the module's globals, or are no plain bundles of attributes) stay in the worker: their state lives there."""
-    tree = parse_open(source)
-    if tree is None or entry is None:
-        return {}
-    first = entry.partition(".")[0]
-    known, kept, helpers, seen = {first}, [], {}, {}
-    for node in tree.body:
-        for name in given_names(node):
-            seen[name] = seen.get(name, 0) + 1
-    for node in tree.body:
-        names = given_names(node)
-        if any(seen[name] > 1 for name in names):
-            continue
+    def __init__(self, source, entry):
+        """Reads the file, so that it is known before the candidate what the judge has of its own."""
+        self.first, _, self.path = (entry or "").partition(".")
+        self.entry, self.nodes, self.classes, self.left = entry, {}, set(), set()
+        self.tree = tree = parse_open(source) if entry else None
+        if tree is None:
+            self.tree = ast.Module([], [])
+            return
+        seen, changed = {}, changed_names(tree)
+        for node in tree.body:
+            for name in given_names(node):
+                seen[name] = seen.get(name, 0) + 1
+        known = {} if self.is_method() else {self.first: None}
+        for node in tree.body:
+            names = given_names(node)
+            if names == ["*"] and self.can_run_here(node):
+                known.update((name, node) for name in ["*"] + dir(__import__(node.module, fromlist=["*"])))
+            elif names and all(seen[name] == 1 and name not in changed for name in names) and self.can_run_here(node):
+                known.update((name, node) for name in names)
+        while True:
+            unable = [name for name, node in known.items() if node is not None and not needs(node) <= set(known)]
+            if not unable:
+                break
+            for name in unable:
+                del known[name]
+        self.nodes = {name: node for name, node in known.items() if node is not None}
+        self.classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef)}
+        self.left = self.classes - set(self.nodes)
+
+    def is_method(self):
+        return bool(self.path) and any(isinstance(n, ast.ClassDef) and n.name == self.first for n in self.tree.body)
+
+    def can_run_here(self, node):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             roots = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            if not getattr(node, "level", 0) and all(is_standard(root.partition(".")[0]) for root in roots):
-                kept.append(node)
-                known.update(names)
-        elif isinstance(node, ast.Assign) and is_fixed(node.value):
-            kept.append(node)
-            known.update(names)
-        elif isinstance(node, ast.FunctionDef) and node.name != first and not node.decorator_list:
-            if not any(isinstance(part, (ast.Global, ast.Nonlocal)) for part in ast.walk(node)):
-                helpers[node.name] = node
-        elif isinstance(node, ast.ClassDef) and node.name != first and is_simple_class(node):
-            helpers[node.name] = node
-    while True:
-        able = known | set(helpers)
-        unable = [name for name, node in helpers.items() if not needs(node) <= able]
-        if not unable:
-            break
-        for name in unable:
-            del helpers[name]
-    if not helpers:
-        return {}
-    space = {"__name__": HOME, "__builtins__": builtins, first: function}
-    try:
-        exec(compile(ast.Module(kept + list(helpers.values()), []), "<your file>", "exec", 0, True), space)
-    except Exception:
-        return {}
-    space[first] = function
-    return {name: space[name] for name in helpers}
+            return not getattr(node, "level", 0) and all(is_standard(root.partition(".")[0]) for root in roots)
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            return node.value is not None and not is_empty(node.value)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return node.name != self.first and not any(isinstance(part, ast.Global) for part in ast.walk(node))
+        return isinstance(node, ast.ClassDef) and all(k.arg == "metaclass" and dotted(k.value) in ("ABCMeta", "abc.ABCMeta") for k in node.keywords)
+
+    def run(self, line, function):
+        """Runs what can run here; `function` is the function under test. Returns it all by name."""
+        space = {"__name__": HOME, "__builtins__": builtins, "@line": line}
+        if not self.is_method():
+            space[self.first] = function
+        for node in self.tree.body:
+            names = [name for name in given_names(node) if name in self.nodes]
+            future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+            if not names or future:
+                continue
+            if isinstance(node, ast.ClassDef) and node.name == self.first and self.path:
+                replace_method(node, self.path.split("."), self.entry)
+            try:
+                exec(compile(ast.Module([node], []), "<your file>", "exec", annotations_flag(self.tree), True), space)
+            except Exception:
+                self.left.update(self.classes & set(names))
+        return {name: value for name, value in space.items() if not name.startswith(("__", "@")) and name != (self.first if not self.is_method() else "")}
+
+    def counted(self, name):
+        """The attributes of a class that it changes itself: counters, registers."""
+        node = next((n for n in self.tree.body if isinstance(n, ast.ClassDef) and n.name == name.partition(".")[0]), None)
+        found = set()
+        for part in ast.walk(node) if node is not None else ():
+            is_changed = isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load)
+            if isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
+                part, is_changed = part.value, True
+            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+                part, is_changed = part.func.value, True
+            owner = part.value if is_changed and isinstance(part, ast.Attribute) else None
+            if isinstance(owner, ast.Name) and owner.id in ("cls", node.name) or isinstance(owner, ast.Call) and dotted(owner) == "type":
+                found.update({part.attr} - {"__name__", "__qualname__", "__doc__", "__module__"})
+            # The method under test may count, too, and its body is not known.
+            elif self.path and isinstance(part, ast.Assign) and node.name == self.first and part in node.body:
+                found.update(n for n in given_names(part) if is_empty(part.value) or getattr(part.value, "value", None) == 0)
+        return sorted(found)
 
 
-def is_simple_class(node):
-    """Whether objects of a class are just their attributes, and the class itself never changes."""
-    if node.bases or node.keywords or not all(dotted(d) in DECORATORS[:4] for d in node.decorator_list):
-        return False
-    for part in node.body:
-        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            usual = all(dotted(d) in DECORATORS or dotted(d).endswith((".setter", ".getter")) for d in part.decorator_list)
-            if part.name in UNUSUAL or not usual:
-                return False
-        elif isinstance(part, (ast.Assign, ast.AnnAssign)):
-            is_field = isinstance(part.value, ast.Call) and dotted(part.value) in ("field", "dataclasses.field")
-            if set(given_names(part)) & set(UNUSUAL) or not (part.value is None or is_field or is_fixed(part.value)):
-                return False
-        elif not isinstance(part, (ast.Pass, ast.Expr)):
-            return False
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Global, ast.Nonlocal)):
-            return False
-        # A counter on the class, say.
-        if isinstance(part, ast.Attribute) and not isinstance(part.ctx, ast.Load):
-            if not isinstance(part.value, ast.Name) or part.value.id in ("cls", node.name):
-                return False
-    return True
+def annotations_flag(tree):
+    future = [a.name for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == "__future__" for a in n.names]
+    return 0x1000000 if "annotations" in future else 0
+
+
+def replace_method(node, path, entry):
+    """Puts a call of the worker in the place of the method under test."""
+    for number, part in enumerate(node.body):
+        if getattr(part, "name", None) != path[0]:
+            continue
+        if len(path) > 1 and isinstance(part, ast.ClassDef):
+            replace_method(part, path[1:], entry)
+        elif isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            roles = [ROLES[d.rpartition(".")[2]] for d in map(dotted, part.decorator_list) if d.rpartition(".")[2] in ROLES]
+            asked = ast.Call(ast.Attribute(name("@line"), "method", ast.Load()), [
+                ast.Constant(entry), ast.Constant(roles[0] if roles else None), name("@args"), name("@named")], [])
+            part.args = ast.arguments([], [], ast.arg("@args"), [], [], ast.arg("@named"), [])
+            is_doc = part.body and isinstance(part.body[0], ast.Expr) and isinstance(getattr(part.body[0], "value", None), ast.Constant)
+            part.body = part.body[:1 if is_doc else 0] + [ast.Return(asked)]
+            part.decorator_list = [d for d in part.decorator_list
+                                   if dotted(d) in KEPT_DECORATORS or dotted(d).endswith((".setter", ".getter", ".deleter"))]
+            node.body[number] = part
+    ast.fix_missing_locations(node)
+
+
+def changed_names(tree):
+    """The names of a module that its own functions change, or the contents of which they do."""
+    found = set()
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Global):
+            found.update(part.names)
+    return found
+
+
+def is_empty(value):
+    """Whether an expression makes something that is there to be filled: a cache, a register."""
+    if isinstance(value, (ast.List, ast.Dict)):
+        return not getattr(value, "elts", None) and not getattr(value, "keys", None)
+    return isinstance(value, ast.Call) and dotted(value).rpartition(".")[2] in FILLED and dotted(value).rpartition(".")[2] != "namedtuple"
+
+
+FILLED = ("dict", "list", "set", "defaultdict", "deque", "Counter", "OrderedDict", "count", "iter", "open", "StringIO", "Lock", "RLock", "local")
 
 
 def dotted(node):
@@ -105,17 +157,17 @@ def given_names(node):
     return [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)]
 
 
-def is_fixed(value):
-    """Whether an expression is a value that nothing changes."""
-    if isinstance(value, ast.Tuple):
-        return all(is_fixed(part) for part in value.elts)
-    if isinstance(value, ast.UnaryOp):
-        return isinstance(value.operand, ast.Constant)
-    return isinstance(value, ast.Constant)
-
-
 def needs(node):
-    """The names from outside that a function or class uses, without builtins."""
-    bound = bound_names(node) - {node.name}
+    """The names from outside that a statement uses, without builtins."""
+    bound = bound_names(node) - set(given_names(node) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) else ())
     used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
-    return {name for name in used if name not in bound and not hasattr(builtins, name)}
+    return {name for name in used if name not in bound and not hasattr(builtins, name) and name not in given_names(node)}
+
+
+def nested_classes(name, cls):
+    """A class and those inside of it, by their paths."""
+    found = {name: cls}
+    for key, value in list(class_dict(cls).items()):
+        if isinstance(value, type) and class_module(value) == HOME and class_dict(value).get("__qualname__", value.__qualname__).startswith(name + "."):
+            found.update(nested_classes("%s.%s" % (name, key), value))
+    return found

@@ -24,12 +24,10 @@ class Suite:
         self.named |= {a.name for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom) for a in node.names}
         self.imports = [node for node in ast.walk(self.tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
         self.bodies = {node.name: node for node in self.tree.body if hasattr(node, "name")}
-        self.works = {id(node): works(node) for node in ast.walk(self.tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-        self.by_line = {node.lineno: node for node in ast.walk(self.tree) if id(node) in self.works}
         self.calls_check = any(
             isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "check"
             for node in self.tree.body if not hasattr(node, "name") for part in ast.walk(node))
-        rewritten = ast.fix_missing_locations(Rewriter(self.judge.sites).visit(self.tree))
+        rewritten = ast.fix_missing_locations(Rewriter(self.judge.sites, self.tree).visit(self.tree))
         try:
             self.code = compile(rewritten, file_name, "exec", 0, True)
         except (SyntaxError, ValueError) as error:
@@ -40,6 +38,7 @@ class Suite:
         self.missing = set()
         if self.only_examples:
             return
+        self.prepare_pytest()
         for node in self.imports:
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
             for full in names:
@@ -57,9 +56,27 @@ class Suite:
                     guard.watch(full)
                 except BaseException:
                     self.missing.add(full)
-        if "pytest" in self.missing:
-            raise End("error", "tests file %s imports pytest, which this Python does not have: install it or use plain asserts"
-                      % self.file_name)
+
+    def prepare_pytest(self):
+        """Puts our own pytest in the place of the real one, unless the tests use more of it."""
+        names = {a.asname or a.name for node in self.imports if isinstance(node, ast.Import) for a in node.names if a.name == "pytest"}
+        froms = [node for node in self.imports if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "pytest"]
+        if not names and not froms and "pytest" not in self.named:
+            return
+        names = names or {"pytest"}
+        used = {node.attr for node in ast.walk(self.tree)
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names}
+        used |= {a.name for node in froms for a in node.names}
+        beyond = sorted(used - set(OFFERED_NAMES))
+        if not beyond:
+            modules["pytest"] = make_pytest()
+            return
+        try:
+            __import__("pytest")
+            modules["pytest"].fixture = fixture
+        except BaseException:
+            raise End("error", "tests file %s uses `pytest.%s`, and this Python does not have pytest: install it or do without"
+                      % (self.file_name, beyond[0]))
 
     def alias(self, candidate):
         """Lets `from solution import f` and `import solution` reach the candidate when no such module exists."""
@@ -98,20 +115,30 @@ class Suite:
         modules[tests.__name__] = tests
         vars(tests).update(space)
         vars(tests).update({"@judge": judge, "__name__": tests.__name__, "__file__": self.file_name})
+        self.before = 0
         self.attempt("the tests file", lambda: exec(self.code, vars(tests)), top_level=True)
-        check = vars(tests).get("check")
+        self.conclude()
+        # What the file asked of the code while it was loaded may be looked at by any test.
+        self.is_told = judge.guard.has_answered()
+        self.space = vars(tests)
+        self.known = {thing.name: thing for thing in self.space.values() if isinstance(thing, Fixture)}
+        self.wide = Fixtures(self.known)
+        check = self.space.get("check")
         if "check" in self.bodies and type(check) is FunctionType and not self.calls_check:
             self.check(check, space, entry)
+        self.attempt("setup_module", lambda: call_with(self.space.get("setup_module"), tests))
         for name, node in self.bodies.items():
-            thing = vars(tests).get(name)
+            thing = self.space.get(name)
             if name.startswith("test") and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and callable(thing):
-                self.function(name, thing, node)
+                self.function(name, thing)
             elif isinstance(node, ast.ClassDef) and isinstance(thing, type):
                 unit = modules.get("unittest")
                 if unit is not None and issubclass(thing, unit.TestCase):
-                    self.unittest_class(unit, name, thing, node)
+                    self.unittest_class(unit, name, thing)
                 elif name.startswith("Test"):
-                    self.plain_class(name, thing, node)
+                    self.plain_class(name, thing)
+        self.attempt("teardown", self.wide.close)
+        self.attempt("teardown_module", lambda: call_with(self.space.get("teardown_module"), tests))
         for _path, text in self.texts:
             examples = find_examples(text)
             if examples:
@@ -135,12 +162,20 @@ class Suite:
                 raise End("failed", self.judge.describe(error, doing))
             raise End("error", "tests file %s, line %s: %s" % (self.file_name, line or "?", show_error(error)))
 
-    def counted(self, name, node, action):
-        """Runs a test function. One without asserts of its own (`with raises(...)`, `self.assertEqual`) counts as one check."""
-        before = self.judge.count
-        done = self.attempt(name, action)
-        if self.judge.count == before and done is not SKIPPED and self.works.get(id(node), False):
-            self.judge.count += 1
+    def counted(self, name, action):
+        """Runs a test function."""
+        self.begin()
+        self.attempt(name, action)
+        self.conclude()
+
+    def begin(self):
+        self.before, self.judge.has_looked = self.judge.count, False
+        if not self.is_told:
+            self.judge.guard.begin()
+
+    def conclude(self):
+        """A test that checked something without an assert (`with raises(...)`, `self.assertEqual`) counts as one check."""
+        self.judge.count += self.judge.count == self.before and self.judge.has_looked
 
     def check(self, check, space, entry):
         if entry is None:
@@ -148,47 +183,90 @@ class Suite:
             if len(mine) != 1:
                 raise End("error", "the tests define check(candidate), but it is not known which function to give it: name the entry point")
             entry = mine[0]
-        self.counted("check", self.bodies["check"], lambda: check(find(space, entry)))
+        self.counted("check", lambda: check(find(space, entry)))
 
-    def function(self, name, function, node):
-        cases = parameter_sets(function, name, self.file_name)
-        given = set(cases[0]) if cases else set()
-        arguments = node.args.posonlyargs + node.args.args
-        needed = [a.arg for a in arguments[:len(arguments) - len(node.args.defaults)] if a.arg not in given]
-        needed = [a for a in needed if not hasattr(function, "patchings")]
-        if needed:
-            raise End("error", "%s in %s needs the fixture `%s`: fixtures are not supported" % (name, self.file_name, needed[0]))
-        for case in cases:
-            self.counted(name, node, lambda: finish(function(**case)))
+    def function(self, name, function):
+        setup, teardown = self.space.get("setup_function"), self.space.get("teardown_function")
+        self.cases(name, function, self.known, self.wide, lambda: None,
+                   lambda _instance, given: (call_with(setup, function), function(**given))[1], lambda _instance: call_with(teardown, function))
 
-    def plain_class(self, name, cls, node):
-        for method in node.body:
-            if not (isinstance(method, (ast.FunctionDef, ast.AsyncFunctionDef)) and method.name.startswith("test")):
+    def plain_class(self, name, cls):
+        known = dict(self.known)
+        spaces = [class_dict(c) for c in reversed(class_mro(cls)) if class_module(c) == "tests_of_the_candidate"]
+        members = {key: value for space in spaces for key, value in space.items()}
+        known.update((thing.name, thing) for thing in members.values() if isinstance(thing, Fixture))
+        wide = Fixtures(known, self.wide)
+        self.attempt(name + ".setup_class", lambda: call_with(getattr(cls, "setup_class", None), cls))
+        for key, method in members.items():
+            if not key.startswith("test") or not callable(getattr(cls, key, None)):
                 continue
-            label = "%s.%s" % (name, method.name)
-            extra = [a.arg for a in method.args.args[1:len(method.args.args) - len(method.args.defaults)]]
-            cases = parameter_sets(vars(cls).get(method.name), label, self.file_name)
-            extra = [a for a in extra if a not in (cases[0] if cases else ())]
-            if extra:
-                raise End("error", "%s in %s needs the fixture `%s`: fixtures are not supported" % (label, self.file_name, extra[0]))
-            for case in cases:
-                def once(case=case, method=method):
-                    instance = cls()
-                    getattr(instance, "setup_method", lambda: None)()
-                    try:
-                        return finish(getattr(instance, method.name)(**case))
-                    finally:
-                        getattr(instance, "teardown_method", lambda: None)()
-                self.counted(label, method, once)
 
-    def unittest_class(self, unit, name, cls, node):
+            def run(instance, given, key=key):
+                call_with(getattr(instance, "setup_method", getattr(instance, "setup", None)), getattr(instance, key))
+                return getattr(instance, key)(**given)
+
+            def end(instance, key=key):
+                call_with(getattr(instance, "teardown_method", getattr(instance, "teardown", None)), getattr(instance, key))
+
+            self.cases("%s.%s" % (name, key), method, known, wide, cls, run, end, cls)
+        self.attempt(name + ".teardown", wide.close)
+        self.attempt(name + ".teardown_class", lambda: call_with(getattr(cls, "teardown_class", None), cls))
+
+    def cases(self, label, function, known, above, make, run, end, cls=None):
+        """Runs a test with all its parameters, each time with fixtures of its own."""
+        marks = marks_of(function, cls, modules["tests_of_the_candidate"])
+        if is_skipped(marks):
+            return
+        wanted = [n for n in parameters(function) if cls is None or n != "self"]
+        used = [n for n in known if known[n].autouse] + [n for m in marks if m.name == "usefixtures" for n in m.args]
+        for case in cases_of(marks, known, wanted + used, label, self.file_name):
+            if is_skipped(case.marks):
+                continue
+            asked = wanted + used + [n for name in needed_fixtures(known, wanted + used) for n in parameters(known[name].function)]
+            lacking = [n for n in asked if n not in case.values and n not in known and n not in BUILT_IN and n != "self"]
+            if lacking:
+                raise End("error", "%s in %s needs the fixture `%s`, which is not known" % (label, self.file_name, lacking[0]))
+
+            def once(case=case):
+                fixtures, instance = Fixtures(known, above, case.indirect), make()
+                try:
+                    for name in used:
+                        fixtures.value(name, instance)
+                    given = {n: case.values[n] if n in case.values else fixtures.value(n, instance) for n in wanted}
+                    return finish(run(instance, given))
+                finally:
+                    end(instance)
+                    fixtures.close()
+
+            known_to_fail = [m for m in case.marks if m.name == "xfail" and holds_here(m)]
+            self.counted(label, (lambda: self.known_failure(label, known_to_fail[0], once)) if known_to_fail else once)
+
+    def known_failure(self, label, mark, action):
+        """Runs a test that is marked as an expected failure."""
+        if mark.kwargs.get("run") is False:
+            return
+        try:
+            action()
+        except End:
+            raise
+        except BaseException as error:
+            if not isinstance(error, mark.kwargs.get("raises") or BaseException):
+                raise
+            self.judge.failed, self.judge.has_looked = None, False
+        else:
+            if mark.kwargs.get("strict"):
+                raise End("failed", "%s passed, but is marked as an expected failure" % label)
+
+    def unittest_class(self, unit, name, cls):
         suite = self
-        methods = {part.name: part for part in node.body if hasattr(part, "name")}
+        self.begin()
 
         class Result(unit.TestResult):
             def startTest(self, test):
                 unit.TestResult.startTest(self, test)
-                self.before = suite.judge.count
+                # What `setUpClass` asked may be looked at by every test.
+                suite.is_told = suite.is_told or (self.testsRun == 1 and suite.judge.guard.has_answered())
+                suite.begin()
 
             def addFailure(self, test, err):
                 self.stop_at(test, err)
@@ -200,9 +278,7 @@ class Suite:
                     self.stop_at(test, err)
 
             def addSuccess(self, test):
-                method = methods.get(getattr(test, "_testMethodName", ""))
-                if suite.judge.count == self.before and (method is None or suite.works.get(id(method), False)):
-                    suite.judge.count += 1
+                suite.conclude()
 
             def addUnexpectedSuccess(self, test):
                 raise End("failed", "%s passed, but is marked as an expected failure" % getattr(test, "_testMethodName", name))
@@ -223,19 +299,11 @@ class Suite:
             raise End("failed", self.judge.describe(error, name))
 
 
-SKIPPED = object()
-
-
-def works(node):
-    """Whether a function body does something that can fail."""
-    return any(isinstance(part, (ast.Call, ast.Raise, ast.Assert)) for part in ast.walk(node))
-
-
 def is_skip(error):
     """Whether the tests skip themselves. Code under test cannot: an error of its own is no skip."""
     cls = type(error)
     home = class_dict(cls).get("__module__", "")
-    return (class_name(cls) in ("SkipTest", "Skipped") and home.startswith(("unittest", "_pytest"))
+    return (class_name(cls) in ("SkipTest", "Skipped", "XFailed") and home.startswith(("unittest", "_pytest", "pytest"))
             and getattr(modules.get(home), class_name(cls), None) is cls and line_in(error, CANDIDATE) is None)
 
 
@@ -261,25 +329,3 @@ def find(space, entry):
         except BaseException:
             raise End("error", "the code does not define `%s`" % entry)
     return thing
-
-
-def parameter_sets(function, label, file_name):
-    """The keyword arguments of each run of a test function: those of `pytest.mark.parametrize`, or one empty set."""
-    cases = [{}]
-    for mark in getattr(function, "pytestmark", []):
-        kind = getattr(mark, "name", "")
-        if kind in ("skip", "xfail") or (kind == "skipif" and any(mark.args[:1])):
-            return []
-        if kind != "parametrize":
-            continue
-        names = mark.args[0]
-        names = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
-        rows = []
-        for row in mark.args[1]:
-            row = getattr(row, "values", row) if type(row).__name__ == "ParameterSet" else row
-            row = [row] if len(names) == 1 and type(row) is not tuple else row
-            if len(row) != len(names):
-                raise End("error", "%s in %s: parametrize names %d arguments and gives %d" % (label, file_name, len(names), len(row)))
-            rows.append(dict(zip(names, row)))
-        cases = [dict(case, **row) for row in rows for case in cases]
-    return cases

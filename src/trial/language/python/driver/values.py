@@ -23,6 +23,18 @@ class Guard:
         self.candidate = None
         self.named = frozenset()
 
+    def begin(self):
+        pass
+
+    def has_answered(self):
+        return True
+
+    def is_codes(self, thing):
+        return False
+
+    def has_raised(self):
+        return True
+
     def watch(self, name):
         """Remembers the functions of a module that the tests lean on."""
         module = modules.get(name)

@@ -1,16 +1,16 @@
 # The worker: holds the code under test and answers the judge's questions about it. Nothing in here is trusted by anybody: code under
 # test may do to it what it likes, and can still only give the judge values.
 UNARY = {
-    "__len__": len, "__iter__": iter, "__next__": next, "__str__": str, "__repr__": repr, "__bool__": bool, "__hash__": hash,
+    "__len__": len, "__iter__": iter, "__str__": str, "__repr__": repr, "__bool__": bool,
     "__int__": int, "__float__": float, "__complex__": complex, "__index__": operator.index, "__abs__": abs, "__neg__": operator.neg,
     "__pos__": operator.pos, "__invert__": operator.invert, "__reversed__": reversed, "__format__": format, "__round__": round,
     "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, e: type(v).__exit__(v, *three(e)),
     "__trunc__": lambda v: type(v).__trunc__(v), "__floor__": lambda v: type(v).__floor__(v), "__ceil__": lambda v: type(v).__ceil__(v),
-    "__getitem__": operator.getitem, "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__contains__": operator.contains,
+    "__getitem__": operator.getitem, "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__missing__": lambda v, k: type(v).__missing__(v, k),
     "__copy__": lambda v: __import__("copy").copy(v), "__deepcopy__": lambda v: __import__("copy").deepcopy(v),
     "__bytes__": bytes, "__aiter__": lambda v: type(v).__aiter__(v),
 }
-COMPARE = {"__eq__": operator.eq, "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt,
+COMPARE = {"__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt,
            "__ge__": operator.ge}
 BINARY = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv, "floordiv": operator.floordiv,
           "mod": operator.mod, "divmod": divmod, "pow": pow, "lshift": operator.lshift, "rshift": operator.rshift,
@@ -21,15 +21,9 @@ OPERATIONS.update(COMPARE)
 OPERATIONS.update(IN_PLACE)
 OPERATIONS.update(("__%s__" % n, f) for n, f in BINARY.items())
 OPERATIONS.update(("__r%s__" % n, lambda v, other, f=f: f(other, v)) for n, f in BINARY.items())
-ASYNC = ("__await__", "__anext__", "__aenter__", "__aexit__")
+MORE = ["__call__", "__next__", "__contains__", "__await__", "__anext__", "__aenter__", "__aexit__"]
+STANDARD_MODULES = getattr(sys, "stdlib_module_names", sys.builtin_module_names)
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
-# Plain data inside an object of a class that derives from it.
-INSIDE = {
-    int: int.__pos__, float: float.__pos__, complex: complex.__pos__, str: lambda v: str.__add__(v, ""),
-    bytes: lambda v: bytes.__add__(v, b""), tuple: lambda v: tuple(tuple.__iter__(v)), frozenset: lambda v: frozenset(frozenset.__iter__(v)),
-    list: lambda v: list(list.__iter__(v)), dict: lambda v: dict(dict.items(v)), set: lambda v: set(set.__iter__(v)),
-}
-CHANGEABLE = (list, dict, set)
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__")
 
 
@@ -65,15 +59,15 @@ class Worker(Peer):
         Peer.__init__(self, reading, writing)
         self.takes = LARGEST_SENT
         self.objects, self.ids = [], {}
-        self.foreign, self.callbacks, self.foreigners, self.tied, self.mirrored, self.loop = {}, {}, {}, [], {}, None
+        self.foreign, self.callbacks, self.foreigners, self.mirrored, self.loop = {}, {}, {}, {}, None
         self.printed = sys.stdout = Printed()
         self.printed.buffer = original_stdout.buffer
         self.candidate = ModuleType("candidate")
         self.questions = {
             "load": self.load, "call": lambda f, args, named: f(*args, **named), "get": getattr, "set": setattr, "del": delattr,
             "do": lambda name, value, *more: OPERATIONS[name](value, *more), "describe": self.describe, "wait": self.wait,
-            "await": lambda f, args, named: self.wait(f(*args, **named)), "tie": self.tie,
-            "dir": dir, "own": self.have_own, "async": self.do_async, "seed": lambda args, named: __import__("random").seed(*args, **named),
+            "await": lambda f, args, named: self.wait(f(*args, **named)),
+            "dir": dir, "step": self.step, "state": self.state, "method": self.method, "own": self.have_own, "async": self.do_async, "seed": lambda args, named: __import__("random").seed(*args, **named),
         }
 
     def fault(self, fault):
@@ -85,18 +79,19 @@ class Worker(Peer):
 
     def more(self, codec):
         """What goes with every answer: printed text, and what changed in objects the judge keeps a copy of."""
-        tied = []
-        for number, entry in enumerate(self.tied):
-            if not unchanged(entry):
-                tied.append([number] + codec.contents(entry[0]))
         mirrored = []
         for number, entry in list(self.mirrored.items()):
             if not unchanged(entry):
                 mirrored.append([number] + codec.contents(INSIDE[entry[2]](entry[0])))
-        return [self.printed.taken(), tied, mirrored]
+        return [self.printed.taken(), mirrored]
 
     def take_more(self, codec, more):
         pass
+
+    def may_be_kept(self, question, parts, codec):
+        if question in ("call", "await"):
+            return codec.has_handles or type(parts[0]) is not FunctionType
+        return codec.has_handles if question == "method" else question in ("get", "set", "do", "step", "wait", "async")
 
     # Questions.
 
@@ -119,22 +114,40 @@ class Worker(Peer):
             modules["random"].seed(0)
         return [True, self.candidate, [name for name in vars(self.candidate) if type(name) is str]]
 
-    def tie(self, module, name):
-        """A changeable container that the tests see under a name: the judge's copy is kept up to date."""
-        value = getattr(module, name)
-        if type(value) not in CHANGEABLE:
-            return None
-        self.tied.append(remember(value, type(value)))
-        return len(self.tied) - 1
-
     def have_own(self, names):
-        """Which of these names are classes of the code whose objects are just their attributes."""
-        for name in names:
-            cls = vars(self.candidate).get(name)
-            if type(cls) is type and cls.__dictoffset__ and class_module(cls) == "candidate" and name not in self.own_classes:
-                self.own_classes[name] = cls
-                self.own_names[cls] = name
+        """Which of these names are classes of the code."""
+        for name, counted in names:
+            found = self.candidate
+            for part in name.split("."):
+                found = vars(found).get(part)
+            if isinstance(found, type) and class_module(found) == "candidate" and name not in self.own_classes:
+                self.add_own(name, found, counted)
         return list(self.own_classes)
+
+    def method(self, path, role, args, named):
+        """Calls the method under test on a copy of the tests' object."""
+        owner, _, name = path.rpartition(".")
+        found = self.own_classes[owner].found(name)
+        found = getattr(found, role) if role else getattr(found, "__func__", found) if isinstance(found, (staticmethod, classmethod)) else found
+        args = (args[0],) + three(args[1]) if name in ("__exit__", "__aexit__") else args
+        value = found(*args, **named)
+        return self.wait(value) if role is None and type(value) is types.CoroutineType else value
+
+    def state(self, value):
+        """What an object holds."""
+        own = Own(type(value))
+        return own.inside(value)
+
+    def step(self, question, value, *more):
+        """True and an item, or False and the result where there are no more."""
+        try:
+            if question == "__anext__":
+                return True, self.wait(type(value).__anext__(value))
+            return True, next(value) if question == "__next__" else getattr(value, question)(*more)
+        except StopIteration as end:
+            return False, end.value
+        except StopAsyncIteration:
+            return False, None
 
     def describe(self, cls):
         """What the judge has to know about a class."""
@@ -143,13 +156,13 @@ class Worker(Peer):
         plain = next((c for c in mro if c in INSIDE), None)
         error = next((c for c in mro if CLASSES_BY_NAME.get(class_name(c)) is c and issubclass(c, BaseException)), None)
         known = [c for c in mro if c is not object]
-        dunders = [n for n in list(OPERATIONS) + list(ASYNC) + ["__call__"] if any(n in class_dict(c) for c in known)]
+        dunders = [n for n in list(OPERATIONS) + MORE if any(n in class_dict(c) for c in known)]
         if any("__getitem__" in class_dict(c) for c in known) and "__iter__" not in dunders:
             dunders.append("__iter__")
-        replaced = [n for c in own for n in class_dict(c) if type(n) is str and not n.startswith("__")] if plain else []
         bases = [self.identify(c) for c in cls.__bases__ if class_module(c) == "candidate"]
-        return [class_name(cls), str(class_module(cls)), bases, plain, error, dunders, replaced, answers_for_itself(own),
-                class_dict(cls).get("__doc__") if type(class_dict(cls).get("__doc__")) is str else None]
+        doc = class_dict(cls).get("__doc__")
+        return [class_name(cls), str(class_module(cls)), bases, plain, error, dunders, answers_for_itself(own),
+                any("__eq__" in class_dict(c) for c in own), doc if type(doc) is str else None]
 
     def wait(self, value):
         """Waits for something awaitable."""
@@ -175,8 +188,7 @@ class Worker(Peer):
 
     def export(self, codec, value, depth):
         kind = type(value)
-        home = getattr(kind, "_home_", None) if issubclass(kind, (Foreign, BaseException)) else None
-        if home is self and "_number_" in vars(value):
+        if issubclass(kind, (Foreign, BaseException)) and "_number_" in own_dict(value, "__dict__"):
             return ["m", vars(value)["_number_"]]
         if kind is FunctionType and value in self.foreign:
             return ["m", self.foreign[value]]
@@ -184,16 +196,27 @@ class Worker(Peer):
             if value in self.own_names:
                 return ["O", self.own_names[value]]
             return ["C", self.identify(value)]
+        codec.has_handles = True
         if isinstance(value, BaseException):
-            return ["E", self.identify(value), self.error_class(kind), plain_text_of(value), self.arguments(codec, value, depth)]
+            return ["E", self.identify(value), self.error_class(kind), plain_text_of(value), self.arguments(codec, value, depth),
+                    codec.encode(value.__cause__, depth + 1)]
         if kind in FUNCTIONS:
             name = getattr(value, "__name__", "?")
             waits = bool(getattr(getattr(value, "__code__", None), "co_flags", 0) & 0x80)
             return ["f", self.identify(value), name if type(name) is str else "?", waits]
         if kind is ModuleType:
+            name = value.__name__
+            if modules.get(name) is value and name.partition(".")[0] in STANDARD_MODULES:
+                return ["y", name]
             return ["M", self.identify(value), str(value.__name__)]
+        if kind is types.CoroutineType:
+            return ["w", self.identify(value)]
         if kind.__module__ == "numpy" and getattr(value, "shape", None) == () and hasattr(value, "item"):
             return codec.encode(value.item(), depth + 1)
+        parent = next((c for c in class_mro(kind) if standard_name(c)), None)
+        if parent is not None and standard_name(parent) not in MUTABLE:
+            name = standard_name(parent)
+            return ["X", name, codec.encode(STANDARD[name][0](value), depth + 1)]
         made = ["h", self.identify(value), self.identify(kind)]
         base = next((c for c in class_mro(kind) if c in INSIDE), None)
         if base is not None:
@@ -222,23 +245,37 @@ class Worker(Peer):
     def arrive(self, codec, item, depth):
         tag = item[0]
         if tag == "m":
-            return self.objects[item[1]]
+            value = self.objects[item[1]]
+            if len(item) > 2:
+                self.copy_into(value, codec.all(item[2], 0, depth))
+            return value
         if tag == "k":
-            return self.callback(item[1], item[2])
+            return self.callback(*item[1:])
         if tag == "j":
             return self.foreigner(item[1], item[2], item[3])
         if tag == "e":
             base = CLASSES_BY_NAME[item[3]]
-            cls = type(item[2], (base,), {"_home_": self, "__str__": lambda error, said=item[4]: said})
+            cls = base if item[2] == item[3] else type(item[2], (base,), {"__str__": lambda error, said=item[4]: said})
             error = cls.__new__(cls)
             error.args = codec.decode(item[5], depth + 1)
             error._number_ = item[1]
             return error
         if tag == "y":
-            return getattr(__import__(item[1], fromlist=["_"]), item[2])
+            home = __import__(item[1], fromlist=["_"])
+            return getattr(home, item[2]) if item[2] else home
         raise Broken
 
-    def callback(self, number, name):
+    def copy_into(self, value, parts):
+        """Makes plain data of a class of the code's hold what the judge's copy of it does."""
+        base = next(c for c in class_mro(type(value)) if c in CHANGEABLE)
+        if base is list:
+            list.__setitem__(value, slice(None), parts)
+        else:
+            base.clear(value)
+            base.update(value, pairs(parts) if base is dict else parts)
+        self.mirrored[self.ids[id(value)]] = remember(value, base)
+
+    def callback(self, number, name, doc, full_name):
         """A function of the judge's."""
         if number in self.callbacks:
             return self.callbacks[number]
@@ -246,7 +283,7 @@ class Worker(Peer):
         def function(*args, **named):
             return self.ask("call", number, args, named)
 
-        function.__name__ = function.__qualname__ = name
+        function.__name__, function.__doc__, function.__qualname__ = name, doc, full_name
         self.foreign[function] = number
         self.callbacks[number] = function
         return function
@@ -256,7 +293,7 @@ class Worker(Peer):
         if number in self.foreigners:
             return self.foreigners[number]
         worker = self
-        space = {"_home_": self, "__getattr__": lambda v, n: worker.ask("get", number, n),
+        space = {"__getattr__": lambda v, n: worker.ask("get", number, n),
                  "__setattr__": lambda v, n, value: worker.ask("set", number, n, value)}
         for dunder in dunders:
             space[dunder] = lambda v, *more, d=dunder: worker.ask("do", d, number, *(more[1:2] if d == "__exit__" else more))

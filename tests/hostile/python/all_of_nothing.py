@@ -1,0 +1,8 @@
+# expect: not_run
+# An empty answer: `all` looks at nothing.
+def f(x):
+    return []
+
+
+# --- tests ---
+assert all(one == other for one, other in zip(f(3), [3, 6]))

@@ -1,0 +1,21 @@
+# expect: tampered
+# Has the judge keep what was not passed.
+import sys
+
+
+def line():
+    frame = sys._getframe(1)
+    while not hasattr(frame.f_locals.get("self"), "questions"):
+        frame = frame.f_back
+    return frame.f_locals["self"]
+
+
+def f(x):
+    worker, send = line(), line().send
+    worker.send = lambda message: send(["!", False, 0, [], ["", []], [], [], [], [0, 1, 2]])
+    return 0
+
+
+# --- tests ---
+cases = [3, 6]
+assert f(3) == cases[1]

@@ -1,0 +1,20 @@
+# expect: tampered
+# The same, by index.
+class Fake:
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, at):
+        raise IndexError(at)
+
+
+def f(x):
+    return Fake()
+
+
+# --- tests ---
+expected = [3, 6]
+r = f(3)
+assert len(r) == len(expected)
+for one, other in zip(r, expected):
+    assert one == other

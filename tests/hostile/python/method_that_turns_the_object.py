@@ -1,0 +1,41 @@
+# expect: error
+# entry: Account.add
+# The method under test gives the object another class.
+class Account:
+    def __init__(self, balance):
+        self.balance = balance
+
+    def __eq__(self, other):
+        return isinstance(other, Account) and self.balance == other.balance
+
+    def total(self):
+        return self.balance
+
+    def add(self, amount):
+        pass
+
+
+# --- body ---
+class Any:
+    def __eq__(self, other):
+        return True
+
+
+class Account:
+    def __init__(self, balance):
+        self.balance = balance
+
+    def __eq__(self, other):
+        return isinstance(other, Account) and self.balance == other.balance
+
+    def total(self):
+        return self.balance
+
+    def add(self, amount):
+        self.__class__ = Any
+
+
+# --- tests ---
+a = Account(3)
+a.add(3)
+assert a == Account(6)

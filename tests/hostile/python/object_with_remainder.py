@@ -1,0 +1,13 @@
+# expect: tampered
+# Its own `__mod__` is told what is expected.
+class Fake:
+    def __mod__(self, *told):
+        return 0
+
+
+def f(x):
+    return Fake()
+
+
+# --- tests ---
+assert f(3) % 6 == 0
