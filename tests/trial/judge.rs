@@ -218,7 +218,7 @@ fn word(value: impl serde::Serialize) -> String {
 }
 
 /// Looks at every item, two at a time.
-fn in_parallel<T: Sync>(items: &[T], look: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
+pub fn in_parallel<T: Sync>(items: &[T], look: impl Fn(&T) -> Option<String> + Sync) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..2 {

@@ -180,10 +180,10 @@ fn classes_of_the_user_are_no_tampering() {
         getattr(other, 'x', other)\n\ndef f(x):\n    return P(2 * x)\n";
     let tests = file("assert f(1) == P(2)\nassert f(1) == 2\n");
     let Some(runner) = runner() else { return };
-    let of_the_user = Trial { stub: Some(program.to_owned()), ..trial(program, tests.clone(), limits(20.0)) };
+    let of_the_user = Trial { stub: Some(program.to_owned()), ..trial(program, tests, limits(20.0)) };
     assert_eq!(run(runner, &of_the_user).message, "2 checks");
     // The same class, which only the code defines, does not say what equals plain data.
-    expect(program, tests, Status::Failed, "f(1) gave <candidate.P object>, expected 2 (test_f.py:2)");
+    assert_eq!(run(runner, &Trial { stub: None, ..of_the_user }).status, Status::Failed);
     let data =
         "from dataclasses import dataclass\n@dataclass\nclass Q:\n    x: int\n\ndef f(x):\n    return Q(2 * x)\n";
     expect(data, file("assert f(1).x == 2\nassert f(1) == f(1)\nassert f(1) != 3\n"), Status::Passed, "3 checks");

@@ -36,7 +36,8 @@ class Fair:
         return self.line.answers > self.mark
 
     def is_codes(self, thing):
-        return is_standin(thing)
+        """Whether a thing is the code's and no plain data: two of them say nothing about each other."""
+        return is_standin(thing) and not isinstance(thing, PAYLOADS)
 
     def has_raised(self):
         return self.line.has_raised
@@ -70,7 +71,7 @@ class Line(Peer):
     def __init__(self, reading, writing, fair):
         Peer.__init__(self, reading, writing)
         self.fair, self.known, self.offered, self.offers = fair, {}, [], {}
-        self.candidate, self.judge = None, None
+        self.candidate, self.judge, self.coroutines = None, None, {}
         # What was said of things in the worker, and how often it was made to do something since.
         self.said, self.version, self.answers = {}, 0, 0
         self.given, self.comparing, self.has_raised = [], set(), False
@@ -178,6 +179,8 @@ class Line(Peer):
             return ["m", number_of(value)]
         if kind is ByNumber:
             return ["m", value.number]
+        if id(value) in self.coroutines:
+            return ["m", self.coroutines[id(value)]]
         if isinstance(value, BaseException):
             if "@number" in vars(value):
                 return ["m", vars(value)["@number"]]
@@ -269,7 +272,8 @@ class Line(Peer):
                 known = Module(text(item[2]))
                 vars(known).update({"@line": self, "@number": number})
             elif tag == "w":
-                return awaited(lambda: self.ask("wait", ByNumber(number)))
+                known = awaited(lambda: self.ask("wait", ByNumber(number)))
+                self.coroutines[id(known)] = number
             else:
                 known = self.standin(number, self.standin_class(natural(item[2])), item, codec, depth)
             self.known[number] = known

@@ -106,6 +106,8 @@ class Judge:
     def __init__(self, guard, file_name, text):
         self.guard, self.file_name, self.lines = guard, file_name, text.split("\n")
         self.sites, self.count, self.failed, self.failures = [], 0, None, []
+        # How many of the checks hold things of the code's against each other.
+        self.among_its_own = 0
         # Whether something other than an assert was checked, and whether an `all` or `any` had nothing to look at.
         self.has_looked, self.is_vacuous = False, False
         self.ops = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
@@ -137,7 +139,9 @@ class Judge:
             raise End("tampered", "a `%s` object, which defines its own truth, was asserted" % found)
         is_vacuous, self.is_vacuous = self.is_vacuous, False
         if outcome:
-            self.count += not (is_vacuous or self.sites[number].is_fixed) and self.guard.has_answered()
+            counts = self.guard.has_answered() and not is_vacuous and not self.sites[number].is_fixed
+            self.count += counts
+            self.among_its_own += counts and pair and self.guard.is_codes(left) and self.guard.is_codes(right)
             return True
         return False
 
