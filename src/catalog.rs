@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use similar::get_close_matches;
 
 use crate::config::{ConfigError, Paths, parse_toml};
+use crate::files;
 use crate::model::{EmbeddedModel, ModelFiles};
 
 pub use hub::HubCache;
@@ -62,7 +63,7 @@ impl Catalog {
     /// The built-in entries and those of the user's `models.toml`, which win.
     pub fn load(paths: &Paths) -> Result<Self, CatalogError> {
         let file = paths.models_file();
-        let text = match std::fs::read_to_string(&file) {
+        let text = match files::text(&file, files::TEXT) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(ConfigError::Read { path: file, source }.into()),

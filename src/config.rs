@@ -9,6 +9,7 @@ use toml::{Table, Value};
 
 pub use paths::Paths;
 
+use crate::files;
 use crate::options::{self, Settings};
 
 impl Settings {
@@ -16,7 +17,7 @@ impl Settings {
     /// missing file says nothing.
     pub fn load(paths: &Paths) -> Result<(Self, Vec<String>), ConfigError> {
         let path = paths.config_file();
-        match std::fs::read_to_string(&path) {
+        match files::text(&path, files::TEXT) {
             Ok(text) => Self::parse(&text, &path),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok((Self::default(), Vec::new())),
             Err(source) => Err(ConfigError::Read { path, source }),

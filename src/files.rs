@@ -1,8 +1,66 @@
-//! Files that are replaced in one step.
+//! Files as they are read and replaced: only regular ones, never without a limit, and replaced in one step.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+
+/// Most bytes of source code, tests, prompts and settings. A parser may need a hundred times as much memory.
+pub const TEXT: u64 = 4 << 20;
+/// Most bytes of problem sets, results and what describes a model.
+pub const DATA: u64 = 256 << 20;
+
+/// Refuses what is no regular file, or leads to none: reading a pipe may never end.
+pub fn expect_regular(path: &Path) -> io::Result<()> {
+    regular(&fs::metadata(path)?)
+}
+
+fn regular(metadata: &fs::Metadata) -> io::Result<()> {
+    let kind = metadata.file_type();
+    let found = match kind {
+        _ if kind.is_file() => return Ok(()),
+        _ if kind.is_dir() => "a folder",
+        _ if kind.is_fifo() => "a pipe",
+        _ if kind.is_socket() => "a socket",
+        _ => "a device",
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {found}, expected a file")))
+}
+
+/// Opens a regular file for reading.
+pub fn open(path: &Path) -> io::Result<File> {
+    expect_regular(path)?;
+    // Should it have become a pipe by now, nobody waits for its other end.
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// All of a regular file, if that is at most `most` bytes.
+pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    if file.metadata()?.len() > most {
+        return Err(too_large(most));
+    }
+    read_all(file, most)
+}
+
+/// The same as text.
+pub fn text(path: &Path, most: u64) -> io::Result<String> {
+    let invalid = |e: std::string::FromUtf8Error| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error());
+    String::from_utf8(read(path, most)?).map_err(invalid)
+}
+
+/// All that a reader gives, if that is at most `most` bytes.
+pub fn read_all(reader: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
+}
+
+fn too_large(most: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {} MiB, the most that is read", most >> 20))
+}
 
 /// Writes a file beside its place and renames it, so that nobody ever sees half of one. Its folder is made
 /// where it is missing. `failed` makes the error of what the system refuses.
@@ -17,4 +75,40 @@ pub fn replace<E>(
     write(new.as_file_mut())?;
     new.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let pipe = std::ffi::CString::new(at("pipe").to_str().unwrap()).unwrap();
+        // SAFETY: a string that ends with 0.
+        assert_eq!(unsafe { libc::mkfifo(pipe.as_ptr(), 0o600) }, 0);
+        let _socket = UnixListener::bind(at("socket")).unwrap();
+        std::os::unix::fs::symlink(at("pipe"), at("link")).unwrap();
+        for (name, what) in [("pipe", "a pipe"), ("link", "a pipe"), ("socket", "a socket"), ("", "a folder")] {
+            let error = read(&at(name), TEXT).unwrap_err().to_string();
+            assert_eq!(error, format!("it is {what}, expected a file"));
+        }
+        assert_eq!(read(Path::new("/dev/zero"), TEXT).unwrap_err().to_string(), "it is a device, expected a file");
+    }
+
+    #[test]
+    fn no_more_is_read_than_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "é").unwrap();
+        assert_eq!(text(&path, 2).unwrap(), "é");
+        assert_eq!(text(&path, 1).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert!(read_all(io::repeat(0), 1 << 20).unwrap_err().to_string().contains("larger than 1 MiB"));
+        // A sparse file takes no room and is not read.
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert!(read(&path, DATA).unwrap_err().to_string().contains("larger than 256 MiB"));
+    }
 }

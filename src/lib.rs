@@ -19,6 +19,7 @@ pub mod job;
 pub mod language;
 pub mod model;
 mod options;
+mod panics;
 pub mod sampling;
 pub mod sandbox;
 mod signals;

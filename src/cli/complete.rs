@@ -1,6 +1,6 @@
 //! `bass-tui complete`: the main job without the screen.
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use super::progress::Progress;
 use super::report::Report;
 use super::session::{Session, check_tests, consent, on_interrupt};
 use crate::code::{Target, TargetSpec};
+use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
 use crate::source::{self, Prompt, Request, Source};
 use crate::trial::Runner;
@@ -206,13 +207,12 @@ fn job(args: &Args) -> Result<Job, Failure> {
 
 /// Reads a file, or stdin for `-`. `what` is what it is to us.
 fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let outcome = if path.as_os_str() == "-" {
-        std::io::stdin().lock().read_to_end(&mut bytes)
+    let bytes = if path.as_os_str() == "-" {
+        files::read_all(std::io::stdin().lock(), files::TEXT)
     } else {
-        std::fs::File::open(path).and_then(|mut f| f.read_to_end(&mut bytes))
+        files::read(path, files::TEXT)
     };
-    outcome.map_err(|e| Failure::input(format!("the {what} file {} cannot be read: {e}", path.display())))?;
+    let bytes = bytes.map_err(|e| Failure::input(format!("the {what} file {} cannot be read: {e}", path.display())))?;
     String::from_utf8(bytes).map_err(|e| {
         Failure::input(format!("the {what} file {} is not UTF-8 text: {}", path.display(), e.utf8_error()))
     })

@@ -11,6 +11,7 @@ use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json};
 use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{Place, TargetSpec};
+use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
 use crate::trial::{Protection, Runner, Status, Tests, Trial, Verdict};
@@ -146,7 +147,7 @@ fn last_function(program: &str) -> Option<String> {
 
 fn read(what: &str, path: &Path) -> Result<String, Failure> {
     let problem = |why: String| Failure::input(format!("{what}{} {why}", path.display()));
-    let bytes = std::fs::read(path).map_err(|e| problem(format!("cannot be read: {e}")))?;
+    let bytes = files::read(path, files::TEXT).map_err(|e| problem(format!("cannot be read: {e}")))?;
     String::from_utf8(bytes).map_err(|e| problem(format!("is not UTF-8 text: {}", e.utf8_error())))
 }
 

@@ -2,7 +2,7 @@
 //! of one.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,7 +27,7 @@ pub struct Applied {
 impl Target {
     /// Writes `candidate` into the file: atomically, keeping mode, owner where the system allows it, line
     /// ends, byte order mark and the final newline. A symbolic link stays one: the file it leads to is
-    /// written. Refuses when the file is not what was read, unless only the text above the function has
+    /// written. So is a file that has several names, in place. Refuses when the file is not what was read, unless only the text above the function has
     /// changed: then the function is written where it stands now. A copy of the file as it was goes into
     /// `backups`, if given. Returns the way back.
     pub fn apply(&self, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
@@ -74,6 +74,10 @@ fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeE
     if metadata.permissions().readonly() {
         return Err(CodeError::ReadOnly { path: path.to_path_buf() });
     }
+    // What has other names keeps them: it is written in place, after its copy was kept.
+    if metadata.nlink() > 1 {
+        return write_through(&real, from, to, changed);
+    }
     files::replace(&real, failed, |new| {
         new.write_all(to).map_err(failed)?;
         // Only the superuser may give files away: one that belonged to others becomes ours.
@@ -82,6 +86,25 @@ fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeE
         new.sync_all().map_err(failed)?;
         // The last moment to notice an editor that saved meanwhile.
         if read_bytes(&real)? == from { Ok(()) } else { Err(changed()) }
+    })
+}
+
+/// Writes `to` into a file that holds `from`. Should that fail half way, what it held is written again.
+fn write_through(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeError) -> Result<(), CodeError> {
+    let failed = |source| CodeError::Io { path: path.to_path_buf(), doing: "written", source };
+    let mut file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+    if read_bytes(path)? != from {
+        return Err(changed());
+    }
+    let mut put = |bytes: &[u8]| {
+        file.rewind()?;
+        file.write_all(bytes)?;
+        file.set_len(bytes.len() as u64)?;
+        file.sync_all()
+    };
+    put(to).map_err(|error| {
+        let _ = put(from);
+        failed(error)
     })
 }
 

@@ -7,6 +7,7 @@ use similar::get_close_matches;
 
 use super::rules::{self, Function};
 use super::{CodeError, Place, TargetSpec, text};
+use crate::files;
 use crate::language::Language;
 
 /// How many functions a message lists.
@@ -237,7 +238,7 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, CodeError> {
     if path.is_dir() {
         return Err(CodeError::IsFolder { path: path_buf });
     }
-    std::fs::read(path).map_err(|source| match source.kind() {
+    files::read(path, files::TEXT).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => {
             CodeError::NoFile { folder: std::env::current_dir().ok().filter(|_| path.is_relative()), path: path_buf }
         }

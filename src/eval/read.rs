@@ -1,15 +1,13 @@
 //! From a file to its rows: JSON lines or one JSON array, packed with gzip or not. What the rows mean is
 //! `format`'s business.
 
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
 use super::problem::Origin;
-
-/// Larger files are not problem sets; a small packed file may claim to be larger than the memory.
-const MAX_BYTES: u64 = 1 << 30;
+use crate::files;
 
 /// One object of a file.
 pub(super) struct Row {
@@ -21,21 +19,19 @@ pub(super) struct Row {
 /// All rows of a file. The error is a sentence.
 pub(super) fn rows(path: &Path) -> Result<Vec<Row>, String> {
     let file = path.display();
-    let bytes = std::fs::read(path).map_err(|e| format!("the file {file} cannot be read: {e}"))?;
+    let bytes = files::read(path, files::DATA).map_err(|e| format!("the file {file} cannot be read: {e}"))?;
     // Told by the first bytes, not by the name: a browser may have unpacked it.
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut unpacked = Vec::new();
-        let mut reader = flate2::read::MultiGzDecoder::new(bytes.as_slice()).take(MAX_BYTES + 1);
-        reader.read_to_end(&mut unpacked).map_err(|e| {
-            format!("the file {file} is packed with gzip, but cannot be unpacked ({e}): it may be cut off; get it anew")
-        })?;
-        unpacked
+        let reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+        files::read_all(reader, files::DATA).map_err(|e| match e.kind() {
+            io::ErrorKind::FileTooLarge => format!("the file {file} cannot be unpacked: {e}"),
+            _ => format!(
+                "the file {file} is packed with gzip, but cannot be unpacked ({e}): it may be cut off; get it anew"
+            ),
+        })?
     } else {
         bytes
     };
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("the file {file} is larger than 1 GiB: is it a problem file?"));
-    }
     let text =
         String::from_utf8(bytes).map_err(|e| format!("the file {file} is not UTF-8 text: {}", e.utf8_error()))?;
     parse(path, text.strip_prefix('\u{feff}').unwrap_or(&text))

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::result::ProblemResult;
+use crate::files;
 
 /// What the first line says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,8 +75,9 @@ impl ResultsFile {
             // Not every file system knows locks.
             Err(std::fs::TryLockError::Error(_)) | Ok(()) => {}
         }
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(|e| format!("the results file {shown} cannot be read: {e}"))?;
+        let cannot = |e| format!("the results file {shown} cannot be read: {e}");
+        files::expect_regular(path).map_err(cannot)?;
+        let text = files::read_all(&file, files::DATA).map_err(cannot)?;
         let whole = text.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
         let results = understand(path, text.get(..whole).unwrap_or_default(), header)?;
         if whole < text.len() {

@@ -6,7 +6,6 @@
 pub(crate) mod run;
 pub(crate) mod trials;
 
-use std::path::Path;
 use std::sync::Arc;
 
 pub use run::{Ask, Candidate, Event, Outcome, Run, Sink, Task};
@@ -14,6 +13,7 @@ pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
+use crate::files;
 use crate::language::Language;
 use crate::source::Prompt;
 use crate::trial::{Limits, Tests, Trial};
@@ -255,12 +255,8 @@ fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<T
             }
         },
         TestsChoice::File(path) => {
-            let read = |path: &Path| {
-                let text = std::fs::read(path)?;
-                String::from_utf8(text)
-                    .map_err(|e| std::io::Error::new(std::io::ErrorKind::InvalidData, e.utf8_error()))
-            };
-            let text = read(path).map_err(|source| JobError::TestsFile { path: path.clone(), source })?;
+            let text =
+                files::text(path, files::TEXT).map_err(|source| JobError::TestsFile { path: path.clone(), source })?;
             let name = path.file_name().map_or_else(|| path.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
             let language = target.map_or(Language::Python, |t| t.language);
             let program = target.and_then(|t| Some((t.path.as_deref()?, t.text.as_str())));

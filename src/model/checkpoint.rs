@@ -1,7 +1,6 @@
 //! The weights of a model as bytes: safetensors files, single or sharded, mapped into memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use memmap2::Mmap;
 use safetensors::{Dtype, SafeTensors};
 
 use super::{ModelError, fields};
+use crate::files;
 
 /// Number format of a stored tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +171,7 @@ impl Bytes {
 
 fn map(path: &Path) -> Result<Bytes, ModelError> {
     let error = |source| ModelError::Io { path: path.into(), source };
-    let file = File::open(path).map_err(error)?;
+    let file = files::open(path).map_err(error)?;
     // SAFETY: the mapping is read-only and private to this value. Another program that shortens the file
     // while it is mapped would end this one with a bus error; model files are written once and read from then
     // on.
@@ -181,7 +181,7 @@ fn map(path: &Path) -> Result<Bytes, ModelError> {
 
 /// The distinct files of an index, in order of name.
 fn shards(index: &Path) -> Result<BTreeSet<String>, ModelError> {
-    let bytes = std::fs::read(index).map_err(|source| ModelError::Io { path: index.into(), source })?;
+    let bytes = files::read(index, files::DATA).map_err(|source| ModelError::Io { path: index.into(), source })?;
     let root = fields::parse(index, &bytes)?;
     let error = |found: String, expected: &str| ModelError::field(index, "weight_map", found, expected);
     let expected = "an object of tensor names and file names";

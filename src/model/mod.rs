@@ -12,6 +12,8 @@ pub mod tokenizer;
 
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 pub use checkpoint::{Checkpoint, Tensor, TensorType};
 pub use embedded::{DRAFT, MAIN};
 pub use error::ModelError;
@@ -97,7 +99,7 @@ impl Model {
         let (tokenizer_path, tokenizer) = required(folder, "tokenizer.json", need)?;
         let tokenizer = read_tokenizer(&tokenizer_path, &tokenizer, &spec)?;
         let generation_path = folder.join("generation_config.json");
-        let generation = match std::fs::read(&generation_path) {
+        let generation = match files::read(&generation_path, files::DATA) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(source) => return Err(ModelError::Io { path: generation_path, source }),
@@ -118,7 +120,7 @@ impl Model {
 
 fn required(folder: &Path, file: &str, need: &str) -> Result<(PathBuf, Vec<u8>), ModelError> {
     let path = folder.join(file);
-    match std::fs::read(&path) {
+    match files::read(&path, files::DATA) {
         Ok(bytes) => Ok((path, bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(ModelError::Missing { path, need: need.into() })

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tokenizers::decoders::DecoderWrapper;
 
 use super::ModelError;
+use crate::panics;
 
 /// A tokenizer read from `tokenizer.json`.
 pub struct Tokenizer {
@@ -25,7 +26,10 @@ impl Tokenizer {
     /// Reads `bytes`, the content of the `tokenizer.json` at `path`.
     pub fn read(path: &Path, bytes: &[u8]) -> Result<Self, ModelError> {
         let error = |problem: String| ModelError::Tokenizer { path: path.into(), problem };
-        let mut inner = tokenizers::Tokenizer::from_bytes(bytes)
+        // The library panics at some mistakes.
+        let parsed = panics::contain(|| tokenizers::Tokenizer::from_bytes(bytes).map_err(|e| e.to_string()));
+        let mut inner = parsed
+            .and_then(|parsed| parsed)
             .map_err(|problem| error(format!("not a readable tokenizer ({problem}); download the file again")))?;
         // Both are settings of training scripts that some files carry; a prompt must come through whole and
         // bare.

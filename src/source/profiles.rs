@@ -34,7 +34,7 @@ impl ProfileFile {
 
     /// What was measured, if it was and makes sense.
     pub fn read(&self) -> Option<Profile> {
-        let profile: Profile = serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()?;
+        let profile: Profile = serde_json::from_slice(&files::read(&self.path, files::TEXT).ok()?).ok()?;
         profile.is_sound().then_some(profile)
     }
 

@@ -6,6 +6,8 @@ use std::path::Path;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
+use crate::files;
+
 /// The themes of the program. `auto` is `light` or `dark`.
 const BUILT_IN: [(&str, &str); 2] =
     [("light", include_str!("../../themes/light.toml")), ("dark", include_str!("../../themes/dark.toml"))];
@@ -177,7 +179,7 @@ impl Theme {
         if name.contains(['/', '\\']) {
             return Err(unknown());
         }
-        match std::fs::read_to_string(folder.join(format!("{name}.toml"))) {
+        match files::text(&folder.join(format!("{name}.toml")), files::TEXT) {
             Ok(text) => Self::parse(name, &text, depth),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(unknown()),
             Err(error) => Err(ThemeError::File { theme: name.to_owned(), why: error.to_string() }),

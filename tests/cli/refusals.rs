@@ -246,3 +246,43 @@ fn an_interrupt_ends_a_trial_with_130() {
     assert_eq!(code, Some(130), "{out}");
     assert!(!out.contains("timeout"), "{out}");
 }
+
+#[test]
+fn what_is_no_file_is_refused_at_once_wherever_a_file_is_expected() {
+    let world = World::new();
+    let pipe = text_of(&world.work().join("pipe.py"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let stub = world.file("stub.py", STUB);
+    let folder = world.model("llama");
+    fs::remove_file(folder.join("config.json")).unwrap();
+    std::os::unix::fs::symlink(&pipe, folder.join("config.json")).unwrap();
+    let cases: [&[&str]; 7] = [
+        &["complete", "--json", "--file", &pipe],
+        &["complete", "--json", "--prompt-file", &pipe],
+        &["complete", "--json", "--file", &stub, "--tests", &pipe],
+        &["complete", "--json", "x", "--model", &text_of(&folder)],
+        &["test", &pipe, "--tests", &stub],
+        &["test", &stub, "--tests", &pipe],
+        &["eval", &pipe],
+    ];
+    for args in cases {
+        world.run(args).refused(2, &["a pipe, expected a file"]);
+    }
+    world.config("");
+    let config = world.surroundings()[0].1.join("config.toml");
+    fs::remove_file(&config).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", config).unwrap();
+    world.run(&["complete", "--json", "x"]).refused(2, &["config.toml", "a device, expected a file"]);
+}
+
+#[test]
+fn what_is_too_large_is_not_read() {
+    let world = World::new();
+    let large = text_of(&world.work().join("large.py"));
+    fs::File::create(&large).unwrap().set_len(1 << 40).unwrap();
+    let stub = world.file("stub.py", STUB);
+    for args in [&["complete", "--json", "--file", &large][..], &["test", &stub, "--tests", &large], &["eval", &large]]
+    {
+        world.run(args).refused(2, &["larger than", "MiB"]);
+    }
+}

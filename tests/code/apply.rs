@@ -49,6 +49,18 @@ fn the_file_keeps_everything_but_the_body() {
 }
 
 #[test]
+fn a_file_with_several_names_keeps_them() {
+    let (folder, path) = file(STUB.as_bytes());
+    let other = folder.path().join("other.py");
+    fs::hard_link(&path, &other).unwrap();
+    let applied = read(&path).apply(BODY, None).unwrap();
+    assert_eq!(fs::read(&other).unwrap(), applied.after, "the other name shows the change");
+    applied.undo().unwrap();
+    assert_eq!(fs::read_to_string(&other).unwrap(), STUB, "and what is shorter is cut");
+    assert_eq!(names(folder.path()), ["other.py", "stub.py"]);
+}
+
+#[test]
 fn mode_and_links_stay() {
     let (folder, path) = file(STUB.as_bytes());
     fs::set_permissions(&path, Permissions::from_mode(0o751)).unwrap();

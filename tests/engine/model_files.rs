@@ -51,6 +51,16 @@ fn whole_copies_load() {
 }
 
 #[test]
+fn a_tokenizer_at_which_its_library_panics_is_an_error() {
+    let folder = copy("llama-draft");
+    let path = folder.path().join("tokenizer.json");
+    let mut json: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    json["decoder"] = 5.into();
+    std::fs::write(&path, json.to_string()).expect("a writable copy");
+    assert_names(&error(&folder), &["tokenizer.json", "not a readable tokenizer"]);
+}
+
+#[test]
 fn missing_files_are_named() {
     for file in ["config.json", "tokenizer.json", "model.safetensors"] {
         let folder = copy("llama-draft");

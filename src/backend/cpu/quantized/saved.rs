@@ -57,7 +57,7 @@ impl SavedWeights {
 
     /// The weights, if they are there and whole.
     pub fn read(&self) -> Option<Reader> {
-        let file = File::open(&self.path).ok()?;
+        let file = files::open(&self.path).ok()?;
         // SAFETY: the mapping is read-only and private to this value. The file is only ever replaced, never
         // shortened, by this program.
         let map = unsafe { Mmap::map(&file) }.ok()?;
