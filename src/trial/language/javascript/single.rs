@@ -1,7 +1,8 @@
-//! JavaScript and TypeScript: a worker with the code under test and a judge with the tests, two processes in two sandboxes.
+//! JavaScript and TypeScript: a worker with the code under test and a judge with the tests, two processes in
+//! two sandboxes.
 //!
-//! The judge never loads the code under test: a result comes to it as plain data and is judged like any other value. Where the tests
-//! need what cannot travel, both run in one process, and the verdict says so.
+//! The judge never loads the code under test: a result comes to it as plain data and is judged like any other
+//! value. Where the tests need what cannot travel, both run in one process, and the verdict says so.
 
 use std::ffi::OsString;
 
@@ -9,15 +10,29 @@ use serde::Serialize;
 
 use crate::language::Language;
 use crate::sandbox::{Job, Limits};
+use crate::trial::evidence::{Record, Report, Said};
 use crate::trial::judge::pair;
 use crate::trial::judge::record::judged;
 use crate::trial::language::row::{Context, Evidence, Tests, Tool, Trial, TrialError, Verdict, decide, driver, nonce};
 
-const VALUES: &str = include_str!("driver/values.js");
-const PROGRAM: &str = include_str!("driver/program.js");
-const CHECKS: &str = include_str!("driver/checks.js");
-const WORKER: &str = include_str!("driver/worker.js");
-const JUDGE: &str = include_str!("driver/judge.js");
+/// What both processes need.
+const COMMON: [&str; 4] = [
+    include_str!("driver/line.js"),
+    include_str!("driver/values.js"),
+    include_str!("driver/text.js"),
+    include_str!("driver/program.js"),
+];
+const WORKER: [&str; 1] = [include_str!("driver/worker.js")];
+const JUDGE: [&str; 8] = [
+    include_str!("driver/checks.js"),
+    include_str!("driver/timers.js"),
+    include_str!("driver/mocks.js"),
+    include_str!("driver/equality.js"),
+    include_str!("driver/expect.js"),
+    include_str!("driver/border.js"),
+    include_str!("driver/framework.js"),
+    include_str!("driver/judge.js"),
+];
 
 /// What both processes are told.
 #[derive(Clone, Default, Serialize)]
@@ -33,6 +48,8 @@ struct Request<'a> {
     module: Option<&'a str>,
     tests_file: &'a str,
     tests: &'a str,
+    /// The user's file without the candidate, for the judge.
+    stub: Option<&'a str>,
     /// Whether types have to be removed.
     types: bool,
 }
@@ -60,9 +77,10 @@ pub fn run(runs: &Runs, trial: &Trial) -> Result<Verdict, TrialError> {
         module: trial.module.as_deref(),
         tests_file: name,
         tests: text,
+        stub: trial.stub.as_deref(),
         types: is_typed,
     };
-    let evidence = match runs.separate(&request)? {
+    let mut evidence = match runs.separate(&request)? {
         Ok(evidence) => evidence,
         Err(what) => {
             request.style = "shared";
@@ -70,6 +88,13 @@ pub fn run(runs: &Runs, trial: &Trial) -> Result<Verdict, TrialError> {
             Evidence { remark, ..runs.shared(&request)? }
         }
     };
+    // What the judge adds to a pass: tests that it skipped.
+    if let Report::Judge(Record { status: Said::Passed, message, .. }) = &evidence.report
+        && !message.is_empty()
+    {
+        let parts = [message.as_str(), &evidence.remark];
+        evidence.remark = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    }
     decide(&evidence, &runs.limits)
 }
 
@@ -82,7 +107,7 @@ pub fn parse(runs: &Runs, name: &str, text: &str) -> Result<(), TrialError> {
 
 impl Runs<'_> {
     fn shared(&self, request: &Request) -> Result<Evidence, TrialError> {
-        let run = self.at.run(self.job(&[VALUES, PROGRAM, CHECKS, JUDGE], request))?;
+        let run = self.at.run(self.job(&JUDGE, request))?;
         let report = judged(&run.record, request.nonce);
         Ok(Evidence::of(run, report))
     }
@@ -90,27 +115,46 @@ impl Runs<'_> {
     /// Or why the tests need the code in their own process.
     fn separate(&self, request: &Request) -> Result<Result<Evidence, String>, TrialError> {
         // The worker learns neither the tests nor the nonce.
-        let told = Request { nonce: "", tests: "", ..request.clone() };
-        let worker = self.job(&[VALUES, PROGRAM, WORKER], &told);
-        let judge = self.job(&[VALUES, PROGRAM, CHECKS, JUDGE], request);
+        let told = Request { nonce: "", tests: "", stub: None, ..request.clone() };
+        let worker = self.job(&WORKER, &told);
+        let judge = self.job(&JUDGE, request);
         pair::run(self.at.sandbox, judge, worker, request.nonce, self.at.cancel)
     }
 
     /// A program of ours in node.
     fn job(&self, parts: &[&str], request: &Request) -> Job<'_> {
-        let options = ["--no-warnings", "--experimental-vm-modules", "--stack-trace-limit=40", "-e"];
+        let options = ["--no-warnings", "--stack-trace-limit=40", "-e"];
         let mut arguments: Vec<OsString> = options.iter().map(OsString::from).collect();
         if request.types {
-            // What removes the types is WebAssembly, which would else reserve more addresses than a trial may have.
+            // What removes the types is WebAssembly, which would else reserve more addresses than a trial may
+            // have.
             arguments.insert(0, "--disable-wasm-trap-handler".into());
         }
-        // In a function, so that none of its names is one of the tests' or the program's.
-        arguments.push(format!("(() => {{\n{}\n}})()", parts.join("\n")).into());
+        arguments.push(script(parts).into());
         arguments.push("--".into());
         let request = serde_json::to_vec(request).unwrap_or_default();
         // Node ends at once if it may not read the system's OpenSSL settings.
         let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
         let Self { node, limits, .. } = *self;
         Job { readable: &node.readable, environment, ..driver(&node.program, arguments, request, limits) }
+    }
+}
+
+/// The text of a program of ours, short enough for an argument: without comments and indentation. It stands
+/// in a function, so that none of its names is one of the tests' or the program's.
+fn script(parts: &[&str]) -> String {
+    let lines = COMMON.iter().chain(parts).flat_map(|part| part.lines()).map(str::trim_start);
+    let lines: Vec<&str> = lines.filter(|line| !line.starts_with("//")).collect();
+    format!("(() => {{\n{}\n}})()", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The system takes no longer argument.
+    #[test]
+    fn programs_of_ours_fit_into_an_argument() {
+        assert!(script(&JUDGE).len() < (128 << 10) - 8 && script(&WORKER).len() < script(&JUDGE).len());
     }
 }

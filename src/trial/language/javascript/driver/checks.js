@@ -1,8 +1,11 @@
-// Assertions that are counted and that say what they saw: `assert`, `console.assert`, `expect`.
-const { inspect, isDeepStrictEqual } = require('node:util');
+// Assertions that are counted and that say what they saw: `assert`, `console.assert`. `expect` builds on
+// them.
+const { isDeepStrictEqual } = require('node:util');
 const realAssert = require('node:assert');
 
-const checks = { count: 0, file: '', lines: [] };
+// `crossed` is whether anything of the code's has come to the tests yet: before, nothing that is compared
+// says anything about it.
+const checks = { count: 0, counted: 0, crossed: false, file: '', lines: [] };
 
 function show(value) {
     let text;
@@ -76,7 +79,16 @@ function sentence(error, said) {
 
 function counted(check, messageAt) {
     return function (...args) {
+        // Checks that call the code themselves count once they have.
         checks.count++;
+        let isCounted = false;
+        const settled = (value) => {
+            if (checks.crossed && !isCounted) {
+                isCounted = true;
+                checks.counted++;
+            }
+            return value;
+        };
         const marked = (error) => {
             if (!(error instanceof realAssert.AssertionError) || error.isUnmet) {
                 // A message that is an error is thrown as it is.
@@ -86,9 +98,12 @@ function counted(check, messageAt) {
         };
         try {
             const result = check.apply(this, args);
-            return result instanceof Promise ? result.catch((error) => { throw marked(error); }) : result;
+            if (!(result instanceof Promise)) return result;
+            return result.then(settled, (error) => { throw marked(error); });
         } catch (error) {
             throw marked(error);
+        } finally {
+            settled();
         }
     };
 }
@@ -115,100 +130,3 @@ const strictAssert = makeAssert(realAssert.strict);
 assert.strict = strictAssert;
 strictAssert.strict = strictAssert;
 console.assert = (...args) => assert(args[0], args[1]);
-
-function contains(value, item) {
-    return typeof value === 'string' ? value.includes(item) : [...value].includes(item);
-}
-
-// The part of `expect` that Jest, Vitest and others have in common. Each entry says whether a value meets it.
-const MATCHERS = {
-    __proto__: null,
-    toBe: (value, expected) => Object.is(value, expected),
-    toEqual: (value, expected) => { try { realAssert.deepEqual(value, expected); return isDeepStrictEqual(value, expected) || loosely(value, expected); } catch { return false; } },
-    toStrictEqual: isDeepStrictEqual,
-    toBeTruthy: (value) => Boolean(value),
-    toBeFalsy: (value) => !value,
-    toBeNull: (value) => value === null,
-    toBeUndefined: (value) => value === undefined,
-    toBeDefined: (value) => value !== undefined,
-    toBeNaN: (value) => Number.isNaN(value),
-    toBeGreaterThan: (value, than) => value > than,
-    toBeGreaterThanOrEqual: (value, than) => value >= than,
-    toBeLessThan: (value, than) => value < than,
-    toBeLessThanOrEqual: (value, than) => value <= than,
-    toBeCloseTo: (value, near, digits = 2) => value === near || Math.abs(value - near) < 10 ** -digits / 2,
-    toBeInstanceOf: (value, kind) => value instanceof kind,
-    toContain: contains,
-    toContainEqual: (value, item) => [...value].some((each) => isDeepStrictEqual(each, item)),
-    toHaveLength: (value, length) => value.length === length,
-    toHaveProperty: (value, name, ...expected) => {
-        const parts = Array.isArray(name) ? name : `${name}`.split('.');
-        let at = value;
-        for (const part of parts) {
-            if (at === null || at === undefined || !(part in Object(at))) return false;
-            at = at[part];
-        }
-        return expected.length === 0 || isDeepStrictEqual(at, expected[0]);
-    },
-    toMatch: (value, pattern) => (typeof pattern === 'string' ? value.includes(pattern) : pattern.test(value)),
-    toMatchObject: (value, part) => Object.keys(part).every((name) => isDeepStrictEqual(value[name], part[name])),
-    toThrow: (value, expected) => thrown(value, expected),
-    toThrowError: (value, expected) => thrown(value, expected),
-};
-
-// Equal but for properties that are `undefined`, and with 0 and -0 told apart as Jest does.
-function loosely(left, right) {
-    const bare = (value) => {
-        if (Array.isArray(value)) return value.map(bare);
-        if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-        return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined).map(([k, v]) => [k, bare(v)]));
-    };
-    return isDeepStrictEqual(bare(left), bare(right));
-}
-
-function thrown(call, expected) {
-    try {
-        call();
-    } catch (error) {
-        return matchesError(error, expected);
-    }
-    return false;
-}
-
-function matchesError(error, expected) {
-    const message = `${error?.message ?? error}`;
-    if (expected === undefined) return true;
-    if (typeof expected === 'string') return message.includes(expected);
-    if (expected instanceof RegExp) return expected.test(message);
-    if (typeof expected === 'function') return error instanceof expected;
-    return message === expected.message;
-}
-
-function expect(value) {
-    const matchers = (wanted, settle) => {
-        const list = { __proto__: null };
-        for (const [name, meets] of Object.entries(MATCHERS)) {
-            const judge = (found, args) => {
-                if (meets(found, ...args) === wanted) return;
-                const operator = wanted && ['toBe', 'toEqual', 'toStrictEqual'].includes(name) ? 'equal' : name;
-                const error = new realAssert.AssertionError({ actual: found, expected: args[0], operator });
-                throw new Unmet(sentence(error), error);
-            };
-            list[name] = (...args) => {
-                checks.count++;
-                return settle ? settle(value).then((found) => judge(name.startsWith('toThrow') ? () => { throw found; } : found, args)) : judge(value, args);
-            };
-        }
-        return list;
-    };
-    const both = (settle) => Object.assign(matchers(true, settle), { not: matchers(false, settle) });
-    const refused = async (promise) => {
-        try {
-            await (typeof promise === 'function' ? promise() : promise);
-        } catch (error) {
-            return error;
-        }
-        throw new Unmet(`a promise was kept that should be broken ${place(new Error()).where}`);
-    };
-    return Object.assign(both(), { resolves: both(async (promise) => promise), rejects: both(refused) });
-}

@@ -1,171 +1,143 @@
-// Runs the tests against stand-ins for the program's names; the program itself is in another process, the worker. Reports once.
-const argv = process.argv.slice(1).map(Number);
-const [requestFd, recordFd, inputFd, outputFd] = argv;
-const request = parse(fs.readFileSync(requestFd, 'utf8'));
-const isShared = request.style === 'shared';
-const write = fs.writeSync.bind(fs, recordFd);
-const leave = process.reallyExit.bind(process);
-checks.file = request.testsFile;
-checks.lines = request.tests.split('\n');
-process.argv.splice(2);
-write('started\n');
+// Runs the tests against stand-ins for the program's names; the program itself is in another process, the
+// worker. Reports once. The tests without types: what their words are is seen from that.
+let testsText = request.tests, words, reach;
 
-function report(status, message = '') {
-    write(`${stringify({ nonce: request.nonce, status, checks: checks.count, message: `${message}`.slice(0, 2000) })}\n`);
-    leave(0);
-}
-
-// What the report begins with when the worker is gone: the reason is known outside only.
-class Gone extends Error {}
-
-const line = new Line(inputFd, outputFd);
-const codec = new Codec(standIn, false);
-
-function exchange(message) {
-    line.send(message);
-    return reply();
-}
-
-function reply() {
-    for (;;) {
-        const message = line.receive();
-        if (message === undefined) report('gone');
-        if (message[0] !== 'callback') return message;
-        let outcome;
-        try {
-            const args = message[2].map((item) => codec.decode(item));
-            outcome = ['return', codec.encode(codec.mine.get(message[1])(...args))];
-        } catch (error) {
-            // No way to one process leads through what the code under test does: it chose to make this call.
-            outcome = ['raise', codec.encode(error instanceof Error ? error : new Error(show(error)))];
-        }
-        line.send(outcome);
-    }
-}
-
-// The value of a reply, or what it throws.
-function settle([kind, value, at]) {
-    switch (kind) {
-        case 'value': return codec.decode(value);
-        case 'absent': return undefined;
-        case 'throw': {
-            const error = codec.decode(value);
-            FOREIGN.set(Object(error), at ?? undefined);
-            throw error;
-        }
-        // For the same reason this is a failed check, and no way to one process either.
-        case 'lost': throw new Error(`the program gave ${value}, which cannot be passed on`);
-        case 'stuck': throw new Error('a promise of the program was never settled');
-    }
-    throw new Error('the program sent something that cannot be read');
-}
-
-// Errors of the program, and the lines they came from.
-const FOREIGN = new WeakMap();
-
-function encoded(values) {
-    try {
-        return values.map((value) => codec.encode(value));
-    } catch (error) {
-        return report('shared', error.message);
-    }
-}
-
-function invoke(verb, id, self, args) {
-    const passed = encoded(args);
-    const outcome = exchange([verb, id, verb === 'call' ? encoded([codec.origins.has(self) ? self : undefined])[0] : null, passed]);
-    const changed = outcome.pop();
-    if (!isArray(changed)) return settle(outcome);
-    for (const [i, code] of changed) become(args[i], codec.decode(code));
-    if (outcome[0] === 'same') return args[outcome[1]];
-    return settle(outcome);
-}
-
-const keyName = (key) => (typeof key === 'string' ? key : `@@${`${key.description}`.replace(/^Symbol\./, '')}`);
-const KNOWN = new Set(['@@iterator', '@@asyncIterator', '@@toPrimitive', '@@toStringTag']);
-const reaches = (key) => typeof key === 'string' || KNOWN.has(keyName(key));
-
-// What represents a function, an object of a class or a promise of the worker.
-function standIn(id, kind) {
-    if (kind === 'promise') {
-        return new Promise((resolve, reject) => setImmediate(() => {
-            try {
-                resolve(settle(exchange(['await', id])));
-            } catch (error) {
-                reject(error);
-            }
-        }));
-    }
-    const target = kind === 'f' ? function () {} : {};
-    const get = (verb, key) => settle(exchange([verb, id, keyName(key)]));
-    return new Proxy(target, {
-        apply: (_, self, args) => invoke('call', id, self, args),
-        construct: (_, args) => invoke('new', id, undefined, args),
-        get: (_, key) => {
-            if (!reaches(key)) return undefined;
-            if (kind === 'f' && (key === 'call' || key === 'apply' || key === 'bind')) return Function.prototype[key];
-            return get('get', key);
-        },
-        set: (_, key, value) => reaches(key) && exchange(['set', id, keyName(key), encoded([value])[0]])[1] === true,
-        has: (_, key) => reaches(key) && get('has', key),
-        deleteProperty: (_, key) => reaches(key) && get('delete', key) === true,
-        ownKeys: () => {
-            const keys = settle(exchange(['keys', id]));
-            const own = Reflect.ownKeys(target).filter((key) => !Object.getOwnPropertyDescriptor(target, key).configurable);
-            return [...new Set([...own, ...(isArray(keys) ? keys.map(String) : [])])];
-        },
-        getOwnPropertyDescriptor: (_, key) => {
-            const fixed = Object.getOwnPropertyDescriptor(target, key);
-            if (fixed && !fixed.configurable) return fixed;
-            const found = reaches(key) ? get('owns', key) : undefined;
-            return found && { value: found[1], enumerable: found[0] === true, writable: true, configurable: true };
-        },
-        getPrototypeOf: () => get('proto', '') ?? (kind === 'f' ? Function.prototype : Object.prototype),
-    });
-}
-
-// ---- the tests -----------------------------------------------------------------------------------------------------------
+// ---- names
 
 let local;
 const named = new Map();
+const [entryName, ...entryPath] = request.entry?.split('.') ?? [];
+const util = require('node:util');
+// Names of libraries that tests may have forgotten to import. The code must not define them instead.
+const LIBRARIES = new Set([...Object.keys(util), ...Object.keys(assert), '_', 'lodash', 'chai', 'should', 'sinon', 'ramda', 'R', 'isEqual', 'deepEquals', 'isequal', 'supertest', 'request']);
 
-// The program's value of a name; `undefined` in a box of its own.
+function libraryName(name) {
+    const of = [assert, util].find((each) => hasOwn(each, name));
+    return of && { value: of[name] };
+}
+
+// The value of a name, in a box of its own: of the user's own file, or of the program.
 function nameOf(name) {
-    if (!named.has(name)) {
-        let box;
-        if (isShared) {
-            try { box = { value: local.name(name) }; } catch { /* there is none */ }
-        } else {
-            const outcome = exchange(['name', name]);
-            box = outcome[0] === 'absent' ? undefined : { value: settle(outcome) };
-        }
-        named.set(name, box);
-    }
+    if (!named.has(name)) named.set(name, ownNames.has(name) ? { value: ownNames.get(name) } : programName(name));
     return named.get(name);
+}
+
+function programName(name) {
+    if (isShared) {
+        try {
+            return { value: local.name(name) };
+        } catch {
+            return undefined;
+        }
+    }
+    const isClass = words.classes.has(name);
+    const box = exchange(['name', name, isClass], false);
+    // A function that is only there says nothing yet; a constant does.
+    if (box && typeof box.value !== 'function') checks.crossed = true;
+    const handle = box && handleFor(box.value);
+    if (handle) {
+        (handle.names ??= []).push(name);
+        if (isClass && typeof handle.target === 'function' && handle.target.prototype) namedMirrors.add(handle.target.prototype);
+    }
+    return box;
 }
 
 // The function under test; a method is reached through its class or object.
 function entry() {
-    const [first, ...rest] = request.entry?.split('.') ?? [];
-    const box = first && nameOf(first);
-    return { of: box?.value, value: rest.reduce((thing, part) => thing?.[part] ?? thing?.prototype?.[part], box?.value) };
+    const box = entryName && nameOf(entryName);
+    return { of: box?.value, value: entryPath.reduce((thing, part) => thing?.[part] ?? thing?.prototype?.[part], box?.value) };
 }
 
-const words = [...new Set(request.tests.match(/[A-Za-z_$][\w$]*/g) ?? [])];
+// ---- the user's own file, without the candidate
+
+const ownNames = new Map();
+
+// Helper functions and simple classes of the user's run here, where a candidate cannot replace them. Whatever
+// of the file cannot be run here comes from the program.
+function loadOwn() {
+    if (isShared || !request.stub) return;
+    let own, tokens;
+    const printed = [console.log, console.info, console.warn, console.error, process.stdout.write];
+    try {
+        const text = request.types ? withoutTypes(request.stub) : request.stub;
+        tokens = tokensOf(text);
+        console.log = console.info = console.warn = console.error = process.stdout.write = () => {};
+        // What is replaced must not be a constant.
+        const open = entryName ? text.replace(new RegExp(`^(export\\s+)?const(?=\\s+${entryName.replace(/\$/g, '\\$')}\\b)`, 'm'), '$1let  ') : text;
+        own = load(open, request.file, entryName);
+        if (own.done !== undefined) own.done.catch(() => {});
+    } catch {
+        return;
+    } finally {
+        [console.log, console.info, console.warn, console.error, process.stdout.write] = printed;
+    }
+    const classes = classesOf(tokens);
+    const isPlain = (name) => {
+        const known = classes.get(name);
+        if (!known?.isPlain) return false;
+        return known.base === undefined || known.base in ERRORS || isPlain(known.base);
+    };
+    const find = (name) => {
+        try {
+            return own.name(name);
+        } catch {
+            return undefined;
+        }
+    };
+    for (const name of classes.keys()) {
+        const value = find(name);
+        if (typeof value !== 'function' || !isPlain(name)) continue;
+        if (name === entryName) {
+            const holder = hasOwn(value.prototype, entryPath[0]) ? value.prototype : hasOwn(value, entryPath[0]) ? value : undefined;
+            const member = holder && getOwnPropertyDescriptor(holder, entryPath[0]);
+            if (entryPath.length !== 1 || typeof member?.value !== 'function' || entryPath[0] === 'constructor') continue;
+            defineProperty(holder, entryPath[0], { ...member, value: function (...args) { return asked('method', request.entry, [this, ...args]); } });
+        }
+        ownClasses.set(name, value);
+        ownPrototypes.set(value.prototype, name);
+    }
+    const declared = new Set(declarations(tokens));
+    for (const name of declared) {
+        const value = ownClasses.get(name) ?? (name === entryName || classes.has(name) ? undefined : find(name));
+        if (value !== undefined) ownNames.set(name, value);
+    }
+    if (ownClasses.size > 0) exchange(['copied', [...ownClasses.keys()]]);
+    // Helpers that call the function under test, or make objects of its class, get those of the program.
+    for (const name of [entryName, ...classes.keys()]) {
+        if (name === undefined || ownClasses.has(name) || !declared.has(name)) continue;
+        const box = programName(name);
+        if (box) try { own.assign(name, box.value); } catch { /* nobody can */ }
+    }
+}
+
+// ---- modules
 
 // What `require` or `import` of the program gives.
 let program;
 function programExports() {
-    if (program === undefined) {
-        const whole = isShared ? (() => { const v = local.exports(); return v === undefined ? undefined : { value: v }; })()
-            : (() => { const o = exchange(['exports']); return o[0] === 'absent' ? undefined : { value: settle(o) }; })();
-        program = whole?.value;
-        if (program === undefined) {
-            program = {};
-            for (const word of words) {
-                const box = OWN.has(word) ? undefined : nameOf(word);
-                if (box) program[word] = box.value;
+    if (program !== undefined) return program;
+    const whole = isShared ? local.exports() : exchange(['exports'], false)?.value;
+    if (!isArray(whole) && whole !== undefined && !isShared) {
+        const handle = handleFor(whole);
+        if (handle) handle.names = ['exports', request.module, ...words.all].filter((name) => name !== undefined);
+        if (handle && typeof whole === 'function' && words.free.size > 0) {
+            const { prototype } = handle.target;
+            const isClass = [...words.classes].some((word) => !(word in globalThis));
+            if (isClass && prototype) {
+                exchange(['name', 'module.exports', true]);
+                namedMirrors.add(prototype);
             }
+        }
+        program = whole;
+    } else if (isShared && whole !== undefined) program = whole;
+    else {
+        program = {};
+        const names = whole ?? [...words.all].filter((word) => !OWN.has(word) || word === entryName);
+        for (const name of names) {
+            if (typeof name !== 'string') continue;
+            // Those that the tests mention are asked for; others may be many.
+            const box = words.all.has(name) || name === 'default' || whole !== undefined ? nameOf(name) : undefined;
+            if (box) defineProperty(program, name, { value: box.value, writable: true, enumerable: true, configurable: true });
         }
     }
     return program;
@@ -174,57 +146,19 @@ function programExports() {
 function programModule() {
     const whole = programExports();
     const exports = { __proto__: null, default: typeof whole === 'function' ? whole : whole.default ?? entry().of ?? whole };
-    for (const word of words) {
-        if (word !== 'default' && (typeof whole === 'function' ? false : Object.hasOwn(whole, word))) exports[word] = whole[word];
+    for (const word of words.all) {
+        if (word !== 'default' && (typeof whole === 'function' ? hasOwn(whole, word) : word in whole)) exports[word] = whole[word];
     }
     return exports;
 }
 
-const tests = [];
-let group = { names: [], before: [], after: [], beforeEach: [], afterEach: [], parent: null };
-
-function addTest(...args) {
-    const body = args.find((arg) => typeof arg === 'function');
-    const options = args.find((arg) => typeof arg === 'object' && arg !== null) ?? {};
-    if (!body || options.skip || options.todo) return;
-    tests.push({ name: [...group.names, typeof args[0] === 'string' ? args[0] : body.name || 'a test'].join(' > '), body, group });
-}
-function addGroup(...args) {
-    const body = args.find((arg) => typeof arg === 'function');
-    const name = typeof args[0] === 'string' ? args[0] : '';
-    const outer = group;
-    group = { names: [...outer.names, name], before: [], after: [], beforeEach: [], afterEach: [], parent: outer };
-    try {
-        body?.();
-    } finally {
-        group = outer;
-    }
-}
-const nothing = () => {};
-const each = (add) => (table) => (name, body) => table.forEach((row, i) => {
-    const values = isArray(row) ? row : [row];
-    add(`${name} #${i + 1}`, () => body(...values));
-});
-for (const add of [addTest, addGroup]) Object.assign(add, { skip: nothing, todo: nothing, only: add, each: each(add), concurrent: add });
-const hook = (list) => (body) => { group[list].push(body); };
-const harness = {
-    __proto__: null,
-    test: addTest, it: addTest, describe: addGroup, suite: addGroup,
-    before: hook('before'), beforeAll: hook('before'), after: hook('after'), afterAll: hook('after'),
-    beforeEach: hook('beforeEach'), afterEach: hook('afterEach'),
-};
-const testModule = Object.assign((...args) => addTest(...args), addTest, harness, { default: addTest });
-const framework = { __proto__: null, ...harness, expect, assert };
-
-const MODULES = {
-    __proto__: null, assert, 'assert/strict': strictAssert, test: testModule,
-};
-const FRAMEWORKS = new Set(['@jest/globals', 'vitest']);
+const MODULES = { __proto__: null, assert, 'assert/strict': strictAssert, test: testModule };
+const FRAMEWORKS = { __proto__: null, '@jest/globals': framework, vitest: { ...framework, assert: vitestAssert }, mocha: framework, 'bun:test': { ...framework, mock: mockFunction } };
 
 function provide(specifier) {
     const bare = specifier.replace(/^node:/, '');
     if (MODULES[bare]) return MODULES[bare];
-    if (FRAMEWORKS.has(specifier)) return framework;
+    if (FRAMEWORKS[specifier]) return FRAMEWORKS[specifier];
     if (builtin(specifier)) return require(specifier);
     if (/^\.{0,2}\//.test(specifier) || specifier === request.module) return programExports();
     throw new Error(`the tests need the module '${specifier}', which is not available here`);
@@ -233,51 +167,14 @@ function provide(specifier) {
 function exportsFor(specifier) {
     const exports = provide(specifier);
     if (exports === program) return programModule();
-    return exports.default === undefined || typeof exports === 'function' ? { ...exportsOf(exports), ...(exports === testModule ? harness : {}) } : { ...exports };
+    return typeof exports === 'function' || exports.default === undefined ? exportsOf(exports) : exports;
 }
 
 const OWN = new Set([...Object.keys(framework), 'require', 'module', 'exports', '__filename', '__dirname', 'console', 'process',
     ...Object.getOwnPropertyNames(globalThis)]);
-OWN.delete(request.entry?.split('.')[0]);
+OWN.delete(entryName);
 
-function context(test) {
-    const sub = async (...args) => {
-        const body = args.find((arg) => typeof arg === 'function');
-        await body?.(context(test));
-    };
-    return { name: test.name, assert, test: sub, diagnostic: nothing, plan: nothing, skip: nothing, todo: nothing };
-}
-
-async function runTests() {
-    const opened = [];
-    const chain = (of) => (of === null ? [] : [...chain(of.parent), of]);
-    let first;
-    for (const test of tests) {
-        const groups = chain(test.group);
-        try {
-            for (const each of groups) {
-                if (!opened.includes(each)) {
-                    opened.push(each);
-                    for (const body of each.before) await called(body);
-                }
-            }
-            for (const each of groups) for (const body of each.beforeEach) await called(body);
-            await called(test.body, context(test));
-            for (const each of groups.reverse()) for (const body of each.afterEach) await called(body);
-        } catch (error) {
-            first ??= `${test.name}: ${told(error)}`;
-        }
-    }
-    for (const each of opened.reverse()) for (const body of each.after) await called(body);
-    if (first !== undefined) report('failed', first);
-}
-
-// Calls a test; one that takes a second argument, or a single one named `done`, ends when it calls that.
-function called(body, argument) {
-    const takesDone = /^(async\s*)?(function\b[^(]*)?\(?\s*done\s*[),=]/.test(Function.prototype.toString.call(body));
-    if (!takesDone) return body(argument);
-    return new Promise((resolve, reject) => body((error) => (error ? reject(error) : resolve())));
-}
+// ---- what is said
 
 // The sentence for whatever was thrown.
 function told(error) {
@@ -291,9 +188,9 @@ function told(error) {
 }
 
 function fromWithin(error) {
-    const line = FOREIGN.get(Object(error)) ?? lineOf(error ?? {}, request.file);
+    const at = FOREIGN.get(Object(error)) ?? lineOf(error ?? {}, request.file);
     const name = typeof error?.name === 'string' ? error.name : 'Error';
-    return `${name}: ${error?.message ?? show(error)}${line === undefined ? '' : ` (line ${line})`}`;
+    return `${name}: ${error?.message ?? show(error)}${at === undefined ? '' : ` (line ${at})`}`;
 }
 
 let isDone = false;
@@ -301,57 +198,71 @@ process.on('beforeExit', () => {
     if (!isDone) report('failed', 'a promise that a test waits for was never settled');
 });
 
+function conclude() {
+    isDone = true;
+    for (const error of swallowed.keys()) report('failed', told(error));
+    if (checks.count === 0) report('not_run', `no checks found in ${request.testsFile}`);
+    if (checks.counted === 0 && !isShared) report('not_run', `no check in ${request.testsFile} looks at anything that the code gave`);
+    report('passed', skipped === 0 ? '' : `${skipped} ${skipped === 1 ? 'test' : 'tests'} skipped`);
+}
+
 async function main() {
-    const isModule = isEsModule(request.tests, request.testsFile);
-    const names = ['exports', 'require', 'module', '__filename', '__dirname'];
+    const { testsFile } = request;
     if (request.style === 'parse') {
         try {
-            if (isModule) new vm.SourceTextModule(request.tests, { identifier: request.testsFile });
-            else vm.compileFunction(request.tests, names, { filename: request.testsFile });
+            compiled(request.tests, testsFile, isEsModule(request.tests, testsFile));
         } catch (error) {
-            const line = lineOf(error, checks.file);
-            report('error', `${request.testsFile}${line === undefined ? '' : `, line ${line}`}: ${error.name}: ${error.message}`);
+            const at = lineOf(error, checks.file);
+            report('error', `${testsFile}${at === undefined ? '' : `, line ${at}`}: ${error.name}: ${error.message}`);
         }
         checks.count = 1;
         report('passed');
     }
+    let parseError;
     try {
-        if (isShared) local = await load(request.types ? withoutTypes(request.program) : request.program, request.file);
-        else settle(reply());
+        if (request.types) testsText = withoutTypes(request.tests);
+    } catch (error) {
+        parseError = error;
+    }
+    words = wordsOf(testsText);
+    reach = reachOf(words.tokens, classesOf(words.tokens));
+    if (!isShared && reach.shared) report('shared', reach.shared);
+    try {
+        if (isShared) {
+            local = load(request.types ? withoutTypes(request.program) : request.program, request.file);
+            await local.done;
+        } else settle(receive(true), true);
     } catch (error) {
         report('error', fromWithin(error));
     }
+    checks.crossed = isShared;
+    if (!isShared && reach.watched.length > 0) exchange(['watched', reach.watched]);
+    loadOwn();
     for (const [name, value] of Object.entries(framework)) defineProperty(globalThis, name, { value, writable: true, configurable: true });
-    for (const word of words) {
-        const box = OWN.has(word) ? undefined : nameOf(word);
+    const free = [...words.free].filter((word) => !OWN.has(word) && !RESERVED.has(word));
+    const known = new Set(isShared ? free : exchange(['names', free], false)?.value);
+    for (const word of free) {
+        const isForgotten = LIBRARIES.has(word) && word !== entryName && !ownNames.has(word);
+        const box = isForgotten ? libraryName(word) : known.has(word) || ownNames.has(word) ? nameOf(word) : undefined;
         if (box) defineProperty(globalThis, word, { value: box.value, writable: true, configurable: true });
     }
-    const text = request.types ? withoutTypes(request.tests) : request.tests;
-    const ticking = isShared ? undefined : setInterval(() => exchange(['turn']), 5);
-    ticking?.unref();
     let check;
     try {
-        if (isModule) {
-            programExports();
-            const module = await linked(text, request.testsFile, exportsFor);
-            await module.evaluate();
-        } else {
-            const module = { exports: {} };
-            const peek = ';return typeof check === "function" ? check : undefined;';
-            const plain = text.replace(/^#!.*/, '');
-            const run = vm.compileFunction(`${plain}\n${peek}`, names, { filename: request.testsFile });
-            check = run.call(module.exports, module.exports, provide, module, request.testsFile, '.');
-        }
+        if (parseError) throw parseError;
+        const isModule = isEsModule(testsText, testsFile);
+        const module = { exports: {} };
+        const run = compiled(testsText, testsFile, isModule, ';return typeof check === "function" ? check : undefined;');
+        const result = runText(run, testsFile, isModule, module, provide, exportsFor);
+        if (isModule) await awaited(result);
+        else check = result;
         const callsCheck = /^(await\s+)?check\s*\(/m.test(request.tests);
-        if (typeof check === 'function' && !callsCheck && request.entry) await check(entry().value);
+        if (typeof check === 'function' && !callsCheck && request.entry) await awaited(check(entry().value));
     } catch (error) {
         const isOwn = error?.isUnmet || checks.count > 0 || FOREIGN.has(Object(error));
-        report(isOwn ? 'failed' : 'error', isOwn ? told(error) : `tests file ${request.testsFile}: ${told(error)}`);
+        report(isOwn ? 'failed' : 'error', isOwn ? told(error) : `tests file ${testsFile}: ${told(error)}`);
     }
     await runTests();
-    isDone = true;
-    if (checks.count === 0) report('not_run', `no checks found in ${request.testsFile}`);
-    report('passed');
+    conclude();
 }
 
 process.on('uncaughtException', (error) => report('failed', told(error)));
