@@ -2,6 +2,7 @@
 //! against them in `tests/hostile.rs`, where nothing else runs beside them.
 
 mod fuzz;
+mod javascript;
 mod judge;
 mod projects;
 mod runner;

@@ -25,7 +25,7 @@ fn limits(seconds: u64) -> Limits {
     }
 }
 
-fn runner(language: Language) -> Option<Runner> {
+pub fn runner(language: Language) -> Option<Runner> {
     // The attack that proves the sandbox has folders, too.
     let _running = RUNNING.read();
     super::runner::runner(language)
@@ -43,7 +43,7 @@ fn trial(language: Language, program: &str, name: &str, tests: &str, limits: Lim
     }
 }
 
-fn run(runner: &Runner, trial: &Trial) -> Verdict {
+pub fn run(runner: &Runner, trial: &Trial) -> Verdict {
     let _running = RUNNING.read();
     runner.run(trial, &Arc::default()).unwrap()
 }

@@ -1,0 +1,10 @@
+// expect: passed
+const { isDeepStrictEqual } = require('util');
+
+// --- body ---
+function f(x) {
+    return { x: [x] };
+}
+// --- tests ---
+console.assert(isDeepStrictEqual(f(1), { x: [1] }));
+console.assert(!isDeepStrictEqual(f(1), { x: [2] }));

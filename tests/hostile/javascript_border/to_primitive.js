@@ -1,0 +1,6 @@
+// expect: failed
+function f(x) {
+    return { [Symbol.toPrimitive]: (hint) => (hint === 'number' ? 6 : 6) };
+}
+// --- tests ---
+assert.equal(f(3), 6);
