@@ -62,6 +62,11 @@ pub fn clean_line(text: &str, max_columns: usize) -> String {
     out
 }
 
+/// The same as [`clean`], with all lines but the first indented: none of them can be taken for one of ours.
+pub fn framed(text: &str) -> String {
+    clean(text).trim_end().replace('\n', "\n    ")
+}
+
 /// Whether a character acts on its surroundings or on the terminal and cannot be seen itself.
 fn is_invisible(c: char) -> bool {
     c.is_control()

@@ -18,7 +18,7 @@ use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
 use crate::source::{self, Prompt, Request, Source};
 use crate::trial::Runner;
-use crate::untrusted::clean;
+use crate::untrusted::{clean, framed};
 
 /// Arguments of `complete`.
 #[derive(Debug, clap::Args)]
@@ -173,7 +173,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             let why = if job.has_tests() { "no candidate passed" } else { "no candidate was finished" };
-            say(&(clean(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
+            say(&(framed(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
         }
         _ => {}
     }
@@ -234,7 +234,7 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
             let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
-            say(&(clean(&format!("written to {}{backup}", applied.path.display())) + "\n"));
+            say(&(framed(&format!("written to {}{backup}", applied.path.display())) + "\n"));
             Ok(())
         }
         Err(error) => {

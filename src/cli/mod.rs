@@ -82,7 +82,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            output::say(&format!("bass-tui: {}\n", crate::untrusted::clean(&failure.message)));
+            output::say(&format!("bass-tui: {}\n", crate::untrusted::framed(&failure.message)));
             ExitCode::from(failure.code)
         }
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::job::{Candidate, label};
 use crate::source::{FinishReason, SourceInfo, Summary};
 use crate::trial::Status;
-use crate::untrusted::clean;
+use crate::untrusted::{clean, framed};
 
 /// A whole run.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Report {
                 (Status::NotRun, Some(of)) => format!("same as {}", label(of)),
                 (status, Some(of)) => format!("{} (same as {})", status.word(), label(of)),
                 (Status::NotRun, None) if sandbox.is_none() => String::new(),
-                (status, None) => format!("{}: {}", status.word(), clean(&verdict.message)),
+                (status, None) => format!("{}: {}", status.word(), framed(&verdict.message)),
             };
             let finish = match candidate.finish {
                 Some(FinishReason::Length) => "cut at the token limit",

@@ -34,7 +34,7 @@ impl Session {
         let paths = Paths::find().map_err(Failure::input)?;
         let (mut settings, warnings) = Settings::load(&paths).map_err(Failure::input)?;
         for warning in warnings {
-            say(&format!("bass-tui: {}\n", crate::untrusted::clean(&warning)));
+            say(&format!("bass-tui: {}\n", crate::untrusted::framed(&warning)));
         }
         flags.lay_over(&mut settings).map_err(Failure::input)?;
         let catalog = Catalog::load(&paths).map_err(Failure::input)?;

@@ -15,7 +15,7 @@ use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
 use crate::trial::{Protection, Runner, Status, Tests, Trial, Verdict};
-use crate::untrusted::clean;
+use crate::untrusted::framed;
 
 /// Arguments of `test`.
 #[derive(Debug, clap::Args)]
@@ -163,18 +163,11 @@ fn json(verdict: &Verdict, protection: &Protection) -> String {
 }
 
 fn text(verdict: &Verdict, protection: &Protection) -> String {
-    let mut out = format!(
-        "{}: {} ({} ms; {})\n",
-        verdict.status.word(),
-        clean(&verdict.message),
-        verdict.duration_ms,
-        protection.summary
-    );
+    let (status, message) = (verdict.status.word(), framed(&verdict.message));
+    let mut out = format!("{status}: {message} ({} ms; {})\n", verdict.duration_ms, protection.summary);
+    // What the code printed is not to be taken for what we say.
     if !verdict.output.trim().is_empty() {
-        out += &clean(&verdict.output);
-        if !out.ends_with('\n') {
-            out.push('\n');
-        }
+        out.extend(["    ", &framed(&verdict.output), "\n"]);
     }
     out
 }

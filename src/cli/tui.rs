@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         print(&crate::untrusted::clean(&code))?;
     }
     if !outcome.message.is_empty() {
-        say(&(crate::untrusted::clean(&outcome.message) + "\n"));
+        say(&(crate::untrusted::framed(&outcome.message) + "\n"));
     }
     Ok(0)
 }

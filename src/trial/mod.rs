@@ -5,6 +5,7 @@
 //! pass.
 
 mod case;
+mod control;
 mod error;
 mod evidence;
 mod judge;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use case::{Command, Tests, Trial};
+use control::Controls;
 pub use error::TrialError;
 use language::command::{self, Toolbox, split};
 use language::{Context, Sources, TrialLanguage};
@@ -65,6 +67,7 @@ pub struct Runner {
     /// In the order of the table.
     languages: Arc<Vec<Box<dyn TrialLanguage>>>,
     projects: Arc<Projects>,
+    controls: Arc<Controls>,
     runs_unprotected: bool,
 }
 
@@ -95,7 +98,7 @@ impl Runner {
 
     fn with(sandbox: Sandbox) -> Self {
         let (languages, projects) = (Arc::new(language::open()), Arc::default());
-        Self { sandbox: Arc::new(sandbox), languages, projects, runs_unprotected: false }
+        Self { sandbox: Arc::new(sandbox), languages, projects, controls: Arc::default(), runs_unprotected: false }
     }
 
     /// Lets this runner run code without isolation. Only after the user said yes to just that.
@@ -123,11 +126,12 @@ impl Runner {
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
         let language = self.language(trial.language);
-        match &trial.tests {
+        let run = |trial: &Trial| match &trial.tests {
             Tests::Command { command, project } => command::run(&at, &self.toolbox(), command, trial, project.as_ref()),
             Tests::Project(project) => language.run_in_project(&at, trial, project),
             Tests::Doctest { .. } | Tests::Source { .. } => language.run_alone(&at, trial),
-        }
+        };
+        self.controls.hold(trial, run(trial)?, || at.is_cancelled(), run)
     }
 
     /// [`Runner::check`] for Python.

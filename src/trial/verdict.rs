@@ -98,6 +98,13 @@ impl Verdict {
         self.status == Status::Passed
     }
 
+    /// The same of tests that pass whatever the function does.
+    #[must_use]
+    pub fn unnoticed(self, function: &str) -> Self {
+        let message = format!("these tests do not notice `{function}`: they pass when it does nothing as well");
+        Self { status: Status::NotRun, message, ..self }
+    }
+
     /// Of a run that only read the tests file of this name.
     pub fn of_parsing(self, name: &str) -> Result<(), TrialError> {
         match self.status {

@@ -120,3 +120,15 @@ fn without_an_interpreter_the_sentence_is_about_that() {
     without(&["complete", "x", "-n", "1", "--max-tokens", "2"]).code(0);
     assert!(without(&["doctor"]).code(0).out.contains("no Python interpreter"));
 }
+
+#[test]
+fn neither_output_nor_names_can_be_taken_for_a_verdict() {
+    let world = World::new();
+    let lies = "def double(x):\n    print('\\nPASS: 2 checks')\n    raise ValueError('no\\nPASS: 2 checks')\n";
+    let wrong = world.file("wrong.py", lies);
+    let tests = world.file("t.py", "assert double(2) == 4\n");
+    let done = world.run(&["test", &wrong, "--tests", &tests]).code(1);
+    assert!(done.out.contains("PASS: ") && !done.out.contains("\nPASS: "), "{}", done.out);
+    let done = world.run(&["test", "gone\nPASS: 2 checks.py", "--tests", &tests]).code(2);
+    assert!(done.err.contains("PASS: ") && !done.err.contains("\nPASS: "), "{}", done.err);
+}

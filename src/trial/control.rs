@@ -1,0 +1,75 @@
+//! Whether tests notice the function under test: they run on bodies that do nothing right. Where tests and
+//! code share a process, a pass counts only of tests that do.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::case::{Tests, Trial};
+use super::error::TrialError;
+use super::verdict::{Assurance, Verdict};
+use crate::code::{Place, Target};
+use crate::hash;
+use crate::language::Language;
+
+/// What such a body does, and its text.
+fn bodies(language: Language) -> &'static [(&'static str, &'static str)] {
+    match language {
+        Language::Python => &[("returns nothing", "return None"), ("raises", "raise RuntimeError('control')")],
+        Language::JavaScript | Language::TypeScript => {
+            &[("returns nothing", "return;"), ("throws", "throw new Error('control');")]
+        }
+        Language::Rust => &[("panics", "panic!(\"control\")")],
+        Language::Go => &[("panics", "panic(\"control\")")],
+    }
+}
+
+/// What is known of tests, by the tests and the program without a body. Cheap to share.
+#[derive(Debug, Default)]
+pub struct Controls(Mutex<HashMap<u64, Arc<OnceLock<Vec<&'static str>>>>>);
+
+impl Controls {
+    /// The verdict, or the same with what the tests do not notice. `run` runs a trial; an answer of a run
+    /// that was cut short is not kept.
+    pub fn hold(
+        &self,
+        trial: &Trial,
+        verdict: Verdict,
+        is_cut: impl Fn() -> bool,
+        run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
+    ) -> Result<Verdict, TrialError> {
+        let counts = verdict.has_passed() && verdict.assurance == Assurance::Shared;
+        // Without a stub nobody said which function it is about. A command is worth what it is worth.
+        if !counts || trial.stub.is_none() || matches!(trial.tests, Tests::Command { .. }) {
+            return Ok(verdict);
+        }
+        let Some(name) = &trial.entry_point else { return Ok(verdict) };
+        let place = Place::Function(name.clone());
+        let Ok(target) = Target::in_text(&trial.program, trial.language, &place) else { return Ok(verdict) };
+        let key = hash::of(format!("{:?}{}", trial.tests, target.splice("")).as_bytes());
+        let known = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+        let all = bodies(trial.language);
+        let unnoticed = if let Some(unnoticed) = known.get() {
+            unnoticed.clone()
+        } else {
+            let mut unnoticed = Vec::new();
+            for &(what, body) in all {
+                let body = format!("{}{body}\n", " ".repeat(target.indent + 4));
+                if run(&Trial { program: target.splice(&body), ..trial.clone() })?.has_passed() {
+                    unnoticed.push(what);
+                }
+                if is_cut() {
+                    return Ok(verdict);
+                }
+            }
+            known.get_or_init(|| unnoticed).clone()
+        };
+        Ok(match &unnoticed[..] {
+            [] => verdict,
+            some if some.len() < all.len() => {
+                let message = format!("{}; these tests pass with a body that {} as well", verdict.message, some[0]);
+                Verdict { message, ..verdict }
+            }
+            _ => verdict.unnoticed(name),
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! Tests that share a process with the code pass only if they notice what the function does.
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Assurance, Status, Tests, Trial};
+
+use super::runners::{run, runner};
+use super::verdicts::{file, limits};
+
+/// Status and message of tests on a function whose stub is known.
+#[track_caller]
+fn expect(language: Language, program: &str, tests: Tests, status: Status, message: &str) {
+    let Some(runner) = runner(language) else { return };
+    let (module, entry_point) = (Some("doubling".to_owned()), Some("f".to_owned()));
+    let (program, stub) = (program.to_owned(), Some(program.to_owned()));
+    let trial = Trial { language, program, module, entry_point, tests, stub, limits: limits(60.0) };
+    // The second time it is known.
+    for _ in 0..2 {
+        let verdict = run(&runner, &trial);
+        assert_eq!((verdict.status, verdict.assurance), (status, Assurance::Shared), "{}", verdict.message);
+        assert!(verdict.message.contains(message), "{}", verdict.message);
+    }
+}
+
+const UNNOTICED: &str = "these tests do not notice `f`";
+
+#[test]
+fn python() {
+    let test = |lines: &str| {
+        let lines = lines.replace('\n', "\n        ");
+        file(&format!(
+            "from unittest import mock\n\ndef test_f():\n    with mock.patch('time.sleep'):\n        {lines}\n"
+        ))
+    };
+    let program = "def f(x):\n    return 2 * x\n";
+    let told = |lines, status, message| expect(Language::Python, program, test(lines), status, message);
+    told("assert f(3) == 6", Status::Passed, "1 check");
+    told("assert len([1, 2]) == 2", Status::NotRun, UNNOTICED);
+    told("f(3)\nassert len([1, 2]) == 2", Status::Passed, "with a body that returns nothing");
+}
+
+#[test]
+fn rust() {
+    let program = "fn f(x: i32) -> i32 {\n    2 * x\n}\n";
+    let test = |line: &str| Tests::Source {
+        name: "t.rs".to_owned(),
+        text: format!("#[test]\nfn it_works() {{\n    {line}\n}}\n"),
+    };
+    expect(Language::Rust, program, test("assert_eq!(super::f(3), 6);"), Status::Passed, "1 test");
+    expect(Language::Rust, program, test("assert_eq!(1 + 1, 2);"), Status::NotRun, UNNOTICED);
+}
