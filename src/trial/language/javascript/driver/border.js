@@ -122,6 +122,8 @@ function receive(mayChange) {
             if (isChecked(error)) swallowed.set(error, epoch);
         }
         const [[code], heap] = codec.pack([result], true);
+        // Now the code goes on, and what was said of its things before may be wrong.
+        epoch++;
         line.send([kind, code, heap]);
     }
 }
@@ -252,11 +254,21 @@ function isNamed(handle, key) {
 }
 
 function isOfNamedClass(handle) {
+    if (handle.isMade) return true;
     for (let proto = getPrototypeOf(handle.target), i = 0; proto !== null && i < 50; proto = getPrototypeOf(proto), i++) {
         if (namedMirrors.has(proto)) return true;
     }
     return false;
 }
+
+// What an object of such a class gives, or its constructor, is as good as one.
+function madeBy(maker, value) {
+    const handle = maker && handleFor(value);
+    if (handle) handle.isMade = true;
+    return value;
+}
+
+const isClass = (handle) => handle?.names?.some((name) => words.classes.has(name));
 
 function standIn(id, kind) {
     const target = kind === 'a' ? [] : kind === 'o' ? {} : kind === 'c' ? function () {} : () => {};
@@ -338,7 +350,8 @@ function refuse(key) {
 
 function invoke(self, key, args) {
     if (!handleFor(self) && !codec.ids.has(Object(self))) throw new TypeError(`${keyText(key)} was called on something else than its object`);
-    return asked('invoke', null, [self, key, ...args]);
+    const handle = handleFor(self);
+    return madeBy(handle && isOfNamedClass(handle), asked('invoke', null, [self, key, ...args]));
 }
 
 // A property that the code has to compute; the same until the tests call something.
@@ -411,11 +424,13 @@ class Traps {
     }
 
     apply(_, self, args) {
-        return asked('call', this.handle.id, [self === globalThis ? undefined : self, ...args]);
+        const of = handleFor(self);
+        const value = asked('call', this.handle.id, [self === globalThis ? undefined : self, ...args]);
+        return madeBy(of && (isClass(of) || isOfNamedClass(of)), value);
     }
 
     construct(_, args) {
-        return asked('new', this.handle.id, [undefined, ...args]);
+        return madeBy(isClass(this.handle), asked('new', this.handle.id, [undefined, ...args]));
     }
 
     get(target, key, receiver) {
