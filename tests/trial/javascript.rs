@@ -71,7 +71,7 @@ fn assert_none(complaints: &[String]) {
 #[test]
 fn deceiving_javascript_gets_no_pass() {
     let Some(runner) = runner(Language::JavaScript) else { return };
-    assert_none(&in_parallel(&Case::all("hostile/javascript_border", 60), |case| {
+    assert_none(&in_parallel(&Case::all("hostile/javascript_border", 120), |case| {
         // Another test passes, so that one check that vanishes is not enough to be noticed.
         let other = "test('other', () => assert(true));\n";
         let verdict = case.judge(&runner, &format!("{other}test('f', () => {{\n{}}});\n", case.tests));
@@ -84,7 +84,7 @@ fn deceiving_javascript_gets_no_pass() {
 #[test]
 fn everyday_javascript_works_across_two_processes() {
     let Some(runner) = runner(Language::JavaScript) else { return };
-    assert_none(&in_parallel(&Case::all("everyday/javascript", 60), |case| {
+    assert_none(&in_parallel(&Case::all("everyday/javascript", 80), |case| {
         let verdict = case.judge(&runner, &case.tests);
         let found = (word(verdict.status), word(verdict.assurance));
         let expected = (case.header("expect").unwrap(), case.header("assurance").unwrap_or("separate"));

@@ -520,14 +520,14 @@ const pendingPromises = () => [...waiting.values()].filter((entry) => !entry.isS
 function turn() {
     isScheduled = false;
     if (isPumping === 0) return;
-    const isBusy = news.length > 0 || resources().some((name) => !name.endsWith('Wrap') && name !== 'Immediate');
+    const hasMore = news.length > 0 || isBusy();
     const packed = news.splice(0).map(([id, isKept, value]) => {
         const [codes, heap] = codec.pack([value]);
         return [id, isKept, [codes, heap]];
     });
     epoch++;
     codec.forget();
-    line.send(['turn', packed, isBusy ? 1 : 4]);
+    line.send(['turn', packed, hasMore ? 1 : 4]);
     const message = receive(true);
     const [kind, outcomes, heap, things, isIdle] = message;
     if (kind !== 'turned' || !isArray(outcomes)) report('failed', 'the program sent something that cannot be read');
@@ -542,7 +542,7 @@ function turn() {
         comesBack(values[i], entry.since);
         entry.reject(values[i]);
     });
-    quiet = isIdle && !isBusy && outcomes.length === 0 && packed.length === 0 ? quiet + 1 : 0;
+    quiet = isIdle && !hasMore && outcomes.length === 0 && packed.length === 0 ? quiet + 1 : 0;
     if (quiet > 2) {
         const pending = pendingPromises();
         if (pending.length === 0) report('failed', 'a promise that a test waits for was never settled');

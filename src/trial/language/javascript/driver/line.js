@@ -13,6 +13,8 @@ const { parse, stringify } = JSON;
 const { apply, ownKeys } = Reflect;
 const { setTimeout: later, clearTimeout: notLater, setImmediate: soon } = globalThis;
 const resources = process.getActiveResourcesInfo?.bind(process) ?? (() => ['unknown']);
+// Whether anything keeps the event loop alive but the driver itself and what is printed to.
+const isBusy = () => resources().some((name) => !['PipeWrap', 'TTYWrap', 'Immediate'].includes(name));
 
 // A program given with `-e` has all modules as global names; a file has not.
 for (const name of nodeModule.builtinModules) {

@@ -314,7 +314,7 @@ async function turn([, news, wait]) {
     let isIdle = false;
     for (let i = 0; i < 3 && settled.length === 0; i++) await new Promise((resolve) => soon(resolve));
     if (settled.length === 0) {
-        isIdle = resources().every((name) => name.endsWith('Wrap') || name === 'Immediate');
+        isIdle = !isBusy();
         if (!isIdle && wait > 0) {
             await new Promise((resolve) => {
                 const timer = later(resolve, wait);
