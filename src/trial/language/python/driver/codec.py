@@ -1,8 +1,9 @@
-# The driver: values as tagged plain data and back, for the line between the judge and the worker. What comes from the other side is
-# untrusted: whatever it says, it is read as a value or not at all.
+# The driver: values as tagged plain data and back, for the line between the judge and the worker. What comes
+# from the other side is untrusted: whatever it says, it is read as a value or not at all.
 #
-# A value is read by the slots of its base type, never by methods of its own, and is made anew on the other side from types which that
-# side owns. Objects of the user's own classes (`own_classes`) keep their identity for the whole trial.
+# A value is read by the slots of its base type, never by methods of its own, and is made anew on the other
+# side from types which that side owns. Objects of the user's own classes (`own_classes`) keep their identity
+# for the whole trial.
 import operator
 
 LARGEST, LARGEST_SENT = 8 << 20, 64 << 20
@@ -10,12 +11,13 @@ DEEPEST = 100
 MOST_PARTS = 1 << 20
 MOST_NESTED = 30
 SHALLOW = 20
-MOST_SHARED = 2000
+MOST_SHARED, MOST_CONTAINERS = 2000, 64
 LARGE = 1 << 62
 FLOATS = frozenset((float, bool, type(None)))
 SCALAR_KINDS = frozenset((float, bool, int, str, type(None)))
 
-# Classes of the library that travel by value: name -> (as plain data, from plain data). Those in MUTABLE keep their identity.
+# Classes of the library that travel by value: name -> (as plain data, from plain data). Those in MUTABLE keep
+# their identity.
 STANDARD = {
     "collections.deque": (lambda v: [list(v), v.maxlen], lambda c, p: c(p[0], p[1])),
     "collections.OrderedDict": (lambda v: flat(v), lambda c, p: c(pairs(p))),
@@ -223,8 +225,12 @@ class Codec:
             if not isinstance(value, (list, dict, set, bytearray)) and standard_name(type(value)) is None:
                 raise Uncarryable("an object that became a `%s`" % class_name(type(value)))
             return inside(value)
-        parts = self.side.own_classes[name].inside(value)
-        return parts if self.side.own_classes[name].style == "object" else inside(parts[0]) + parts[1:]
+        own = self.side.own_classes[name]
+        if own.style == "object" and not own.slots:
+            attributes = own_dict(value, "__dict__")
+            return [*attributes.values(), *attributes]
+        parts = own.inside(value)
+        return parts if own.style == "object" else inside(parts[0]) + parts[1:]
 
     def told_later(self):
         """[number, parts...] of each object that was only named so far."""
@@ -269,7 +275,7 @@ class Codec:
         if tag == "=":
             return self.numbered[natural(item[1])]
         if tag == "~":
-            return self.side.shared[natural(item[1])][0]
+            return self.side.shared[item[1]][0]
         if tag == "I":
             return int(text(item[1]), 16)
         if tag == "u":
@@ -417,7 +423,7 @@ class Codec:
     def shared_now(self):
         """What changed in it since the other side was told."""
         told = []
-        for number, entry in enumerate(self.side.shared):
+        for number, entry in self.side.shared.items():
             now = self.watched(entry[0])
             if not same_things(now, entry[1]):
                 told.append([number] + self.contents(entry[0]))
@@ -426,22 +432,36 @@ class Codec:
 
     def take_shared(self, told):
         for change in told:
-            entry = self.side.shared[natural(change[0])]
+            entry = self.side.shared[change[0]]
             self.put(entry[0], change)
             entry[1] = self.watched(entry[0])
 
     def share(self, kept):
+        """Keeps things; of containers only the last, on both sides the same ones."""
+        side = self.side
         for number in kept:
             thing = self.numbered[natural(number)]
-            self.side.shared_numbers[id(thing)] = len(self.side.shared)
-            self.side.shared.append([thing, self.watched(thing)])
+            side.all_shared += 1
+            side.shared_numbers[id(thing)] = side.all_shared
+            side.shared[side.all_shared] = [thing, self.watched(thing)]
+            if type(thing) not in side.own_names:
+                side.window.append(side.all_shared)
+        while len(side.window) > MOST_CONTAINERS:
+            entry = side.shared.pop(side.window.pop(0), None)
+            if entry is not None:
+                side.shared_numbers.pop(id(entry[0]), None)
 
     def worth_keeping(self, with_containers):
         """The numbers of what is to be kept."""
-        room = MOST_SHARED - len(self.side.shared)
-        found = [n for n, thing in enumerate(self.numbered) if id(thing) not in self.side.shared_numbers and (
-            type(thing) in self.side.own_names or (with_containers and room > MOST_SHARED * 3 // 4 and len(thing) < 10000))]
-        return found[:max(room, 0)]
+        side = self.side
+        if not with_containers and not side.own_names:
+            return []
+        room = MOST_SHARED - len(side.shared)
+        new = [n for n, thing in enumerate(self.numbered) if id(thing) not in side.shared_numbers]
+        of_the_user = [n for n in new if type(self.numbered[n]) in side.own_names]
+        # What lies deep in others is seldom changed by itself.
+        others = [n for n in new if type(self.numbered[n]) not in side.own_names and len(self.numbered[n]) < 10000] if with_containers else []
+        return of_the_user[:max(room, 0)] + others[:MOST_CONTAINERS // 4]
 
 
 def same_things(now, before):

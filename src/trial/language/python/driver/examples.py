@@ -1,6 +1,7 @@
 # The driver: `>>>` examples, with the meaning that Python's doctest gives them.
 #
-# Written anew because importing doctest brings pdb, unittest and difflib with it and triples the start of a trial.
+# Written anew because importing doctest brings pdb, unittest and difflib with it and triples the start of a
+# trial.
 
 
 class Example:

@@ -33,24 +33,23 @@ def load(line, program):
 
 
 def namespace(line, candidate, entry, mentioned, mine, tree):
-    """What the tests see beside their own: what is the user's, the judge's own library, and those names of the code that nobody else has."""
+    """What the tests see beside their own: the user's, the judge's own library, and names that only the code has."""
     first = entry and entry.partition(".")[0]
-    space, codes = {}, vars(candidate)["@names"]
-    own = {}
-    if entry is not None:
-        function = Function(line, -1, first, False)
-        if not mine.is_method() and first in codes:
-            function = line.ask("get", candidate, first)
-        own = mine.run(line, function)
-        share_classes(line, mine, own)
-        if mine.is_method() and first in codes:
-            find({first: line.ask("get", candidate, first)}, entry)
+    space, codes, own = {}, vars(candidate)["@names"], mine.things()
+    if first in codes:
+        tested = line.ask("get", candidate, first)
+        if mine.is_method():
+            find({first: tested}, entry)
+        else:
+            mine.space[first] = tested
+    share_classes(line, mine, own)
     used_as_modules = module_names(tree)
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     for key in sorted((mentioned | {first}) & codes):
         if key in own or (key.startswith("__") and key.endswith("__")) or (hasattr(builtins, key) and key != first):
             continue
-        value = None if key == first else library_thing(key, key in used_as_modules) if key in used_as_modules | called else None
+        is_library = key != first and key in used_as_modules | called
+        value = library_thing(key, key in used_as_modules) if is_library else None
         if value is None:
             try:
                 value = line.ask("get", candidate, key)
@@ -170,10 +169,11 @@ def trial(line, fair, request, started):
     claimed = claimed_names(tree, module, missing)
     line.judge, mentioned = judge, words(text)
     fair.named = frozenset(n for n in claimed - mine.classes - {entry} if n[:1].isupper() and not hasattr(builtins, n))
-    left = sorted(mine.left & mentioned)
     reason = why_shared(tree, module, missing)
+    mine.run(line)
+    left = sorted(mine.left & mentioned)
     if reason is None and left:
-        reason = "the tests use the class `%s`, which leans on what only the code has" % left[0]
+        reason = "the tests use `%s` of your file, which leans on what only the code has" % left[0]
     if reason is not None:
         raise End("shared", reason)
     wait_for_worker(line)

@@ -1,7 +1,11 @@
-# The judge's end of the line: what it carries to the worker, what it makes of what comes back, and what the worker may ask for.
+# The judge's end of the line: what it carries to the worker, what it makes of what comes back, and what the
+# worker may ask for.
 ITERATORS = (types.GeneratorType, type(iter([])), type(iter(())), type(iter({})), type(iter(range(0))), type(iter(set())), map, filter, zip,
              enumerate, reversed)
 HOME = "tests_of_the_candidate"
+CALLABLES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType,
+             types.WrapperDescriptorType)
+CALLED = ("functools.partial", "functools._lru_cache_wrapper", "operator.itemgetter", "operator.attrgetter", "operator.methodcaller")
 # Modules with errors that would make a test runner look away.
 FRAMEWORKS = ("unittest", "pytest", "_pytest", "doctest", "driver", "asyncio", "concurrent")
 # Errors that end an iteration, silently.
@@ -144,12 +148,12 @@ class Line(Peer):
             self.given.append(error)
 
     def is_failure(self, error):
-        """Whether this is a check of the tests that failed, and no error that is part of what they try out."""
-        if error is None or "@number" in vars(error):
-            return False
-        home = class_module(type(error))
+        """Whether this is a check of the tests that failed, or could not be made, and no error that is part of what they try out."""
+        if error is None or self.judge.is_in_a_check(error):
+            return error is not None
         if isinstance(error, AssertionError):
-            return any(error is failure for failure in self.judge.failures) or frames(error)[-1:] != [self.judge.file_name]
+            return "@number" not in vars(error) and frames(error)[-1:] != [self.judge.file_name]
+        home = class_module(type(error))
         return type(home) is str and home.startswith("_pytest")
 
     def method(self, path, role, args, named):
@@ -200,7 +204,7 @@ class Line(Peer):
             if type(home) is str and home not in (HOME, "driver") and getattr(modules.get(home), class_name(value), None) is value:
                 return ["y", home, class_name(value)]
             raise Uncarryable("the class `%s`" % class_name(value))
-        if kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) or full_name(kind) == "functools.partial":
+        if kind in CALLABLES or full_name(kind) in CALLED:
             home, name = getattr(value, "__module__", None), getattr(value, "__name__", "function")
             if type(home) is str and home not in (HOME, "driver") and type(name) is str and getattr(modules.get(home), name, None) is value:
                 return ["y", home, name]

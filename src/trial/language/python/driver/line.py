@@ -1,7 +1,8 @@
-# The driver: the line between the judge, which holds the tests, and the worker, which holds the code under test.
+# The driver: the line between the judge, which holds the tests, and the worker, which holds the code under
+# test.
 #
-# A message is eight hex digits of length and a JSON text. Both sides use this part: it asks, answers, and answers questions that
-# come while it waits.
+# A message is eight hex digits of length and a JSON text. Both sides use this part: it asks, answers, and
+# answers questions that come while it waits.
 try:
     # The C parts alone: the modules around them would use builtins that code under test can replace.
     from _json import encode_basestring_ascii, make_encoder, make_scanner
@@ -50,8 +51,9 @@ class Peer:
         self.sends = self.takes = LARGEST
         # The user's own classes, which both sides have: their objects travel by value.
         self.own_classes, self.own_names, self.is_strict = {}, {}, False
-        # Changeable things of which both sides have one, in the same order: each message tells what changed in them.
-        self.shared, self.shared_numbers = [], {}
+        # Changeable things of which both sides have one, by the same numbers: each message tells what
+        # changed.
+        self.shared, self.shared_numbers, self.all_shared, self.window = {}, {}, 0, []
         for fd in (reading, writing):
             os.set_inheritable(fd, False)
         self.to_json, self.from_json = json_codec()
@@ -104,6 +106,8 @@ class Peer:
 
     def classes_now(self, codec):
         """What the user's classes count, for the other side."""
+        if not self.own_classes:
+            return []
         return [[name, codec.each([part for n in own.counted for part in (n, class_dict(own.cls).get(n))], 0)]
                 for name, own in self.own_classes.items() if own.counted]
 

@@ -1,4 +1,5 @@
-# The driver: as much of pytest as a tests file alone needs, so that it is judged the same whether pytest is installed or not.
+# The driver: as much of pytest as a tests file alone needs, so that it is judged the same whether pytest is
+# installed or not.
 OFFERED_NAMES = ("fixture", "mark", "param", "raises", "approx", "fail", "skip", "xfail", "importorskip", "warns", "main", "yield_fixture")
 
 
@@ -395,7 +396,7 @@ def cases_of(marks, known, wanted, label, file_name):
     for mark in marks:
         if getattr(mark, "name", "") != "parametrize":
             continue
-        names, rows = (list(mark.args) + [mark.kwargs.get("argvalues"), None])[:2] if mark.args else (mark.kwargs["argnames"], mark.kwargs["argvalues"])
+        names, rows = (list(mark.args) + [mark.kwargs[n] for n in ("argnames", "argvalues") if n in mark.kwargs])[:2]
         names = [n.strip() for n in names.split(",") if n.strip()] if isinstance(names, str) else list(names)
         indirect = mark.kwargs.get("indirect", False)
         indirect = names if indirect is True else indirect or ()

@@ -1,7 +1,7 @@
 # The driver: asserts that count themselves and can say what they saw.
 #
-# `assert a == b, m` becomes: evaluate a and b once, keep both, ask the judge. Names that begin with @ cannot be written in Python,
-# so they meet no name of the tests or of the candidate.
+# `assert a == b, m` becomes: evaluate a and b once, keep both, ask the judge. Names that begin with @ cannot
+# be written in Python, so they meet no name of the tests or of the candidate.
 
 
 class Site:
@@ -19,8 +19,8 @@ CHECKING = ("assert", "check", "expect", "verify", "raises", "warns")
 class Rewriter(ast.NodeTransformer):
     """Turns every assert into a question to the judge, and tells it where else something was checked."""
 
-    def __init__(self, sites, tree):
-        self.sites, self.bound = sites, bound_names(tree)
+    def __init__(self, sites, lines, tree):
+        self.sites, self.lines, self.bound = sites, lines, bound_names(tree)
         # Whose own checks are seen.
         self.own = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
 
@@ -31,7 +31,10 @@ class Rewriter(ast.NodeTransformer):
     def visit_Expr(self, node):
         self.generic_visit(node)
         value = node.value.value if isinstance(node.value, ast.Await) else node.value
-        return [node, looked(node, value)] if self.is_checking(value) else node
+        if not self.is_checking(value):
+            return node
+        self.lines.update(range(node.lineno, node.end_lineno + 1))
+        return [node, looked(node, value)]
 
     def visit_With(self, node):
         self.generic_visit(node)
@@ -63,6 +66,7 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         number = len(self.sites)
         self.sites.append(Site(node))
+        self.lines.update(range(node.lineno, node.end_lineno + 1))
         test = node.test
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             left, right, outcome = (name("@left"), name("@right"), ast.Compare(name("@left"), test.ops, [name("@right")]))
@@ -105,10 +109,13 @@ class Judge:
 
     def __init__(self, guard, file_name, text):
         self.guard, self.file_name, self.lines = guard, file_name, text.split("\n")
-        self.sites, self.count, self.failed, self.failures = [], 0, None, []
+        self.sites, self.count, self.failed = [], 0, None
+        # The lines on which something is checked.
+        self.check_lines = set()
         # How many of the checks hold things of the code's against each other.
         self.among_its_own = 0
-        # Whether something other than an assert was checked, and whether an `all` or `any` had nothing to look at.
+        # Whether something other than an assert was checked, and whether an `all` or `any` had nothing to
+        # look at.
         self.has_looked, self.is_vacuous = False, False
         self.ops = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is",
                     ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
@@ -167,8 +174,12 @@ class Judge:
             words += ": " + shorten(message if type(message) is str else show(message))
         error = AssertionError(message) if message is not None else AssertionError()
         self.failed = (error, words + self.place(site.first))
-        self.failures.append(error)
         return error
+
+    def is_in_a_check(self, error):
+        """Whether an error came up in what the tests check, and not in what that calls."""
+        line = line_in(error, self.file_name)
+        return line is not None and line in self.check_lines
 
     def place(self, line):
         return " (%s:%d)" % (self.file_name, line)

@@ -1,9 +1,10 @@
 # The judge's side of the line: stand-ins for what lives in the worker and cannot be copied.
 #
-# A stand-in never lets the worker decide a check. It equals itself; two objects of one class of the code's, which defines equality, are
-# compared by copies of what they hold. What the tests call by name gives values. Operators are passed on between things of the code's,
-# so that what the tests expect stays here; a class that only the code defines and the tests ask for by name may be combined with plain
-# data, but gives no plain data from then on. Lengths and truths are taken once and have to agree with what is counted.
+# A stand-in never lets the worker decide a check. It equals itself; two objects of one class of the code's,
+# which defines equality, are compared by copies of what they hold. What the tests call by name gives values.
+# Operators are passed on between things of the code's, so that what the tests expect stays here; a class that
+# only the code defines and the tests ask for by name may be combined with plain data, but gives no plain data
+# from then on. Lengths and truths are taken once and have to agree with what is counted.
 PAYLOADS = (int, float, complex, str, bytes, tuple, frozenset, list, dict, set)
 ORDERED = ("__lt__", "__le__", "__gt__", "__ge__")
 ARITHMETIC = tuple(prefix % name for prefix in ("__%s__", "__r%s__", "__i%s__") for name in
@@ -11,7 +12,8 @@ ARITHMETIC = tuple(prefix % name for prefix in ("__%s__", "__r%s__", "__i%s__") 
 # The attributes with two underscores that can be read of things in the worker.
 SEEN = frozenset(("__doc__", "__name__", "__module__", "__qualname__", "__members__", "__annotations__", "__version__", "__all__",
                   "__wrapped__", "__init__", "__post_init__", "__self__", "__func__", "__cause__", "__context__", "__notes__"))
-# What plain data can be asked that tells it what is expected: all that neither a dictionary can do nor just puts something in.
+# What plain data can be asked that tells it what is expected: all that neither a dictionary can do nor just
+# puts something in.
 TOLD = {name for kind in PAYLOADS for name in dir(kind)} - set(dir(dict)) - {"append", "extend", "insert", "add", "discard", "sort", "reverse"}
 set_own = object.__setattr__
 

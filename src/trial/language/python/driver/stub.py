@@ -1,5 +1,6 @@
-# The user's own functions, classes and fixed values, run beside the tests: what the user wrote is not asked of the worker, where it
-# could be replaced. Where a method is under test, its class is the user's here, too, and only that method asks the worker.
+# The user's own functions, classes and fixed values, run beside the tests: what the user wrote is not asked
+# of the worker, where it could be replaced. Where a method is under test, its class is the user's here, too,
+# and only that method asks the worker.
 KEPT_DECORATORS = ("property", "staticmethod", "classmethod", "abstractmethod", "abc.abstractmethod")
 ROLES = {"property": "fget", "setter": "fset", "deleter": "fdel", "getter": "fget"}
 
@@ -44,7 +45,8 @@ class Mine:
                 del known[name]
         self.nodes = {name: node for name, node in known.items() if node is not None}
         self.classes = {n.name for n in tree.body if isinstance(n, ast.ClassDef)}
-        self.left = self.classes - set(self.nodes)
+        answering = {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.name != self.first and answers(n)}
+        self.left = (self.classes | answering) - set(self.nodes)
 
     def is_method(self):
         return bool(self.path) and any(isinstance(n, ast.ClassDef) and n.name == self.first for n in self.tree.body)
@@ -54,16 +56,18 @@ class Mine:
             roots = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
             return not getattr(node, "level", 0) and all(is_standard(root.partition(".")[0]) for root in roots)
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            return node.value is not None and not is_empty(node.value)
+            return node.value is not None and not is_empty(node.value) and (
+                not isinstance(node.value, (ast.List, ast.Dict, ast.Set)) or all(name.isupper() for name in given_names(node)))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return node.name != self.first and not any(isinstance(part, ast.Global) for part in ast.walk(node))
         return isinstance(node, ast.ClassDef) and all(k.arg == "metaclass" and dotted(k.value) in ("ABCMeta", "abc.ABCMeta") for k in node.keywords)
 
-    def run(self, line, function):
-        """Runs what can run here; `function` is the function under test. Returns it all by name."""
-        space = {"__name__": HOME, "__builtins__": builtins, "@line": line}
+    def run(self, line):
+        """Runs what can run here, before the candidate is loaded: nothing of it may ask for the function under test."""
+        space = self.space = {"__name__": HOME, "__builtins__": builtins, "@line": line}
         if not self.is_method():
-            space[self.first] = function
+            space[self.first] = Function(line, -1, self.first, False)
+        line.broken = End("error", "the user's file calls the function under test while it is loaded")
         for node in self.tree.body:
             names = [name for name in given_names(node) if name in self.nodes]
             future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
@@ -73,9 +77,14 @@ class Mine:
                 replace_method(node, self.path.split("."), self.entry)
             try:
                 exec(compile(ast.Module([node], []), "<your file>", "exec", annotations_flag(self.tree), True), space)
-            except Exception:
-                self.left.update(self.classes & set(names))
-        return {name: value for name, value in space.items() if not name.startswith(("__", "@")) and name != (self.first if not self.is_method() else "")}
+            except BaseException:
+                self.left.update(names)
+        line.broken = None
+
+    def things(self):
+        """All that runs here, by name."""
+        tested = None if self.is_method() else self.first
+        return {name: value for name, value in self.space.items() if not name.startswith(("__", "@")) and name != tested}
 
     def counted(self, name):
         """The attributes of a class that it changes itself: counters, registers."""
@@ -121,23 +130,38 @@ def replace_method(node, path, entry):
     ast.fix_missing_locations(node)
 
 
+def answers(node):
+    """Whether a function gives values."""
+    return any(isinstance(part, (ast.Yield, ast.YieldFrom)) or (isinstance(part, ast.Return) and part.value is not None) for part in ast.walk(node))
+
+
 def changed_names(tree):
     """The names of a module that its own functions change, or the contents of which they do."""
     found = set()
-    for part in ast.walk(tree):
-        if isinstance(part, ast.Global):
-            found.update(part.names)
+    for node in tree.body:
+        is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        for part in ast.walk(node) if is_function else ():
+            if isinstance(part, ast.Global):
+                found.update(part.names)
+            elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load) and isinstance(part.value, ast.Name):
+                found.add(part.value.id)
+            elif isinstance(part, ast.Attribute) and part.attr in CHANGING_METHODS and isinstance(part.value, ast.Name):
+                found.add(part.value.id)
     return found
 
 
+CHANGING_METHODS = {name for kind in (list, dict, set) for name in dir(kind) if not hasattr(tuple, name) and not hasattr(frozenset, name)} - {
+    "get", "items", "keys", "values", "fromkeys"}
+FILLED = ("dict", "list", "set", "defaultdict", "deque", "Counter", "OrderedDict")
+STATEFUL = ("count", "iter", "open", "StringIO", "Lock", "RLock", "local", "defaultdict")
+
+
 def is_empty(value):
-    """Whether an expression makes something that is there to be filled: a cache, a register."""
+    """Whether an expression makes something that is there to be filled or used up: a cache, a register, a counter."""
     if isinstance(value, (ast.List, ast.Dict)):
         return not getattr(value, "elts", None) and not getattr(value, "keys", None)
-    return isinstance(value, ast.Call) and dotted(value).rpartition(".")[2] in FILLED and dotted(value).rpartition(".")[2] != "namedtuple"
-
-
-FILLED = ("dict", "list", "set", "defaultdict", "deque", "Counter", "OrderedDict", "count", "iter", "open", "StringIO", "Lock", "RLock", "local")
+    called = dotted(value).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+    return called in STATEFUL or (called in FILLED and not value.args)
 
 
 def dotted(node):
@@ -168,6 +192,6 @@ def nested_classes(name, cls):
     """A class and those inside of it, by their paths."""
     found = {name: cls}
     for key, value in list(class_dict(cls).items()):
-        if isinstance(value, type) and class_module(value) == HOME and class_dict(value).get("__qualname__", value.__qualname__).startswith(name + "."):
+        if isinstance(value, type) and class_module(value) == HOME and value.__qualname__.startswith(name + "."):
             found.update(nested_classes("%s.%s" % (name, key), value))
     return found

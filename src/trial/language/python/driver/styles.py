@@ -1,4 +1,5 @@
-# The driver: a tests file. Plain asserts, `check(candidate)`, `test_*` functions and classes, unittest, `>>>` examples.
+# The driver: a tests file. Plain asserts, `check(candidate)`, `test_*` functions and classes, unittest, `>>>`
+# examples.
 
 
 class Suite:
@@ -27,7 +28,7 @@ class Suite:
         self.calls_check = any(
             isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "check"
             for node in self.tree.body if not hasattr(node, "name") for part in ast.walk(node))
-        rewritten = ast.fix_missing_locations(Rewriter(self.judge.sites, self.tree).visit(self.tree))
+        rewritten = ast.fix_missing_locations(Rewriter(self.judge.sites, self.judge.check_lines, self.tree).visit(self.tree))
         try:
             self.code = compile(rewritten, file_name, "exec", 0, True)
         except (SyntaxError, ValueError) as error:

@@ -1,8 +1,8 @@
 # The driver: what it keeps for itself before any code under test is loaded, and values as short text.
 #
-# A driver is one program, joined from parts (`python.rs` says which and in which order) and run in a dictionary of its own whose
-# builtins are a copy. Code under test that replaces a builtin therefore does not reach the driver. Messages are for a reader; the
-# parent process cleans and shortens them again.
+# A driver is one program, joined from parts (`python.rs` says which and in which order) and run in a
+# dictionary of its own whose builtins are a copy. Code under test that replaces a builtin therefore does not
+# reach the driver. Messages are for a reader; the parent process cleans and shortens them again.
 import _signal
 import builtins
 import io

@@ -1,8 +1,10 @@
-# The driver for one process: signs of interference. Replaced builtins and library functions, and objects that answer comparisons their own way.
+# The driver for one process: signs of interference. Replaced builtins and library functions, and objects that
+# answer comparisons their own way.
 #
-# A class is trusted when it is built into the interpreter or found under its own name in a module that is not the candidate's.
-# An object of any other class that brings its own comparison is fine next to another such object (a user's own `Point`), but not
-# next to plain data, where it could claim to equal anything; unless the tests name that class, which makes it the user's own.
+# A class is trusted when it is built into the interpreter or found under its own name in a module that is not
+# the candidate's. An object of any other class that brings its own comparison is fine next to another such
+# object (a user's own `Point`), but not next to plain data, where it could claim to equal anything; unless
+# the tests name that class, which makes it the user's own.
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__")
 PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), list, tuple, set, frozenset, dict, range)
 SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))

@@ -1,12 +1,13 @@
-# The worker: holds the code under test and answers the judge's questions about it. Nothing in here is trusted by anybody: code under
-# test may do to it what it likes, and can still only give the judge values.
+# The worker: holds the code under test and answers the judge's questions about it. Nothing in here is trusted
+# by anybody: code under test may do to it what it likes, and can still only give the judge values.
 UNARY = {
     "__len__": len, "__iter__": iter, "__str__": str, "__repr__": repr, "__bool__": bool,
     "__int__": int, "__float__": float, "__complex__": complex, "__index__": operator.index, "__abs__": abs, "__neg__": operator.neg,
     "__pos__": operator.pos, "__invert__": operator.invert, "__reversed__": reversed, "__format__": format, "__round__": round,
     "__enter__": lambda v: type(v).__enter__(v), "__exit__": lambda v, e: type(v).__exit__(v, *three(e)),
     "__trunc__": lambda v: type(v).__trunc__(v), "__floor__": lambda v: type(v).__floor__(v), "__ceil__": lambda v: type(v).__ceil__(v),
-    "__getitem__": operator.getitem, "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__missing__": lambda v, k: type(v).__missing__(v, k),
+    "__getitem__": operator.getitem, "__setitem__": operator.setitem, "__delitem__": operator.delitem,
+    "__missing__": lambda v, k: type(v).__missing__(v, k),
     "__copy__": lambda v: __import__("copy").copy(v), "__deepcopy__": lambda v: __import__("copy").deepcopy(v),
     "__bytes__": bytes, "__aiter__": lambda v: type(v).__aiter__(v),
 }
@@ -67,7 +68,8 @@ class Worker(Peer):
             "load": self.load, "call": lambda f, args, named: f(*args, **named), "get": getattr, "set": setattr, "del": delattr,
             "do": lambda name, value, *more: OPERATIONS[name](value, *more), "describe": self.describe, "wait": self.wait,
             "await": lambda f, args, named: self.wait(f(*args, **named)),
-            "dir": dir, "step": self.step, "state": self.state, "method": self.method, "own": self.have_own, "async": self.do_async, "seed": lambda args, named: __import__("random").seed(*args, **named),
+            "dir": dir, "step": self.step, "state": self.state, "method": self.method, "own": self.have_own,
+            "async": self.do_async, "seed": lambda args, named: __import__("random").seed(*args, **named),
         }
 
     def fault(self, fault):
