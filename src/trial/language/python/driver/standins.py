@@ -4,7 +4,8 @@
 # which defines equality, are compared by copies of what they hold. What the tests call by name gives values.
 # Operators are passed on between things of the code's, so that what the tests expect stays here; a class that
 # only the code defines and the tests ask for by name may be combined with plain data, but gives no plain data
-# from then on. Lengths and truths are taken once and have to agree with what is counted.
+# from then on, unless the tests made the object themselves. Lengths and truths are taken once and have to agree
+# with what is counted.
 PAYLOADS = (int, float, complex, str, bytes, tuple, frozenset, list, dict, set)
 ORDERED = ("__lt__", "__le__", "__gt__", "__ge__")
 ARITHMETIC = tuple(prefix % name for prefix in ("__%s__", "__r%s__", "__i%s__") for name in
@@ -51,7 +52,10 @@ class StandInClass(type):
     def __call__(cls, *args, **named):
         if "@line" not in class_dict(cls):
             return type.__call__(cls, *args, **named)
-        return class_dict(cls)["@line"].ask("call", cls, args, named)
+        line = class_dict(cls)["@line"]
+        made = line.ask("call", cls, args, named)
+        # What the tests do with it from now on is about this class, not about a result.
+        return mark(made, "@made") if line.is_named(cls) and type(made) is cls else made
 
     def __getattr__(cls, name):
         return reach(cls, name)
@@ -123,6 +127,11 @@ async def awaited(action):
 
 def own_space(standin):
     return class_dict(standin) if isinstance(standin, StandInClass) else own_dict(standin, "__dict__")
+
+
+def mark(standin, what):
+    own_dict(standin, "__dict__")[what] = True
+    return standin
 
 
 def line_of(standin):
@@ -268,12 +277,14 @@ def combine(name):
         if not is_standin(other) and not line.is_named(type(self)):
             raise line.combined(self)
         value = line.ask("do", name, self, other, *more)
+        if own_dict(self, "__dict__").get("@made"):
+            return mark(value, "@made") if type(value) is type(self) else value
         if not is_standin(other) or own_dict(self, "__dict__").get("@told") or own_space(other).get("@told"):
             if value is NotImplemented:
                 return value
             if not is_standin(value) or not isinstance(type(value), StandInClass) or isinstance(value, PAYLOADS):
                 raise line.combined(self)
-            own_dict(value, "__dict__")["@told"] = True
+            mark(value, "@told")
         return value
     return operation
 
