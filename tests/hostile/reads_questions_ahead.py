@@ -1,5 +1,6 @@
-# expect: passed timeout killed tampered
-# Takes the questions off the line, when it is quick enough.
+# expect: passed timeout killed tampered error
+# Takes the questions off the line, when it is quick enough. An error where other programs of the same user have
+# taken all threads that it may have.
 import os
 import threading
 
