@@ -499,6 +499,60 @@ pub(crate) mod tests {
         assert!(picks.len() <= 2, "the first that passed, then the best: {picks:?}");
     }
 
+    /// Ends three candidates in an order; they rank by index.
+    struct Ordered([usize; 3]);
+
+    impl Source for Ordered {
+        fn info(&self) -> SourceInfo {
+            SourceInfo::default()
+        }
+
+        fn generate(&self, request: Request, mut sink: EventSink) -> Ticket {
+            let ticket = Ticket::new(request.options.n);
+            let order = self.0;
+            std::thread::spawn(move || {
+                for candidate in order {
+                    let (reason, text) = (FinishReason::Stop, format!("    return {candidate}\n"));
+                    let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
+                }
+                let ranking = (0..request.options.n).collect();
+                let _ = sink(source::Event::Done(Box::new(Summary { ranking, ..Summary::default() })));
+            });
+            ticket
+        }
+    }
+
+    #[test]
+    fn the_first_pass_is_told_and_then_the_best_in_every_order() {
+        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            for passing in 0..8_usize {
+                let passes = move |c: usize| passing & (1 << c) != 0;
+                let pool = pool(1, move |trial, _| {
+                    let right = (0..3).any(|c| passes(c) && trial.program.contains(&format!("return {c}")));
+                    let status = if right { Status::Passed } else { Status::Failed };
+                    Ok(Verdict { status, ..Verdict::not_run("ran") })
+                });
+                let mut ask = ask(false);
+                ask.request.options.n = 3;
+                let (_run, events) = start(&Ordered(order), &pool, ask);
+                let (mut first, mut picks) = (None, Vec::new());
+                let outcome = loop {
+                    match events.recv().unwrap() {
+                        Event::Verdict { candidate, outcome } if outcome.as_ref().unwrap().has_passed() => {
+                            first = first.or(Some(candidate));
+                        }
+                        Event::Pick(pick) => picks.push(pick),
+                        Event::Done(outcome) => break outcome,
+                        _ => {}
+                    }
+                };
+                let best = (0..3).find(|&c| passes(c));
+                assert_eq!(picks.first().copied().flatten(), first, "{order:?} {passing:03b}");
+                assert_eq!((outcome.picked, picks.last().copied().flatten()), (best, best), "{order:?} {passing:03b}");
+            }
+        }
+    }
+
     #[test]
     fn a_run_that_is_stopped_tells_so_and_tests_no_more() {
         /// Ends its first candidate at once, the others when they are cancelled.

@@ -2,7 +2,7 @@
 //! code share a process, a pass counts only of tests that do.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use super::case::{Tests, Trial};
 use super::error::TrialError;
@@ -23,9 +23,9 @@ fn bodies(language: Language) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// What is known of tests, by the tests and the program without a body. Cheap to share.
+/// The bodies that tests do not notice, by the tests and the program without a body.
 #[derive(Debug, Default)]
-pub struct Controls(Mutex<HashMap<u64, Arc<OnceLock<Vec<&'static str>>>>>);
+pub struct Controls(Mutex<HashMap<u64, Vec<&'static str>>>);
 
 impl Controls {
     /// The verdict, or the same with what the tests do not notice. `run` runs a trial; an answer of a run
@@ -46,10 +46,12 @@ impl Controls {
         let place = Place::Function(name.clone());
         let Ok(target) = Target::in_text(&trial.program, trial.language, &place) else { return Ok(verdict) };
         let key = hash::of(format!("{:?}{}", trial.tests, target.splice("")).as_bytes());
-        let known = Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let all = bodies(trial.language);
-        let unnoticed = if let Some(unnoticed) = known.get() {
-            unnoticed.clone()
+        // On its own, so that the lock is not held while tests run.
+        let found = known().get(&key).cloned();
+        let unnoticed = if let Some(unnoticed) = found {
+            unnoticed
         } else {
             let mut unnoticed = Vec::new();
             for &(what, body) in all {
@@ -61,7 +63,8 @@ impl Controls {
                     return Ok(verdict);
                 }
             }
-            known.get_or_init(|| unnoticed).clone()
+            known().insert(key, unnoticed.clone());
+            unnoticed
         };
         Ok(match &unnoticed[..] {
             [] => verdict,

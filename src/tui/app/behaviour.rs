@@ -117,6 +117,33 @@ fn duplicates_share_a_verdict() {
 }
 
 #[test]
+fn the_best_pass_is_chosen_in_every_order() {
+    // All orders in which three verdicts can come, with every set of passing candidates.
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for order in orders {
+        for passing in 0..8_usize {
+            let mut session = Session::tested(3);
+            session.key("g");
+            for candidate in order {
+                session.finish(candidate, &body(candidate));
+            }
+            session.done();
+            let mut picks = Vec::new();
+            for candidate in order {
+                let passes = passing & (1 << candidate) != 0;
+                session.verdict(candidate, if passes { Status::Passed } else { Status::Failed }, "");
+                picks.extend(session.run().pick);
+            }
+            let first = order.into_iter().find(|c| passing & (1 << c) != 0);
+            assert_eq!(picks.first().copied(), first, "{order:?} {passing:03b}");
+            let best = (0..3).find(|c| passing & (1 << c) != 0);
+            assert_eq!(session.run().pick, best, "{order:?} {passing:03b}");
+            assert_eq!(session.run().focus, best.unwrap_or(0), "{order:?} {passing:03b}");
+        }
+    }
+}
+
+#[test]
 fn the_focus_goes_to_the_first_pass_and_in_the_end_to_the_best() {
     let mut session = Session::tested(3);
     session.key("g");
@@ -156,7 +183,7 @@ fn a_pass_does_not_move_a_focus_that_the_user_has_moved() {
 }
 
 #[test]
-fn without_tests_nothing_waits_for_one() {
+fn without_tests_the_likeliest_gets_the_focus() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 3);
     session.open(true);
     session.key("g");
@@ -164,6 +191,7 @@ fn without_tests_nothing_waits_for_one() {
         assert_eq!(session.finish(candidate, &body(candidate)), []);
     }
     session.event(Event::Done(Box::new(Summary { ranking: vec![2, 0, 1], ..Summary::default() })));
+    assert_eq!(session.run().focus, 2);
     assert_eq!(session.run().candidates[2].rank, Some(1));
 }
 

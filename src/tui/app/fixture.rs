@@ -87,7 +87,9 @@ impl Session {
     /// An event of the current generation.
     pub fn event(&mut self, event: Event) -> Vec<Effect> {
         let run = self.run().id;
-        self.send(Msg::Job { run, event: job::Event::Source(event) })
+        let effects = self.send(Msg::Job { run, event: job::Event::Source(event) });
+        self.pick();
+        effects
     }
 
     pub fn tokens(&mut self, candidate: usize, text: &str) -> Vec<Effect> {
@@ -142,21 +144,20 @@ impl Session {
     /// The generation ends; candidates rank by index.
     pub fn done(&mut self) -> Vec<Effect> {
         let ranking = (0..self.run().candidates.len()).collect();
-        let effects =
-            self.event(Event::Done(Box::new(Summary { ranking, tokens_per_second: 131.0, ..Summary::default() })));
-        self.settle();
-        effects
+        self.event(Event::Done(Box::new(Summary { ranking, tokens_per_second: 131.0, ..Summary::default() })))
     }
 
-    /// The best ranked is the pick once nothing is to come any more.
-    fn settle(&mut self) {
-        let run = self.run();
-        if run.is_settled() && run.summary.is_some() {
-            let tested = self.state.has_tests();
-            let mut ranked: Vec<usize> = (0..run.candidates.len()).collect();
-            ranked.retain(|&c| run.candidates[c].rank.is_some() && (!tested || run.testing(c).passed()));
-            let best = ranked.into_iter().min_by_key(|&c| run.candidates[c].rank);
-            self.job(job::Event::Pick(best));
+    /// Tells the pick as a run does, by its rule.
+    fn pick(&mut self) {
+        let (run, tested) = (self.run(), self.state.has_tests());
+        let mut ranked: Vec<usize> = (0..run.candidates.len()).filter(|&c| run.candidates[c].rank.is_some()).collect();
+        ranked.sort_by_key(|&c| run.candidates[c].rank);
+        let ranking = (run.is_settled() && run.summary.is_some()).then_some(&ranked[..]);
+        let passed = |c: usize| run.testing(c).passed();
+        let first = run.pick.or_else(|| run.candidates.iter().position(|c| c.testing.passed()));
+        let pick = job::pick(ranking, first, tested, passed);
+        if pick != run.pick {
+            self.job(job::Event::Pick(pick));
         }
     }
 
@@ -171,10 +172,7 @@ impl Session {
         };
         let effects = self.send(Msg::Job { run, event: job::Event::Verdict { candidate, outcome: Ok(verdict) } });
         self.begin_trials();
-        if status == Status::Passed && self.run().pick.is_none() {
-            self.job(job::Event::Pick(Some(candidate)));
-        }
-        self.settle();
+        self.pick();
         effects
     }
 

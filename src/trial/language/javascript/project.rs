@@ -1,7 +1,8 @@
-//! JavaScript and TypeScript in a project: its tests file, run by the project's own runner in a copy of the project.
+//! JavaScript and TypeScript in a project: its tests file, run by the project's own runner in a copy of the
+//! project.
 //!
-//! Each runner gets a reporter of ours, which comes up before all other code and reports each test by name on a pipe of ours. Tests and
-//! candidate share its process, or what it starts.
+//! Each runner gets a reporter of ours, which comes up before all other code and reports each test by name on
+//! a pipe of ours. Tests and candidate share its process, or what it starts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -46,7 +47,8 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
             check(node, trial.language)?;
         }
     }
-    // Tools of a project start threads, write more than a function does, and reserve far more addresses than they use.
+    // Tools of a project start threads, write more than a function does, and reserve far more addresses than
+    // they use.
     let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
     let limits = Limits {
         file: trial.limits.file.max(64 << 20),

@@ -126,7 +126,8 @@ impl Plan {
     }
 }
 
-/// Which runner: what the tests import, else what the test script starts, else what is installed for development.
+/// Which runner: what the tests import, else what the test script starts, else what is installed for
+/// development.
 fn row(tests: &str, script: &[String], manifests: &[Value]) -> &'static Row {
     let imports = || tests.lines().filter(|line| ["import", "from ", "require"].iter().any(|word| line.contains(word)));
     let imported = |row: &&Row| {

@@ -1,4 +1,5 @@
-//! Python in a project: its tests file, run by pytest or unittest in a copy of the project, each test reported by name.
+//! Python in a project: its tests file, run by pytest or unittest in a copy of the project, each test
+//! reported by name.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,7 +39,8 @@ fn once(
 ) -> Result<(Run, String), TrialError> {
     let nonce = nonce()?;
     let tests = project.tests.as_deref().unwrap_or(Path::new(""));
-    // Pytest finds settings and modules from where it starts: the package, or the root for tests outside of it.
+    // Pytest finds settings and modules from where it starts: the package, or the root for tests outside of
+    // it.
     let (folder, tests) = match tests.strip_prefix(&project.package) {
         Ok(inside) => (project.package.as_path(), inside),
         Err(_) => (Path::new(""), tests),

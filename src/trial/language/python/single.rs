@@ -24,15 +24,16 @@ const JUDGE: &str = program!("text" "report" "rewrite" "examples" "pytests" "sty
 /// The process with the code.
 const WORKER: &str = program!("text" "codec" "line" "worker");
 
-/// Compiles programs once: compiling takes as long as starting the interpreter. They come in with a zero byte between them; each goes out
-/// as ten digits of length and the code.
+/// Compiles programs once: compiling takes as long as starting the interpreter. They come in with a zero byte
+/// between them; each goes out as ten digits of length and the code.
 const COMPILER: &str = "import sys, marshal\n\
     for text in sys.stdin.buffer.read().split(b'\\0'):\n    \
         code = marshal.dumps(compile(text, '<driver>', 'exec', 0, True))\n    \
         sys.stdout.buffer.write(b'%010d' % len(code) + code)";
 
-/// Reads the compiled driver from the request pipe (ten digits of length, then the code) and runs it in a dictionary that no module
-/// leads to, with builtins of its own. The current folder leaves the search path first.
+/// Reads the compiled driver from the request pipe (ten digits of length, then the code) and runs it in a
+/// dictionary that no module leads to, with builtins of its own. The current folder leaves the search path
+/// first.
 const STARTER: &str = "import sys, builtins, os, marshal\n\
     sys.path[:] = [p for p in sys.path if p]\n\
     with open(int(sys.argv[1]), 'rb', 0, closefd=False) as pipe:\n    \
@@ -153,7 +154,8 @@ impl Runs<'_> {
     }
 
     fn job(&self, request: Vec<u8>) -> Job<'_> {
-        // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to the last.
+        // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to
+        // the last.
         let arguments = ["-s", "-B", "-X", "utf8", "-c", STARTER].map(OsString::from).to_vec();
         Job { readable: &self.python.readable, ..driver(&self.python.program, arguments, request, self.limits) }
     }
@@ -172,8 +174,8 @@ fn with_nonce<'a>(
     [nonce, style, program, entry, module, name, text, stub]
 }
 
-/// What goes down the request pipe: the compiled program for the starter; for the program a line with the lengths of its fields in
-/// bytes, then the fields themselves.
+/// What goes down the request pipe: the compiled program for the starter; for the program a line with the
+/// lengths of its fields in bytes, then the fields themselves.
 fn request(driver: &[u8], fields: &[&str]) -> Vec<u8> {
     let lengths: Vec<String> = fields.iter().map(|field| field.len().to_string()).collect();
     let mut bytes = driver.to_vec();
@@ -206,7 +208,8 @@ mod tests {
         assert!([SHARED, JUDGE, WORKER].iter().all(|program| !program.contains('\0')));
     }
 
-    /// `cargo test --lib times_of_a_trial -- --ignored --nocapture`: medians, taken in turns. Not a test: it only prints.
+    /// `cargo test --lib times_of_a_trial -- --ignored --nocapture`: medians, taken in turns. Not a test: it
+    /// only prints.
     #[test]
     #[ignore = "prints times"]
     fn times_of_a_trial() {

@@ -47,8 +47,6 @@ CLASSES_BY_NAME.update((n, c) for n, c in vars(builtins).items() if isinstance(c
 VIEWS = {type({}.keys()): "k", type({}.values()): "v", type({}.items()): "i"}
 DATA = frozenset((int, float, complex, bool, str, bytes, type(None), list, tuple, set, frozenset, dict))
 own_dict = object.__getattribute__
-class_flags = type.__dict__["__flags__"].__get__
-HEAP_TYPE = 1 << 9
 Slot = types.MemberDescriptorType
 # Plain data inside an object of a class that derives from it.
 INSIDE = {

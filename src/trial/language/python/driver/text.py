@@ -19,7 +19,8 @@ StringIO, ModuleType, FunctionType = io.StringIO, types.ModuleType, types.Functi
 FUNCTION_KINDS = [FunctionType]
 settrace, setprofile, modules = sys.settrace, sys.setprofile, sys.modules
 class_dict, class_mro = type.__dict__["__dict__"].__get__, type.__dict__["__mro__"].__get__
-class_module = type.__dict__["__module__"].__get__
+class_module, class_flags = type.__dict__["__module__"].__get__, type.__dict__["__flags__"].__get__
+HEAP_TYPE = 1 << 9
 
 
 class End(BaseException):

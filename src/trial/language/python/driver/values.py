@@ -8,8 +8,6 @@
 COMPARISONS = ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__", "__bool__")
 PLAIN = (int, float, complex, bool, str, bytes, bytearray, type(None), list, tuple, set, frozenset, dict, range)
 SCALARS = frozenset((int, float, complex, bool, str, bytes, type(None)))
-class_flags = type.__dict__["__flags__"].__get__
-HEAP_TYPE = 1 << 9
 
 
 def is_callable_kind(value):
