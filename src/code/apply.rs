@@ -27,9 +27,9 @@ pub struct Applied {
 impl Target {
     /// Writes `candidate` into the file: atomically, keeping mode, owner where the system allows it, line
     /// ends, byte order mark and the final newline. A symbolic link stays one: the file it leads to is
-    /// written. So is a file that has several names, in place. Refuses when the file is not what was read, unless only the text above the function has
-    /// changed: then the function is written where it stands now. A copy of the file as it was goes into
-    /// `backups`, if given. Returns the way back.
+    /// written. So is a file that has several names, in place. Refuses when the file is not what was read,
+    /// unless only the text above the function has changed: then the function is written where it stands
+    /// now. A copy of the file as it was goes into `backups`, if given. Returns the way back.
     pub fn apply(&self, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
         let Some(path) = &self.path else {
             return Err(CodeError::NotAFile { name: self.name.clone() });

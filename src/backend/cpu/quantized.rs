@@ -1,15 +1,17 @@
-//! Matrix products with quantised weights: int8 and int4 in blocks of 32 inputs, exact whole-number sums inside
-//! a block, f32 across blocks.
+//! Matrix products with quantised weights: int8 and int4 in blocks of 32 inputs, exact whole-number sums
+//! inside a block, f32 across blocks.
 //!
-//! Contract of every kernel: with weights `w ≈ sw * qw` and inputs `x ≈ sx * qx`, a scale for every block of each,
+//! Contract of every kernel: with weights `w ≈ sw * qw` and inputs `x ≈ sx * qx`, a scale for every block
+//! of each,
 //!
 //! ```text
 //! out[r][c] = fma(sum of qw * qx over the last block, sw * sx, … fma(sum over block 0, sw * sx, 0) …)
 //! ```
 //!
-//! where `sw * sx` is rounded to f32 before its use. The sums are exact (below 2^24), a row's scales depend on
-//! that row only, and blocks come in ascending order; so an output is the same to the bit for every number of
-//! rows, tile shape, kernel set and thread count. [`portable`] is the reference twin of all others.
+//! where `sw * sx` is rounded to f32 before its use. The sums are exact (below 2^24), a row's scales depend
+//! on that row only, and blocks come in ascending order; so an output is the same to the bit for every
+//! number of rows, tile shape, kernel set and thread count. [`portable`] is the reference twin of all
+//! others.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -1,4 +1,5 @@
-# Runs the tests of a project inside the sandbox: with pytest where it is installed, else with unittest. Reports each test by name.
+# Runs the tests of a project inside the sandbox: with pytest where it is installed, else with unittest.
+# Reports each test by name.
 import json
 import os
 import sys

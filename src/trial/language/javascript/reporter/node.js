@@ -1,4 +1,5 @@
-// Reports what node's own runner says. The runner is woken before any other code, and asks for its reporter then.
+// Reports what node's own runner says. The runner is woken before any other code, and asks for its reporter
+// then.
 if (report !== null) {
   const test = require('node:test');
   Object.freeze(test);

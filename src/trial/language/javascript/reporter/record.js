@@ -1,6 +1,7 @@
 'use strict';
-// Comes before everything else in the process that runs the tests, and keeps the way to the report to itself: `report` is for the part
-// below only, and what it needs is taken before any other code could replace it.
+// Comes before everything else in the process that runs the tests, and keeps the way to the report to
+// itself: `report` is for the part below only, and what it needs is taken before any other code could
+// replace it.
 const report = (() => {
   const numbers = process.argv.slice(-2);
   // Threads and processes that a runner starts have no report.
@@ -18,7 +19,8 @@ const report = (() => {
   let tests = '';
   let messages = 0;
   let complaint = '';
-  // Only text goes into the record: what code under test has replaced can change what is said, but not what is meant.
+  // Only text goes into the record: what code under test has replaced can change what is said, but not what
+  // is meant.
   const quote = (text) => stringify('' + text);
   const short = (text) => {
     const plain = ('' + text).replace(/\u001b\[[0-9;]*m/g, '').split(/\n\s+at /)[0];

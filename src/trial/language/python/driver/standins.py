@@ -1,11 +1,11 @@
 # The judge's side of the line: stand-ins for what lives in the worker and cannot be copied.
 #
 # A stand-in never lets the worker decide a check. It equals itself; two objects of one class of the code's,
-# which defines equality, are compared by copies of what they hold. What the tests call by name gives values.
-# Operators are passed on between things of the code's, so that what the tests expect stays here; a class that
-# only the code defines and the tests ask for by name may be combined with plain data, but gives no plain data
-# from then on, unless the tests made the object themselves. Lengths and truths are taken once and have to agree
-# with what is counted.
+# which defines equality, are compared by copies of what they hold. What the tests call by name gives
+# values. Operators are passed on between things of the code's, so that what the tests expect stays here; a
+# class that only the code defines and the tests ask for by name may be combined with plain data, but gives
+# no plain data from then on, unless the tests made the object themselves. Lengths and truths are taken once
+# and have to agree with what is counted.
 PAYLOADS = (int, float, complex, str, bytes, tuple, frozenset, list, dict, set)
 ORDERED = ("__lt__", "__le__", "__gt__", "__ge__")
 ARITHMETIC = tuple(prefix % name for prefix in ("__%s__", "__r%s__", "__i%s__") for name in
