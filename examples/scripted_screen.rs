@@ -149,6 +149,7 @@ impl Judge for Table {
                     duration_ms: waited * 20,
                     output: String::new(),
                     assurance: Assurance::Separate,
+                    mark: None,
                 });
             }
             thread::sleep(Duration::from_millis(20));
@@ -158,7 +159,7 @@ impl Judge for Table {
             _ => String::new(),
         };
         let message = message.to_owned();
-        Ok(Verdict { status, message, duration_ms: ms, output, assurance: Assurance::Separate })
+        Ok(Verdict { status, message, duration_ms: ms, output, assurance: Assurance::Separate, mark: None })
     }
 }
 

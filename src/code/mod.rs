@@ -22,12 +22,14 @@ mod syntax;
 mod target;
 mod text;
 mod typescript;
+mod words;
 
 pub use apply::Applied;
 pub use error::CodeError;
 pub use open::open_function;
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
+pub use words::{Word, words};
 
 use braces::lex::{Kind, Tokens};
 

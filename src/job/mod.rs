@@ -278,15 +278,19 @@ pub fn label(candidate: usize) -> String {
 }
 
 /// The candidate to take. Once all have ended (`ranking` is known) it is the best ranked that passed, without
-/// tests the best ranked; until then the first that passed.
+/// tests the best ranked; until then the first that passed. One that is marked only where no other passed.
 pub fn pick(
     ranking: Option<&[usize]>,
     first_pass: Option<usize>,
     tested: bool,
     passed: impl Fn(usize) -> bool,
+    marked: impl Fn(usize) -> bool,
 ) -> Option<usize> {
     match ranking {
-        Some(ranking) => ranking.iter().copied().find(|&c| !tested || passed(c)),
+        Some(ranking) => {
+            let fit = || ranking.iter().copied().filter(|&c| !tested || passed(c));
+            fit().find(|&c| !marked(c)).or_else(|| fit().next())
+        }
         None => first_pass.filter(|&c| passed(c)),
     }
 }
@@ -312,9 +316,12 @@ mod tests {
             (None, None, false, None),
         ];
         for (ranking, first, tested, expected) in cases {
-            let picked = pick(ranking, first, tested, |c| c == 1 || c == 3);
+            let picked = pick(ranking, first, tested, |c| c == 1 || c == 3, |_| false);
             assert_eq!(picked, expected, "{ranking:?}, first {first:?}, tested {tested}");
         }
+        let marked = |marked: fn(usize) -> bool| pick(Some(&[2, 3, 1, 0]), Some(3), true, |c| c == 1 || c == 3, marked);
+        assert_eq!(marked(|c| c == 3), Some(1), "a pass that is marked is passed over");
+        assert_eq!(marked(|c| c == 1 || c == 3), Some(3), "unless no other passed");
     }
 
     #[test]

@@ -131,6 +131,8 @@ struct Slot {
     /// What ends the trial that it waits for.
     trial: Option<Arc<AtomicBool>>,
     passed: bool,
+    /// Whether it uses what nobody asked for.
+    marked: bool,
 }
 
 struct State {
@@ -194,7 +196,7 @@ impl Run {
         );
         let mut state = lock(&run.0);
         // What was told while the source was being asked may have ended it already.
-        if state.stopped || state.stop_on_pass && state.first_pass.is_some() {
+        if state.stopped || state.stop_on_pass && state.has_passed() {
             ticket.cancel_all();
         }
         state.ticket = Some(ticket);
@@ -293,9 +295,10 @@ impl State {
 
     /// A candidate has ended: it is tested, unless it was cut or an equal one is.
     fn ended(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
+        let has_passed = self.has_passed();
         let c = &mut self.candidates[candidate];
         if matches!(c.finish, Some(FinishReason::Budget | FinishReason::Cancelled)) {
-            let by_pass = self.stop_on_pass && self.first_pass.is_some() && !self.stopped;
+            let by_pass = self.stop_on_pass && has_passed && !self.stopped;
             let by_pass = by_pass && c.finish == Some(FinishReason::Cancelled);
             let why = if by_pass { "stopped, because another one passed" } else { "cut before its end" };
             c.verdict = Verdict::not_run(why);
@@ -336,24 +339,31 @@ impl State {
         let slot = &mut self.slots[candidate];
         slot.trial = None;
         slot.passed = matches!(&outcome, Ok(verdict) if verdict.status == Status::Passed);
-        let passed = slot.passed;
+        slot.marked = matches!(&outcome, Ok(verdict) if verdict.mark.is_some());
+        let (passed, marked) = (slot.passed, slot.marked);
         self.candidates[candidate].verdict = outcome.clone().unwrap_or_else(|why| Verdict::not_run(&why));
         self.tell(Event::Verdict { candidate, outcome });
-        if passed && self.first_pass.is_none() {
+        if passed && self.first_pass.is_none_or(|first| self.slots[first].marked && !marked) {
             self.first_pass = Some(candidate);
             self.pick(None);
             // Trials go on: what has ended by itself keeps its verdict, and may be the better one.
-            if self.stop_on_pass && self.summary.is_none() {
+            if self.stop_on_pass && !marked && self.summary.is_none() {
                 self.ticket.iter().for_each(Ticket::cancel_all);
             }
         }
         self.settle();
     }
 
+    /// Whether one has passed that nothing speaks against.
+    fn has_passed(&self) -> bool {
+        self.first_pass.is_some_and(|first| !self.slots[first].marked)
+    }
+
     /// Picks among `ranking`, what came to its end, once that is known.
     fn pick(&mut self, ranking: Option<&[usize]>) {
-        let passed = |c: usize| self.slots[self.slots[c].origin.unwrap_or(c)].passed;
-        let pick = super::pick(ranking, self.first_pass, self.task.has_tests(), passed);
+        let slot = |c: usize| &self.slots[self.slots[c].origin.unwrap_or(c)];
+        let (passed, marked) = (|c| slot(c).passed, |c| slot(c).marked);
+        let pick = super::pick(ranking, self.first_pass, self.task.has_tests(), passed, marked);
         if std::mem::replace(&mut self.picked, pick) != pick {
             self.tell(Event::Pick(pick));
         }
@@ -549,6 +559,25 @@ pub(crate) mod tests {
                 let best = (0..3).find(|&c| passes(c));
                 assert_eq!(picks.first().copied().flatten(), first, "{order:?} {passing:03b}");
                 assert_eq!((outcome.picked, picks.last().copied().flatten()), (best, best), "{order:?} {passing:03b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_marked_pass_is_the_pick_only_while_no_other_passed() {
+        for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0]] {
+            for (marks, expected) in [([true, false, true], 1), ([true, true, true], 0), ([false, false, true], 0)] {
+                let pool = pool(1, move |trial, _| {
+                    let which = (0..3).find(|c| trial.program.contains(&format!("return {c}"))).unwrap();
+                    let mark = marks[which].then(|| "it reads the frames".to_owned());
+                    Ok(Verdict { status: Status::Passed, mark, ..Verdict::not_run("ran") })
+                });
+                let mut ask = ask(false);
+                ask.request.options.n = 3;
+                let (_run, events) = start(&Ordered(order), &pool, ask);
+                let outcome = outcome(&events);
+                assert_eq!(outcome.picked, Some(expected), "{order:?} {marks:?}");
+                assert_eq!(outcome.summary.ranking, [0, 1, 2], "the ranking is by probability alone");
             }
         }
     }

@@ -11,6 +11,7 @@ mod evidence;
 mod judge;
 mod language;
 mod project;
+mod reach;
 mod tool;
 mod verdict;
 
@@ -131,7 +132,8 @@ impl Runner {
             Tests::Project(project) => language.run_in_project(&at, trial, project),
             Tests::Doctest { .. } | Tests::Source { .. } => language.run_alone(&at, trial),
         };
-        self.controls.hold(trial, run(trial)?, || at.is_cancelled(), run)
+        let verdict = run(trial)?.marked(trial.reach());
+        self.controls.hold(trial, verdict, || at.is_cancelled(), run)
     }
 
     /// [`Runner::check`] for Python.

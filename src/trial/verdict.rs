@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::error::TrialError;
 use super::evidence::{Evidence, Failure, Outcome, Record, Report, Reporter, Said, TestEnd};
+use super::reach::{self, Reach};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::{clean, clean_line};
 
@@ -77,13 +78,23 @@ pub struct Verdict {
     pub output: String,
     /// How far a pass can be trusted.
     pub assurance: Assurance,
+    /// What the code uses that nobody asked for: a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
 }
 
 impl Verdict {
     /// The verdict of a candidate that nothing was run on.
     pub fn not_run(message: &str) -> Self {
         let message = clean_line(message, COLUMNS);
-        Self { status: Status::NotRun, message, duration_ms: 0, output: String::new(), assurance: Assurance::Separate }
+        Self {
+            status: Status::NotRun,
+            message,
+            duration_ms: 0,
+            output: String::new(),
+            assurance: Assurance::Separate,
+            mark: None,
+        }
     }
 }
 
@@ -96,6 +107,22 @@ impl Verdict {
     /// Whether all tests ran and passed.
     pub fn has_passed(&self) -> bool {
         self.status == Status::Passed
+    }
+
+    /// The same of code that uses what nobody asked for. In a process that tests and code share, a pass of
+    /// code that uses what can only serve to deceive is none.
+    #[must_use]
+    pub(super) fn marked(self, mut found: Vec<Reach>) -> Self {
+        found.retain(|reach| self.assurance == Assurance::Shared || !reach.is_of_one_process());
+        let Some(mark) = reach::sentence(&found).map(|mark| clean_line(&mark, COLUMNS)) else { return self };
+        let (status, message) = match (self.status, self.assurance) {
+            (Status::Passed, Assurance::Shared) if found.iter().any(Reach::deceives) => {
+                (Status::Tampered, mark.clone())
+            }
+            (Status::Passed, _) => (Status::Passed, format!("{}; {mark}", self.message)),
+            (other, _) => (other, self.message),
+        };
+        Self { status, message, mark: Some(mark), ..self }
     }
 
     /// The same of tests that pass whatever the function does.
@@ -144,6 +171,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         duration_ms: elapsed.as_millis().try_into().unwrap_or(u64::MAX),
         output: clean(&output),
         assurance: if worker.is_some() { Assurance::Separate } else { Assurance::Shared },
+        mark: None,
     })
 }
 

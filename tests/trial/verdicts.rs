@@ -192,6 +192,34 @@ fn classes_of_the_user_are_no_tampering() {
 }
 
 #[test]
+fn code_that_reaches_for_what_nobody_asked_for_is_marked() {
+    let Some(runner) = runner() else { return };
+    let judged = |program: &str, tests: &str, stub: Option<&str>| {
+        run(runner, &Trial { stub: stub.map(str::to_owned), ..trial(program, file(tests), limits(20.0)) })
+    };
+    let (alone, inspected) = ("assert f(1) == 2\n", "import inspect\nassert inspect.isfunction(f)\nassert f(1) == 2\n");
+    let honest = judged(DOUBLE, alone, None);
+    assert_eq!((honest.status, honest.mark), (Status::Passed, None));
+    // In two processes a mark is all: frames of the worker lead nowhere.
+    let walks = "import sys\n\ndef f(x):\n    sys._getframe()\n    return 2 * x\n";
+    let verdict = judged(walks, alone, None);
+    let mark = "the code uses `_getframe` (the frames of its callers), which nothing asked for";
+    assert_eq!((verdict.status, verdict.mark.as_deref()), (Status::Passed, Some(mark)));
+    assert_eq!(verdict.message, format!("1 check; {mark}"));
+    // In one process they lead to the judge.
+    let verdict = judged(walks, inspected, None);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, mark));
+    // What has a right use is a mark there, too, unless the user's own file has it.
+    let reads = "import os\n\ndef f(x):\n    return 2 * x if os.environ else 0\n";
+    let verdict = judged(reads, inspected, None);
+    assert!(verdict.has_passed() && verdict.mark.is_some(), "{}", verdict.message);
+    assert_eq!(
+        judged(reads, inspected, Some("import os\nHOME = os.environ['HOME']\n\ndef f(x):\n    pass\n")).mark,
+        None
+    );
+}
+
+#[test]
 fn tests_import_the_candidate_even_by_the_name_of_a_library() {
     expect(DOUBLE, file("from numbers import f\nassert f(2) == 4\n"), Status::Passed, "1 check");
     let failed = "n.f(2) gave 4, expected 5 (test_f.py:2)";

@@ -5,7 +5,7 @@
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::code) enum Kind {
     /// A name, keyword or (part of a) number.
     Word,
     /// A string with prefix and quotes; unterminated ones end at the line end or, with triple quotes, at the
@@ -27,7 +27,7 @@ pub(super) enum Kind {
 
 /// A token and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
+pub(in crate::code) struct Token {
     pub kind: Kind,
     pub start: usize,
     pub end: usize,
@@ -45,7 +45,7 @@ impl Token {
 }
 
 /// The tokens of a text, without white space.
-pub(super) struct Tokens<'a> {
+pub(in crate::code) struct Tokens<'a> {
     bytes: &'a [u8],
     at: usize,
 }

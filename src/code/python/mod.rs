@@ -4,7 +4,7 @@ mod context;
 mod encoding;
 mod functions;
 mod indent;
-mod lex;
+pub(super) mod lex;
 mod lines;
 
 use super::definition::Grammar;

@@ -10,6 +10,7 @@ mod rust;
 
 pub use row::{Context, Sources, TrialLanguage};
 
+use super::reach::Table;
 use crate::language::Language;
 use row::Row;
 
@@ -23,6 +24,11 @@ pub fn open() -> Vec<Box<dyn TrialLanguage>> {
 /// The place of a language in the table.
 pub fn place(language: Language) -> usize {
     ROWS.iter().position(|row| row.languages.contains(&language)).expect("each language has a row")
+}
+
+/// See [`Row::reach`].
+pub fn reach(language: Language) -> Table {
+    ROWS[place(language)].reach
 }
 
 /// See [`Row::needs_project`].

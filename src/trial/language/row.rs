@@ -13,6 +13,7 @@ pub use crate::trial::error::TrialError;
 pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
 pub use crate::trial::judge::{driver, nonce};
 pub use crate::trial::project::{Base, Copy, Project};
+use crate::trial::reach::Table;
 pub use crate::trial::tool::{Lookup, Recipe, Tool};
 pub use crate::trial::verdict::{Status, Verdict, decide};
 
@@ -21,6 +22,8 @@ pub use crate::trial::verdict::{Status, Verdict, decide};
 pub struct Row {
     /// What it runs.
     pub languages: &'static [Language],
+    /// What code may reach for that no function needs.
+    pub reach: Table,
     /// Whether tests need more of their project than the candidate. Those that do not run alone with it,
     /// which is quicker and better guarded.
     pub needs_project: fn(&Sources) -> bool,

@@ -137,6 +137,11 @@ impl Testing {
         matches!(self, Testing::Done(v) if v.status == Status::Passed)
     }
 
+    /// Whether the code uses what nobody asked for.
+    pub fn is_marked(&self) -> bool {
+        matches!(self, Testing::Done(v) if v.mark.is_some())
+    }
+
     /// Whether something is still to come.
     pub fn is_pending(&self) -> bool {
         matches!(self, Testing::Queued | Testing::Running)

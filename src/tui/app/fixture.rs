@@ -155,7 +155,7 @@ impl Session {
         let ranking = (run.is_settled() && run.summary.is_some()).then_some(&ranked[..]);
         let passed = |c: usize| run.testing(c).passed();
         let first = run.pick.or_else(|| run.candidates.iter().position(|c| c.testing.passed()));
-        let pick = job::pick(ranking, first, tested, passed);
+        let pick = job::pick(ranking, first, tested, passed, |c| run.testing(c).is_marked());
         if pick != run.pick {
             self.job(job::Event::Pick(pick));
         }
@@ -169,6 +169,7 @@ impl Session {
             duration_ms: 40,
             output: String::new(),
             assurance: Assurance::Separate,
+            mark: None,
         };
         let effects = self.send(Msg::Job { run, event: job::Event::Verdict { candidate, outcome: Ok(verdict) } });
         self.begin_trials();

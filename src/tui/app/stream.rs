@@ -26,7 +26,8 @@ pub fn job(state: &mut State, id: u64, event: Event) {
         Event::Pick(pick) => {
             run.picked(pick);
             // The run itself ends what is still being written.
-            run.stopping |= state.stop_on_pass && run.is_live();
+            let marked = pick.is_some_and(|c| run.testing(c).is_marked());
+            run.stopping |= state.stop_on_pass && !marked && run.is_live();
         }
         Event::Source(_) | Event::Done(_) => {}
     }

@@ -198,6 +198,7 @@ fn results() {
         duration_ms: 812,
         output: "Failed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".into(),
         assurance: Assurance::Separate,
+        mark: None,
     };
     session.send(Msg::Job { run, event: job::Event::Verdict { candidate: 1, outcome: Ok(verdict) } });
     insta::assert_snapshot!(scene(&mut session, 80, 24));

@@ -2,6 +2,7 @@
 
 mod module;
 mod project;
+mod reach;
 mod report;
 mod single;
 mod store;
@@ -17,6 +18,7 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Go],
+    reach: reach::REACH,
     // Tests in a module are compiled with it.
     needs_project: |sources| sources.project.has_above("go.mod"),
     open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),

@@ -1,6 +1,7 @@
 //! JavaScript and TypeScript: their row in the table of trials.
 
 mod project;
+mod reach;
 mod runner;
 mod single;
 
@@ -16,6 +17,7 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::JavaScript, Language::TypeScript],
+    reach: reach::REACH,
     needs_project,
     open: || Box::new(JavaScript(Lookup::new(&RECIPE))),
 };

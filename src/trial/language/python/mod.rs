@@ -1,6 +1,7 @@
 //! Python: its row in the table of trials.
 
 mod project;
+mod reach;
 mod single;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Python],
+    reach: reach::REACH,
     needs_project,
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), programs: OnceLock::new() }),
 };

@@ -8,6 +8,7 @@ mod kind;
 mod libtest;
 mod probe;
 mod project;
+mod reach;
 mod single;
 mod tests_in_text;
 mod workshop;
@@ -21,6 +22,7 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Rust],
+    reach: reach::REACH,
     // Tests in a crate are compiled with it.
     needs_project: |sources| sources.project.has_above("Cargo.toml"),
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),

@@ -1,0 +1,232 @@
+//! Code as words, strings and marks, without comments: what a rule about the use of names is matched against.
+//!
+//! Works on any text, also half written. Strings that are joined by `+` count as one, code in the fields of a
+//! string stands behind it, and what a language can say with a string (`getattr(x, "name")`) keeps the string.
+
+use super::braces::lex;
+use super::python::lex as python;
+use super::rules;
+use crate::language::Language;
+
+/// A part of code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// A name, keyword or number.
+    Name(String),
+    /// What a string says.
+    Text(String),
+    /// A bracket or another mark.
+    Mark(char),
+    /// The end of a line.
+    End,
+}
+
+impl Word {
+    /// Whether it is this mark.
+    pub fn is(&self, mark: char) -> bool {
+        matches!(self, Word::Mark(own) if *own == mark)
+    }
+
+    /// What it is called, if it is a name.
+    pub fn name(&self) -> Option<&str> {
+        if let Word::Name(name) = self { Some(name) } else { None }
+    }
+}
+
+/// How deep strings in fields of strings are read.
+const MAX_NESTING: usize = 4;
+
+/// The words of a text.
+pub fn words(language: Language, text: &str) -> Vec<Word> {
+    joined(language, nested(language, text, 0))
+}
+
+fn nested(language: Language, text: &str, depth: usize) -> Vec<Word> {
+    let mut out = Vec::new();
+    for (kind, token) in tokens(language, text) {
+        match kind {
+            Kind::Name => out.push(Word::Name(token.to_owned())),
+            Kind::Mark => out.extend(token.chars().next().map(Word::Mark)),
+            Kind::End => out.push(Word::End),
+            Kind::Text => {
+                let (said, has_fields) = said(language, token);
+                let fields = if has_fields && depth < MAX_NESTING { fields(language, token) } else { Vec::new() };
+                out.push(Word::Text(said));
+                for field in fields {
+                    out.push(Word::End);
+                    out.extend(nested(language, field, depth + 1));
+                    out.push(Word::End);
+                }
+            }
+        }
+    }
+    out
+}
+
+enum Kind {
+    Name,
+    Text,
+    Mark,
+    End,
+}
+
+fn tokens(language: Language, text: &str) -> Vec<(Kind, &str)> {
+    let Some(lexicon) = rules::of(language).lexicon else {
+        let tokens = python::Tokens::new(text, 0);
+        let kept = tokens.filter_map(|token| {
+            let kind = match token.kind {
+                python::Kind::Comment | python::Kind::Join => return None,
+                python::Kind::Word => Kind::Name,
+                python::Kind::Str => Kind::Text,
+                python::Kind::Newline => Kind::End,
+                python::Kind::Open | python::Kind::Close | python::Kind::Mark => Kind::Mark,
+            };
+            Some((kind, token.text(text)))
+        });
+        return kept.collect();
+    };
+    let kept = lex::Tokens::new(lexicon, text).filter_map(|token| {
+        let kind = match token.kind {
+            lex::Kind::Comment => return None,
+            lex::Kind::Word => Kind::Name,
+            lex::Kind::Str => Kind::Text,
+            lex::Kind::Newline => Kind::End,
+            lex::Kind::Open | lex::Kind::Close | lex::Kind::Mark => Kind::Mark,
+        };
+        Some((kind, token.text(text)))
+    });
+    kept.collect()
+}
+
+/// What a string says, without its quotes and with the commonest escapes read; and whether it can hold code.
+fn said(language: Language, token: &str) -> (String, bool) {
+    let quote = token.find(['"', '\'', '`']).unwrap_or(0);
+    let prefix = token[..quote].to_ascii_lowercase();
+    let body = token[quote..].trim_matches(['"', '\'', '`', '#']);
+    let has_fields = match language {
+        Language::Python => prefix.contains(['f', 't']),
+        _ => token.starts_with('`'),
+    };
+    let is_raw = prefix.contains('r') || language == Language::Go && token.starts_with('`');
+    (if is_raw { body.to_owned() } else { unescaped(body) }, has_fields)
+}
+
+fn unescaped(body: &str) -> String {
+    let mut out = String::new();
+    let mut rest = body;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let after = &rest[at + 1..];
+        let digits = |skip: usize, count: usize| {
+            let code = after.get(skip..skip + count).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            code.and_then(char::from_u32).map(|c| (c, skip + count))
+        };
+        let braced = || {
+            let end = after.find('}')?;
+            let code = u32::from_str_radix(after.get(2..end)?, 16).ok().and_then(char::from_u32)?;
+            Some((code, end + 1))
+        };
+        let read = match after.chars().next() {
+            Some('x') => digits(1, 2),
+            Some('u') if after.starts_with("u{") => braced(),
+            Some('u') => digits(1, 4),
+            Some('U') => digits(1, 8),
+            Some(c @ '0'..='7') => {
+                let width = after.chars().take(3).take_while(|c| ('0'..='7').contains(c)).count();
+                u32::from_str_radix(&after[..width], 8).ok().and_then(char::from_u32).or(Some(c)).map(|c| (c, width))
+            }
+            Some('n') => Some(('\n', 1)),
+            Some(c) => Some((c, c.len_utf8())),
+            None => None,
+        };
+        let Some((c, width)) = read.or_else(|| after.chars().next().map(|c| (c, c.len_utf8()))) else {
+            return out;
+        };
+        out.push(c);
+        rest = &after[width..];
+    }
+    out + rest
+}
+
+/// The code in the fields of a string.
+fn fields(language: Language, token: &str) -> Vec<&str> {
+    let opens = if language == Language::Python { "{" } else { "${" };
+    let (mut out, mut from) = (Vec::new(), 0);
+    while let Some(at) = token[from..].find(opens).map(|at| from + at + opens.len()) {
+        if language == Language::Python && token[at..].starts_with('{') {
+            from = at + 1;
+            continue;
+        }
+        let mut depth = 1_usize;
+        let end = token[at..].bytes().position(|byte| {
+            depth = depth + usize::from(byte == b'{') - usize::from(byte == b'}');
+            depth == 0
+        });
+        let end = end.map_or(token.len(), |end| at + end);
+        out.push(&token[at..end]);
+        from = end;
+    }
+    out
+}
+
+/// Strings that stand beside each other, or are added up, as one.
+fn joined(language: Language, words: Vec<Word>) -> Vec<Word> {
+    let mut out: Vec<Word> = Vec::new();
+    for word in words {
+        if let Word::Text(more) = &word {
+            let plus = out.last().is_some_and(|last| last.is('+'));
+            let before = out.len().checked_sub(if plus { 2 } else { 1 });
+            let is_joined = plus || language == Language::Python;
+            if let Some(Word::Text(said)) = before.filter(|_| is_joined).and_then(|at| out.get_mut(at)) {
+                said.push_str(more);
+                if plus {
+                    out.pop();
+                }
+                continue;
+            }
+        }
+        out.push(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(language: Language, text: &str) -> String {
+        let words = words(language, text);
+        let parts: Vec<String> = words
+            .iter()
+            .map(|word| match word {
+                Word::Name(name) => name.clone(),
+                Word::Text(text) => format!("<{text}>"),
+                Word::Mark(mark) => mark.to_string(),
+                Word::End => ";".to_owned(),
+            })
+            .collect();
+        parts.join(" ")
+    }
+
+    #[test]
+    fn strings_say_what_they_say_and_comments_nothing() {
+        let python = |text| shown(Language::Python, text);
+        assert_eq!(python("a.b('_get' + \"fr\\x61me\")  # c"), "a . b ( <_getframe> )");
+        assert_eq!(python("'a' 'b' \\\n r'\\x61'"), "<ab\\x61>");
+        assert_eq!(python("f'{os.x(1)} y {{z}}'"), "<{os.x(1)} y {{z}}> ; os . x ( 1 ) ;");
+        assert_eq!(python("'''a\nb''' + c"), "<a\nb> + c");
+        assert_eq!(shown(Language::JavaScript, "`a${p.exit()}` + /x/ // b"), "<a${p.exit()}> ; p . exit ( ) ; + </x/>");
+        assert_eq!(shown(Language::JavaScript, "'\\u0065\\u{76}al\\101'"), "<evalA>");
+        assert_eq!(shown(Language::Rust, "r#\"a\"# \"b\" 'c' /* d */ &'e f"), "<a> <b> <c> & ' e f");
+        assert_eq!(shown(Language::Go, "`a\\n` + \"b\""), "<a\\nb>");
+    }
+
+    #[test]
+    fn half_written_text_is_read() {
+        for text in ["'\\", "f'{", "f'{{", "`${", "\"\\u{", "'\\u12", "'\\777", "f\"{é", "'é\\é"] {
+            for language in Language::ALL {
+                words(*language, text);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Where a text replaces parts of modules and of the language, and where it names things by computed text.
+//! Pure.
+
+use super::Kind;
+use super::imports::Imports;
+use crate::code::Word;
+use crate::language::Language;
+
+/// Modules of Python whose parts nobody replaces but to deceive.
+const LIBRARIES: &[&str] = &[
+    "unittest",
+    "pytest",
+    "_pytest",
+    "doctest",
+    "builtins",
+    "sys",
+    "os",
+    "json",
+    "math",
+    "cmath",
+    "random",
+    "time",
+    "types",
+    "inspect",
+    "functools",
+    "collections",
+    "operator",
+    "io",
+    "re",
+    "threading",
+    "asyncio",
+    "traceback",
+    "warnings",
+    "contextlib",
+    "dataclasses",
+    "typing",
+    "decimal",
+    "fractions",
+    "datetime",
+    "ast",
+    "importlib",
+    "abc",
+    "copy",
+    "pprint",
+    "difflib",
+    "itertools",
+    "logging",
+    "statistics",
+    "string",
+    "enum",
+    "weakref",
+    "gc",
+    "numpy",
+];
+
+/// Parts that programs set in everyday life.
+const SETTINGS: &[&str] =
+    &["stdout", "stderr", "stdin", "path", "argv", "exitCode", "stackTraceLimit", "defaultMaxListeners", "title"];
+
+/// Objects that all code of JavaScript shares.
+const GLOBALS: &[&str] = &[
+    "Object",
+    "Array",
+    "String",
+    "Number",
+    "Boolean",
+    "Map",
+    "Set",
+    "WeakMap",
+    "WeakSet",
+    "Promise",
+    "Function",
+    "RegExp",
+    "Date",
+    "Error",
+    "TypeError",
+    "RangeError",
+    "Symbol",
+    "JSON",
+    "Math",
+    "Reflect",
+    "Proxy",
+    "console",
+    "process",
+    "Buffer",
+    "Intl",
+    "BigInt",
+    "Uint8Array",
+    "Float64Array",
+    "assert",
+    "expect",
+];
+
+pub fn of(language: Language, words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
+    match language {
+        Language::Python => python(words, imports),
+        Language::JavaScript | Language::TypeScript => javascript(words, imports),
+        Language::Rust | Language::Go => Vec::new(),
+    }
+}
+
+fn python(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
+    let mut found = Vec::new();
+    let kind_of = |name: &str| {
+        let module = imports.bound.get(name)?;
+        let top = module.split('.').next().unwrap_or_default();
+        Some(if LIBRARIES.contains(&top) { Kind::Patch } else { Kind::Assign })
+    };
+    for (at, word) in words.iter().enumerate() {
+        let Some(name) = word.name() else { continue };
+        let before = at.checked_sub(1).map(|at| &words[at]);
+        if name == "getattr" && words.get(at + 1).is_some_and(|next| next.is('(')) && is_computed(&words[at + 2..]) {
+            found.push((Kind::Computed, "getattr".to_owned()));
+        }
+        if matches!(name, "setattr" | "delattr")
+            && let Some((path, _)) = path(&words[(at + 2).min(words.len())..])
+            && let Some(kind) = path.first().and_then(|first| kind_of(first))
+        {
+            found.push((kind, format!("{name}({})", path.join("."))));
+        }
+        if before.is_some_and(|before| before.is('.')) {
+            continue;
+        }
+        let Some((path, after)) = path(&words[at..]) else { continue };
+        let rest = &words[at + after..];
+        let is_set = rest.first().is_some_and(|word| word.is('=')) && !rest.get(1).is_some_and(|word| word.is('='));
+        let is_argument = before.is_some_and(|before| before.is('(') || before.is(','));
+        if path.len() > 1 && is_set && !is_argument && !SETTINGS.contains(&path[1]) {
+            found.extend(kind_of(path[0]).map(|kind| (kind, format!("{} =", path.join(".")))));
+        }
+    }
+    found
+}
+
+/// Whether the second argument is made of text, and no string or name by itself.
+fn is_computed(arguments: &[Word]) -> bool {
+    let mut depth = 0_usize;
+    let mut second: Option<Vec<&Word>> = None;
+    for word in arguments {
+        match word {
+            Word::Mark('(' | '[' | '{') => depth += 1,
+            Word::Mark(')' | ']' | '}') if depth == 0 => break,
+            Word::Mark(')' | ']' | '}') => depth -= 1,
+            Word::Mark(',') if depth == 0 => {
+                if second.is_some() {
+                    break;
+                }
+                second = Some(Vec::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(second) = &mut second {
+            second.push(word);
+        }
+    }
+    let second = second.unwrap_or_default();
+    second.len() > 1 && second.iter().any(|word| matches!(word, Word::Text(_)))
+}
+
+fn javascript(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
+    let mut found = Vec::new();
+    let is_shared = |name: &str| {
+        let is_library = imports.bound.get(name).is_some_and(|module| !module.starts_with('.'));
+        GLOBALS.contains(&name) || is_library
+    };
+    for at in 0..words.len() {
+        if at > 0 && words[at - 1].is('.') {
+            continue;
+        }
+        let Some((path, after)) = path(&words[at..]) else { continue };
+        let rest = &words[at + after..];
+        let is_set = rest.first().is_some_and(|word| word.is('='))
+            && !rest.get(1).is_some_and(|word| word.is('=') || word.is('>'));
+        let last = path.last().copied().unwrap_or_default();
+        if path.len() > 1 && is_set && !SETTINGS.contains(&last) {
+            if is_shared(path[0]) {
+                found.push((Kind::Patch, format!("{} =", path.join("."))));
+            } else if matches!(path[0], "globalThis" | "global" | "window") {
+                let kind = if path.len() > 2 || is_shared(last) { Kind::Patch } else { Kind::Assign };
+                found.push((kind, format!("{} =", path.join("."))));
+            }
+        }
+        let defines = ["defineProperty", "defineProperties", "assign", "setPrototypeOf", "set"].contains(&last)
+            && matches!(path[0], "Object" | "Reflect")
+            && rest.first().is_some_and(|word| word.is('('));
+        if defines
+            && let Some((target, _)) = self::path(&rest[1..])
+            && (is_shared(target[0]) || matches!(target[0], "globalThis" | "global"))
+        {
+            found.push((Kind::Patch, format!("{}({})", path.join("."), target.join("."))));
+        }
+        let is_loading = path == ["require"] || path == ["import"];
+        let is_given = !matches!(rest.get(1), Some(Word::Text(_) | Word::End) | None);
+        if is_loading && rest.first().is_some_and(|word| word.is('(')) && is_given {
+            found.push((Kind::Computed, path[0].to_owned()));
+        }
+    }
+    found
+}
+
+/// The names that stand at the beginning with dots between them, and how many words they are.
+fn path(words: &[Word]) -> Option<(Vec<&str>, usize)> {
+    let mut names = vec![words.first()?.name()?];
+    let mut at = 1;
+    while words.get(at).is_some_and(|word| word.is('.')) {
+        let Some(name) = words.get(at + 1).and_then(Word::name) else { break };
+        names.push(name);
+        at += 2;
+    }
+    Some((names, at))
+}
