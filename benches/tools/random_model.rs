@@ -153,12 +153,16 @@ fn write_model(folder: &Path, config: &serde_json::Value, recipe: &Recipe) -> Re
 
     let spec = config::read(&config_path, config.as_bytes()).map_err(|error| error.to_string())?;
     let tensors: Vec<_> =
-        spec.slots().into_iter().map(|slot| (spec.tensor_name(slot), recipe.tensor(&spec, slot))).collect();
+        spec.slots().into_iter().map(|slot| (name(&spec, slot), recipe.tensor(&spec, slot))).collect();
     let weights: usize = tensors.iter().map(|(_, tensor)| tensor.elements()).sum();
     let path = folder.join("model.safetensors");
     serialize_to_file(tensors, None, &path).map_err(|error| failed(&path, &error))?;
-    println!("{}: {weights} weights in {} layers", folder.display(), spec.layers);
+    println!("{}: {weights} weights in {} layers", folder.display(), spec.blocks.len());
     Ok(())
+}
+
+fn name(spec: &ModelSpec, slot: Slot) -> String {
+    spec.source(slot, spec.names.prefixes[0]).name
 }
 
 /// What decides every weight of a pair.
@@ -180,7 +184,7 @@ enum Fill {
 
 impl Recipe {
     fn tensor(&self, spec: &ModelSpec, slot: Slot) -> RandomTensor {
-        let key = spec.tensor_name(slot).bytes().fold(mix(self.seed), |key, byte| mix(key ^ u64::from(byte)));
+        let key = name(spec, slot).bytes().fold(mix(self.seed), |key, byte| mix(key ^ u64::from(byte)));
         RandomTensor { shape: spec.shape(slot), fill: self.fill(spec, slot), key }
     }
 
@@ -198,12 +202,13 @@ impl Recipe {
             Slot::Block(_, B::AttentionNorm | B::MlpNorm | B::QueryNorm | B::KeyNorm) => Fill::Constant(1.0),
             Slot::Block(_, B::Query) => Fill::Random(SCORE_STD * unit(spec.hidden)),
             Slot::Block(_, B::Key | B::Value | B::Gate | B::Up) => Fill::Random(unit(spec.hidden)),
-            Slot::Block(block, B::Output) => {
-                Fill::Random(branch(block) * unit(spec.attention.heads * spec.attention.head_dim))
+            Slot::Block(block, B::Output) => Fill::Random(branch(block) * unit(spec.heads.query * spec.heads.dim)),
+            Slot::Block(block, B::Down) => {
+                Fill::Random(MLP_GAIN * branch(block) * unit(spec.blocks[block].mlp.intermediate))
             }
-            Slot::Block(block, B::Down) => Fill::Random(MLP_GAIN * branch(block) * unit(spec.mlp.intermediate)),
             Slot::Block(_, B::QueryBias | B::KeyBias | B::ValueBias) => Fill::Random(BIAS_STD),
-            Slot::Block(_, B::OutputBias | B::GateBias | B::UpBias | B::DownBias) => Fill::Constant(0.0),
+            // The shapes above have no others.
+            _ => Fill::Constant(0.0),
         }
     }
 }

@@ -62,7 +62,7 @@ pub enum Wanted {
     Last,
     /// Logits of every row.
     All,
-    /// What the head would read of every row, `[hidden]`, and no logits.
+    /// What the head would read of every row, as wide as the embedding, and no logits.
     Hidden,
 }
 
@@ -75,7 +75,7 @@ pub struct NetworkInfo {
     pub dtype: &'static str,
     /// Name of the kernel set in use, for example `avx2`.
     pub kernel: &'static str,
-    /// Weights that every row is multiplied with.
+    /// Weights that every row is multiplied with; of experts those that it takes.
     pub weights: usize,
     /// Bytes of the packed weights, scales included.
     pub weight_bytes: usize,

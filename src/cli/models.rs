@@ -139,7 +139,7 @@ fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         description,
         license,
         architecture: model.spec.architecture.to_owned(),
-        layers: model.spec.layers,
+        layers: model.spec.blocks.len(),
         hidden: model.spec.hidden,
         vocab: model.spec.vocab_size,
         context: model.spec.context,

@@ -1,5 +1,6 @@
 //! The weights of a model as bytes: safetensors files, single or sharded, mapped into memory.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -32,12 +33,26 @@ impl TensorType {
 }
 
 /// One tensor of a checkpoint: little-endian elements in row-major order, at no particular alignment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tensor<'a> {
     /// Number format.
     pub dtype: TensorType,
     /// The elements.
-    pub bytes: &'a [u8],
+    pub bytes: Cow<'a, [u8]>,
+}
+
+impl Tensor<'_> {
+    /// A matrix with its rows of `columns` elements made columns.
+    pub fn transposed(&self, columns: usize) -> Tensor<'static> {
+        let size = self.dtype.size();
+        let mut bytes = Vec::with_capacity(self.bytes.len());
+        for column in 0..columns {
+            for row in self.bytes.chunks_exact(columns * size) {
+                bytes.extend_from_slice(&row[column * size..(column + 1) * size]);
+            }
+        }
+        Tensor { dtype: self.dtype, bytes: bytes.into() }
+    }
 }
 
 /// The table of a checkpoint's tensors, over the bytes of its files.
@@ -76,12 +91,7 @@ impl Checkpoint {
         }
         let index = folder.join("model.safetensors.index.json");
         if !index.exists() {
-            return Err(ModelError::Missing {
-                path: single,
-                need: "the folder has neither this file nor model.safetensors.index.json; other formats are not read, \
-                       get the safetensors files of the model"
-                    .into(),
-            });
+            return Err(ModelError::Missing { path: single, need: instead(folder) });
         }
         for shard in shards(&index)? {
             let path = folder.join(&shard);
@@ -131,6 +141,11 @@ impl Checkpoint {
         Ok(())
     }
 
+    /// Whether there is a tensor `name`.
+    pub fn has(&self, name: &str) -> bool {
+        self.tensors.contains_key(name)
+    }
+
     /// The tensor `name`, which must have the given shape.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor<'_>, ModelError> {
         let expected = || format!("F32, F16 or BF16 of shape {shape:?}");
@@ -156,8 +171,20 @@ impl Checkpoint {
         if entry.shape != shape || bytes.len() != shape.iter().product::<usize>() * dtype.size() {
             return Err(error(&source.path, found()));
         }
-        Ok(Tensor { dtype, bytes })
+        Ok(Tensor { dtype, bytes: bytes.into() })
     }
+}
+
+/// What to do about a folder without safetensors files.
+fn instead(folder: &Path) -> String {
+    let has = |file: &str| folder.join(file).exists();
+    if has("pytorch_model.bin") || has("pytorch_model.bin.index.json") {
+        return "the folder has the weights as pytorch_model.bin, which is a program rather than data and is never run; \
+                write them as safetensors with `python -c \"from transformers import AutoModelForCausalLM as M; \
+                M.from_pretrained('FOLDER').save_pretrained('FOLDER')\"`, or get a version of the model that has them"
+            .into();
+    }
+    "the folder has neither this file nor model.safetensors.index.json; get the safetensors files of the model".into()
 }
 
 impl Bytes {

@@ -1,54 +1,110 @@
 //! `config.json` to [`ModelSpec`].
 
+mod rotary;
+
 use std::path::Path;
 
 use super::ModelError;
-use super::arch::{self, Architecture, Switch};
+use super::arch::{self, Architecture, Positions, Switch, Value};
 use super::fields::{self, Fields};
-use super::spec::{Activation, Attention, Mlp, ModelSpec, Norm, Position, Rotary, RotaryScaling, Wiring};
+use super::spec::{Activation, Attention, Block, Embedding, Head, Heads, Mlp, ModelSpec, Norm};
+
+pub(super) use rotary::rotary_of;
+
+/// Most blocks, and most experts of a block, that are believed: each takes memory before a tensor is looked
+/// for.
+const MAX_PARTS: usize = 1024;
 
 /// Reads `bytes`, the content of the `config.json` at `path`.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     let map = fields::parse(path, bytes)?;
     let fields = Fields::new(path, &map);
-    let arch = architecture(fields)?;
+    read_as(architecture(fields)?, fields)
+}
+
+/// Reads the fields of a configuration of `arch`.
+pub fn read_as(arch: &Architecture, fields: Fields<'_>) -> Result<ModelSpec, ModelError> {
+    refuse(arch, fields)?;
     let on = |switch| match switch {
         Switch::Always => Ok(true),
         Switch::Never => Ok(false),
         Switch::Field(field) => Ok(fields.flag(field)?.unwrap_or(false)),
+        Switch::Unless(field) => Ok::<_, ModelError>(fields.flag(field)?.unwrap_or(true)),
     };
-    if let Switch::Field(field) = arch.window
-        && on(arch.window)?
-    {
-        return Err(fields.error(field, "false: attention windows are not supported"));
+    let names = arch.fields;
+    let hidden = fields.required_size(names.hidden)?;
+    let layers = fields.required_size(names.layers)?;
+    if layers > MAX_PARTS {
+        return Err(fields.error(names.layers, &format!("a whole number up to {MAX_PARTS}")));
     }
-    let hidden = fields.required_size("hidden_size")?;
-    let context = fields.required_size("max_position_embeddings")?;
-    Ok(ModelSpec {
-        architecture: arch.name,
-        hidden,
-        layers: fields.required_size("num_hidden_layers")?,
-        vocab_size: fields.required_size("vocab_size")?,
-        context,
-        norm: Norm::Rms { eps: fields.positive("rms_norm_eps")?.unwrap_or(1e-6) as f32 },
-        position: Position::Rotary(rotary(fields, context)?),
+    let heads = heads(arch, fields, hidden)?;
+    let mut context = fields.required_size(names.context)?;
+    let (rotary, positions) = match arch.positions {
+        Positions::Learned(from) => (None, Some(from)),
+        Positions::Rotary { share, interleaved } => {
+            let (mut rotary, longest) = rotary::read(arch, fields, context, (heads.dim, share))?;
+            rotary.interleaved = interleaved;
+            context = longest;
+            (Some(rotary), None)
+        }
+    };
+    let block = Block {
+        wiring: arch.wiring,
+        residual_scale: 1.0,
         attention: Attention {
             qkv_bias: on(arch.qkv_bias)?,
             output_bias: on(arch.output_bias)?,
             qk_norm: on(arch.qk_norm)?,
-            ..heads(fields, hidden)?
+            rotary,
+            window: if on(arch.window)? { window(arch, fields)? } else { None },
+            scale: (heads.dim as f32).sqrt().recip(),
+            soft_cap: None,
         },
-        wiring: Wiring::SequentialPreNorm,
         mlp: Mlp {
-            intermediate: fields.required_size("intermediate_size")?,
-            activation: activation(fields)?,
+            intermediate: match fields.size(names.intermediate)? {
+                None if names.four_times => 4 * hidden,
+                None => fields.required_size(names.intermediate)?,
+                Some(size) => size,
+            },
+            activation: activation(fields, names.activation, arch.activation)?,
+            gated: arch.gated,
             bias: on(arch.mlp_bias)?,
+            experts: None,
         },
-        tied: fields.flag("tie_word_embeddings")?.unwrap_or(false),
+    };
+    let mut spec = ModelSpec {
+        architecture: arch.name,
+        hidden,
+        vocab_size: fields.required_size("vocab_size")?,
+        context,
+        embedding: Embedding { width: hidden, scale: 1.0, positions },
+        heads,
+        norm: Norm { kind: arch.norm, eps: fields.positive(names.eps)?.unwrap_or(arch.eps) as f32 },
+        blocks: vec![block; layers],
+        final_norm: true,
+        head: Head {
+            tied: fields.flag("tie_word_embeddings")?.unwrap_or(arch.tied),
+            bias: on(arch.head_bias)?,
+            scale: 1.0,
+            soft_cap: None,
+        },
         bos: fields.ids("bos_token_id")?.and_then(|ids| ids.first().copied()),
         eos: fields.ids("eos_token_id")?.unwrap_or_default(),
         names: arch.names,
-    })
+    };
+    layer_types(fields, &mut spec)?;
+    (arch.adjust)(fields, &mut spec)?;
+    for block in &mut spec.blocks {
+        // A window that reaches as far as the context is none.
+        block.attention.window = block.attention.window.filter(|&window| window < context);
+        if let Some(experts) = block.mlp.experts
+            && (experts.count > MAX_PARTS || experts.used > experts.count)
+        {
+            let expected = format!("no more than the number of experts, and these up to {MAX_PARTS}");
+            return Err(fields.error("num_experts_per_tok", &expected));
+        }
+    }
+    Ok(spec)
 }
 
 fn architecture(fields: Fields<'_>) -> Result<&'static Architecture, ModelError> {
@@ -63,96 +119,76 @@ fn architecture(fields: Fields<'_>) -> Result<&'static Architecture, ModelError>
     found.copied().ok_or_else(|| fields.error(field, &format!("one of the supported architectures: {}", known())))
 }
 
-fn heads(fields: Fields<'_>, hidden: usize) -> Result<Attention, ModelError> {
-    let heads = fields.required_size("num_attention_heads")?;
-    let kv_heads = fields.size("num_key_value_heads")?.unwrap_or(heads);
-    if !heads.is_multiple_of(kv_heads) {
-        return Err(fields.error("num_key_value_heads", &format!("a divisor of `num_attention_heads`, {heads}")));
+/// Refuses values that change what a model computes in ways that aren't supported.
+fn refuse(arch: &Architecture, fields: Fields<'_>) -> Result<(), ModelError> {
+    if fields.get("quantization_config").is_some() {
+        let expected = "nothing: of quantised models only GGUF files are read; get the model's original weights";
+        return Err(fields.error("quantization_config", expected));
     }
-    let head_dim = match fields.size("head_dim")? {
-        Some(head_dim) => head_dim,
-        None if hidden.is_multiple_of(heads) => hidden / heads,
-        None => return Err(fields.error("num_attention_heads", &format!("a divisor of `hidden_size`, {hidden}"))),
-    };
-    if !head_dim.is_multiple_of(2) {
-        return Err(fields.error("head_dim", &format!("an even head width (it is {head_dim})")));
-    }
-    Ok(Attention { heads, kv_heads, head_dim, qkv_bias: false, output_bias: false, qk_norm: false })
-}
-
-fn activation(fields: Fields<'_>) -> Result<Activation, ModelError> {
-    match fields.text("hidden_act")? {
-        Some("silu") => Ok(Activation::Silu),
-        _ => Err(fields.error("hidden_act", "\"silu\"")),
-    }
-}
-
-/// Rotary settings stand either in `rope_theta` and `rope_scaling`, or in `rope_parameters`; the kind of
-/// scaling is called `rope_type` or, in older files, `type`.
-fn rotary(fields: Fields<'_>, context: usize) -> Result<Rotary, ModelError> {
-    if fields.positive("partial_rotary_factor")?.is_some_and(|factor| (factor - 1.0).abs() > f64::EPSILON) {
-        return Err(fields.error("partial_rotary_factor", "1"));
-    }
-    let outer_base = fields.positive("rope_theta")?;
-    let nested = match fields.object("rope_parameters", "rope_parameters.")? {
-        Some(nested) => Some(nested),
-        None => fields.object("rope_scaling", "rope_scaling.")?,
-    };
-    let Some(nested) = nested else {
-        return Ok(Rotary { base: outer_base.unwrap_or(10_000.0), scaling: RotaryScaling::None });
-    };
-    let base = nested.positive("rope_theta")?.or(outer_base).unwrap_or(10_000.0);
-    let (kind_field, kind) = match nested.text("rope_type")? {
-        Some(kind) => ("rope_type", kind),
-        None => ("type", nested.text("type")?.unwrap_or("default")),
-    };
-    let original_context = || Ok(nested.positive("original_max_position_embeddings")?.unwrap_or(context as f64));
-    let scaling = match kind {
-        "default" => RotaryScaling::None,
-        "linear" => RotaryScaling::Linear { factor: nested.required_positive("factor")? },
-        "llama3" => llama3(nested)?,
-        "yarn" => yarn(nested, original_context()?)?,
-        _ => return Err(nested.error(kind_field, "one of \"default\", \"linear\", \"llama3\", \"yarn\"")),
-    };
-    Ok(Rotary { base, scaling })
-}
-
-fn llama3(fields: Fields<'_>) -> Result<RotaryScaling, ModelError> {
-    let low_freq_factor = fields.required_positive("low_freq_factor")?;
-    let high_freq_factor = fields.required_positive("high_freq_factor")?;
-    if high_freq_factor <= low_freq_factor {
-        return Err(fields.error("high_freq_factor", "more than `low_freq_factor`"));
-    }
-    Ok(RotaryScaling::Llama3 {
-        factor: fields.required_positive("factor")?,
-        low_freq_factor,
-        high_freq_factor,
-        original_context: fields.required_positive("original_max_position_embeddings")?,
-    })
-}
-
-fn yarn(fields: Fields<'_>, original_context: f64) -> Result<RotaryScaling, ModelError> {
-    let factor = fields.required_positive("factor")?;
-    // arXiv 2309.00071, section 3.4; `mscale` is the weight that later models give to the logarithm.
-    let temperature = |mscale: f64| if factor <= 1.0 { 1.0 } else { 0.1 * mscale * factor.ln() + 1.0 };
-    let attention_factor =
-        match (fields.positive("attention_factor")?, fields.positive("mscale")?, fields.positive("mscale_all_dim")?) {
-            (Some(given), _, _) => given,
-            (None, Some(mscale), Some(all)) => temperature(mscale) / temperature(all),
-            (None, _, _) => temperature(1.0),
+    for (field, only) in arch.only {
+        let expected = match *only {
+            Value::Flag(flag) => fields.flag(field)?.filter(|&found| found != flag).map(|_| flag.to_string()),
+            Value::Text(text) => fields.text(field)?.filter(|&found| found != text).map(|_| format!("{text:?}")),
         };
-    Ok(RotaryScaling::Yarn {
-        factor,
-        original_context,
-        beta_fast: fields.positive("beta_fast")?.unwrap_or(32.0),
-        beta_slow: fields.positive("beta_slow")?.unwrap_or(1.0),
-        attention_factor,
-    })
+        if let Some(expected) = expected {
+            return Err(fields.error(field, &format!("{expected}, the only value that is supported")));
+        }
+    }
+    Ok(())
+}
+
+fn heads(arch: &Architecture, fields: Fields<'_>, hidden: usize) -> Result<Heads, ModelError> {
+    let query = fields.required_size(arch.fields.heads)?;
+    let kv = fields.size(arch.fields.kv_heads)?.unwrap_or(query);
+    if !query.is_multiple_of(kv) {
+        let expected = format!("a divisor of `{}`, {query}", arch.fields.heads);
+        return Err(fields.error(arch.fields.kv_heads, &expected));
+    }
+    let dim = match fields.size("head_dim")? {
+        Some(dim) => dim,
+        None if hidden.is_multiple_of(query) => hidden / query,
+        None => {
+            let expected = format!("a divisor of `{}`, {hidden}", arch.fields.hidden);
+            return Err(fields.error(arch.fields.heads, &expected));
+        }
+    };
+    Ok(Heads { query, kv, dim })
+}
+
+/// The nonlinearity that stands in `field`, or else `default`.
+pub(super) fn activation(fields: Fields<'_>, field: &str, default: Option<&str>) -> Result<Activation, ModelError> {
+    match fields.text(field)?.or(default) {
+        Some("silu" | "swish") => Ok(Activation::Silu),
+        Some("gelu" | "gelu_python") => Ok(Activation::Gelu),
+        Some("gelu_new" | "gelu_pytorch_tanh" | "gelu_fast") => Ok(Activation::GeluTanh),
+        Some("relu") => Ok(Activation::Relu),
+        _ => Err(fields.error(field, "one of \"silu\", \"gelu\", \"gelu_new\", \"gelu_pytorch_tanh\", \"relu\"")),
+    }
+}
+
+fn window(arch: &Architecture, fields: Fields<'_>) -> Result<Option<usize>, ModelError> {
+    let default = arch.default_window.filter(|_| !fields.is_null("sliding_window"));
+    Ok(fields.size("sliding_window")?.or(default))
+}
+
+/// Takes the window from the blocks that `layer_types` says see everything.
+fn layer_types(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let Some(types) = fields.texts("layer_types")? else { return Ok(()) };
+    let known = ["full_attention", "sliding_attention"];
+    if types.len() != spec.blocks.len() || types.iter().any(|kind| !known.contains(kind)) {
+        let expected = format!("{} times \"full_attention\" or \"sliding_attention\"", spec.blocks.len());
+        return Err(fields.error("layer_types", &expected));
+    }
+    for (block, kind) in spec.blocks.iter_mut().zip(types) {
+        block.attention.window = block.attention.window.filter(|_| kind == "sliding_attention");
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::spec::{Rotary, RotaryScaling};
 
     fn config(extra: &str) -> String {
         format!(
@@ -165,33 +201,68 @@ mod tests {
         read(Path::new("dir/config.json"), text.as_bytes())
     }
 
-    fn scaling(extra: &str) -> RotaryScaling {
-        let Position::Rotary(rotary) = read_text(&config(extra)).expect("a readable configuration").position;
-        rotary.scaling
+    fn rotary(extra: &str) -> Rotary {
+        let spec = read_text(&config(extra)).expect("a readable configuration");
+        spec.blocks[0].attention.rotary.clone().expect("rotary positions")
+    }
+
+    fn windows(text: &str) -> Vec<Option<usize>> {
+        let spec = read_text(text).expect("readable");
+        spec.blocks.iter().map(|block| block.attention.window).collect()
     }
 
     #[test]
     fn absent_and_null_fields_have_the_reference_defaults() {
         let spec = read_text(&config(r#","rope_scaling":null,"head_dim":null"#)).expect("readable");
-        assert_eq!((spec.attention.kv_heads, spec.attention.head_dim), (4, 16));
-        assert_eq!(spec.position, Position::Rotary(Rotary { base: 10_000.0, scaling: RotaryScaling::None }));
-        assert!(!spec.tied && !spec.mlp.bias && spec.eos.is_empty());
+        assert_eq!(spec.heads, Heads { query: 4, kv: 4, dim: 16 });
+        let plain = Rotary { dims: 16, interleaved: false, base: 10_000.0, scaling: RotaryScaling::None };
+        assert_eq!(spec.blocks[1].attention.rotary, Some(plain));
+        assert!(!spec.head.tied && !spec.blocks[0].mlp.bias && spec.eos.is_empty());
     }
 
     #[test]
     fn both_spellings_of_rotary_settings_mean_the_same() {
         let linear = RotaryScaling::Linear { factor: 4.0 };
+        let scaling = |extra| rotary(extra).scaling;
         assert_eq!(scaling(r#","rope_scaling":{"type":"linear","factor":4.0}"#), linear);
         assert_eq!(scaling(r#","rope_scaling":{"rope_type":"linear","factor":4}"#), linear);
         assert_eq!(scaling(r#","rope_parameters":{"rope_type":"linear","factor":4,"rope_theta":5e5}"#), linear);
-        let spec = read_text(&config(r#","rope_parameters":{"rope_type":"default","rope_theta":5e5}"#)).expect("ok");
-        assert_eq!(spec.position, Position::Rotary(Rotary { base: 5e5, scaling: RotaryScaling::None }));
+        let plain = rotary(r#","rope_parameters":{"rope_type":"default","rope_theta":5e5}"#);
+        assert_eq!((plain.base, plain.scaling), (5e5, RotaryScaling::None));
+        assert_eq!(rotary(r#","partial_rotary_factor":0.5"#).dims, 8);
+        assert_eq!(rotary(r#","rope_parameters":{"partial_rotary_factor":0.25}"#).dims, 4);
+    }
+
+    #[test]
+    fn scaling_that_depends_on_the_length_of_a_text_holds_up_to_the_original_context() {
+        let dynamic = read_text(&config(r#","rope_scaling":{"type":"dynamic","factor":2}"#)).expect("readable");
+        assert_eq!((dynamic.context, rotary("").scaling), (128, RotaryScaling::None));
+        let factors = "[1,1,1,1,1,1,1,2.5]";
+        let long = format!(
+            r#","original_max_position_embeddings":32,"rope_scaling":{{"type":"longrope","short_factor":{factors},"long_factor":{factors}}}"#
+        );
+        let spec = read_text(&config(&long)).expect("readable");
+        assert_eq!(spec.context, 32);
+        let RotaryScaling::PerFrequency { factors, attention_factor } = rotary(&long).scaling else { panic!() };
+        assert!((factors[7] - 2.5).abs() < 1e-9 && (attention_factor - 1.4f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]
     fn unusable_values_are_sentences_that_name_file_and_field() {
         let cases = [
-            (config(r#","rope_scaling":{"type":"dynamic","factor":2}"#), "rope_scaling.type"),
+            (config(r#","rope_scaling":{"type":"ntk","factor":2}"#), "rope_scaling.type"),
+            (config(r#","rope_scaling":{"type":"longrope"}"#), "rope_scaling.short_factor"),
+            (config(r#","partial_rotary_factor":0.2"#), "partial_rotary_factor"),
+            (config(r#","quantization_config":{"bits":4}"#), "quantization_config"),
+            (config("").replace(r#""num_hidden_layers":2"#, r#""num_hidden_layers":99999"#), "num_hidden_layers"),
+            (config(r#","qk_layernorm":true"#).replace("Llama", "Phi"), "qk_layernorm"),
+            (config(r#","norm_type":"rms_norm""#).replace("Llama", "Starcoder2"), "norm_type"),
+            (config(r#","layer_types":["full_attention"]"#), "layer_types"),
+            (config(r#","layer_types":["full_attention","chunked_attention"]"#), "layer_types"),
+            (
+                config(r#","num_local_experts":2,"num_experts_per_tok":3"#).replace("Llama", "Mixtral"),
+                "num_experts_per_tok",
+            ),
             (config(r#","rope_scaling":{"rope_type":"linear"}"#), "rope_scaling.factor"),
             (config(r#","num_key_value_heads":3"#), "num_key_value_heads"),
             (config(r#","eos_token_id":"x""#), "eos_token_id"),
@@ -213,10 +284,23 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_is_switched_off_is_no_window() {
-        let qwen = config(r#","sliding_window":32,"use_sliding_window":false"#).replace("Llama", "Qwen2");
-        assert!(read_text(&qwen).expect("readable").attention.qkv_bias);
-        let message = read_text(&qwen.replace("false", "true")).expect_err("window").to_string();
-        assert!(message.contains("`use_sliding_window`"), "{message}");
+    fn windows_are_where_the_reference_has_them() {
+        let qwen = |extra: &str| config(extra).replace("Llama", "Qwen2");
+        assert_eq!(windows(&qwen(r#","sliding_window":32,"use_sliding_window":false"#)), [None, None]);
+        let on = r#","sliding_window":32,"use_sliding_window":true"#;
+        assert_eq!(windows(&qwen(&format!(r#"{on},"max_window_layers":1"#))), [None, Some(32)]);
+        assert_eq!(windows(&qwen(&format!(r#"{on},"max_window_layers":0"#))), [Some(32), Some(32)]);
+        assert_eq!(windows(&qwen(on)), [None, None], "28 blocks see everything");
+        let types = r#""layer_types":["sliding_attention","full_attention"]"#;
+        assert_eq!(windows(&qwen(&format!("{on},{types}"))), [Some(32), None]);
+        let mistral = |extra: &str| config(extra).replace("Llama", "Mistral");
+        assert_eq!(windows(&mistral(r#","sliding_window":32"#)), [Some(32), Some(32)]);
+        assert_eq!(windows(&mistral(r#","sliding_window":null"#)), [None, None]);
+        assert_eq!(windows(&mistral(r#","sliding_window":128"#)), [None, None], "as long as the context");
+        let long = |extra: &str| extra.replace(":128", ":8192");
+        assert_eq!(windows(&long(&mistral(""))), [Some(4096), Some(4096)]);
+        assert_eq!(windows(&long(&mistral(r#","sliding_window":null"#))), [None, None]);
+        let gemma = config(r#","sliding_window":16"#).replace("Llama", "Gemma2");
+        assert_eq!(windows(&gemma), [Some(16), None]);
     }
 }

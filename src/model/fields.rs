@@ -50,6 +50,11 @@ impl<'a> Fields<'a> {
         self.map.get(field).filter(|value| !value.is_null())
     }
 
+    /// Whether `field` is there and `null`.
+    pub fn is_null(&self, field: &str) -> bool {
+        self.map.get(field).is_some_and(Value::is_null)
+    }
+
     /// The nested object `field`; `prefix` is its name with a dot, for messages.
     pub fn object(&self, field: &str, prefix: &'a str) -> Result<Option<Fields<'a>>, ModelError> {
         match self.get(field) {
@@ -66,6 +71,11 @@ impl<'a> Fields<'a> {
             Some(size) if (1..=MAX_SIZE).contains(&size) => Ok(Some(size)),
             _ => Err(self.error(field, &format!("a whole number from 1 to {MAX_SIZE}"))),
         }
+    }
+
+    /// A whole number, 0 included; `None` where absent.
+    pub fn whole(&self, field: &str) -> Result<Option<usize>, ModelError> {
+        if self.get(field).is_some_and(|value| value.as_u64() == Some(0)) { Ok(Some(0)) } else { self.size(field) }
     }
 
     /// A size that has to be there.
@@ -103,6 +113,21 @@ impl<'a> Fields<'a> {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(self.error(field, "a text")),
         }
+    }
+
+    /// Numbers above 0; `None` where absent.
+    pub fn positives(&self, field: &str) -> Result<Option<Vec<f64>>, ModelError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        let one = |value: &Value| value.as_f64().filter(|number| number.is_finite() && *number > 0.0);
+        let all = value.as_array().and_then(|list| list.iter().map(one).collect());
+        all.map(Some).ok_or_else(|| self.error(field, "a list of numbers above 0"))
+    }
+
+    /// Texts; `None` where absent.
+    pub fn texts(&self, field: &str) -> Result<Option<Vec<&'a str>>, ModelError> {
+        let Some(value) = self.get(field) else { return Ok(None) };
+        let all = value.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
+        all.map(Some).ok_or_else(|| self.error(field, "a list of texts"))
     }
 
     /// Token ids: one number or a list of numbers; `None` where absent.

@@ -10,6 +10,7 @@ pub mod spec;
 pub mod tensors;
 pub mod tokenizer;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::files;
@@ -18,7 +19,7 @@ pub use checkpoint::{Checkpoint, Tensor, TensorType};
 pub use embedded::{DRAFT, MAIN};
 pub use error::ModelError;
 pub use spec::ModelSpec;
-pub use tensors::{BlockSlot, Slot};
+pub use tensors::{BlockSlot, Slot, Source};
 pub use tokenizer::{StreamDecoder, Tokenizer};
 
 /// Where the files of a model come from.
@@ -57,6 +58,8 @@ pub struct Model {
     pub eos: Vec<u32>,
     /// The weights as stored.
     pub checkpoint: Checkpoint,
+    /// What stands before the names of its tensors.
+    prefix: &'static str,
 }
 
 impl Model {
@@ -72,9 +75,35 @@ impl Model {
         Ok(model)
     }
 
-    /// The tensor in `slot`, with the shape that the configuration gives it.
+    /// Puts a model together.
+    fn new(name: String, spec: ModelSpec, tokenizer: Tokenizer, eos: Vec<u32>, checkpoint: Checkpoint) -> Self {
+        let names = spec.names;
+        let embedded = |prefix: &&&str| checkpoint.has(&format!("{prefix}{}", names.embedding));
+        let prefix = names.prefixes.iter().find(embedded).or(names.prefixes.first()).copied().unwrap_or_default();
+        Model { name, spec, tokenizer, eos, checkpoint, prefix }
+    }
+
+    /// The whole tensor that `slot` is in, as stored, checked against the configuration.
     pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
-        self.checkpoint.tensor(&self.spec.tensor_name(slot), &self.spec.shape(slot))
+        let source = self.spec.source(slot, self.prefix);
+        self.checkpoint.tensor(&source.name, &source.shape)
+    }
+
+    /// The outputs of `slot`, in runs of so many, one below the other.
+    pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
+        let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
+        let stored = self.checkpoint.tensor(&name, &shape)?;
+        let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, shape[0]) };
+        let each = stored.bytes.len() / all;
+        let runs = (0..outputs.count).map(|run| {
+            let at = (outputs.start + run * outputs.step) * each..;
+            let bytes = match &stored.bytes {
+                Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[at][..outputs.len * each]),
+                Cow::Owned(bytes) => Cow::Owned(bytes[at][..outputs.len * each].to_vec()),
+            };
+            (Tensor { dtype: stored.dtype, bytes }, outputs.len)
+        });
+        Ok(runs.collect())
     }
 
     /// Number of weights.
@@ -105,7 +134,7 @@ impl Model {
             Err(source) => return Err(ModelError::Io { path: generation_path, source }),
         };
         let eos = eos(&generation_path, generation.as_deref(), &spec)?;
-        Ok(Model { name, spec, tokenizer, eos, checkpoint: Checkpoint::open(folder)? })
+        Ok(Model::new(name, spec, tokenizer, eos, Checkpoint::open(folder)?))
     }
 
     fn from_embedded(files: &EmbeddedModel) -> Result<Model, ModelError> {
@@ -114,7 +143,7 @@ impl Model {
         let tokenizer = read_tokenizer(&path("tokenizer.json"), files.tokenizer, &spec)?;
         let eos = eos(&path("generation_config.json"), files.generation_config, &spec)?;
         let checkpoint = Checkpoint::from_static(&path("model.safetensors"), files.weights)?;
-        Ok(Model { name: files.name.into(), spec, tokenizer, eos, checkpoint })
+        Ok(Model::new(files.name.into(), spec, tokenizer, eos, checkpoint))
     }
 }
 

@@ -9,24 +9,22 @@ pub struct ModelSpec {
     pub architecture: &'static str,
     /// Width of the residual stream.
     pub hidden: usize,
-    /// Number of blocks.
-    pub layers: usize,
     /// Rows of the embedding and of the head; may be larger than the tokenizer's vocabulary.
     pub vocab_size: usize,
     /// Largest number of positions of a sequence.
     pub context: usize,
-    /// Normalisation before attention, before the MLP and before the head.
+    /// From a token and its position to the residual stream.
+    pub embedding: Embedding,
+    /// The attention heads, the same in every block.
+    pub heads: Heads,
+    /// Every norm over the residual stream.
     pub norm: Norm,
-    /// How positions enter.
-    pub position: Position,
-    /// The attention of every block.
-    pub attention: Attention,
-    /// How attention, MLP and residual stream hang together.
-    pub wiring: Wiring,
-    /// The MLP of every block.
-    pub mlp: Mlp,
-    /// The head is the embedding, transposed.
-    pub tied: bool,
+    /// The blocks in their order.
+    pub blocks: Vec<Block>,
+    /// There is a norm after the last block.
+    pub final_norm: bool,
+    /// From the residual stream to logits.
+    pub head: Head,
     /// Id that starts a text, if the model has one.
     pub bos: Option<u32>,
     /// Ids that end a text, as `config.json` has them.
@@ -35,26 +33,116 @@ pub struct ModelSpec {
     pub names: &'static TensorNames,
 }
 
+/// How a row of the residual stream begins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Embedding {
+    /// Width of a token's row; where it isn't `hidden`, a matrix leads to `hidden`, and one back before the
+    /// head.
+    pub width: usize,
+    /// Multiplies the token's row.
+    pub scale: f32,
+    /// A row is added for every position, from this row of the table on.
+    pub positions: Option<usize>,
+}
+
+/// The end of the network.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Head {
+    /// The head is the embedding, transposed.
+    pub tied: bool,
+    /// It has a bias.
+    pub bias: bool,
+    /// Multiplies the logits.
+    pub scale: f32,
+    /// Keeps logits inside of this: `cap * tanh(logit / cap)`.
+    pub soft_cap: Option<f32>,
+}
+
 /// Normalisation of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Norm {
+pub struct Norm {
+    /// The formula.
+    pub kind: NormKind,
+    /// Added to the mean square or the variance.
+    pub eps: f32,
+}
+
+/// Formula of a norm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormKind {
     /// `x / sqrt(mean(x^2) + eps) * weight` (RMS norm).
-    Rms {
-        /// Added to the mean square.
-        eps: f32,
-    },
+    Rms,
+    /// The same with `1 + weight`.
+    RmsPlusOne,
+    /// `(x - mean(x)) / sqrt(variance(x) + eps) * weight + bias` (`LayerNorm`).
+    Layer,
 }
 
-/// How positions enter the network.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Position {
-    /// Query and key are rotated by position, halves of the head against each other (`RoPE`).
-    Rotary(Rotary),
+/// Attention heads. Query `[query * dim, hidden]`, key and value `[kv * dim, hidden]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heads {
+    /// Query heads.
+    pub query: usize,
+    /// Key/value heads; divides `query`.
+    pub kv: usize,
+    /// Width of a head.
+    pub dim: usize,
 }
 
-/// Parameters of rotary positions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// One block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// How attention, MLP and residual stream hang together.
+    pub wiring: Wiring,
+    /// Multiplies what attention and MLP add to the residual stream.
+    pub residual_scale: f32,
+    /// Its attention.
+    pub attention: Attention,
+    /// Its MLP.
+    pub mlp: Mlp,
+}
+
+/// How the parts of a block hang together. Norms are numbered in the order in which they're applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wiring {
+    /// `x += attention(norm1(x)); x += mlp(norm2(x))`.
+    PreNorm,
+    /// `x = norm1(x + attention(x)); x = norm2(x + mlp(x))`.
+    PostNorm,
+    /// `x += norm2(attention(norm1(x))); x += norm4(mlp(norm3(x)))`.
+    Sandwich,
+    /// `x += attention(norm1(x)) + mlp(norm1(x))`.
+    Parallel,
+    /// `x += attention(norm1(x)) + mlp(norm2(x))`.
+    ParallelTwoNorms,
+}
+
+/// Attention of a block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attention {
+    /// Query, key and value have biases.
+    pub qkv_bias: bool,
+    /// The output projection has a bias.
+    pub output_bias: bool,
+    /// Query and key heads are normalised before they are rotated, with the model's norm.
+    pub qk_norm: bool,
+    /// Rotation of query and key by position.
+    pub rotary: Option<Rotary>,
+    /// A position sees this many, itself included; `None` for all before it.
+    pub window: Option<usize>,
+    /// Multiplies the scores.
+    pub scale: f32,
+    /// Keeps the scores inside of this: `cap * tanh(score / cap)`.
+    pub soft_cap: Option<f32>,
+}
+
+/// Rotary positions (`RoPE`): pairs of channels are rotated by position.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rotary {
+    /// Channels of a head that are rotated, the first ones; even.
+    pub dims: usize,
+    /// A channel's partner stands beside it, rather than `dims / 2` further on.
+    pub interleaved: bool,
     /// `rope_theta`.
     pub base: f64,
     /// How the frequencies are stretched for longer contexts.
@@ -62,7 +150,7 @@ pub struct Rotary {
 }
 
 /// Stretching of the rotary frequencies; formulas in `backend/cpu/rotary.rs`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RotaryScaling {
     /// As trained.
     None,
@@ -95,41 +183,39 @@ pub enum RotaryScaling {
         /// Multiplies sine and cosine.
         attention_factor: f64,
     },
+    /// Every frequency divided by a factor of its own (`LongRoPE`, arXiv 2402.13753).
+    PerFrequency {
+        /// `[dims / 2]`.
+        factors: Vec<f64>,
+        /// Multiplies sine and cosine.
+        attention_factor: f64,
+    },
 }
 
-/// Attention of a block. Query `[heads * head_dim, hidden]`, key and value `[kv_heads * head_dim, hidden]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Attention {
-    /// Query heads.
-    pub heads: usize,
-    /// Key/value heads; divides `heads`.
-    pub kv_heads: usize,
-    /// Width of a head.
-    pub head_dim: usize,
-    /// Query, key and value have biases.
-    pub qkv_bias: bool,
-    /// The output projection has a bias.
-    pub output_bias: bool,
-    /// Query and key heads are RMS-normalised before they are rotated.
-    pub qk_norm: bool,
-}
-
-/// How the parts of a block hang together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wiring {
-    /// `x += attention(norm(x)); x += mlp(norm(x))`.
-    SequentialPreNorm,
-}
-
-/// The MLP of a block: `down(activation(gate(x)) * up(x))`.
+/// The MLP of a block: `down(activation(gate(x)) * up(x))`, or `down(activation(up(x)))` without a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mlp {
-    /// Width between the projections.
+    /// Width between the projections, of each expert where there are experts.
     pub intermediate: usize,
-    /// The nonlinearity, applied to the gate.
+    /// The nonlinearity.
     pub activation: Activation,
-    /// Gate, up and down have biases.
+    /// There is a gate.
+    pub gated: bool,
+    /// All projections have biases.
     pub bias: bool,
+    /// There are several MLPs of this form, of which a router chooses a few for each row.
+    pub experts: Option<Experts>,
+}
+
+/// A mixture of experts: the weighted sum of the outputs of those with the largest router probabilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Experts {
+    /// Experts of a block.
+    pub count: usize,
+    /// Experts that a row takes.
+    pub used: usize,
+    /// Probabilities of those that a row takes are scaled so that they add up to 1.
+    pub normalised: bool,
 }
 
 /// A nonlinearity.
@@ -137,4 +223,10 @@ pub struct Mlp {
 pub enum Activation {
     /// `x / (1 + exp(-x))`.
     Silu,
+    /// `x / 2 * (1 + erf(x / sqrt(2)))`.
+    Gelu,
+    /// The same with `tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))` for the error function.
+    GeluTanh,
+    /// `max(x, 0)`.
+    Relu,
 }

@@ -1,25 +1,38 @@
-//! Which tensors a model consists of: slots, their shapes, and the names that checkpoints give them.
+//! Which tensors a model consists of: slots, their shapes, and where checkpoints keep them.
 
-use super::spec::ModelSpec;
+use super::spec::{Block, ModelSpec, NormKind, Wiring};
 
 /// A place for one tensor of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
-    /// Token embedding `[vocab_size, hidden]`.
+    /// Token embedding `[vocab_size, width]`.
     Embedding,
+    /// A row for every position `[offset + context, hidden]`.
+    Positions,
+    /// From the embedding's width to `hidden`.
+    ProjectIn,
+    /// Back.
+    ProjectOut,
     /// Weight of the norm before the head `[hidden]`.
     FinalNorm,
-    /// Head `[vocab_size, hidden]`; absent where it is tied to the embedding.
+    /// Its bias.
+    FinalNormBias,
+    /// Head `[vocab_size, width]`; absent where it is tied to the embedding.
     Head,
+    /// Its bias `[vocab_size]`.
+    HeadBias,
     /// A tensor of block number `.0`.
     Block(usize, BlockSlot),
+    /// A tensor of expert number `.1` of block number `.0`.
+    Expert(usize, usize, BlockSlot),
 }
 
-/// A place for one tensor of a block. Matrices are `[outputs, inputs]`, as checkpoints store them.
+/// A place for one tensor of a block. Matrices are `[outputs, inputs]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it; shapes stand in `ModelSpec::shape`")]
 pub enum BlockSlot {
     AttentionNorm,
+    AttentionNormBias,
     Query,
     Key,
     Value,
@@ -30,91 +43,273 @@ pub enum BlockSlot {
     OutputBias,
     QueryNorm,
     KeyNorm,
+    /// Of attention's output, where that is normalised.
+    AttentionOutputNorm,
     MlpNorm,
+    MlpNormBias,
+    Router,
     Gate,
     Up,
     Down,
     GateBias,
     UpBias,
     DownBias,
+    /// Of the MLP's output, where that is normalised.
+    MlpOutputNorm,
 }
 
-/// The names that a family of checkpoints gives to the slots.
+/// Where a family of checkpoints keeps the tensors. All names but the head's have a prefix in front of them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TensorNames {
+    /// The prefixes that occur; a checkpoint has the first with which it has an embedding.
+    pub prefixes: &'static [&'static str],
     /// Name of [`Slot::Embedding`].
     pub embedding: &'static str,
-    /// Name of [`Slot::FinalNorm`].
+    /// Name of [`Slot::Positions`].
+    pub positions: &'static str,
+    /// Names of [`Slot::ProjectIn`] and [`Slot::ProjectOut`].
+    pub projections: [&'static str; 2],
+    /// Name of [`Slot::FinalNorm`], without `.weight`.
     pub final_norm: &'static str,
-    /// Name of [`Slot::Head`].
+    /// Name of [`Slot::Head`], without `.weight`.
     pub head: &'static str,
     /// What stands before the number of a block.
     pub block: &'static str,
     /// What stands after the number of a block and a dot.
     pub in_block: &'static [(BlockSlot, &'static str)],
+    /// Tensors that hold several slots, by name and by the slots in question; others hold one.
+    pub fused: &'static [(BlockSlot, Fused)],
+    /// What stands before the number of an expert, after that of the block.
+    pub expert: &'static str,
+    /// What stands after the number of an expert and a dot.
+    pub in_expert: &'static [(BlockSlot, &'static str)],
+    /// Matrices of blocks are stored as `[inputs, outputs]`.
+    pub transposed: bool,
+}
+
+/// Which rows of a tensor with several slots are one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fused {
+    /// Slots one below the other; this is the one with this number, of so many.
+    Stacked(usize, usize),
+    /// Query, key and value one below the other; this is the one with this number.
+    Qkv(usize),
+    /// Groups of heads, each with parts of query, key and value in an order of its own.
+    QkvGroups {
+        /// Number of groups; `None` for one per head.
+        groups: Option<usize>,
+        /// Place of this slot in a group.
+        place: usize,
+    },
+}
+
+/// Where a slot is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Name of the tensor.
+    pub name: String,
+    /// Shape of the whole tensor, as stored.
+    pub shape: Vec<usize>,
+    /// It is stored as `[inputs, outputs]`.
+    pub transposed: bool,
+    /// Its outputs that are the slot: `count` runs of `len`, `step` apart, from `start` on.
+    pub outputs: Runs,
+}
+
+/// Runs of equal length at equal distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// Start of the first.
+    pub start: usize,
+    /// Length of each.
+    pub len: usize,
+    /// From the start of one to the next.
+    pub step: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl Runs {
+    fn one(start: usize, len: usize) -> Self {
+        Self { start, len, step: len, count: 1 }
+    }
+}
+
+impl Slot {
+    /// The slot of the same place in another block or expert; the block's number, if it has one.
+    fn in_block(self) -> Option<(usize, BlockSlot)> {
+        match self {
+            Self::Block(block, slot) | Self::Expert(block, _, slot) => Some((block, slot)),
+            _ => None,
+        }
+    }
+
+    /// Whether it's a matrix that rows are multiplied with and that may be stored in fewer bits. A router's
+    /// choice hangs on little, so it keeps all of them.
+    pub fn is_product(self) -> bool {
+        use BlockSlot as B;
+        match self {
+            Self::Embedding | Self::Head | Self::ProjectIn | Self::ProjectOut => true,
+            Self::Block(_, slot) | Self::Expert(_, _, slot) => {
+                matches!(slot, B::Query | B::Key | B::Value | B::Output | B::Gate | B::Up | B::Down)
+            }
+            Self::Positions | Self::FinalNorm | Self::FinalNormBias | Self::HeadBias => false,
+        }
+    }
 }
 
 impl ModelSpec {
     /// Every slot that a checkpoint of this model has to fill.
     pub fn slots(&self) -> Vec<Slot> {
-        use BlockSlot as B;
-        let mut in_block = vec![B::AttentionNorm, B::Query, B::Key, B::Value, B::Output];
-        in_block.extend([B::MlpNorm, B::Gate, B::Up, B::Down]);
-        if self.attention.qkv_bias {
-            in_block.extend([B::QueryBias, B::KeyBias, B::ValueBias]);
-        }
-        if self.attention.output_bias {
-            in_block.push(B::OutputBias);
-        }
-        if self.attention.qk_norm {
-            in_block.extend([B::QueryNorm, B::KeyNorm]);
-        }
-        if self.mlp.bias {
-            in_block.extend([B::GateBias, B::UpBias, B::DownBias]);
-        }
-        let mut slots = vec![Slot::Embedding, Slot::FinalNorm];
-        if !self.tied {
-            slots.push(Slot::Head);
-        }
-        for block in 0..self.layers {
-            slots.extend(in_block.iter().map(|&slot| Slot::Block(block, slot)));
+        let mut slots = vec![Slot::Embedding];
+        let mut add = |there: bool, more: &[Slot]| {
+            if there {
+                slots.extend(more);
+            }
+        };
+        add(self.embedding.positions.is_some(), &[Slot::Positions]);
+        add(self.embedding.width != self.hidden, &[Slot::ProjectIn, Slot::ProjectOut]);
+        add(self.final_norm, &[Slot::FinalNorm]);
+        add(self.final_norm && self.norm.kind == NormKind::Layer, &[Slot::FinalNormBias]);
+        add(!self.head.tied, &[Slot::Head]);
+        add(self.head.bias, &[Slot::HeadBias]);
+        for (number, block) in self.blocks.iter().enumerate() {
+            let (in_block, in_expert) = self.block_slots(block);
+            slots.extend(in_block.iter().map(|&slot| Slot::Block(number, slot)));
+            let experts = block.mlp.experts.map_or(0, |experts| experts.count);
+            for expert in 0..experts {
+                slots.extend(in_expert.iter().map(|&slot| Slot::Expert(number, expert, slot)));
+            }
         }
         slots
+    }
+
+    /// The slots of a block, and those of each of its experts.
+    fn block_slots(&self, block: &Block) -> (Vec<BlockSlot>, Vec<BlockSlot>) {
+        use BlockSlot as B;
+        let layer_norm = self.norm.kind == NormKind::Layer;
+        let two_norms = block.wiring != Wiring::Parallel;
+        let sandwich = block.wiring == Wiring::Sandwich;
+        let mut slots = vec![B::AttentionNorm, B::Query, B::Key, B::Value, B::Output];
+        let mut add = |there: bool, more: &[B]| {
+            if there {
+                slots.extend(more);
+            }
+        };
+        add(layer_norm, &[B::AttentionNormBias]);
+        add(two_norms, &[B::MlpNorm]);
+        add(two_norms && layer_norm, &[B::MlpNormBias]);
+        add(sandwich, &[B::AttentionOutputNorm, B::MlpOutputNorm]);
+        add(block.attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias]);
+        add(block.attention.output_bias, &[B::OutputBias]);
+        add(block.attention.qk_norm, &[B::QueryNorm, B::KeyNorm]);
+        let mut mlp = vec![B::Up, B::Down];
+        if block.mlp.gated {
+            mlp.insert(0, B::Gate);
+        }
+        if block.mlp.bias {
+            let biases = mlp.iter().map(|slot| match slot {
+                B::Gate => B::GateBias,
+                B::Up => B::UpBias,
+                _ => B::DownBias,
+            });
+            mlp.extend(biases.collect::<Vec<_>>());
+        }
+        if block.mlp.experts.is_some() {
+            slots.push(B::Router);
+            return (slots, mlp);
+        }
+        slots.extend(mlp);
+        (slots, Vec::new())
     }
 
     /// Shape of the tensor in `slot`.
     pub fn shape(&self, slot: Slot) -> Vec<usize> {
         use BlockSlot as B;
         let hidden = self.hidden;
-        let query = self.attention.heads * self.attention.head_dim;
-        let key = self.attention.kv_heads * self.attention.head_dim;
-        let inner = self.mlp.intermediate;
-        match slot {
-            Slot::Embedding | Slot::Head => vec![self.vocab_size, hidden],
-            Slot::FinalNorm | Slot::Block(_, B::AttentionNorm | B::MlpNorm | B::OutputBias | B::DownBias) => {
-                vec![hidden]
-            }
-            Slot::Block(_, B::Query) => vec![query, hidden],
-            Slot::Block(_, B::Key | B::Value) => vec![key, hidden],
-            Slot::Block(_, B::Output) => vec![hidden, query],
-            Slot::Block(_, B::QueryBias) => vec![query],
-            Slot::Block(_, B::KeyBias | B::ValueBias) => vec![key],
-            Slot::Block(_, B::QueryNorm | B::KeyNorm) => vec![self.attention.head_dim],
-            Slot::Block(_, B::Gate | B::Up) => vec![inner, hidden],
-            Slot::Block(_, B::Down) => vec![hidden, inner],
-            Slot::Block(_, B::GateBias | B::UpBias) => vec![inner],
+        let query = self.heads.query * self.heads.dim;
+        let key = self.heads.kv * self.heads.dim;
+        let Some((block, in_block)) = slot.in_block() else {
+            return match slot {
+                Slot::Positions => vec![self.context + self.embedding.positions.unwrap_or(0), hidden],
+                Slot::ProjectIn => vec![hidden, self.embedding.width],
+                Slot::ProjectOut => vec![self.embedding.width, hidden],
+                Slot::HeadBias => vec![self.vocab_size],
+                Slot::FinalNorm | Slot::FinalNormBias => vec![hidden],
+                _ => vec![self.vocab_size, self.embedding.width],
+            };
+        };
+        let mlp = self.blocks[block].mlp;
+        let inner = mlp.intermediate;
+        match in_block {
+            B::AttentionNorm
+            | B::AttentionNormBias
+            | B::AttentionOutputNorm
+            | B::MlpNorm
+            | B::MlpNormBias
+            | B::MlpOutputNorm
+            | B::OutputBias
+            | B::DownBias => vec![hidden],
+            B::Query => vec![query, hidden],
+            B::Key | B::Value => vec![key, hidden],
+            B::Output => vec![hidden, query],
+            B::QueryBias => vec![query],
+            B::KeyBias | B::ValueBias => vec![key],
+            B::QueryNorm | B::KeyNorm => vec![self.heads.dim],
+            B::Router => vec![mlp.experts.map_or(0, |experts| experts.count), hidden],
+            B::Gate | B::Up => vec![inner, hidden],
+            B::Down => vec![hidden, inner],
+            B::GateBias | B::UpBias => vec![inner],
         }
     }
 
-    /// Name of the tensor in `slot`.
-    pub fn tensor_name(&self, slot: Slot) -> String {
-        match slot {
-            Slot::Embedding => self.names.embedding.into(),
-            Slot::FinalNorm => self.names.final_norm.into(),
-            Slot::Head => self.names.head.into(),
-            Slot::Block(block, slot) => {
-                let name = self.names.in_block.iter().find(|(of, _)| *of == slot).map_or("?", |(_, name)| name);
-                format!("{}{block}.{name}", self.names.block)
+    /// Where the tensor in `slot` is kept, in a checkpoint with this prefix.
+    pub fn source(&self, slot: Slot, prefix: &str) -> Source {
+        let names = self.names;
+        let mut shape = self.shape(slot);
+        let whole = Runs::one(0, shape[0]);
+        let named = |name: String| Source { name, shape: shape.clone(), transposed: false, outputs: whole };
+        let find = |table: &[(BlockSlot, &'static str)], slot| {
+            table.iter().find(|(of, _)| *of == slot).map_or("?", |(_, name)| *name)
+        };
+        let name = match slot {
+            Slot::Embedding => return named(format!("{prefix}{}", names.embedding)),
+            Slot::Positions => return named(format!("{prefix}{}", names.positions)),
+            Slot::ProjectIn => return named(format!("{prefix}{}", names.projections[0])),
+            Slot::ProjectOut => return named(format!("{prefix}{}", names.projections[1])),
+            Slot::FinalNorm => return named(format!("{prefix}{}.weight", names.final_norm)),
+            Slot::FinalNormBias => return named(format!("{prefix}{}.bias", names.final_norm)),
+            Slot::Head => return named(format!("{}.weight", names.head)),
+            Slot::HeadBias => return named(format!("{}.bias", names.head)),
+            Slot::Block(block, slot) => format!("{prefix}{}{block}.{}", names.block, find(names.in_block, slot)),
+            Slot::Expert(block, expert, slot) => {
+                let (before, name) = (names.expert, find(names.in_expert, slot));
+                format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
+            }
+        };
+        let fused = slot.in_block().and_then(|(_, slot)| names.fused.iter().find(|(of, _)| *of == slot));
+        let mut outputs = whole;
+        if let Some((_, fused)) = fused {
+            (outputs, shape[0]) = self.part_of_fused(*fused, shape[0]);
+        }
+        let transposed = names.transposed && shape.len() == 2;
+        if transposed {
+            shape.reverse();
+        }
+        Source { name, shape, transposed, outputs }
+    }
+
+    /// The runs of a slot of `own` outputs, and the outputs of the whole tensor.
+    fn part_of_fused(&self, fused: Fused, own: usize) -> (Runs, usize) {
+        let query = self.heads.query * self.heads.dim;
+        let key = self.heads.kv * self.heads.dim;
+        match fused {
+            Fused::Stacked(number, of) => (Runs::one(number * own, own), of * own),
+            Fused::Qkv(number) => (Runs::one([0, query, query + key][number], own), query + 2 * key),
+            Fused::QkvGroups { groups, place } => {
+                let groups = groups.unwrap_or(self.heads.query);
+                let len = own / groups;
+                (Runs { start: place * len, len, step: 3 * len, count: groups }, 3 * own)
             }
         }
     }

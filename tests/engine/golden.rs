@@ -6,9 +6,13 @@
 
 use std::path::{Path, PathBuf};
 
+use super::toy::cases::{PLAIN, options};
+use super::toy::generate;
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::engine::{Engine, GenerateOptions, StopRules};
 use bass_tui::model::{Model, ModelFiles, Tokenizer};
+use bass_tui::sampling::Sampling;
 use safetensors::SafeTensors;
 use serde_json::Value;
 
@@ -101,6 +105,16 @@ fn check(case: &str) {
             logits = network.logits(0).to_vec();
         }
     }
+    if let Some(stop) = expected.get("stop") {
+        let prompt = ids(&expected["prompts"][stop["prompt"].as_str().expect("a name")]["input_ids"]);
+        let expected = ids(&stop["greedy_ids"]);
+        let ends = ids(&stop["eos_token_id"]);
+        let options =
+            GenerateOptions { stop: StopRules::default(), ..options(1, expected.len() + 40, PLAIN, Sampling::GREEDY) };
+        let (model, network) = load(case, Dtype::F32);
+        let mut engine = Engine::new(Box::new(network), model.tokenizer, ends, None);
+        assert_eq!(generate(&mut engine, &prompt, &options).ids[0], expected, "{case}: up to the end");
+    }
     let generation = json(&folder.join("generation_config.json"));
     assert_eq!(model.eos, [generation["eos_token_id"].as_u64().expect("one id") as u32], "{case}");
 }
@@ -121,7 +135,27 @@ cases! {
     qwen2_draft: "qwen2-draft",
     qwen2_sharded: "qwen2-sharded",
     qwen2_with_yarn_scaling: "qwen2-yarn",
+    qwen2_with_windows: "qwen2-sliding",
     qwen3: "qwen3",
+    codegen: "codegen",
+    gemma: "gemma",
+    gemma2: "gemma2",
+    gemma3: "gemma3",
+    gpt2: "gpt2",
+    gpt_bigcode_with_one_key: "gpt-bigcode-mqa",
+    gpt_bigcode_with_a_key_per_head: "gpt-bigcode-mha",
+    gpt_neox: "gpt-neox",
+    gpt_neox_one_after_the_other: "gpt-neox-sequential",
+    granite: "granite",
+    mistral_with_windows: "mistral-sliding",
+    mixtral: "mixtral",
+    opt_with_norms_before: "opt-pre",
+    opt_with_norms_after_and_projections: "opt-post-proj",
+    phi: "phi",
+    phi3: "phi3",
+    phi3_with_longrope: "phi3-longrope",
+    qwen3_moe: "qwen3-moe",
+    starcoder2_with_windows: "starcoder2",
 }
 
 #[test]
@@ -150,6 +184,13 @@ const TOKENIZERS: &[(&str, &str)] = &[
     ("llama-bias", "starcoder"),
     ("qwen2", "qwen2"),
     ("qwen2-sharded", "qwen2-4k"),
+    ("codegen", "codegen"),
+    ("gemma", "gemma"),
+    ("gpt2", "gpt2"),
+    ("gpt-neox", "gpt-neox"),
+    ("mistral-sliding", "llama-metaspace"),
+    ("opt-pre", "opt"),
+    ("phi3", "phi3"),
 ];
 
 fn tokenizer(case: &str) -> Tokenizer {

@@ -1,5 +1,6 @@
 //! Models, backends and the engine: exactness above all.
 
+mod architectures;
 mod batching;
 mod distribution;
 mod drafters;

@@ -77,6 +77,14 @@ fn missing_files_are_named() {
 }
 
 #[test]
+fn weights_that_are_a_pickle_are_not_loaded_but_explained() {
+    let folder = copy("llama-draft");
+    remove(&folder, "model.safetensors");
+    std::fs::write(folder.path().join("pytorch_model.bin"), "PK").expect("a writable copy");
+    assert_names(&error(&folder), &["model.safetensors", "pytorch_model.bin", "save_pretrained", "never run"]);
+}
+
+#[test]
 fn files_that_are_not_json_are_named() {
     for file in ["config.json", "tokenizer.json", "generation_config.json"] {
         let folder = copy("llama-draft");
@@ -94,11 +102,11 @@ fn unknown_architectures_and_settings_are_named_with_the_known_ones() {
     edit(&folder, "config.json", "LlamaForCausalLM", "MambaForCausalLM");
     assert_names(&error(&folder), &["config.json", "`architectures`", "MambaForCausalLM", "Qwen2ForCausalLM"]);
     let folder = copy("llama3");
-    edit(&folder, "config.json", "\"llama3\"", "\"longrope\"");
-    assert_names(&error(&folder), &["config.json", "`rope_scaling.rope_type`", "longrope", "\"yarn\""]);
+    edit(&folder, "config.json", "\"llama3\"", "\"ntk\"");
+    assert_names(&error(&folder), &["config.json", "`rope_scaling.rope_type`", "ntk", "\"yarn\""]);
     let folder = copy("qwen2-draft");
-    edit(&folder, "config.json", "\"use_sliding_window\": false", "\"use_sliding_window\": true");
-    assert_names(&error(&folder), &["config.json", "`use_sliding_window`"]);
+    edit(&folder, "config.json", "\"use_sliding_window\": false", "\"use_sliding_window\": \"yes\"");
+    assert_names(&error(&folder), &["config.json", "`use_sliding_window`", "yes"]);
     let folder = copy("llama-draft");
     edit(&folder, "generation_config.json", "2", "\"two\"");
     assert_names(&error(&folder), &["generation_config.json", "`eos_token_id`", "two"]);

@@ -48,7 +48,7 @@ pub(super) fn pass(network: &mut CpuNetwork, parts: &[(SeqId, usize, &[u32])], w
 }
 
 /// Logits of every position, one row per pass, nothing else in flight.
-fn one_by_one(network: &mut CpuNetwork, tokens: &[u32]) -> Vec<Bits> {
+pub(super) fn one_by_one(network: &mut CpuNetwork, tokens: &[u32]) -> Vec<Bits> {
     let seq = network.open(tokens.len()).expect("memory");
     let logits = (0..tokens.len())
         .map(|at| {

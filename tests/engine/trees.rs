@@ -40,9 +40,17 @@ fn after(network: &mut CpuNetwork, prompt: SeqId, text: &[u32]) -> Bits {
 #[test]
 fn a_path_of_a_tree_is_a_chain_to_the_bit() {
     let embedded = Model::load(&ModelFiles::Embedded(&MAIN)).expect("the embedded model");
-    for (model, dtype) in
-        [(&model("llama"), Dtype::F32), (&model("qwen2-sharded"), Dtype::Auto), (&embedded, Dtype::Int8)]
-    {
+    let (llama, qwen2) = (model("llama"), model("qwen2-sharded"));
+    // Windows in some layers, and experts.
+    let (gemma, mixtral) = (model("gemma2"), model("mixtral"));
+    let models = [
+        (&llama, Dtype::F32),
+        (&qwen2, Dtype::Auto),
+        (&embedded, Dtype::Int8),
+        (&gemma, Dtype::F32),
+        (&mixtral, Dtype::Auto),
+    ];
+    for (model, dtype) in models {
         // Around the border of a panel of positions, and of a chunk.
         for (shared, rows) in [(1, 12), (14, 24), (504, 20)] {
             let mut network = network(model, dtype, 1 + shared % 2);
@@ -231,7 +239,7 @@ fn hidden_states_do_not_depend_on_the_batch_and_give_the_logits() {
     network.set_len(forks[0], 39);
     pass(&mut network, &[(forks[0], 39, &text[39..])], Wanted::Last);
     assert!(network.hidden(0).is_empty(), "no hidden states were wanted");
-    let slot = if model.spec.tied { Slot::Embedding } else { Slot::Head };
+    let slot = if model.spec.head.tied { Slot::Embedding } else { Slot::Head };
     let head = model.tensor(slot).expect("a head").bytes;
     for (id, &logit) in network.logits(0).iter().enumerate().step_by(97) {
         let weights = head[id * last.len() * 4..].chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));

@@ -7,6 +7,10 @@
 //! 1805.02867), on the thread that computed them or, where few rows look back far, on one after several have
 //! computed them. So a row's result depends neither on the other rows, nor on threads, nor on where the
 //! border between the two regions lies.
+//!
+//! With a window a row's positions begin later. Those before, which other rows of its tile may see, have
+//! weight zero, and a product with zero leaves a sum as it is; chunks of which a row sees nothing are not
+//! merged.
 
 mod outcome;
 
@@ -17,6 +21,7 @@ use outcome::Outcome;
 
 use super::gemm::{Job, Kernels, Mode};
 use super::kv::Region;
+use super::ops;
 use super::pack::{F32x16, NR};
 use super::pool::{Parts, Pool};
 use crate::model::spec;
@@ -85,7 +90,8 @@ pub struct Attention<'a> {
     pub pool: &'a Pool,
     pub kernels: Kernels,
     /// Sizes.
-    pub spec: spec::Attention,
+    pub heads: spec::Heads,
+    pub spec: &'a spec::Attention,
     /// Number of the block.
     pub layer: usize,
     /// One for each thread of the pool.
@@ -110,8 +116,17 @@ const SUM_QUERIES: usize = 6;
 struct Tile {
     views: Range<usize>,
     rows: Range<usize>,
-    /// Largest number of positions that a row sees.
+    /// First position that a row sees.
+    first: usize,
+    /// The end of what a row sees.
     positions: usize,
+}
+
+impl Tile {
+    /// The chunks of which a row sees anything.
+    fn chunks(&self) -> Range<usize> {
+        self.first / CHUNK..self.positions.div_ceil(CHUNK)
+    }
 }
 
 impl Attention<'_> {
@@ -121,10 +136,10 @@ impl Attention<'_> {
     pub fn run(&self, views: &[View<'_>], input: &[f32], stride: usize, chunks: &mut Vec<f32>, out: &mut [f32]) {
         let tiles = self.tiles(views);
         let out = Parts::new(out);
-        let spec = self.spec;
-        let (kv_heads, group) = (spec.kv_heads, spec.heads / spec.kv_heads);
-        let work =
-            tiles.iter().map(|tile| tile.rows.len() * tile.positions).sum::<usize>() * spec.heads * spec.head_dim;
+        let heads = self.heads;
+        let (kv_heads, group) = (heads.kv, heads.query / heads.kv);
+        let seen = |tile: &Tile| tile.rows.len() * (tile.positions - tile.first);
+        let work = tiles.iter().map(seen).sum::<usize>() * heads.query * heads.dim;
         let units = tiles.len() * kv_heads;
         let of = |unit: usize| (&tiles[unit / kv_heads], unit % kv_heads);
         let inputs = |unit| {
@@ -134,7 +149,7 @@ impl Attention<'_> {
         // Each thread has its own, so the lock is always free.
         let scratch = |thread: usize| self.scratch[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let whole = |number: usize, thread: usize| inputs(number).run(&mut scratch(thread), &out);
-        let longest = tiles.iter().map(|tile| tile.positions.div_ceil(CHUNK)).max().unwrap_or(0);
+        let longest = tiles.iter().map(|tile| tile.chunks().len()).max().unwrap_or(0);
         if work < INLINE_WORK {
             (0..units).for_each(|number| whole(number, 0));
         } else if longest == 1 || units >= 2 * self.pool.threads() {
@@ -142,15 +157,15 @@ impl Attention<'_> {
         } else {
             // Too few units for all threads: every chunk is one.
             let most = tiles.iter().map(|tile| tile.rows.len() * group).max().unwrap_or(0);
-            let room = Outcome::len(most, spec.head_dim);
+            let room = Outcome::len(most, heads.dim);
             let memory = Parts::new(first(chunks, units * longest * room));
             let part = |number: usize, queries: usize| {
                 // SAFETY: every chunk is written by one unit, and read after all are done.
-                unsafe { memory.part(number * room, Outcome::len(queries, spec.head_dim)) }
+                unsafe { memory.part(number * room, Outcome::len(queries, heads.dim)) }
             };
             self.pool.run(units * longest, &|number, thread| {
-                let (unit, chunk) = (inputs(number / longest), number % longest);
-                if chunk * CHUNK < unit.tile.positions {
+                let unit = inputs(number / longest);
+                if let Some(chunk) = unit.tile.chunks().nth(number % longest) {
                     let queries = unit.queries();
                     unit.chunk(chunk, &mut scratch(thread), &mut Outcome::of(part(number, queries), queries));
                 }
@@ -159,7 +174,7 @@ impl Attention<'_> {
                 let unit = inputs(number);
                 let queries = unit.queries();
                 let mut merged = Outcome::of(part(number * longest, queries), queries);
-                for chunk in 1..unit.tile.positions.div_ceil(CHUNK) {
+                for chunk in 1..unit.tile.chunks().len() {
                     merged.merge(&Outcome::of(part(number * longest + chunk, queries), queries), self.scale());
                 }
                 unit.write(&merged, &out);
@@ -167,13 +182,18 @@ impl Attention<'_> {
         }
     }
 
-    /// Factor of the scores.
+    /// Factor of the scores in the softmax; capped ones have theirs already.
     fn scale(&self) -> f32 {
-        (self.spec.head_dim as f32).sqrt().recip()
+        if self.spec.soft_cap.is_some() { 1.0 } else { self.spec.scale }
+    }
+
+    /// The first position that is seen from `position`.
+    fn first_seen(&self, position: usize) -> usize {
+        self.spec.window.map_or(0, |window| (position + 1).saturating_sub(window))
     }
 
     fn tiles(&self, views: &[View<'_>]) -> Vec<Tile> {
-        let group = self.spec.heads / self.spec.kv_heads;
+        let group = self.heads.query / self.heads.kv;
         let mut tiles: Vec<Tile> = Vec::new();
         for (index, view) in views.iter().enumerate() {
             let mut rows = view.rows.clone();
@@ -184,14 +204,17 @@ impl Attention<'_> {
                         && tile.rows.len() < most
                         && (tile.views.end == index + 1 || view.same_prompt(&views[tile.views.start]))
                 });
-                let mut fresh = Tile { views: index..index, rows: rows.start..rows.start, positions: 0 };
+                let position = view.start + (rows.start - view.rows.start);
+                let first = self.first_seen(position);
+                let mut fresh = Tile { views: index..index, rows: rows.start..rows.start, first, positions: 0 };
                 let started = last.is_some();
                 let tile = last.unwrap_or(&mut fresh);
                 let taken = (most - tile.rows.len()).min(rows.len());
                 tile.views.end = index + 1;
                 tile.rows.end += taken;
                 rows.start += taken;
-                tile.positions = tile.positions.max(view.start + (rows.start - view.rows.start));
+                tile.first = tile.first.min(first);
+                tile.positions = tile.positions.max(position + taken);
                 if !started {
                     tiles.push(fresh);
                 }
@@ -214,7 +237,7 @@ struct Unit<'a> {
 impl Unit<'_> {
     /// Queries for each row and key/value head.
     fn group(&self) -> usize {
-        self.attention.spec.heads / self.attention.spec.kv_heads
+        self.attention.heads.query / self.attention.heads.kv
     }
 
     fn queries(&self) -> usize {
@@ -224,12 +247,13 @@ impl Unit<'_> {
     /// All chunks, one after the other.
     fn run(&self, scratch: &mut Scratch, out: &Parts<'_, f32>) {
         let queries = self.queries();
-        let len = Outcome::len(queries, self.attention.spec.head_dim);
+        let len = Outcome::len(queries, self.attention.heads.dim);
         let (mut merged, mut next) = (std::mem::take(&mut scratch.merged), std::mem::take(&mut scratch.chunk));
         {
             let mut merged = Outcome::of(first(&mut merged, len), queries);
-            self.chunk(0, scratch, &mut merged);
-            for chunk in 1..self.tile.positions.div_ceil(CHUNK) {
+            let mut chunks = self.tile.chunks();
+            chunks.by_ref().take(1).for_each(|chunk| self.chunk(chunk, scratch, &mut merged));
+            for chunk in chunks {
                 let mut next = Outcome::of(first(&mut next, len), queries);
                 self.chunk(chunk, scratch, &mut next);
                 merged.merge(&next, self.attention.scale());
@@ -242,8 +266,10 @@ impl Unit<'_> {
     /// Scores, softmax and weighted sums over one chunk of positions.
     fn chunk(&self, chunk: usize, scratch: &mut Scratch, to: &mut Outcome<'_>) {
         let (views, tile, group) = (self.views, self.tile, self.group());
-        let width = self.attention.spec.head_dim;
+        let width = self.attention.heads.dim;
         let (from, end) = (chunk * CHUNK, tile.positions.min((chunk + 1) * CHUNK));
+        // What is before this position no row sees.
+        let begin = from.max(tile.first);
         // Keys are read in panels: a panel that a chunk begins in the middle of has scores before the chunk's
         // first.
         let score_stride = NR + (end - from).next_multiple_of(NR) + NR;
@@ -255,12 +281,12 @@ impl Unit<'_> {
         let scores = first(scores, self.queries() * score_stride);
         let part = Part { attention: self.attention, head: self.head, score_stride, width, from };
         let layer = self.attention.layer;
-        let shared = views.first().and_then(|view| view.shared).filter(|(_, len)| *len > from);
+        let shared = views.first().and_then(|view| view.shared).filter(|(_, len)| *len > begin);
         let shared = shared.map(|(region, len)| Segment { region, layer, positions: 0..len });
 
         // Scores: the shared prompt once for all rows, then every sequence its own positions.
         if let Some(shared) = &shared {
-            part.scores(q, scores, shared, from..shared.positions.end.min(end));
+            part.scores(q, scores, shared, begin..shared.positions.end.min(end));
         }
         for (view, rows) in rows_of(views, tile) {
             let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
@@ -268,20 +294,27 @@ impl Unit<'_> {
             let scores = &mut scores[at.start * score_stride..at.end * score_stride];
             for segment in view.segments(layer) {
                 let Range { start, end: last } = segment.positions;
-                part.scores(q, scores, &segment, from.max(start)..end.min(last).min(seen(view, rows.end)));
+                part.scores(q, scores, &segment, begin.max(start)..end.min(last).min(seen(view, rows.end)));
             }
         }
 
         // The softmax, normalised at the end.
-        let scale = self.attention.scale();
+        let (scale, spec) = (self.attention.scale(), self.attention.spec);
         for (view, rows) in rows_of(views, tile) {
             for row in rows {
-                let seen = seen(view, row + 1).clamp(from, end) - from;
+                let last = seen(view, row + 1);
+                let seen = last.clamp(from, end) - from;
+                let unseen = self.attention.first_seen(last - 1).clamp(from, from + seen) - from;
                 for query in (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group {
                     let scores = &mut scores[query * score_stride + NR..][..seen];
+                    scores[(begin - from).min(unseen)..unseen].fill(0.0);
+                    let scores = &mut scores[unseen..];
+                    if let Some(cap) = spec.soft_cap {
+                        ops::soft_cap(scores, spec.scale, cap);
+                    }
                     let softmax = |scores: &mut [f32]| self.attention.kernels.softmax(scores, scale);
                     (to.max[query], to.norm[query]) =
-                        if seen == 0 { (f32::NEG_INFINITY, 0.0) } else { softmax(scores) };
+                        if scores.is_empty() { (f32::NEG_INFINITY, 0.0) } else { softmax(scores) };
                 }
             }
         }
@@ -290,13 +323,13 @@ impl Unit<'_> {
         let rows_at_once = (SUM_QUERIES / group).max(1);
         match &shared {
             Some(shared) => {
-                part.sum(scores, to.sums, Mode::Store, shared, from..shared.positions.end.min(end));
+                part.sum(scores, to.sums, Mode::Store, shared, begin..shared.positions.end.min(end));
             }
             None => to.sums.fill(0.0),
         }
         for (view, rows) in rows_of(views, tile) {
             for segment in view.segments(layer) {
-                let first = from.max(segment.positions.start);
+                let first = begin.max(segment.positions.start);
                 let last = end.min(segment.positions.end).max(first);
                 let limit = |row: usize| seen(view, row + 1).clamp(first, last);
                 for start in rows.clone().step_by(rows_at_once) {
@@ -317,8 +350,8 @@ impl Unit<'_> {
 
     /// Normalises the sums into the outputs.
     fn write(&self, merged: &Outcome<'_>, out: &Parts<'_, f32>) {
-        let (width, group) = (self.attention.spec.head_dim, self.group());
-        let row_width = self.attention.spec.heads * width;
+        let (width, group) = (self.attention.heads.dim, self.group());
+        let row_width = self.attention.heads.query * width;
         for (number, row) in self.tile.rows.clone().enumerate() {
             // SAFETY: every unit writes its own heads of its own rows.
             let out = unsafe { out.part(row * row_width + self.head * group * width, group * width) };

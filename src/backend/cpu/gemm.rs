@@ -18,6 +18,7 @@ use super::ops;
 use super::pack::{Bf16x16, F16x16, F32x16, NR, Packed, Panels};
 use super::pool::{Parts, Pool};
 use super::quantized::{self, InputBlock};
+use crate::model::spec::Activation;
 
 /// What happens to the outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub struct Kernels {
     bf16: unsafe fn(&Job<Bf16x16>),
     f16: unsafe fn(&Job<F16x16>),
     softmax: unsafe fn(&mut [f32], f32) -> (f32, f32),
-    silu_gate: unsafe fn(&[f32], &mut [f32]),
+    activate: unsafe fn(Activation, &[f32], &mut [f32]),
     /// Those for quantised weights.
     pub(super) quantized: quantized::Kernels,
 }
@@ -84,7 +85,7 @@ impl Kernels {
             bf16: portable::product,
             f16: portable::product,
             softmax: ops::softmax,
-            silu_gate: ops::silu_gate,
+            activate: ops::activate,
             quantized: quantized::Kernels::PORTABLE,
         }
     }
@@ -101,7 +102,7 @@ impl Kernels {
             bf16: avx2::product_bf16,
             f16: avx2::product_f16,
             softmax: avx2::softmax,
-            silu_gate: avx2::silu_gate,
+            activate: avx2::activate,
             quantized: quantized::Kernels::AVX2,
         })
     }
@@ -156,10 +157,10 @@ impl Kernels {
         unsafe { (self.softmax)(scores, scale) }
     }
 
-    /// [`ops::silu_gate`], compiled for this processor; the same to the bit.
-    pub(super) fn silu_gate(&self, gate_up: &[f32], out: &mut [f32]) {
+    /// [`ops::activate`], compiled for this processor; the same to the bit.
+    pub(super) fn activate(&self, activation: Activation, input: &[f32], out: &mut [f32]) {
         // SAFETY: as above.
-        unsafe { (self.silu_gate)(gate_up, out) }
+        unsafe { (self.activate)(activation, input, out) }
     }
 
     /// Runs a job on f32 panels.
@@ -304,13 +305,13 @@ mod tests {
             let w = values(seed ^ 1, outputs * inputs);
             let (bias, before) = (values(seed ^ 2, outputs), values(seed ^ 3, rows * outputs));
             let bytes: Vec<u8> = w.iter().flat_map(|&w| bf16::from_f32(w).to_le_bytes()).collect();
-            let tensor = Tensor { dtype: TensorType::Bf16, bytes: &bytes };
+            let tensor = Tensor { dtype: TensorType::Bf16, bytes: bytes.into() };
             let mode = if add { Mode::Add } else { Mode::Store };
             let mut results = Vec::new();
             for threads in [1, 3] {
                 let pool = Pool::new(threads);
                 for storage in [Storage::F32, Storage::Bf16, Storage::F16] {
-                    let weights = Packed::new(&pool, &Kernels::best(), &[(tensor, outputs)], inputs, storage).expect("memory");
+                    let weights = Packed::new(&pool, &Kernels::best(), &[(tensor.clone(), outputs)], inputs, storage).expect("memory");
                     let layer = Linear { weights: &weights, bias: with_bias.then_some(&bias[..]), mode };
                     for kernels in Kernels::available() {
                         let mut out = before.clone();

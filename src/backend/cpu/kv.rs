@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::pack::{Block, F32x16, NR, zeroed};
 use crate::backend::{BackendError, Rows, SeqId};
-use crate::model::spec::Attention;
+use crate::model::spec::Heads;
 
 /// Sizes of the K/V of one model.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +19,9 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Of a model with this many layers of this attention.
-    pub fn new(layers: usize, attention: Attention) -> Self {
-        Self { layers, heads: attention.kv_heads, head_dim: attention.head_dim }
+    /// Of a model with this many layers of these heads.
+    pub fn new(layers: usize, heads: Heads) -> Self {
+        Self { layers, heads: heads.kv, head_dim: heads.dim }
     }
 
     fn value_panels(self) -> usize {

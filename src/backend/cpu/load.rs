@@ -4,44 +4,61 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use super::gemm::Kernels;
+use super::ops::NormWeights;
 use super::pack::{self, Packed, Panels, Storage};
 use super::pool::Pool;
 use super::quantized::{Reader, SavedWeights};
 use crate::backend::{BackendError, Dtype};
-use crate::model::{BlockSlot, Model, Slot, TensorType};
+use crate::model::spec::{Block, Mlp, NormKind, Wiring};
+use crate::model::{BlockSlot, Model, ModelSpec, Slot, TensorType};
 
 /// All weights of a model, in the order of the kernels.
 pub struct Weights {
-    /// `[vocab_size, hidden]`.
+    /// `[vocab_size, width]`.
     pub embedding: Packed,
-    /// `[vocab_size, hidden]`; `None` where the embedding is the head.
+    /// A row for every position `[offset + context, hidden]`; none where positions are rotated.
+    pub positions: Vec<f32>,
+    /// From the embedding's width to `hidden`, and back; `None` where they are the same.
+    pub projections: Option<[Packed; 2]>,
+    /// `[vocab_size, width]`; `None` where the embedding is the head.
     pub head: Option<Packed>,
-    /// `[hidden]`.
-    pub final_norm: Vec<f32>,
+    /// `[vocab_size]`.
+    pub head_bias: Option<Vec<f32>>,
+    pub final_norm: Option<NormWeights>,
     pub blocks: Vec<BlockWeights>,
     /// How the matrices are stored; of int4 the embedding and the head are int8.
     pub storage: Storage,
 }
 
 pub struct BlockWeights {
-    /// `[hidden]`.
-    pub attention_norm: Vec<f32>,
+    pub attention_norm: NormWeights,
+    /// Of what attention adds.
+    pub attention_output_norm: Option<NormWeights>,
     /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`.
     pub qkv: Packed,
     /// Bias of `qkv`.
     pub qkv_bias: Option<Vec<f32>>,
     /// Norms of query and key heads, `[head_dim]` each.
-    pub qk_norm: Option<(Vec<f32>, Vec<f32>)>,
+    pub qk_norm: Option<(NormWeights, NormWeights)>,
     /// `[hidden, heads * head_dim]`.
     pub output: Packed,
     /// Bias of `output`.
     pub output_bias: Option<Vec<f32>>,
-    /// `[hidden]`.
-    pub mlp_norm: Vec<f32>,
-    /// Gate and up one below the other, `[2 * intermediate, hidden]`.
-    pub gate_up: Packed,
-    /// Bias of `gate_up`.
-    pub gate_up_bias: Option<Vec<f32>>,
+    /// `None` where the MLP reads what attention reads.
+    pub mlp_norm: Option<NormWeights>,
+    /// Of what the MLP adds.
+    pub mlp_output_norm: Option<NormWeights>,
+    /// Chooses experts, `[experts, hidden]` in f32; `None` where there is one MLP.
+    pub router: Option<Packed>,
+    /// The MLP, or the experts.
+    pub mlps: Vec<MlpWeights>,
+}
+
+pub struct MlpWeights {
+    /// Gate, if there is one, and up one below the other, `[1 or 2 * intermediate, hidden]`.
+    pub up: Packed,
+    /// Bias of `up`.
+    pub up_bias: Option<Vec<f32>>,
     /// `[hidden, intermediate]`.
     pub down: Packed,
     /// Bias of `down`.
@@ -74,11 +91,19 @@ impl Weights {
         // Four bits are too few where the errors go straight into the logits.
         let ends = Packer { storage: if storage == Storage::Int4 { Storage::Int8 } else { storage }, ..packer };
         let spec = &model.spec;
+        let projected = spec.embedding.width != spec.hidden;
         let weights = Self {
             embedding: ends.matrix(&[Slot::Embedding])?,
-            head: if spec.tied { None } else { Some(ends.matrix(&[Slot::Head])?) },
-            final_norm: packer.vector(&[Slot::FinalNorm])?,
-            blocks: (0..spec.layers).map(|block| packer.block(block)).collect::<Result<_, _>>()?,
+            positions: if spec.embedding.positions.is_some() { packer.vector(&[Slot::Positions])? } else { Vec::new() },
+            projections: if projected {
+                Some([ends.matrix(&[Slot::ProjectIn])?, ends.matrix(&[Slot::ProjectOut])?])
+            } else {
+                None
+            },
+            head: if spec.head.tied { None } else { Some(ends.matrix(&[Slot::Head])?) },
+            head_bias: packer.vector_if(spec.head.bias, &[Slot::HeadBias])?,
+            final_norm: if spec.final_norm { Some(packer.norm(Slot::FinalNorm, Slot::FinalNormBias)?) } else { None },
+            blocks: (0..spec.blocks.len()).map(|block| packer.block(block)).collect::<Result<_, _>>()?,
             storage,
         };
         let whole = found && reader.borrow().is_some();
@@ -90,7 +115,8 @@ impl Weights {
 
     /// All matrices, in the order in which they are packed.
     fn matrices(&self) -> impl Iterator<Item = &Packed> {
-        [&self.embedding].into_iter().chain(&self.head).chain(self.in_blocks())
+        let ends = [&self.embedding].into_iter().chain(self.projections.iter().flatten()).chain(&self.head);
+        ends.chain(self.blocks.iter().flat_map(BlockWeights::matrices))
     }
 
     /// Bytes of the packed matrices.
@@ -98,14 +124,24 @@ impl Weights {
         self.matrices().map(Packed::bytes).sum()
     }
 
-    /// Weights that every row is multiplied with.
-    pub fn multiplied(&self) -> usize {
+    /// Weights that every row is multiplied with; of experts those that it takes.
+    pub fn multiplied(&self, spec: &ModelSpec) -> usize {
+        let weights = |matrix: &Packed| matrix.inputs * matrix.outputs;
         let head = self.head.as_ref().unwrap_or(&self.embedding);
-        self.in_blocks().chain([head]).map(|matrix| matrix.inputs * matrix.outputs).sum()
+        let ends: usize = [head].into_iter().chain(self.projections.iter().flatten()).map(weights).sum();
+        let of_block = |(block, spec): (&BlockWeights, &Block)| {
+            let used = spec.mlp.experts.map_or(1, |experts| experts.used);
+            let mlp: usize = block.mlps.iter().take(used).flat_map(|mlp| [&mlp.up, &mlp.down]).map(weights).sum();
+            mlp + [&block.qkv, &block.output].into_iter().chain(&block.router).map(weights).sum::<usize>()
+        };
+        ends + self.blocks.iter().zip(&spec.blocks).map(of_block).sum::<usize>()
     }
+}
 
-    fn in_blocks(&self) -> impl Iterator<Item = &Packed> {
-        self.blocks.iter().flat_map(|b| [&b.qkv, &b.output, &b.gate_up, &b.down])
+impl BlockWeights {
+    fn matrices(&self) -> impl Iterator<Item = &Packed> {
+        let mlps = self.mlps.iter().flat_map(|mlp| [&mlp.up, &mlp.down]);
+        [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps)
     }
 }
 
@@ -113,7 +149,7 @@ impl Weights {
 fn lossless(model: &Model) -> Result<Storage, BackendError> {
     let mut found = None;
     for slot in model.spec.slots() {
-        if model.spec.shape(slot).len() == 2 {
+        if slot.is_product() {
             let storage = match model.tensor(slot)?.dtype {
                 TensorType::Bf16 => Storage::Bf16,
                 TensorType::F16 => Storage::F16,
@@ -147,10 +183,8 @@ impl Packer<'_> {
         let mut inputs = 0;
         let mut parts = Vec::new();
         for &slot in slots {
-            if let [rows, columns] = self.model.spec.shape(slot)[..] {
-                inputs = columns;
-                parts.push((self.model.tensor(slot)?, rows));
-            }
+            inputs = self.model.spec.shape(slot)[1];
+            parts.extend(self.model.outputs(slot)?);
         }
         Packed::new(self.pool, self.kernels, &parts, inputs, self.storage)
             .map_err(|bytes| BackendError::WeightMemory { bytes })
@@ -173,35 +207,76 @@ impl Packer<'_> {
         next.map(|quantised| Packed { outputs, inputs, panels: Panels::Quantized(quantised) })
     }
 
-    /// Vectors, one after the other.
+    /// Vectors, or the rows of matrices, one after the other.
     fn vector(&self, slots: &[Slot]) -> Result<Vec<f32>, BackendError> {
         let mut values = Vec::new();
         for &slot in slots {
-            let tensor = self.model.tensor(slot)?;
-            values.extend(pack::elements(tensor.dtype, tensor.bytes));
+            for (tensor, _) in self.model.outputs(slot)? {
+                values.extend(pack::elements(tensor.dtype, &tensor.bytes));
+            }
         }
         Ok(values)
     }
 
+    fn vector_if(&self, there: bool, slots: &[Slot]) -> Result<Option<Vec<f32>>, BackendError> {
+        if there { self.vector(slots).map(Some) } else { Ok(None) }
+    }
+
+    fn norm(&self, weight: Slot, bias: Slot) -> Result<NormWeights, BackendError> {
+        let kind = self.model.spec.norm.kind;
+        let mut weight = self.vector(&[weight])?;
+        if kind == NormKind::RmsPlusOne {
+            for weight in &mut weight {
+                *weight += 1.0;
+            }
+        }
+        Ok(NormWeights { weight, bias: self.vector_if(kind == NormKind::Layer, &[bias])?.unwrap_or_default() })
+    }
+
     fn block(&self, block: usize) -> Result<BlockWeights, BackendError> {
         use BlockSlot as B;
-        let (attention, mlp) = (self.model.spec.attention, self.model.spec.mlp);
-        let matrix = |slots: &[B]| self.matrix(&slots.iter().map(|&slot| Slot::Block(block, slot)).collect::<Vec<_>>());
-        let vector = |slots: &[B]| self.vector(&slots.iter().map(|&slot| Slot::Block(block, slot)).collect::<Vec<_>>());
-        let vector_if = |there: bool, slots: &[B]| if there { vector(slots).map(Some) } else { Ok(None) };
-        let qk_norm = if attention.qk_norm { Some((vector(&[B::QueryNorm])?, vector(&[B::KeyNorm])?)) } else { None };
+        let spec = &self.model.spec.blocks[block];
+        let of = |slots: &[B]| slots.iter().map(|&slot| Slot::Block(block, slot)).collect::<Vec<_>>();
+        let norm = |weight, bias| self.norm(Slot::Block(block, weight), Slot::Block(block, bias));
+        let norm_if =
+            |there: bool, weight, bias| if there { norm(weight, bias).map(Some) } else { Ok::<_, BackendError>(None) };
+        let sandwich = spec.wiring == Wiring::Sandwich;
+        let qk_norm = if spec.attention.qk_norm {
+            Some((norm(B::QueryNorm, B::QueryNorm)?, norm(B::KeyNorm, B::KeyNorm)?))
+        } else {
+            None
+        };
+        let exact = Packer { storage: Storage::F32, ..*self };
         Ok(BlockWeights {
-            attention_norm: vector(&[B::AttentionNorm])?,
-            qkv: matrix(&[B::Query, B::Key, B::Value])?,
-            qkv_bias: vector_if(attention.qkv_bias, &[B::QueryBias, B::KeyBias, B::ValueBias])?,
+            attention_norm: norm(B::AttentionNorm, B::AttentionNormBias)?,
+            attention_output_norm: norm_if(sandwich, B::AttentionOutputNorm, B::AttentionOutputNorm)?,
+            qkv: self.matrix(&of(&[B::Query, B::Key, B::Value]))?,
+            qkv_bias: self.vector_if(spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias]))?,
             qk_norm,
-            output: matrix(&[B::Output])?,
-            output_bias: vector_if(attention.output_bias, &[B::OutputBias])?,
-            mlp_norm: vector(&[B::MlpNorm])?,
-            gate_up: matrix(&[B::Gate, B::Up])?,
-            gate_up_bias: vector_if(mlp.bias, &[B::GateBias, B::UpBias])?,
-            down: matrix(&[B::Down])?,
-            down_bias: vector_if(mlp.bias, &[B::DownBias])?,
+            output: self.matrix(&of(&[B::Output]))?,
+            output_bias: self.vector_if(spec.attention.output_bias, &of(&[B::OutputBias]))?,
+            mlp_norm: norm_if(spec.wiring != Wiring::Parallel, B::MlpNorm, B::MlpNormBias)?,
+            mlp_output_norm: norm_if(sandwich, B::MlpOutputNorm, B::MlpOutputNorm)?,
+            router: if spec.mlp.experts.is_some() { Some(exact.matrix(&of(&[B::Router]))?) } else { None },
+            mlps: match spec.mlp.experts {
+                None => vec![self.mlp(spec.mlp, |slot| Slot::Block(block, slot))?],
+                Some(experts) => (0..experts.count)
+                    .map(|expert| self.mlp(spec.mlp, |slot| Slot::Expert(block, expert, slot)))
+                    .collect::<Result<_, _>>()?,
+            },
+        })
+    }
+
+    fn mlp(&self, spec: Mlp, slot: impl Fn(BlockSlot) -> Slot) -> Result<MlpWeights, BackendError> {
+        use BlockSlot as B;
+        let of = |slots: &[B]| slots.iter().map(|&of| slot(of)).collect::<Vec<_>>();
+        let (up, up_bias): (&[B], &[B]) =
+            if spec.gated { (&[B::Gate, B::Up], &[B::GateBias, B::UpBias]) } else { (&[B::Up], &[B::UpBias]) };
+        Ok(MlpWeights {
+            up: self.matrix(&of(up))?,
+            up_bias: self.vector_if(spec.bias, &of(up_bias))?,
+            down: self.matrix(&of(&[B::Down]))?,
+            down_bias: self.vector_if(spec.bias, &of(&[B::DownBias]))?,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod attention;
 mod cores;
+mod experts;
 mod gemm;
 mod kv;
 mod load;
@@ -22,13 +23,12 @@ use kv::{Region, Sequences, Shape, contract};
 use load::Weights;
 use pass::{Buffers, Node, Piece};
 use pool::Pool;
-use rotary::RotaryTable;
+use rotary::RotaryTables;
 
 use super::device::{Found, Loader};
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted, host,
 };
-use crate::model::spec::Position;
 use crate::model::{Model, ModelSpec};
 use crate::sampling::Accepted;
 
@@ -51,7 +51,7 @@ pub struct CpuNetwork {
     weights: Weights,
     pool: Pool,
     kernels: Kernels,
-    rotary: RotaryTable,
+    rotary: RotaryTables,
     sequences: Sequences,
     /// Working memory of attention, one for each thread.
     scratch: Vec<Mutex<Scratch>>,
@@ -62,7 +62,7 @@ pub struct CpuNetwork {
     logits: Vec<f32>,
     /// Number of rows of logits of the last pass.
     held: usize,
-    /// Hidden states of the rows of the last pass, if they were wanted, `[rows, hidden]`.
+    /// What the head reads of the rows of the last pass, if that was wanted, `[rows, width]`.
     hidden: Vec<f32>,
     /// The rows of the pass as nodes of trees; none of a pass over chains.
     nodes: Vec<Node>,
@@ -84,10 +84,9 @@ impl CpuNetwork {
         let pool = Pool::new(options.threads);
         let weights = Weights::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
-        let Position::Rotary(rotary) = spec.position;
         Ok(Self {
-            rotary: RotaryTable::new(rotary, spec.attention.head_dim),
-            sequences: Sequences::new(Shape::new(spec.layers, spec.attention), spec.context),
+            rotary: RotaryTables::new(&spec.blocks),
+            sequences: Sequences::new(Shape::new(spec.blocks.len(), spec.heads), spec.context),
             scratch: (0..pool.threads()).map(|_| Mutex::default()).collect(),
             buffers: Buffers::default(),
             logits: Vec::new(),
@@ -101,9 +100,9 @@ impl CpuNetwork {
         })
     }
 
-    /// What the head reads of row `row` of the last pass, `[hidden]`, if that was wanted.
+    /// What the head reads of row `row` of the last pass, `[width]`, if that was wanted.
     pub fn hidden(&self, row: usize) -> &[f32] {
-        let width = self.spec.hidden;
+        let width = self.spec.embedding.width;
         self.hidden.get(row * width..(row + 1) * width).unwrap_or_default()
     }
 
@@ -193,7 +192,7 @@ impl Network for CpuNetwork {
             device: "cpu",
             dtype: self.weights.storage.name(),
             kernel: self.kernels.name,
-            weights: self.weights.multiplied(),
+            weights: self.weights.multiplied(&self.spec),
             weight_bytes: self.weights.bytes(),
             threads: self.pool.threads(),
         }

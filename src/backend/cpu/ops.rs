@@ -2,6 +2,7 @@
 //! one row alone and sums in an order that depends on nothing but the row's length.
 
 use super::pool::{Parts, Pool};
+use crate::model::spec::{Activation, Norm, NormKind};
 
 /// Lanes of a sum: element `i` is added to lane `i % 8`, the lanes are added at the end. The compiler can
 /// turn it into vector instructions without changing the order.
@@ -54,8 +55,45 @@ fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
+/// Weight and bias of a norm, `[width]` each; RMS norms have no bias.
+pub struct NormWeights {
+    pub weight: Vec<f32>,
+    pub bias: Vec<f32>,
+}
+
+/// Writes a row `[width]`, normalised.
+pub fn norm(norm: Norm, x: &[f32], weights: &NormWeights, out: &mut [f32]) {
+    if norm.kind == NormKind::Layer {
+        let (mean, scale) = layer_moments(x, norm.eps);
+        for (((out, x), weight), bias) in out.iter_mut().zip(x).zip(&weights.weight).zip(&weights.bias) {
+            *out = (x - mean) * scale * weight + bias;
+        }
+    } else {
+        rms_norm(x, &weights.weight, norm.eps, out);
+    }
+}
+
+/// [`norm`] in place.
+pub fn norm_in_place(norm: Norm, x: &mut [f32], weights: &NormWeights) {
+    if norm.kind == NormKind::Layer {
+        let (mean, scale) = layer_moments(x, norm.eps);
+        for ((x, weight), bias) in x.iter_mut().zip(&weights.weight).zip(&weights.bias) {
+            *x = (*x - mean) * scale * weight + bias;
+        }
+    } else {
+        rms_norm_in_place(x, &weights.weight, norm.eps);
+    }
+}
+
+/// Mean, and `1 / sqrt(variance + eps)` (arXiv 1607.06450).
+fn layer_moments(x: &[f32], eps: f32) -> (f32, f32) {
+    let mean = sum(x, |x| x) / x.len() as f32;
+    let variance = sum(x, |x| (x - mean) * (x - mean)) / x.len() as f32;
+    (mean, (variance + eps).sqrt().recip())
+}
+
 /// `out = x / sqrt(mean(x^2) + eps) * weight`, all `[width]` (arXiv 1910.07467).
-pub fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
+fn rms_norm(x: &[f32], weight: &[f32], eps: f32, out: &mut [f32]) {
     let scale = rms_scale(x, eps);
     for ((out, x), weight) in out.iter_mut().zip(x).zip(weight) {
         *out = x * scale * weight;
@@ -74,14 +112,54 @@ fn rms_scale(x: &[f32], eps: f32) -> f32 {
     (sum(x, |x| x * x) / x.len() as f32 + eps).sqrt().recip()
 }
 
-/// `out = silu(gate) * up` for a row of `gate_up` `[2 * width]`.
+/// `out = activation(gate) * up` for a row `[2 * width]` of both, or `activation(up)` for a row `[width]`.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
-pub fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
-    let (gate, up) = gate_up.split_at(out.len());
-    for ((out, gate), up) in out.iter_mut().zip(gate).zip(up) {
-        *out = gate / (1.0 + exp(-gate)) * up;
+pub fn activate(activation: Activation, input: &[f32], out: &mut [f32]) {
+    match activation {
+        Activation::Silu => activate_with(|x| x / (1.0 + exp(-x)), input, out),
+        Activation::Gelu => activate_with(|x| 0.5 * x * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2)), input, out),
+        // With 1 + tanh(u) = 2 / (1 + exp(-2 u)).
+        Activation::GeluTanh => {
+            let twice = 2.0 * (2.0 / std::f32::consts::PI).sqrt();
+            activate_with(|x| x / (1.0 + exp(-twice * (x + 0.044_715 * x * x * x))), input, out);
+        }
+        Activation::Relu => activate_with(|x| if x > 0.0 { x } else { 0.0 }, input, out),
     }
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as above")]
+fn activate_with(f: impl Fn(f32) -> f32, input: &[f32], out: &mut [f32]) {
+    if input.len() == out.len() {
+        out.iter_mut().zip(input).for_each(|(out, &x)| *out = f(x));
+        return;
+    }
+    let (gate, up) = input.split_at(out.len());
+    for ((out, &gate), up) in out.iter_mut().zip(gate).zip(up) {
+        *out = f(gate) * up;
+    }
+}
+
+/// Keeps every value inside of `cap`: `cap * tanh(scale * value / cap)`.
+pub fn soft_cap(values: &mut [f32], scale: f32, cap: f32) {
+    let factor = -2.0 * scale / cap;
+    for value in values {
+        let small = exp(factor * *value);
+        *value = cap * ((1.0 - small) / (1.0 + small));
+    }
+}
+
+/// The error function, with an error below 3e-7 (Abramowitz and Stegun, 7.1.26).
+#[inline]
+fn erf(x: f32) -> f32 {
+    let magnitude = x.abs();
+    let t = 1.0 / (1.0 + 0.327_591_1 * magnitude);
+    let mut series = 1.061_405_4;
+    for term in [-1.453_152, 1.421_413_7, -0.284_496_74, 0.254_829_6] {
+        series = series * t + term;
+    }
+    (1.0 - series * t * exp(-magnitude * magnitude)).copysign(x)
 }
 
 /// Replaces scores by `exp(scale * (score - max))`, the softmax, not yet normalised; returns the largest
@@ -137,6 +215,57 @@ mod tests {
         let mut scores = [3e4f32; 5];
         assert_eq!(softmax(&mut scores, 1.0), (3e4, 5.0));
         assert!(scores.iter().all(|&score| score.to_bits() == 1.0f32.to_bits()));
+    }
+
+    #[test]
+    fn activations_are_close_to_their_formulas() {
+        // The error function by its series, in f64.
+        let erf = |x: f64| {
+            let (mut term, mut sum) = (x, x);
+            for n in 1..200 {
+                term *= -x * x / f64::from(n);
+                sum += term / f64::from(2 * n + 1);
+            }
+            sum * 2.0 / std::f64::consts::PI.sqrt()
+        };
+        for i in -400..=400 {
+            let x = f64::from(i) / 100.0;
+            let u = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x.powi(3));
+            let formulas = [
+                (Activation::Silu, x / (1.0 + (-x).exp())),
+                (Activation::Gelu, x / 2.0 * (1.0 + erf(x / 2f64.sqrt()))),
+                (Activation::GeluTanh, x / 2.0 * (1.0 + u.tanh())),
+                (Activation::Relu, x.max(0.0)),
+            ];
+            for (activation, expected) in formulas {
+                let (mut out, mut gated) = ([0.0], [0.0]);
+                activate(activation, &[x as f32], &mut out);
+                assert!((f64::from(out[0]) - expected).abs() < 2e-6, "{activation:?}({x}): {} for {expected}", out[0]);
+                activate(activation, &[x as f32, -3.0], &mut gated);
+                assert_eq!(gated[0].to_bits(), (out[0] * -3.0).to_bits());
+            }
+            let mut capped = [x as f32];
+            soft_cap(&mut capped, 3.0, 5.0);
+            assert!((f64::from(capped[0]) - 5.0 * (3.0 * x / 5.0).tanh()).abs() < 2e-6, "{x}: {}", capped[0]);
+        }
+        let mut extremes = [1e30, -1e30];
+        soft_cap(&mut extremes, 1.0, 50.0);
+        assert_eq!(extremes.map(f32::to_bits), [50f32, -50.0].map(f32::to_bits));
+    }
+
+    #[test]
+    fn layer_norm_has_mean_zero_and_unit_variance() {
+        let x: Vec<f32> = (0..37).map(|i| (i as f32).sin() * 5.0 + 3.0).collect();
+        let mut out = vec![0.0; 37];
+        let weights = NormWeights { weight: vec![2.0; 37], bias: vec![1.0; 37] };
+        let layer = Norm { kind: NormKind::Layer, eps: 0.0 };
+        norm(layer, &x, &weights, &mut out);
+        let mean = out.iter().sum::<f32>() / 37.0;
+        let variance = out.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / 37.0;
+        assert!((mean - 1.0).abs() < 1e-5 && (variance - 4.0).abs() < 1e-4, "{mean} {variance}");
+        let mut in_place = x;
+        norm_in_place(layer, &mut in_place, &weights);
+        assert_eq!(in_place, out);
     }
 
     #[test]

@@ -217,9 +217,9 @@ fn pack<B: Block>(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize) -> 
 }
 
 /// Row `output` of matrices that stand one below the other.
-pub fn row<'a>(parts: &[(Tensor<'a>, usize)], inputs: usize, output: usize) -> Option<(TensorType, &'a [u8])> {
+pub fn row<'a>(parts: &'a [(Tensor<'_>, usize)], inputs: usize, output: usize) -> Option<(TensorType, &'a [u8])> {
     let mut before = 0;
-    for &(tensor, rows) in parts {
+    for (tensor, rows) in parts {
         if output < before + rows {
             let len = inputs * tensor.dtype.size();
             let at = (output - before) * len;
@@ -283,7 +283,7 @@ mod tests {
             (from..from + rows * inputs).flat_map(|i| bf16::from_f32(i as f32).to_le_bytes()).collect()
         };
         let (a, b) = (values(0, 3), values(3 * inputs, 20));
-        let tensor = |bytes| Tensor { dtype: TensorType::Bf16, bytes };
+        let tensor = |bytes: &Vec<u8>| Tensor { dtype: TensorType::Bf16, bytes: bytes.clone().into() };
         for storage in [Storage::F32, Storage::Bf16, Storage::F16] {
             let parts = [(tensor(&a), 3), (tensor(&b), 20)];
             let packed = Packed::new(&pool, &Kernels::best(), &parts, inputs, storage).expect("memory");

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use super::CpuNetwork;
 use super::attention::{Attention, View};
+use super::experts::{MlpBuffers, sized};
 use super::gemm::{Linear, Mode, linear};
 use super::kv::Region;
-use super::load::BlockWeights;
-use super::ops;
+use super::ops::{self, NormWeights};
 use super::quantized::InputBlock;
 use crate::backend::{BackendError, SeqId, Wanted};
-use crate::model::spec::{Activation, Norm, Wiring};
+use crate::model::spec::{Block, Embedding, Head, Heads, Wiring};
 
 /// Consecutive rows of one sequence in a slab.
 #[derive(Clone, Copy, Debug)]
@@ -50,74 +50,110 @@ pub struct Buffers {
     x: Vec<f32>,
     /// Normalised rows `[rows, hidden]`.
     normed: Vec<f32>,
+    /// Rows of the embedding's width, where it isn't `hidden`.
+    narrow: Vec<f32>,
     /// Query, key and value `[rows, (heads + 2 * kv_heads) * head_dim]`.
     qkv: Vec<f32>,
     /// Result of attention `[rows, heads * head_dim]`.
     attended: Vec<f32>,
     /// Working memory of attention.
     chunks: Vec<f32>,
-    /// `[rows, 2 * intermediate]`.
-    gate_up: Vec<f32>,
-    /// `[rows, intermediate]`.
-    activated: Vec<f32>,
+    /// What is to be added to the residual stream `[rows, hidden]`, where something is done to it before.
+    branch: Vec<f32>,
+    mlp: MlpBuffers,
     /// Inputs of a product with quantised weights.
     quantized: Vec<InputBlock>,
-}
-
-/// A buffer of exactly `len` floats, whatever they hold.
-fn sized(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
-    buffer.resize(len, 0.0);
-    buffer
 }
 
 impl CpuNetwork {
     /// Runs a slab, stores its K/V and appends what is wanted of its rows.
     pub(super) fn pass(&mut self, slab: &[Piece], tokens: &[u32], want: Wanted) -> Result<(), BackendError> {
-        // The only wiring there is; a second one makes this a branch.
-        let Wiring::SequentialPreNorm = self.spec.wiring;
         let mut buffers = std::mem::take(&mut self.buffers);
         let result = self.layers(slab, tokens, &mut buffers);
         let wanted: usize = slab.iter().map(|piece| piece.wanted).sum();
         if result.is_ok() && wanted > 0 {
-            let normed = sized(&mut buffers.normed, wanted * self.spec.hidden);
-            self.norm(&buffers.x, &self.weights.final_norm, normed);
-            if want == Wanted::Hidden {
-                self.hidden.extend_from_slice(normed);
-            } else {
-                let vocab = self.spec.vocab_size;
-                let logits = &mut self.logits[self.held * vocab..(self.held + wanted) * vocab];
-                let head = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
-                let head = Linear { weights: head, bias: None, mode: Mode::Store };
-                linear(&self.pool, &self.kernels, head, normed, logits, &mut buffers.quantized);
-                self.held += wanted;
-            }
+            self.head(wanted, want, &mut buffers);
         }
         self.buffers = buffers;
         result
     }
 
+    /// Appends logits, or what the head reads, of the rows in `buffers.x`.
+    fn head(&mut self, rows: usize, want: Wanted, buffers: &mut Buffers) {
+        let Buffers { x, normed, narrow, quantized, .. } = buffers;
+        if let Some(norm) = &self.weights.final_norm {
+            let normed = sized(normed, x.len());
+            self.norm(x, norm, normed);
+            std::mem::swap(x, &mut buffers.normed);
+        }
+        let mut input = &x[..];
+        if let Some([_, back]) = &self.weights.projections {
+            let narrow = sized(narrow, rows * self.spec.embedding.width);
+            let back = Linear { weights: back, bias: None, mode: Mode::Store };
+            linear(&self.pool, &self.kernels, back, x, narrow, quantized);
+            input = narrow;
+        }
+        if want == Wanted::Hidden {
+            self.hidden.extend_from_slice(input);
+            return;
+        }
+        let vocab = self.spec.vocab_size;
+        let logits = &mut self.logits[self.held * vocab..(self.held + rows) * vocab];
+        let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
+        let head = Linear { weights, bias: self.weights.head_bias.as_deref(), mode: Mode::Store };
+        linear(&self.pool, &self.kernels, head, input, logits, quantized);
+        self.held += rows;
+        let Head { scale, soft_cap, .. } = self.spec.head;
+        if scale.to_bits() != 1.0f32.to_bits() || soft_cap.is_some() {
+            ops::for_rows(&self.pool, logits, vocab, |_, logits| match soft_cap {
+                Some(cap) => ops::soft_cap(logits, scale, cap),
+                None => logits.iter_mut().for_each(|logit| *logit *= scale),
+            });
+        }
+    }
+
+    /// Tokens and positions as rows of the residual stream.
+    fn embed(&self, slab: &[Piece], tokens: &[u32], buffers: &mut Buffers) {
+        let (Embedding { width, scale, positions }, hidden) = (self.spec.embedding, self.spec.hidden);
+        let Buffers { x, narrow, quantized, .. } = buffers;
+        let rows = sized(if width == hidden { &mut *x } else { &mut *narrow }, tokens.len() * width);
+        for (&token, row) in tokens.iter().zip(rows.chunks_exact_mut(width)) {
+            self.weights.embedding.output(token as usize, row);
+            if scale.to_bits() != 1.0f32.to_bits() {
+                for x in row {
+                    *x *= scale;
+                }
+            }
+        }
+        if let Some([there, _]) = &self.weights.projections {
+            let there = Linear { weights: there, bias: None, mode: Mode::Store };
+            linear(&self.pool, &self.kernels, there, narrow, sized(x, tokens.len() * hidden), quantized);
+        }
+        if let Some(first) = positions {
+            for (position, row) in self.positions(slab).zip(x.chunks_exact_mut(hidden)) {
+                let learned = &self.weights.positions[(first + position) * hidden..][..hidden];
+                row.iter_mut().zip(learned).for_each(|(x, learned)| *x += learned);
+            }
+        }
+    }
+
     /// Runs all layers. Afterwards `buffers.x` holds the wanted rows, back to back.
     fn layers(&mut self, slab: &[Piece], tokens: &[u32], buffers: &mut Buffers) -> Result<(), BackendError> {
-        let hidden = self.spec.hidden;
-        let x = sized(&mut buffers.x, tokens.len() * hidden);
-        for (&token, x) in tokens.iter().zip(x.chunks_exact_mut(hidden)) {
-            self.weights.embedding.output(token as usize, x);
-        }
+        let (hidden, layers) = (self.spec.hidden, self.spec.blocks.len());
+        self.embed(slab, tokens, buffers);
         let all: Vec<Range<usize>> = pieces(slab).map(|(_, rows)| rows).collect();
-        for layer in 0..self.spec.layers {
+        for layer in 0..layers {
             self.project(layer, slab, buffers)?;
             self.gather_paths(layer, slab)?;
-            if layer + 1 < self.spec.layers {
+            if layer + 1 < layers {
                 self.rest_of_block(layer, slab, &all, buffers)?;
                 continue;
             }
             // Of the last layer only K/V is needed for rows without logits.
             let wanted: Vec<Range<usize>> =
                 pieces(slab).map(|(piece, rows)| rows.end - piece.wanted..rows.end).collect();
-            let queries = self.spec.attention.heads * self.spec.attention.head_dim;
-            let stride = queries + 2 * self.spec.attention.kv_heads * self.spec.attention.head_dim;
             compact(&mut buffers.x, hidden, &wanted);
-            compact(&mut buffers.qkv, stride, &wanted);
+            compact(&mut buffers.qkv, self.qkv_widths().iter().sum(), &wanted);
             if !buffers.x.is_empty() {
                 self.rest_of_block(layer, slab, &wanted, buffers)?;
             }
@@ -143,30 +179,47 @@ impl CpuNetwork {
         self.nodes.get(piece.row + row).map_or(piece.start + row, Node::position)
     }
 
+    /// The positions of all rows of a slab.
+    fn positions<'a>(&'a self, slab: &'a [Piece]) -> impl Iterator<Item = usize> + 'a {
+        slab.iter().flat_map(|piece| (0..piece.len).map(|row| self.position(piece, row)))
+    }
+
+    /// Widths of query, key and value of a row.
+    fn qkv_widths(&self) -> [usize; 3] {
+        let Heads { query, kv, dim } = self.spec.heads;
+        [query * dim, kv * dim, kv * dim]
+    }
+
     /// Norm, query, key and value of a block; stores key and value.
     fn project(&mut self, layer: usize, slab: &[Piece], buffers: &mut Buffers) -> Result<(), BackendError> {
-        let attention = self.spec.attention;
-        let width = attention.head_dim;
-        let (queries, keys) = (attention.heads * width, attention.kv_heads * width);
+        let Heads { query: heads, dim, .. } = self.spec.heads;
+        let [queries, keys, _] = self.qkv_widths();
         let stride = queries + 2 * keys;
         let block = &self.weights.blocks[layer];
-        let rows = buffers.x.len() / self.spec.hidden;
-        let normed = sized(&mut buffers.normed, buffers.x.len());
-        self.norm(&buffers.x, &block.attention_norm, normed);
-        let qkv = sized(&mut buffers.qkv, rows * stride);
+        let Buffers { x, normed, qkv, quantized, .. } = buffers;
+        let rows = x.len() / self.spec.hidden;
+        let input = if self.spec.blocks[layer].wiring == Wiring::PostNorm {
+            &x[..]
+        } else {
+            let normed = sized(normed, x.len());
+            self.norm(x, &block.attention_norm, normed);
+            normed
+        };
+        let qkv = sized(qkv, rows * stride);
         let layer_qkv = Linear { weights: &block.qkv, bias: block.qkv_bias.as_deref(), mode: Mode::Store };
-        linear(&self.pool, &self.kernels, layer_qkv, normed, qkv, &mut buffers.quantized);
+        linear(&self.pool, &self.kernels, layer_qkv, input, qkv, quantized);
 
-        let positions: Vec<usize> =
-            slab.iter().flat_map(|piece| (0..piece.len).map(|row| self.position(piece, row))).collect();
+        let positions: Vec<usize> = self.positions(slab).collect();
+        let rotary = self.rotary.of(layer);
         ops::for_rows(&self.pool, qkv, stride, |row, qkv| {
-            for (head, values) in qkv[..queries + keys].chunks_exact_mut(width).enumerate() {
+            for (head, values) in qkv[..queries + keys].chunks_exact_mut(dim).enumerate() {
                 if let Some((query_norm, key_norm)) = &block.qk_norm {
-                    let Norm::Rms { eps } = self.spec.norm;
-                    let weight = if head < attention.heads { query_norm } else { key_norm };
-                    ops::rms_norm_in_place(values, weight, eps);
+                    let norm = if head < heads { query_norm } else { key_norm };
+                    ops::norm_in_place(self.spec.norm, values, norm);
                 }
-                self.rotary.rotate(positions[row], values);
+                if let Some(rotary) = rotary {
+                    rotary.rotate(positions[row], values);
+                }
             }
         });
         for (piece, rows) in pieces(slab) {
@@ -186,12 +239,10 @@ impl CpuNetwork {
         rows: &[Range<usize>],
         buffers: &mut Buffers,
     ) -> Result<(), BackendError> {
-        let attention = self.spec.attention;
-        let queries = attention.heads * attention.head_dim;
-        let stride = queries + 2 * attention.kv_heads * attention.head_dim;
+        let [queries, keys, _] = self.qkv_widths();
         let count = buffers.x.len() / self.spec.hidden;
-        let block = &self.weights.blocks[layer];
-        let Buffers { x, normed, qkv, attended, chunks, gate_up, activated, quantized } = buffers;
+        let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
+        let Buffers { x, normed, qkv, attended, chunks, branch, mlp, quantized, .. } = buffers;
 
         let mut views = Vec::with_capacity(slab.len());
         let mut before = 0;
@@ -212,42 +263,72 @@ impl CpuNetwork {
             }
         }
         let attended = sized(attended, count * queries);
-        Attention { pool: &self.pool, kernels: self.kernels, spec: attention, layer, scratch: &self.scratch }
-            .run(&views, qkv, stride, chunks, attended);
-        let output = Linear { weights: &block.output, bias: block.output_bias.as_deref(), mode: Mode::Add };
-        linear(&self.pool, &self.kernels, output, attended, x, quantized);
+        let attention = &spec.attention;
+        Attention {
+            pool: &self.pool,
+            kernels: self.kernels,
+            heads: self.spec.heads,
+            spec: attention,
+            layer,
+            scratch: &self.scratch,
+        }
+        .run(&views, qkv, queries + 2 * keys, chunks, attended);
 
         let normed = sized(normed, x.len());
-        self.norm(x, &block.mlp_norm, normed);
-        let gate_up = sized(gate_up, count * 2 * self.spec.mlp.intermediate);
-        self.mlp(block, normed, (gate_up, activated, quantized), x);
+        // Side by side, the MLP reads what is there before attention is added.
+        let beside = matches!(spec.wiring, Wiring::Parallel | Wiring::ParallelTwoNorms);
+        let mlp_norm = block.mlp_norm.as_ref().unwrap_or(&block.attention_norm);
+        if beside {
+            self.norm(x, mlp_norm, normed);
+        }
+        let output = |out: &mut [f32], mode| {
+            let output = Linear { weights: &block.output, bias: block.output_bias.as_deref(), mode };
+            linear(&self.pool, &self.kernels, output, attended, out, quantized);
+        };
+        self.add(spec, block.attention_output_norm.as_ref(), (x, branch), output);
+        match spec.wiring {
+            Wiring::Parallel | Wiring::ParallelTwoNorms => {}
+            Wiring::PreNorm | Wiring::Sandwich => self.norm(x, mlp_norm, normed),
+            Wiring::PostNorm => {
+                self.norm(x, &block.attention_norm, normed);
+                x.copy_from_slice(normed);
+            }
+        }
+        let mlps = |out: &mut [f32], mode| self.mlps(spec.mlp, block, (normed, out, mode), mlp, quantized);
+        self.add(spec, block.mlp_output_norm.as_ref(), (x, branch), mlps);
+        if spec.wiring == Wiring::PostNorm {
+            self.norm(x, mlp_norm, normed);
+            x.copy_from_slice(normed);
+        }
         Ok(())
     }
 
-    fn mlp(
+    /// Adds what `compute` makes to the residual stream, normalised and scaled where the block says so.
+    fn add(
         &self,
-        block: &BlockWeights,
-        normed: &[f32],
-        (gate_up, activated, quantized): (&mut [f32], &mut Vec<f32>, &mut Vec<InputBlock>),
-        x: &mut [f32],
+        spec: &Block,
+        norm: Option<&NormWeights>,
+        (x, branch): (&mut [f32], &mut Vec<f32>),
+        compute: impl FnOnce(&mut [f32], Mode),
     ) {
-        let inner = self.spec.mlp.intermediate;
-        let layer = Linear { weights: &block.gate_up, bias: block.gate_up_bias.as_deref(), mode: Mode::Store };
-        linear(&self.pool, &self.kernels, layer, normed, gate_up, quantized);
-        let activated = sized(activated, gate_up.len() / 2);
-        let Activation::Silu = self.spec.mlp.activation;
-        ops::for_rows(&self.pool, activated, inner, |row, out| {
-            self.kernels.silu_gate(&gate_up[row * 2 * inner..(row + 1) * 2 * inner], out);
-        });
-        let down = Linear { weights: &block.down, bias: block.down_bias.as_deref(), mode: Mode::Add };
-        linear(&self.pool, &self.kernels, down, activated, x, quantized);
+        let scale = spec.residual_scale;
+        if norm.is_none() && scale.to_bits() == 1.0f32.to_bits() {
+            compute(x, Mode::Add);
+            return;
+        }
+        let branch = sized(branch, x.len());
+        compute(branch, Mode::Store);
+        let width = self.spec.hidden;
+        if let Some(norm) = norm {
+            ops::for_rows(&self.pool, branch, width, |_, row| ops::norm_in_place(self.spec.norm, row, norm));
+        }
+        x.iter_mut().zip(branch).for_each(|(x, branch)| *x += scale * *branch);
     }
 
-    fn norm(&self, x: &[f32], weight: &[f32], out: &mut [f32]) {
-        let Norm::Rms { eps } = self.spec.norm;
+    fn norm(&self, x: &[f32], weights: &NormWeights, out: &mut [f32]) {
         let width = self.spec.hidden;
         ops::for_rows(&self.pool, out, width, |row, out| {
-            ops::rms_norm(&x[row * width..(row + 1) * width], weight, eps, out);
+            ops::norm(self.spec.norm, &x[row * width..(row + 1) * width], weights, out);
         });
     }
 }

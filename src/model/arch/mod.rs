@@ -1,30 +1,79 @@
 //! The architectures, one short file of data each. To add one: write its file and name it in [`ALL`].
 
+mod codegen;
+mod gemma;
+mod gpt2;
+mod gpt_bigcode;
+mod gpt_neox;
+mod granite;
 mod llama;
+mod mistral;
+mod mixtral;
+mod opt;
+mod phi;
+mod phi3;
 mod qwen2;
 mod qwen3;
+mod qwen3_moe;
+mod starcoder2;
 
+use super::ModelError;
+use super::fields::Fields;
+use super::spec::{ModelSpec, NormKind, Wiring};
 use super::tensors::TensorNames;
 
 /// How the `config.json` of an architecture is to be read, where architectures differ.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Architecture {
     /// `architectures[0]`.
     pub name: &'static str,
     /// `model_type`, for files without `architectures`.
     pub model_type: &'static str,
+    /// How its fields are spelled.
+    pub fields: &'static FieldNames,
+    /// The norm.
+    pub norm: NormKind,
+    /// Its epsilon, where no field has it.
+    pub eps: f64,
+    /// How the parts of a block hang together.
+    pub wiring: Wiring,
+    /// How positions enter.
+    pub positions: Positions,
+    /// The nonlinearity, where no field has it; without one a field must.
+    pub activation: Option<&'static str>,
+    /// The MLP has a gate.
+    pub gated: bool,
     /// Biases of query, key and value.
     pub qkv_bias: Switch,
     /// Bias of the attention output.
     pub output_bias: Switch,
-    /// RMS norm of query and key heads.
+    /// Norm of query and key heads.
     pub qk_norm: Switch,
     /// Biases of the MLP.
     pub mlp_bias: Switch,
-    /// Attention windows: `Never`, or the boolean field that turns `sliding_window` on.
+    /// Bias of the head.
+    pub head_bias: Switch,
+    /// `sliding_window` counts.
     pub window: Switch,
+    /// What it is where the field is absent; `null` is none.
+    pub default_window: Option<usize>,
+    /// The head is the embedding, where no field says so.
+    pub tied: bool,
+    /// Fields that change results in ways that aren't supported unless they have this value or are absent.
+    pub only: &'static [(&'static str, Value)],
+    /// What no row of this table says, done last.
+    pub adjust: fn(Fields<'_>, &mut ModelSpec) -> Result<(), ModelError>,
     /// Tensor names.
     pub names: &'static TensorNames,
+}
+
+/// The only value of a field that can be computed.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    /// A truth value.
+    Flag(bool),
+    /// A text.
+    Text(&'static str),
 }
 
 /// A property that is fixed for an architecture or stands in a boolean field of its configuration.
@@ -36,7 +85,82 @@ pub enum Switch {
     Never,
     /// As the named field says; off without it.
     Field(&'static str),
+    /// As the named field says; on without it.
+    Unless(&'static str),
 }
 
+/// How positions enter the network.
+#[derive(Clone, Copy, Debug)]
+pub enum Positions {
+    /// Query and key are rotated.
+    Rotary {
+        /// Share of a head's channels that are rotated, where no field has it.
+        share: f64,
+        /// A channel's partner stands beside it.
+        interleaved: bool,
+    },
+    /// A row of a table is added, from this one on.
+    Learned(usize),
+}
+
+/// How the fields of a configuration are spelled.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct FieldNames {
+    pub hidden: &'static str,
+    pub layers: &'static str,
+    pub heads: &'static str,
+    /// Without one there are as many as query heads.
+    pub kv_heads: &'static str,
+    pub intermediate: &'static str,
+    /// Without the field above it is four times the width.
+    pub four_times: bool,
+    pub context: &'static str,
+    pub activation: &'static str,
+    pub eps: &'static str,
+    pub rotary_base: &'static str,
+    pub rotary_share: &'static str,
+}
+
+/// The spelling of Llama and most others.
+pub const FIELDS: FieldNames = FieldNames {
+    hidden: "hidden_size",
+    layers: "num_hidden_layers",
+    heads: "num_attention_heads",
+    kv_heads: "num_key_value_heads",
+    intermediate: "intermediate_size",
+    four_times: false,
+    context: "max_position_embeddings",
+    activation: "hidden_act",
+    eps: "rms_norm_eps",
+    rotary_base: "rope_theta",
+    rotary_share: "partial_rotary_factor",
+};
+
 /// Every architecture that can be read.
-pub const ALL: &[&Architecture] = &[&llama::LLAMA, &qwen2::QWEN2, &qwen3::QWEN3];
+pub const ALL: &[&Architecture] = &[
+    &codegen::CODEGEN,
+    &gemma::GEMMA,
+    &gemma::GEMMA2,
+    &gemma::GEMMA3,
+    &gpt2::GPT2,
+    &gpt_bigcode::GPT_BIGCODE,
+    &gpt_neox::GPT_NEOX,
+    &granite::GRANITE,
+    &llama::LLAMA,
+    &mistral::MISTRAL,
+    &mixtral::MIXTRAL,
+    &opt::OPT,
+    &phi::PHI,
+    &phi3::PHI3,
+    &qwen2::QWEN2,
+    &qwen3::QWEN3,
+    &qwen3_moe::QWEN3_MOE,
+    &starcoder2::STARCODER2,
+];
+
+/// Nothing to adjust.
+#[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]
+fn nothing(_: Fields<'_>, _: &mut ModelSpec) -> Result<(), ModelError> {
+    Ok(())
+}

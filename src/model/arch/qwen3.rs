@@ -1,6 +1,6 @@
-//! Qwen3, dense models: Llama with RMS norms on query and key heads.
+//! Qwen3, dense models: Qwen2 with RMS norms on query and key heads.
 
-use super::{Architecture, Switch, llama};
+use super::{Architecture, Switch, qwen2};
 
 /// `Qwen3ForCausalLM`.
 pub const QWEN3: Architecture = Architecture {
@@ -9,7 +9,5 @@ pub const QWEN3: Architecture = Architecture {
     qkv_bias: Switch::Field("attention_bias"),
     output_bias: Switch::Field("attention_bias"),
     qk_norm: Switch::Always,
-    mlp_bias: Switch::Never,
-    window: Switch::Field("use_sliding_window"),
-    names: &llama::NAMES,
+    ..qwen2::QWEN2
 };

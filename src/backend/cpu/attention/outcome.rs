@@ -34,12 +34,19 @@ impl<'s> Outcome<'s> {
             if next.norm[query] == 0.0 {
                 continue;
             }
+            let at = query * width..(query + 1) * width;
+            if self.norm[query] == 0.0 {
+                // The first positions that the query sees are taken as they are, as if nothing were before
+                // them.
+                (self.max[query], self.norm[query]) = (next.max[query], next.norm[query]);
+                self.sums[at.clone()].copy_from_slice(&next.sums[at]);
+                continue;
+            }
             let (before, after) = (self.max[query], next.max[query]);
             let max = if after > before { after } else { before };
             let (old, new) = (ops::exp((before - max) * scale), ops::exp((after - max) * scale));
             self.max[query] = max;
             self.norm[query] = self.norm[query] * old + next.norm[query] * new;
-            let at = query * width..(query + 1) * width;
             for (sum, next) in self.sums[at.clone()].iter_mut().zip(&next.sums[at]) {
                 *sum = *sum * old + next * new;
             }

@@ -15,6 +15,7 @@ use super::super::ops;
 use super::super::pack::{Bf16x16, F16x16, F32x16, NR};
 use super::Job;
 use super::blocking::{self, Tile, Tiles, tile_of_shape};
+use crate::model::spec::Activation;
 
 /// Runs a job on f32 panels.
 ///
@@ -56,13 +57,13 @@ pub unsafe fn softmax(scores: &mut [f32], scale: f32) -> (f32, f32) {
     ops::softmax(scores, scale)
 }
 
-/// [`ops::silu_gate`] with eight lanes at a time.
+/// [`ops::activate`] with eight lanes at a time.
 ///
 /// # Safety
 /// The processor must have AVX2.
 #[target_feature(enable = "avx2")]
-pub unsafe fn silu_gate(gate_up: &[f32], out: &mut [f32]) {
-    ops::silu_gate(gate_up, out);
+pub unsafe fn activate(activation: Activation, input: &[f32], out: &mut [f32]) {
+    ops::activate(activation, input, out);
 }
 
 /// A block that AVX2 can widen.

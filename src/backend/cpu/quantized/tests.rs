@@ -24,7 +24,7 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 
 fn packed(pool: &Pool, kernels: &gemm::Kernels, w: &[f32], inputs: usize, storage: Storage) -> Packed {
     let bytes = bytes(w);
-    let tensor = Tensor { dtype: TensorType::F32, bytes: &bytes };
+    let tensor = Tensor { dtype: TensorType::F32, bytes: bytes.into() };
     Packed::new(pool, kernels, &[(tensor, w.len() / inputs)], inputs, storage).expect("memory")
 }
 

@@ -1,0 +1,29 @@
+//! Qwen3 with experts, Qwen3-Coder among them.
+
+use super::{Architecture, qwen3};
+use crate::model::ModelError;
+use crate::model::fields::Fields;
+use crate::model::spec::{Experts, ModelSpec};
+
+/// `Qwen3MoeForCausalLM`.
+pub const QWEN3_MOE: Architecture =
+    Architecture { name: "Qwen3MoeForCausalLM", model_type: "qwen3_moe", adjust: experts, ..qwen3::QWEN3 };
+
+/// Every `decoder_sparse_step`th block has experts, but for those in `mlp_only_layers`.
+fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    let experts = Experts {
+        count: fields.required_size("num_experts")?,
+        used: fields.required_size("num_experts_per_tok")?,
+        normalised: fields.flag("norm_topk_prob")?.unwrap_or(false),
+    };
+    let intermediate = fields.required_size("moe_intermediate_size")?;
+    let step = fields.size("decoder_sparse_step")?.unwrap_or(1);
+    let dense = fields.ids("mlp_only_layers")?.unwrap_or_default();
+    for (number, block) in spec.blocks.iter_mut().enumerate() {
+        if (number + 1).is_multiple_of(step) && !dense.contains(&(number as u32)) {
+            block.mlp.intermediate = intermediate;
+            block.mlp.experts = Some(experts);
+        }
+    }
+    Ok(())
+}
