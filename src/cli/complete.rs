@@ -49,7 +49,7 @@ pub struct Args {
         value_name = "F[:FUNCTION|:LINE]",
         group = "what",
         help_heading = "What to complete",
-        help = "A function of a file: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method"
+        help = "A function of a file: FILE, FILE:FUNCTION, FILE:Class::method or FILE:LINE"
     )]
     file: Option<String>,
     /// Read the text to complete from a file; - is stdin
@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     // Without tests nothing is run, so nothing has to be probed.
     let runner = match &job.tests {
         Some(tests) => {
-            let runner = consent(Runner::probe(), job.language(), args.consent.unprotected)?;
+            let runner = consent(Runner::probe(), args.consent.unprotected)?;
             check_tests(&runner, job.language(), tests)?;
             Some(Arc::new(runner))
         }

@@ -84,12 +84,8 @@ pub fn unusable(error: &SourceError) -> Failure {
     }
 }
 
-/// The runner to use for tests in a language, if they are in one: where nothing protects the user, only after
-/// a yes.
-pub fn consent(runner: Runner, language: Option<Language>, unprotected: bool) -> Result<Runner, Failure> {
-    if let Some(Err(error)) = language.map(|language| runner.check_language(language)) {
-        return Err(Failure::internal(format!("the tests cannot be run: {error}, or use --tests none")));
-    }
+/// The runner to use for tests: where nothing protects the user, only after a yes.
+pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
     if runner.protection().is_isolated() {
         return Ok(runner);
     }
@@ -112,11 +108,12 @@ pub fn consent(runner: Runner, language: Option<Language>, unprotected: bool) ->
     )))
 }
 
-/// Refuses a tests file that is no program.
+/// Refuses tests that cannot be run here, and a tests file that is no program.
 pub fn check_tests(runner: &Runner, language: Option<Language>, tests: &Tests) -> Result<(), Failure> {
     runner.check(language.unwrap_or(Language::Python), tests).map_err(|error| match error {
         TrialError::TestsDoNotParse(_) => Failure::input(error),
-        error => Failure::internal(error),
+        TrialError::Sandbox(_) => Failure::internal(error),
+        error => Failure::internal(format!("the tests cannot be run: {error}, or use --tests none")),
     })
 }
 

@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Tests::of_file(language, Some((&spec.path, &program)), path, read("the tests file ", path)?)
         }
     };
-    let runner = consent(Runner::probe(), Some(language), args.consent.unprotected)?;
+    let runner = consent(Runner::probe(), args.consent.unprotected)?;
     check_tests(&runner, Some(language), &tests)?;
 
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);

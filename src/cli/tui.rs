@@ -19,7 +19,7 @@ use crate::tui;
 pub struct Args {
     #[arg(
         value_name = "FILE[:FUNCTION|:LINE]",
-        help = "The function to complete: FILE, FILE:FUNCTION, FILE:LINE or FILE::Class::method. Without it: a built-in example"
+        help = "The function to complete: FILE, FILE:FUNCTION, FILE:Class::method or FILE:LINE. Without it: a built-in example"
     )]
     target: Option<String>,
     #[command(flatten)]

@@ -26,8 +26,9 @@ pub enum Place {
 }
 
 impl TargetSpec {
-    /// Reads `FILE`, `FILE:FUNCTION`, `FILE:Class.method`, `FILE:LINE`, `FILE:LINE:COLUMN` (the column does
-    /// not matter) and `FILE::Class::method`. An existing file of exactly this name wins.
+    /// Reads `FILE`, `FILE:FUNCTION`, `FILE:Class.method`, `FILE:Class::method`, `FILE:LINE`,
+    /// `FILE:LINE:COLUMN` (the column does not matter) and `FILE::Class::method`. An existing file of exactly
+    /// this name wins.
     pub fn parse(text: &str) -> Result<Self, CodeError> {
         Self::parse_where(text, &|path| path.is_file())
     }
@@ -41,11 +42,19 @@ impl TargetSpec {
         if is_file(Path::new(text)) {
             return Ok(Self { path: text.into(), place: Place::Any });
         }
+        // In `FILE:Type::method` the file ends with the single colon.
+        let of_type = |path: &'_ str| {
+            let at = path.rfind(':').filter(|at| !path[..*at].ends_with(':') && is_dotted_name(&path[at + 1..]))?;
+            (at > 0 && !is_file(Path::new(path))).then_some(at)
+        };
         // A double colon may be part of the file's name: the first one that follows an existing file counts,
         // else the first.
-        let split = |at: usize| (&text[..at], &text[at + 2..]);
-        let pairs = || text.match_indices("::").map(|(at, _)| split(at));
-        if let Some((path, name)) = pairs().find(|(path, _)| is_file(Path::new(path))).or_else(|| pairs().next()) {
+        let pairs = || text.match_indices("::").map(|(at, _)| (of_type(&text[..at]).unwrap_or(at), at));
+        if let Some((file, at)) =
+            pairs().find(|(file, _)| is_file(Path::new(&text[..*file]))).or_else(|| pairs().next())
+        {
+            let path = &text[..file];
+            let name = if file < at { &text[file + 1..] } else { &text[at + 2..] };
             if path.is_empty() {
                 return Err(wrong("the file name before `::` is missing"));
             }
@@ -113,6 +122,9 @@ mod tests {
             ("stats.py:Bag.mean", "stats.py", function("Bag.mean")),
             ("stats.py::mean", "stats.py", function("mean")),
             ("stats.py::Bag::mean", "stats.py", function("Bag.mean")),
+            ("stats.py:Bag::mean", "stats.py", function("Bag.mean")),
+            ("missing.rs:bags::Bag::mean", "missing.rs", function("bags.Bag.mean")),
+            ("we::ird.py:Bag::mean", "we::ird.py", function("Bag.mean")),
             ("stats.py:12", "stats.py", Place::Line(12)),
             ("stats.py:12:7", "stats.py", Place::Line(12)),
             ("a:b.py", "a:b.py", Place::Any),

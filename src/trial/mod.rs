@@ -149,7 +149,10 @@ impl Runner {
                 let never = AtomicBool::new(false);
                 self.language(language).check_tests(&self.context(&never)?, language, name, text)
             }
-            _ => self.check_language(language),
+            Tests::Project(project) => self.language(language).check_project(language, project),
+            Tests::Doctest { .. } => self.check_language(language),
+            // What it needs is the command's own business.
+            Tests::Command { .. } => Ok(()),
         }
     }
 

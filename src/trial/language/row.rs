@@ -55,6 +55,11 @@ pub trait TrialLanguage: Debug + Send + Sync {
         self.check(language)
     }
 
+    /// Refuses a project whose tests cannot be run, where that shows before there is a program.
+    fn check_project(&self, language: Language, _project: &Project) -> Result<(), TrialError> {
+        self.check(language)
+    }
+
     /// Runs tests with nothing but the program.
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError>;
 

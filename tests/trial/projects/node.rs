@@ -186,3 +186,51 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
         assert!(error.contains(&format!("there is no node_modules/{name}")), "{error}");
     }
 }
+
+/// Stands in for a package that makes node read TypeScript: it knows one type.
+const LOADER: &str = "const { readFileSync } = require('node:fs');\nrequire.extensions['.ts'] = (module, file) => \
+    module._compile(readFileSync(file, 'utf8').replaceAll(': number', ''), file);\n";
+
+#[test]
+fn typescript_runs_under_what_its_project_has_whatever_node_can_do() {
+    let Some(runner) = node() else { return };
+    let tests = "const { it } = require('node:test');\nconst { f } = require('../src/f.ts');\nconst { twice } = require('../src/helper.ts');\n\n\
+        it('doubles', () => require('node:assert').equal(f(3), twice(3)));\n";
+    let right = "exports.f = (x: number) => 2 * x;\n";
+    // A workspace: what is installed lies above the package, and a manifest without a name below it.
+    let files = [
+        ("package.json", "{\"workspaces\":[\"packages/*\"]}"),
+        (
+            "packages/one/package.json",
+            "{\"name\":\"one\",\"scripts\":{\"test\":\"npm run check && npm run unit\",\"check\":\"other -c src\",\"unit\":\"node -r ./setup.js --test\"}}",
+        ),
+        ("packages/one/setup.js", "globalThis.isSetUp = true;\n"),
+        ("packages/one/test/package.json", "{\"type\":\"commonjs\"}"),
+        ("packages/one/test/f.test.ts", tests),
+        ("packages/one/src/f.ts", "exports.f = (x: number) => 0;\n"),
+        (
+            "packages/one/src/helper.ts",
+            "if (!isSetUp) throw new Error('too early');\nexports.twice = (x: number) => 2 * x;\n",
+        ),
+    ];
+    let loader = [
+        ("node_modules/ts-node/package.json", "{\"main\":\"register.js\"}"),
+        ("node_modules/ts-node/register.js", LOADER),
+    ];
+    let setup = [("packages/one/setup.js", "globalThis.isSetUp = true;\nrequire('ts-node');\n")];
+    let files: Vec<_> = files.into_iter().chain(loader).chain(setup).collect();
+    let place = Place::new(&files);
+    let (file, tests) = ("packages/one/src/f.ts", "packages/one/test/f.test.ts");
+    let judge = |place: &Place, program: &str| {
+        place.judge(&runner, &trial(Language::TypeScript, program, place.tests(Language::TypeScript, file, tests)))
+    };
+    let verdict = judge(&place, right);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
+    assert_eq!(judge(&place, &right.replace("2 *", "3 *")).status, Status::Failed);
+    // Installed, and not named by a script.
+    let script = ("packages/one/package.json", "{\"name\":\"one\"}");
+    let helper = ("packages/one/src/helper.ts", "exports.twice = (x: number) => 2 * x;\n");
+    let files: Vec<_> = files.into_iter().chain([script, helper]).collect();
+    let verdict = judge(&Place::new(&files), right);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
+}

@@ -150,6 +150,30 @@ fn tests_inside_of_a_library_run_by_name() {
     assert!(verdict.status == Status::Failed && verdict.message.ends_with(&left_out), "{}", verdict.message);
 }
 
+/// Tests that a macro makes in a module below its own, one of two that a setting chooses, and one that a macro runs twice.
+const MADE_TESTS: &str = "\nmacro_rules! made {\n    ($name:ident: $x:expr => $y:expr) => {\n        #[test]\n        fn $name() {\n            \
+    assert_eq!(f($x), $y);\n        }\n    };\n}\n\nmacro_rules! twice {\n    (#[test] fn $name:ident() $body:block) => {\n        #[test]\n        \
+    fn $name() {\n            for _ in 0..2 $body\n        }\n    };\n}\n\n#[cfg(test)]\nmod tests {\n    use super::f;\n\n    made!(three: 3 => 6);\n    \
+    made!(four: 4 => 8);\n    twice! {\n        #[test] fn again() { assert_eq!(f(1), 2); }\n    }\n\n    #[test]\n    #[cfg(any())]\n    \
+    fn one_of_two() {\n        no\n    }\n\n    #[test]\n    #[cfg(not(any()))]\n    fn one_of_two() {\n        assert_eq!(f(0), 0);\n    }\n}\n";
+
+#[test]
+fn crates_without_the_standard_library_and_tests_made_by_macros_are_judged() {
+    let text = format!("#![no_std]\n\nmod other;\n\n{LIBRARY}{MADE_TESTS}");
+    let other = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn of_another_file() {\n        panic!(\"not asked for\");\n    }\n}\n";
+    let files = [("src/lib.rs", text.as_str()), ("src/other.rs", other)];
+    let Some(place) = Crate::new(&files, "src/lib.rs", "src/lib.rs") else { return };
+    place.expect("2 * x", Status::Passed, "4 tests");
+    let verdict = place.body("if x == 4 { 7 } else { 2 * x }");
+    assert_eq!(verdict.status, Status::Failed);
+    assert!(
+        verdict.message.starts_with("tests::four: assertion `left == right` failed, left: 7, right: 8 (src/lib.rs:"),
+        "{}",
+        verdict.message
+    );
+    assert_eq!(place.body("core::hint::black_box(x) - x").status, Status::Failed);
+}
+
 #[test]
 fn tests_inside_of_a_program_and_of_a_module_run_by_name() {
     let main = format!("fn main() {{\n    println!(\"{{}}\", f(1));\n}}\n\n{}{OWN_TESTS}", LIBRARY.replace("pub ", ""));

@@ -3,10 +3,13 @@
 mod project;
 mod reach;
 mod runner;
+mod script;
 mod single;
+mod types;
 
 use std::path::{Component, Path};
 
+use runner::Plan;
 use single::Runs;
 
 use crate::language::Language;
@@ -57,6 +60,10 @@ impl TrialLanguage for JavaScript {
         }
     }
 
+    fn check_project(&self, language: Language, project: &Project) -> Result<(), TrialError> {
+        project::plan(self.tool()?, language, project).map(drop)
+    }
+
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
         let node = self.tool()?;
         check(node, trial.language)?;
@@ -68,12 +75,16 @@ impl TrialLanguage for JavaScript {
     }
 }
 
-/// Whether this node can run programs in this language.
+/// The first node that removes types by itself.
+const REMOVES_TYPES: (u32, u32) = (22, 13);
+
+/// Whether this node can run programs in this language by itself.
 fn check(node: &Tool, language: Language) -> Result<(), TrialError> {
-    if language == Language::TypeScript && node.version < (22, 13) {
+    if language == Language::TypeScript && node.version < REMOVES_TYPES {
         let (major, minor) = node.version;
         return Err(TrialError::Interpreter(format!(
-            "TypeScript needs node 22.13 or newer, which removes types by itself, and {} is {major}.{minor}: install a newer one, or give the tests as --test-command",
+            "TypeScript needs a test runner of its project (vitest, jest, mocha), tsx or ts-node beside node:test, or node 22.13 or newer, \
+             which removes types by itself; none is installed for it, and {} is {major}.{minor}: install one, or give the tests as --test-command",
             node.program.display()
         )));
     }
@@ -83,6 +94,11 @@ fn check(node: &Tool, language: Language) -> Result<(), TrialError> {
 /// Whether the tests or the program import files of the project or installed packages.
 fn needs_project(sources: &Sources) -> bool {
     let Sources { project, tests_file, program, tests } = *sources;
+    // What types mean is for the project's own tools to say.
+    let is_typed = [tests_file, &project.file].iter().any(|file| Language::of_path(file) == Some(Language::TypeScript));
+    if is_typed && Plan::of(project, tests, false).is_ok_and(|plan| plan.reads_types(&project.root)) {
+        return true;
+    }
     [(program, project.file.as_path()), (tests, tests_file)]
         .iter()
         .any(|(text, from)| imports(text).any(|name| is_needed(project, from, name)))

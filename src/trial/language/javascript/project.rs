@@ -10,8 +10,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::check;
 use super::runner::Plan;
+use super::{REMOVES_TYPES, check, types};
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::language::row::{
@@ -29,11 +29,13 @@ const WAIT: &str = "import report from './report.cjs';\nawait report.ready;\n";
 const MODULE: &str =
     "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('./report.cjs');\n";
 
-/// Runs a tests file of a project with the candidate in it.
-pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-    let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
+/// How the tests of a project are run, if they can be run here.
+pub fn plan(node: &Tool, language: Language, project: &Project) -> Result<Plan, TrialError> {
     let tests = project.tests.clone().unwrap_or_default();
-    let plan = Plan::of(project, &fs::read_to_string(project.root.join(&tests)).map_err(failed)?)?;
+    let text = fs::read_to_string(project.root.join(&tests)).map_err(|e| {
+        TrialError::Sandbox(format!("the tests {} cannot be read: {e}", project.root.join(&tests).display()))
+    })?;
+    let plan = Plan::of(project, &text, node.version >= REMOVES_TYPES)?;
     let (major, minor) = node.version;
     if plan.row.name == "node" {
         if major < 20 {
@@ -42,11 +44,21 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
                 node.program.display()
             )));
         }
-        // What the project loads into node may remove the types.
-        if !plan.node.iter().any(|option| option.starts_with("--import") || option.starts_with("--loader")) {
-            check(node, trial.language)?;
+        if !plan.reads_types(&project.root) {
+            check(node, language)?;
         }
     }
+    Ok(plan)
+}
+
+/// Loads the tests as `CommonJS`. Node would else take them for an ES module, as it does when anything is
+/// imported first, and what the project has hung into `require` would not see them.
+const ENTRY: &str = "process.argv.splice(1, 1);\nrequire(process.argv[1]);\n";
+
+/// Runs a tests file of a project with the candidate in it.
+pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+    let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
+    let plan = plan(node, trial.language, project)?;
     // Tools of a project start threads, write more than a function does, and reserve far more addresses than
     // they use.
     let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
@@ -59,6 +71,7 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     let reporter = Scratch::new().map_err(failed)?;
     fs::write(reporter.path().join("report.cjs"), [RECORD, plan.row.reporter].concat()).map_err(failed)?;
     fs::write(reporter.path().join("wait.mjs"), WAIT).map_err(failed)?;
+    fs::write(reporter.path().join("entry.cjs"), ENTRY).map_err(failed)?;
     fs::write(reporter.path().join("report.mjs"), MODULE).map_err(failed)?;
     let reporter = reporter.path();
     let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language, limits };
@@ -104,7 +117,9 @@ impl Runs<'_> {
         if plan.program.is_none() {
             arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
             arguments.push(format!("--test-reporter={report}"));
-            let asks = language == Language::TypeScript && ((22, 13)..(22, 18)).contains(&node.version);
+            let asks = language == Language::TypeScript
+                && !plan.reads_types(&project.root)
+                && (REMOVES_TYPES..(22, 18)).contains(&node.version);
             arguments.extend(asks.then(|| "--experimental-strip-types".to_owned()));
         }
         arguments.extend(plan.node.clone());
@@ -116,6 +131,9 @@ impl Runs<'_> {
             // Before the last, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
             arguments.splice(at..at, plan.runner.clone());
+        }
+        if plan.program.is_none() && types::are_read_by_require(&plan.node) {
+            arguments.push(reporter.join("entry.cjs").display().to_string());
         }
         arguments.push(tests);
         let environment: Vec<(OsString, OsString)> = vec![
@@ -129,7 +147,7 @@ impl Runs<'_> {
         let request = serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default();
         let job = Job { environment, ..driver(&node.program, arguments, request, limits) };
         let readable = [&node.readable[..], &[reporter.to_path_buf()]].concat();
-        Ok((at.run_in(copy, &project.package, &readable, &[], job)?, nonce))
+        Ok((at.run_in(copy, &plan.folder, &readable, &[], job)?, nonce))
     }
 }
 

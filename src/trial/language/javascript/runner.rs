@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::trial::language::command::split;
+use super::script::{self, Command};
+use super::types;
+use crate::language::Language;
 use crate::trial::language::row::{Project, TrialError};
 
 /// A program that runs tests.
@@ -69,22 +71,9 @@ pub const ROWS: &[Row] = &[
     },
 ];
 
-/// Options of node itself that are kept from the project's test script; those that end in `=` have a value.
-const NODE_OPTIONS: &[&str] = &[
-    "--experimental-vm-modules",
-    "--experimental-strip-types",
-    "--experimental-transform-types",
-    "--experimental-test-module-mocks",
-    "--enable-source-maps",
-    "--no-warnings",
-    "--import=",
-    "--require=",
-    "-r=",
-    "--loader=",
-    "--experimental-loader=",
-    "--conditions=",
-    "-C=",
-];
+/// Programs and packages of tests that cannot be run here.
+const OTHERS: &[&str] =
+    &["ava", "tap", "tape", "uvu", "bun:test", "jasmine", "qunit", "@std/testing", "jsr:@std/testing"];
 
 /// How the tests of a project are run.
 #[derive(Debug)]
@@ -92,6 +81,8 @@ pub struct Plan {
     pub row: &'static Row,
     /// The program of the runner, relative to the root; node's own has none.
     pub program: Option<PathBuf>,
+    /// The folder of the tests' package, relative to the root.
+    pub folder: PathBuf,
     /// Options of node.
     pub node: Vec<String>,
     /// Options of the runner.
@@ -100,15 +91,21 @@ pub struct Plan {
 
 impl Plan {
     /// From the text of the tests, and the `package.json` of their package or of one around it.
-    pub fn of(project: &Project, tests: &str) -> Result<Self, TrialError> {
-        let folders = || project.package.ancestors();
-        let manifests: Vec<Value> = folders()
-            .filter_map(|folder| fs::read_to_string(project.root.join(folder).join("package.json")).ok())
-            .filter_map(|text| serde_json::from_str(&text).ok())
-            .collect();
-        let script = manifests.iter().find_map(|manifest| manifest["scripts"]["test"].as_str()).unwrap_or_default();
-        let words = split(script).unwrap_or_default();
-        let row = row(tests, &words, &manifests);
+    /// `removes_types`: whether node is known to do that by itself.
+    pub fn of(project: &Project, tests: &str, removes_types: bool) -> Result<Self, TrialError> {
+        let tests_file = project.tests.as_deref().unwrap_or(&project.file);
+        let folders = || tests_file.ancestors().skip(1);
+        let manifest = |folder: &Path| -> Option<Value> {
+            let text = fs::read_to_string(project.root.join(folder).join("package.json")).ok()?;
+            serde_json::from_str(&text).ok()
+        };
+        let found: Vec<(&Path, Value)> = folders().filter_map(|folder| Some((folder, manifest(folder)?))).collect();
+        // A manifest without a name or scripts only says of which kind the modules beside it are.
+        let own = found.iter().find(|(_, own)| own.get("name").or(own.get("scripts")).is_some()).or(found.first());
+        let folder = own.map_or(project.package.clone(), |(folder, _)| folder.to_path_buf());
+        let manifests: Vec<&Value> = found.iter().map(|(_, manifest)| manifest).collect();
+        let commands = script::commands(&manifests);
+        let row = row(tests, &commands, &manifests)?;
         let program = if row.name == "node" {
             None
         } else {
@@ -118,36 +115,68 @@ impl Plan {
                 TrialError::Interpreter(format!(
                     "the tests are for {0}, and there is no node_modules/{0} in {1}: install the project's packages there, or give the tests as --test-command",
                     row.name,
-                    project.root.join(&project.package).display()
+                    project.root.join(&folder).display()
                 ))
             })?)
         };
-        Ok(Self { row, program, node: node_options(&words), runner: valued(&words, row.kept) })
+        let starting: Vec<&Command> = commands.iter().filter(|command| script::starts(command, row.name)).collect();
+        let node = starting.iter().flat_map(|command| script::node_options(command)).collect();
+        let runner = starting.iter().flat_map(|command| script::valued(command, row.kept)).collect();
+        let mut plan = Self { row, program, folder, node, runner };
+        let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
+        if is_typed && matches!(row.name, "node" | "mocha") && !plan.reads_types(&project.root) {
+            let installed =
+                |name: &str| folders().any(|folder| project.root.join(folder).join("node_modules").join(name).is_dir());
+            let is_module = manifests.iter().find_map(|manifest| manifest["type"].as_str()) == Some("module");
+            // A script that starts node alone counts on it.
+            let is_left_to_node = row.name == "node" && removes_types && !starting.is_empty();
+            let loader = (!is_left_to_node).then(|| types::loader(is_module, installed)).flatten();
+            plan.node.extend(loader.into_iter().flatten().map(|&option| option.to_owned()));
+        }
+        Ok(plan)
+    }
+
+    /// Whether something else than node itself removes the types.
+    pub fn reads_types(&self, root: &Path) -> bool {
+        match self.row.name {
+            "node" => types::are_read_with(&self.node),
+            "mocha" => types::are_read_with(&self.node) || types::are_read_by_mocha(&root.join(&self.folder)),
+            _ => true,
+        }
     }
 }
 
 /// Which runner: what the tests import, else what the test script starts, else what is installed for
 /// development.
-fn row(tests: &str, script: &[String], manifests: &[Value]) -> &'static Row {
+fn row(tests: &str, commands: &[Command], manifests: &[&Value]) -> Result<&'static Row, TrialError> {
     let imports = || tests.lines().filter(|line| ["import", "from ", "require"].iter().any(|word| line.contains(word)));
     let imported = |row: &&Row| {
         let stands_in =
             |line: &str, name: &str| [format!("'{name}'"), format!("\"{name}\"")].iter().any(|n| line.contains(n));
         row.imports.iter().any(|name| imports().any(|line| stands_in(line, name)))
     };
-    let started = |row: &&Row| {
-        script.iter().any(|word| {
-            let stem = Path::new(word).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-            stem.trim_start_matches('_') == row.name
-                && (row.name != "node" || script.iter().any(|word| word == "--test"))
-        })
-    };
+    let started = |row: &&Row| commands.iter().any(|command| script::starts(command, row.name));
     let installed = |row: &&Row| {
         let has = |manifest: &Value, part: &str| manifest[part].get(row.name).is_some();
         manifests.iter().any(|manifest| ["devDependencies", "dependencies"].iter().any(|part| has(manifest, part)))
     };
     let by = |test: &dyn Fn(&&Row) -> bool| ROWS.iter().find(test);
-    by(&imported).or_else(|| by(&started)).or_else(|| by(&installed)).unwrap_or(&ROWS[ROWS.len() - 1])
+    if let Some(row) = by(&imported) {
+        return Ok(row);
+    }
+    let other = OTHERS.iter().find(|name| {
+        imports().any(|line| {
+            ["'", "\""].iter().any(|quote| {
+                line.contains(&format!("{quote}{name}{quote}")) || line.contains(&format!("{quote}{name}/"))
+            })
+        })
+    });
+    if let Some(name) = other {
+        return Err(TrialError::Interpreter(format!(
+            "the tests are for {name}, and only those for vitest, jest, mocha and node:test can be run by name: give --test-command with the command that runs them"
+        )));
+    }
+    Ok(by(&started).or_else(|| by(&installed)).unwrap_or(&ROWS[ROWS.len() - 1]))
 }
 
 /// The program of an installed runner, relative to the root.
@@ -158,62 +187,33 @@ fn program_of(root: &Path, package: &Path, row: &Row) -> Option<PathBuf> {
     Some(package.join(program.trim_start_matches("./"))).filter(|path| root.join(path).is_file())
 }
 
-/// The options of node in a test script, also those in its `NODE_OPTIONS`.
-fn node_options(words: &[String]) -> Vec<String> {
-    let words: Vec<String> = words
-        .iter()
-        .flat_map(|word| match word.strip_prefix("NODE_OPTIONS=") {
-            Some(options) => options.split_whitespace().map(str::to_owned).collect(),
-            None => vec![word.clone()],
-        })
-        .collect();
-    let plain = words.iter().filter(|word| NODE_OPTIONS.contains(&word.as_str())).cloned();
-    let with_value: Vec<&str> = NODE_OPTIONS.iter().filter_map(|option| option.strip_suffix('=')).collect();
-    plain.chain(valued(&words, &with_value)).collect()
-}
-
-/// The options of these names with their values, given as `--a=b` or as `--a b`.
-fn valued(words: &[String], names: &[&str]) -> Vec<String> {
-    let mut found = Vec::new();
-    for (i, word) in words.iter().enumerate() {
-        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-        let value = value.or_else(|| words.get(i + 1).map(String::as_str));
-        if let Some(value) = value.filter(|_| names.contains(&name)) {
-            found.extend([name.to_owned(), value.to_owned()]);
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn words(script: &str) -> Vec<String> {
-        split(script).unwrap()
-    }
-
     #[test]
     fn the_runner_is_what_the_tests_import_then_what_the_script_starts_then_what_is_installed() {
-        let manifest = |text: &str| vec![serde_json::from_str::<Value>(text).unwrap()];
-        let both = manifest(r#"{"devDependencies":{"mocha":"1","jest":"1"}}"#);
-        let name = |tests, script, manifests: &[Value]| row(tests, &words(script), manifests).name;
-        assert_eq!(name("import test from 'node:test'", "vitest", &both), "node");
-        assert_eq!(name("import { test } from \"vitest\"", "jest", &both), "vitest");
-        assert_eq!(name("it('vitest', f)", "jest", &both), "jest");
-        assert_eq!(name("", "cross-env A=1 mocha --recursive", &both), "mocha");
-        assert_eq!(name("", "node node_modules/jest/bin/jest.js", &both), "jest");
-        assert_eq!(name("", "node --import tsx --test", &both), "node");
-        assert_eq!(name("", "node build.js", &both), "jest");
-        assert_eq!(name("", "echo", &manifest("{}")), "node");
-    }
-
-    #[test]
-    fn options_that_the_tests_need_are_kept_and_no_others() {
-        let script = "NODE_OPTIONS='--experimental-vm-modules --max-old-space-size=9' node --import tsx -r ./a.js --test --watch jest --config=x.json --coverage -c y";
-        let script = words(script);
-        assert_eq!(node_options(&script), ["--experimental-vm-modules", "--import", "tsx", "-r", "./a.js"]);
-        assert_eq!(valued(&script, ROWS[1].kept), ["--config", "x.json", "-c", "y"]);
-        assert_eq!(valued(&words("mocha --ui"), ROWS[2].kept), Vec::<String>::new());
+        let both = r#""devDependencies":{"mocha":"1","jest":"1"}"#;
+        let find = |tests: &str, script: &str, more: &str| {
+            let manifest =
+                format!("{{\"scripts\":{{\"test\":{script:?}}}{}{more}}}", if more.is_empty() { "" } else { "," });
+            let manifest: Value = serde_json::from_str(&manifest).unwrap();
+            row(tests, &script::commands(&[&manifest]), &[&manifest])
+        };
+        for (tests, script, more, name) in [
+            ("import test from 'node:test'", "vitest", both, "node"),
+            ("import { test } from \"vitest\"", "jest", both, "vitest"),
+            ("it('vitest', f)", "jest", both, "jest"),
+            ("", "cross-env A=1 mocha --recursive", both, "mocha"),
+            ("", "node node_modules/jest/bin/jest.js", both, "jest"),
+            ("", "node --import tsx --test", both, "node"),
+            ("", "tsx --test", both, "node"),
+            ("", "node build.js", both, "jest"),
+            ("", "echo", "", "node"),
+        ] {
+            assert_eq!(find(tests, script, more).unwrap().name, name, "{script}");
+        }
+        let other = find("const test = require('tape')", "tape test/*.js", both).unwrap_err().to_string();
+        assert!(other.contains("for tape") && other.contains("--test-command"), "{other}");
     }
 }

@@ -59,10 +59,16 @@ pub fn find(
         let own = format!("{}::end", built.secret);
         let Some(module) = listed.iter().find_map(|name| name.strip_suffix(&own)) else { continue };
         let module = module.trim_end_matches("::").to_owned();
-        let guarded = |name: &String| built.guards.tests.iter().any(|test| full(&module, test) == *name);
-        // Of a file of its own all tests count, also those that macros make.
+        // Of a file of its own all tests count, also those of modules that lie elsewhere.
+        let is_inside = |name: &String| {
+            let name = match module.as_str() {
+                "" => Some(name.as_str()),
+                module => name.strip_prefix(module).and_then(|name| name.strip_prefix("::")),
+            };
+            name.is_some_and(|name| built.guards.has(name))
+        };
         let counts =
-            |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (!kind.is_inline() || guarded(name));
+            |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (!kind.is_inline() || is_inside(name));
         let tests: Vec<String> = listed.iter().filter(counts).cloned().collect();
         let baseline = Baseline { kind: kind.clone(), module, wanted: tests, is_all: false, left_out: String::new() };
         return judge(bench, &built, baseline, function);
@@ -222,11 +228,20 @@ impl Baseline {
 
     /// What a run with a candidate leaves behind. Of what was printed only the reason of a failure counts.
     pub fn evidence(&self, run: Run, told: Option<&[String]>, guards: &Guards, secret: &str) -> Evidence {
-        let number = |name: &String| guards.tests.iter().position(|test| full(&self.module, test) == *name);
+        // Of tests of one name (`cfg`) only one is in the program.
+        let numbers = |name: &String| {
+            let found = guards.tests.iter().enumerate().filter(|(_, test)| full(&self.module, test) == *name);
+            found.map(|(i, _)| i).collect::<Vec<_>>()
+        };
+        let number = |told: &[String], name: &String| {
+            let has_told = |i: &&usize| told.iter().any(|line| line.starts_with(&format!("{i} ")));
+            let all = numbers(name);
+            all.iter().find(has_told).or(all.first()).copied()
+        };
         let report = |told: &[String]| {
             // What a macro makes has no guard; that it ended is known from the test of ours, which comes
             // last.
-            let end = |name: &String| match number(name) {
+            let end = |name: &String| match number(told, name) {
                 Some(i) => reported(told, i, guards.tests[i].panics, name),
                 None => Some(TestEnd::new(name, Outcome::Passed)),
             };
@@ -241,7 +256,7 @@ impl Baseline {
         let why = || {
             let told = told.unwrap_or_default();
             let has_failed = |name: &&String| {
-                number(name).is_some_and(|i| told.contains(&format!("{i} {}", !guards.tests[i].panics)))
+                number(told, name).is_some_and(|i| told.contains(&format!("{i} {}", !guards.tests[i].panics)))
             };
             let printed = libtest::failures(&run.output);
             let name = self.wanted.iter().find(has_failed);

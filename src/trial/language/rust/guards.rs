@@ -45,6 +45,8 @@ pub struct Guards {
     pub edits: Vec<Edit>,
     /// What belongs to the tests.
     pub protected: Vec<Range<usize>>,
+    /// The modules that the file declares and that lie in files of their own.
+    pub elsewhere: Vec<String>,
 }
 
 impl Guards {
@@ -66,7 +68,14 @@ impl Guards {
             let name = [modules, vec![test.name.as_str()]].concat().join("::");
             tests.push(Guard { name, panics: test.panics, ignored: test.ignored });
         }
-        Self { tests, edits, protected: protected(&code) }
+        Self { tests, edits, protected: protected(&code), elsewhere: elsewhere(&code) }
+    }
+
+    /// Whether a test of this name, with the modules of the file that it is in, stands in the file: under its
+    /// own name, or made by a macro.
+    pub fn has(&self, name: &str) -> bool {
+        let is_in = |module: &String| name.strip_prefix(module.as_str()).is_some_and(|rest| rest.starts_with("::"));
+        !self.elsewhere.iter().any(is_in)
     }
 
     /// `program` with the guards, if it is the text with something else outside of the tests. Else what it
@@ -133,6 +142,15 @@ fn modules(code: &str, at: usize) -> Vec<&str> {
     open.into_iter().flatten().collect()
 }
 
+/// The modules that are declared with a semicolon.
+fn elsewhere(code: &str) -> Vec<String> {
+    let declared = code.match_indices(';').filter_map(|(at, _)| {
+        let name = module_before(&code[..at])?;
+        Some([modules(code, at), vec![name]].concat().join("::"))
+    });
+    declared.collect()
+}
+
 /// The name in `mod NAME`, if the text ends with that.
 fn module_before(head: &str) -> Option<&str> {
     let head = head.trim_end();
@@ -195,6 +213,15 @@ mod tests {
         assert!(text.contains("fn one() { let _guard = super::super::s::begin(0);\n"), "{text}");
         assert!(text.contains("fn two() { let _guard = super::s::begin(1);\n"), "{text}");
         assert!(text.contains("fn three() { let _guard = self::s::begin(2);}\n"), "{text}");
+    }
+
+    #[test]
+    fn tests_of_other_files_are_not_those_of_this_one() {
+        let text = "mod a;\nmod tests {\n    mod b;\n    made!(x);\n}\nfn f() { 1; }\n";
+        let guards = Guards::of(text, "s", "/p/guard.rs");
+        assert_eq!(guards.elsewhere, ["a", "tests::b"]);
+        let found = ["x", "tests::x", "tests::bb::x", "a::x", "tests::b::x", "a"].map(|name| guards.has(name));
+        assert_eq!(found, [true, true, true, false, false, true]);
     }
 
     #[test]

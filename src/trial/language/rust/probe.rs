@@ -11,12 +11,13 @@ use crate::language::Language;
 /// The variable with the path of the file that a call of the function makes.
 pub const VARIABLE: &str = "TRIAL_CALLED";
 
-/// What a function does first.
-const NOTE: &str = " { static ONCE: ::std::sync::Once = ::std::sync::Once::new(); ONCE.call_once(|| { if let \
-    ::std::option::Option::Some(path) = ::std::env::var_os(\"@VARIABLE@\") { let _ = ::std::fs::File::create(path); } }); } ";
+/// What a function does first. The crate may be one without the standard library.
+const NOTE: &str = " { extern crate std as own_std; static ONCE: own_std::sync::Once = own_std::sync::Once::new(); \
+    ONCE.call_once(|| { if let own_std::option::Option::Some(path) = own_std::env::var_os(\"@VARIABLE@\") { \
+    let _ = own_std::fs::File::create(path); } }); } ";
 
 /// What stands for a body that does not compile.
-const STUB: &str = " ::std::unimplemented!() ";
+const STUB: &str = " { extern crate std as own_std; own_std::unimplemented!() } ";
 
 /// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes.
 /// `None` where that cannot be done for all of them, as in a `const fn`, or where there is none.
@@ -88,6 +89,6 @@ mod tests {
     fn a_body_can_be_emptied() {
         let text = "fn f() -> i64 {\n    nonsense {} \"}\"\n}\nfn g() {}\n";
         let out = apply(text, &noted(text, "f", &[], true).unwrap());
-        assert!(out.ends_with("::std::unimplemented!() }\nfn g() {}\n") && !out.contains("nonsense"), "{out}");
+        assert!(out.ends_with("own_std::unimplemented!() } }\nfn g() {}\n") && !out.contains("nonsense"), "{out}");
     }
 }

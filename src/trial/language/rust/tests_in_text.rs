@@ -1,5 +1,7 @@
 //! Finds test functions in the text of a tests file, and puts a line of ours at the beginning of each. Pure.
 
+use std::ops::Range;
+
 use crate::code::blanked;
 use crate::language::Language;
 
@@ -14,11 +16,17 @@ pub struct TestFunction {
 }
 
 /// The text with `line(i)` after the opening brace of the i-th function that one of `marks` precedes, and
-/// those functions.
+/// those functions. What stands in a macro is left as it is: it may become any number of tests, in any
+/// module, or run many times.
 pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (String, Vec<TestFunction>) {
     let code = blanked(Language::Rust, text);
-    let (mut out, mut tests, mut done) = (String::new(), Vec::new(), 0);
-    while let Some((at, mark)) = marks.iter().filter_map(|m| Some((done + code[done..].find(m)?, *m))).min() {
+    let macros = macros(&code);
+    let (mut out, mut tests, mut done, mut from) = (String::new(), Vec::new(), 0, 0);
+    while let Some((at, mark)) = marks.iter().filter_map(|m| Some((from + code[from..].find(m)?, *m))).min() {
+        if let Some(part) = macros.iter().find(|part| part.contains(&at)) {
+            from = part.end;
+            continue;
+        }
         let Some(head) = code[at..].find("fn ").map(|offset| at + offset) else { break };
         let Some(brace) = body(&code, head) else { break };
         // From the end of what stands before the attributes: they may come in any order.
@@ -34,8 +42,27 @@ pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (S
             ignored: attributes.contains("#[ignore"),
         });
         done = (brace + 1).max(at + mark.len());
+        from = done;
     }
     (out + &text[done..], tests)
+}
+
+/// The insides of macros: their rules, and what they are called with.
+fn macros(code: &str) -> Vec<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let calls = code.match_indices('!').filter(|(at, _)| code[..*at].ends_with(is_word));
+    let parts = calls.filter_map(|(at, _)| {
+        // `macro_rules! name {`
+        let rest = code[at + 1..].trim_start().trim_start_matches(is_word).trim_start();
+        let open = code.len() - rest.len();
+        let (mut depth, is_bracket) = (0_i32, rest.starts_with(['{', '(', '[']));
+        let length = rest.bytes().position(|byte| {
+            depth += i32::from(matches!(byte, b'{' | b'(' | b'[')) - i32::from(matches!(byte, b'}' | b')' | b']'));
+            depth == 0
+        })?;
+        is_bracket.then_some(open..open + length + 1)
+    });
+    parts.collect()
 }
 
 /// The brace that opens the body of the function whose head begins at `from`; `None` for a declaration.
@@ -69,5 +96,14 @@ mod tests {
             "{out}"
         );
         assert_eq!(out.replace("<0>", "").replace("<1>", "").replace("<2>", ""), text);
+    }
+
+    #[test]
+    fn what_stands_in_a_macro_is_left_as_it_is() {
+        let text = "macro_rules! made {\n    ($n:ident) => { #[test] fn $n() {} };\n}\nmade!(one);\n\
+            proptest! {\n    #[test]\n    fn many(x in 0..9) { assert!(x != (9)); }\n}\n#[test]\nfn own() {}\n";
+        let (out, tests) = guarded(text, &["#[test]"], |_| "<>".to_owned());
+        assert_eq!(tests.iter().map(|test| test.name.as_str()).collect::<Vec<_>>(), ["own"]);
+        assert_eq!(out, text.replace("fn own() {", "fn own() {<>"));
     }
 }

@@ -1,0 +1,135 @@
+//! The commands of a package's test script, and the options in them. Pure.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::trial::language::command::split;
+
+/// Its words.
+pub type Command = Vec<String>;
+
+/// Options of node itself that are kept from the project's test script; those that end in `=` have a value.
+const NODE_OPTIONS: &[&str] = &[
+    "--experimental-vm-modules",
+    "--experimental-strip-types",
+    "--experimental-transform-types",
+    "--experimental-test-module-mocks",
+    "--enable-source-maps",
+    "--no-warnings",
+    "--import=",
+    "--require=",
+    "-r=",
+    "--loader=",
+    "--experimental-loader=",
+    "--conditions=",
+    "-C=",
+];
+
+/// The commands of the nearest test script, and of the scripts that it starts.
+pub fn commands(manifests: &[&Value]) -> Vec<Command> {
+    let Some(manifest) = manifests.iter().find(|manifest| manifest["scripts"]["test"].is_string()) else {
+        return Vec::new();
+    };
+    let (mut texts, mut from) = (vec![manifest["scripts"]["test"].as_str().unwrap_or_default()], 0);
+    while from < texts.len() {
+        let words: Vec<&str> = texts[from].split([' ', '"', '\'']).collect();
+        let named = |name: &str| {
+            words.iter().any(|word| {
+                *word == name || word.strip_suffix('*').is_some_and(|head| name.starts_with(head) && !head.is_empty())
+            })
+        };
+        let scripts = manifest["scripts"].as_object().into_iter().flatten();
+        let more: Vec<&str> = scripts.filter(|(name, _)| named(name)).filter_map(|(_, text)| text.as_str()).collect();
+        for text in more {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        from += 1;
+    }
+    let mut commands = Vec::new();
+    for text in texts {
+        let words = split(text).unwrap_or_default();
+        let parts = words.split(|word| matches!(word.as_str(), "&&" | "||" | ";" | "|" | "&"));
+        commands.extend(parts.filter(|part| !part.is_empty()).map(<[String]>::to_vec));
+    }
+    commands
+}
+
+/// Whether a command starts the runner of this name.
+pub fn starts(command: &[String], runner: &str) -> bool {
+    let is_started = |name: &str| {
+        let stem = |word: &String| Path::new(word).file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+        command.iter().filter_map(stem).any(|stem| stem.trim_start_matches('_') == name)
+    };
+    match runner {
+        // `tsx --test` is node with a loader.
+        "node" => (is_started("node") || is_started("tsx")) && command.iter().any(|word| word == "--test"),
+        "mocha" => is_started("mocha") || is_started("ts-mocha"),
+        name => is_started(name),
+    }
+}
+
+/// The options of node in a test script, also those in its `NODE_OPTIONS`.
+pub fn node_options(words: &[String]) -> Vec<String> {
+    let words: Vec<String> = words
+        .iter()
+        .flat_map(|word| match word.strip_prefix("NODE_OPTIONS=") {
+            Some(options) => options.split_whitespace().map(str::to_owned).collect(),
+            None => vec![word.clone()],
+        })
+        .collect();
+    let plain = words.iter().filter(|word| NODE_OPTIONS.contains(&word.as_str())).cloned();
+    let with_value: Vec<&str> = NODE_OPTIONS.iter().filter_map(|option| option.strip_suffix('=')).collect();
+    // A program that is node with a loader.
+    let tsx = words.first().is_some_and(|word| word == "tsx").then_some(["--import", "tsx"]);
+    let tsx = tsx.into_iter().flatten().map(str::to_owned);
+    plain.chain(valued(&words, &with_value)).chain(tsx).collect()
+}
+
+/// The options of these names with their values, given as `--a=b` or as `--a b`.
+pub fn valued(words: &[String], names: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (i, word) in words.iter().enumerate() {
+        let (name, value) = word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
+        let value = value.or_else(|| words.get(i + 1).map(String::as_str));
+        if let Some(value) = value.filter(|_| names.contains(&name)) {
+            found.extend([name.to_owned(), value.to_owned()]);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &str) -> Command {
+        split(command).unwrap()
+    }
+
+    #[test]
+    fn options_that_the_tests_need_are_kept_and_no_others() {
+        let script = "NODE_OPTIONS='--experimental-vm-modules --max-old-space-size=9' node --import tsx -r ./a.js --test --watch jest --config=x.json --coverage -c y";
+        let script = words(script);
+        assert_eq!(node_options(&script), ["--experimental-vm-modules", "--import", "tsx", "-r", "./a.js"]);
+        assert_eq!(valued(&script, &["--config", "-c"]), ["--config", "x.json", "-c", "y"]);
+        assert_eq!(valued(&words("mocha --ui"), &["--ui"]), Vec::<String>::new());
+        assert_eq!(node_options(&words("tsx --test")), ["--import", "tsx"]);
+    }
+
+    #[test]
+    fn commands_are_those_of_the_test_script_and_of_what_it_starts() {
+        let manifest: Value = serde_json::from_str(
+            r#"{"scripts":{"test":"pnpm lint && npm run test:unit","test:unit":"jest -c a.json","lint":"prettier -c src","build":"tsc"}}"#,
+        )
+        .unwrap();
+        let commands = commands(&[&manifest]);
+        assert_eq!(commands, ["pnpm lint", "npm run test:unit", "prettier -c src", "jest -c a.json"].map(words));
+        let starting: Vec<&Command> = commands.iter().filter(|command| starts(command, "jest")).collect();
+        assert_eq!(starting, [&words("jest -c a.json")]);
+        assert!(starts(&words("tsx --test a.ts"), "node") && !starts(&words("node build.js"), "node"));
+        assert!(super::commands(&[]).is_empty());
+    }
+}

@@ -1,0 +1,85 @@
+//! What removes the types of TypeScript where the runner of the tests does not.
+
+use std::fs;
+use std::path::Path;
+
+/// Packages that make node read TypeScript, and the options of node for them: in a package of `CommonJS`, and
+/// in one of ES modules.
+const LOADERS: &[(&str, [&str; 2], [&str; 2])] = &[
+    ("tsx", ["--import", "tsx"], ["--import", "tsx"]),
+    ("@swc-node/register", ["--require", "@swc-node/register"], ["--import", "@swc-node/register/esm-register"]),
+    ("ts-node", ["--require", "ts-node/register"], ["--loader", "ts-node/esm"]),
+    ("esbuild-register", ["--require", "esbuild-register"], ["--loader", "esbuild-register/loader"]),
+];
+
+/// Files with the settings of mocha.
+const SETTINGS: &[&str] = &[
+    ".mocharc.json",
+    ".mocharc.jsonc",
+    ".mocharc.js",
+    ".mocharc.cjs",
+    ".mocharc.yml",
+    ".mocharc.yaml",
+    "package.json",
+];
+
+/// Options of node that load something before the tests.
+const LOADING: &[&str] = &["--import", "--require", "-r", "--loader", "--experimental-loader"];
+
+/// The options for the first that is installed.
+pub fn loader(is_module: bool, installed: impl Fn(&str) -> bool) -> Option<&'static [&'static str; 2]> {
+    let (_, common, module) = LOADERS.iter().find(|(name, ..)| installed(name))?;
+    Some(if is_module { module } else { common })
+}
+
+/// Whether these options of node load something that does it. A file of the project's may do anything.
+pub fn are_read_with(options: &[String]) -> bool {
+    let does = |value: &str| value.starts_with(['.', '/']) || LOADERS.iter().any(|(name, ..)| value.starts_with(name));
+    options.windows(2).any(|pair| LOADING.contains(&pair[0].as_str()) && does(&pair[1]))
+}
+
+/// Whether that is done for what is required only.
+pub fn are_read_by_require(options: &[String]) -> bool {
+    let imports = ["--import", "--loader", "--experimental-loader"];
+    are_read_with(options) && !options.iter().any(|option| imports.contains(&option.as_str()))
+}
+
+/// Whether the settings of mocha in a folder name something that does it.
+pub fn are_read_by_mocha(folder: &Path) -> bool {
+    let texts = SETTINGS.iter().filter_map(|name| fs::read_to_string(folder.join(name)).ok());
+    texts.into_iter().any(|text| {
+        // A package among the dependencies stands before a colon, and is not yet used.
+        let uses = |name: &str| text.match_indices(name).any(|(at, _)| !text[at + name.len()..].starts_with("\":"));
+        LOADERS.iter().any(|(name, ..)| uses(name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_installed_is_taken_as_the_package_needs_it() {
+        assert_eq!(loader(true, |name| name == "ts-node"), Some(&["--loader", "ts-node/esm"]));
+        assert_eq!(loader(false, |name| name == "ts-node"), Some(&["--require", "ts-node/register"]));
+        assert_eq!(loader(false, |_| false), None);
+    }
+
+    #[test]
+    fn options_and_settings_that_load_it_are_known() {
+        let options = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!(are_read_with(&options("--enable-source-maps --loader ts-node/esm")));
+        assert!(are_read_with(&options("-r ./register.js")) && !are_read_with(&options("-r dotenv/config")));
+        assert!(are_read_by_require(&options("-r ts-node/register")));
+        assert!(
+            !are_read_by_require(&options("-r ./a.js --import tsx")) && !are_read_by_require(&options("-r dotenv"))
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let settings = |text: &str| {
+            fs::write(folder.path().join("package.json"), text).unwrap();
+            are_read_by_mocha(folder.path())
+        };
+        assert!(!settings("{\"devDependencies\":{\"ts-node\":\"1\"}}"));
+        assert!(settings("{\"devDependencies\":{\"ts-node\":\"1\"},\"mocha\":{\"require\":[\"ts-node/register\"]}}"));
+    }
+}
