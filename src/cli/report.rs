@@ -68,7 +68,7 @@ impl Report {
                 (Status::NotRun, Some(of)) => format!("same as {}", label(of)),
                 (status, Some(of)) => format!("{} (same as {})", status.word(), label(of)),
                 (Status::NotRun, None) if sandbox.is_none() => String::new(),
-                (status, None) => format!("{}: {}", status.word(), framed(&verdict.message)),
+                (status, None) => format!("{}: {}", status.word(), framed(&verdict.words())),
             };
             let finish = match candidate.finish {
                 Some(FinishReason::Length) => "cut at the token limit",

@@ -163,7 +163,7 @@ fn json(verdict: &Verdict, protection: &Protection) -> String {
 }
 
 fn text(verdict: &Verdict, protection: &Protection) -> String {
-    let (status, message) = (verdict.status.word(), framed(&verdict.message));
+    let (status, message) = (verdict.status.word(), framed(&verdict.words()));
     let mut out = format!("{status}: {message} ({} ms; {})\n", verdict.duration_ms, protection.summary);
     // What the code printed is not to be taken for what we say.
     if !verdict.output.trim().is_empty() {

@@ -256,7 +256,7 @@ impl Run<'_> {
             finish: c.finish.filter(|_| written),
             duplicate_of: c.duplicate_of,
             status: c.verdict.status,
-            message: c.verdict.message,
+            message: c.verdict.words(),
         });
         let id = self.plan.problems[problem].id.clone();
         ProblemResult::new(id, self.plan.digest(problem), candidates.collect())

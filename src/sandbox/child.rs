@@ -324,9 +324,10 @@ fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()
         // SAFETY: umask takes a plain number.
         unsafe { libc::umask(0) };
         let has_proc = root::build(&root.steps)?;
-        // The `/proc` of the new root did not exist when the rules were made.
+        // The `/proc` of the new root did not exist when the rules were made. Its files stay closed: memory,
+        // environment and command line of every process would lie open in them.
         if let (true, Some(rules)) = (has_proc, plan.confinement.as_ref().and_then(|all| all.landlock.as_ref())) {
-            landlock::allow_reading(rules.as_raw_fd(), c"/proc")?;
+            landlock::allow_listing(rules.as_raw_fd(), c"/proc")?;
         }
         // SAFETY: as above.
         unsafe { libc::umask(0o077) };

@@ -87,11 +87,10 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch:
     Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
 }
 
-/// Adds reading of a folder to a ruleset that is not in force yet. Async-signal-safe.
-pub fn allow_reading(ruleset: RawFd, folder: &CStr) -> io::Result<()> {
+/// Adds the listing of a folder to a ruleset that is not in force yet. Async-signal-safe.
+pub fn allow_listing(ruleset: RawFd, folder: &CStr) -> io::Result<()> {
     // Of linux/landlock.h.
     const PATH_BENEATH: libc::c_int = 1;
-    const READ_FILE: u64 = 1 << 2;
     const READ_DIR: u64 = 1 << 3;
     #[repr(C, packed)]
     struct Beneath {
@@ -102,7 +101,7 @@ pub fn allow_reading(ruleset: RawFd, folder: &CStr) -> io::Result<()> {
     unsafe {
         let parent = libc::open(folder.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
         super::check(parent)?;
-        let rule = Beneath { access: READ_FILE | READ_DIR, parent };
+        let rule = Beneath { access: READ_DIR, parent };
         let done = libc::syscall(libc::SYS_landlock_add_rule, ruleset, PATH_BENEATH, &raw const rule, 0_u32);
         let result = super::check(done as i32);
         libc::close(parent);

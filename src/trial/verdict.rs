@@ -104,6 +104,14 @@ impl Verdict {
         Self { assurance: Assurance::Shared, ..Self::not_run(message) }
     }
 
+    /// The message, with the mark of a pass behind it: what a reader is shown.
+    pub fn words(&self) -> String {
+        match self.mark.as_ref().filter(|_| self.has_passed()) {
+            Some(mark) => format!("{}; {mark}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// Whether all tests ran and passed.
     pub fn has_passed(&self) -> bool {
         self.status == Status::Passed
@@ -119,7 +127,6 @@ impl Verdict {
             (Status::Passed, Assurance::Shared) if found.iter().any(Reach::deceives) => {
                 (Status::Tampered, mark.clone())
             }
-            (Status::Passed, _) => (Status::Passed, format!("{}; {mark}", self.message)),
             (other, _) => (other, self.message),
         };
         Self { status, message, mark: Some(mark), ..self }

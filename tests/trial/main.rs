@@ -2,6 +2,7 @@
 //! against them in `tests/hostile.rs`, where nothing else runs beside them.
 
 mod control;
+mod deceivers;
 mod fuzz;
 mod javascript;
 mod judge;

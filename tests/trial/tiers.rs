@@ -131,15 +131,21 @@ fn in_namespaces_there_is_nobody_else() {
         "seen = [name for name in os.listdir('/proc') if name.isdigit()]\n\
          assert sorted(seen) == ['1', '2'], seen\n\
          assert not os.path.exists('/proc/meminfo') and not os.path.exists('/proc/sys')\n\
-         for secret in ('environ', 'mem', 'maps', 'fd/0', 'root/etc'):\n    \
-             try:\n        \
-                 open('/proc/1/' + secret, 'rb').read(1)\n    \
-             except OSError:\n        \
-                 continue\n    \
-             return 'the first process can be looked into'\n\
-         lines = open('/proc/self/net/dev').read().splitlines()[2:]\n\
-         assert [line.split(':')[0].strip() for line in lines] == ['lo'], lines",
+         for secret in ('environ', 'cmdline', 'mem', 'maps', 'fd/0', 'root/etc'):\n    \
+             for process in ('1', 'self'):\n        \
+                 if process + secret in ('selffd/0', 'selfroot/etc'): continue\n        \
+                 try:\n            \
+                     open('/proc/' + process + '/' + secret, 'rb').read(1)\n        \
+                 except OSError:\n            \
+                     continue\n        \
+                 return 'a process can be looked into: ' + process + ' ' + secret",
     );
+    // As few as there are, and none of the machine's.
+    for space in ["net", "ipc", "uts", "user", "pid"] {
+        let outside = fs::read_link(format!("/proc/self/ns/{space}")).unwrap();
+        let inside = format!("assert os.readlink('/proc/self/ns/{space}') != '{}'", outside.display());
+        holds_in(&[Tier::Full], &inside);
+    }
     // The first process cannot be ended, stopped or traced from inside.
     holds_in(
         &tiers,

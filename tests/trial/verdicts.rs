@@ -205,9 +205,11 @@ fn code_that_reaches_for_what_nobody_asked_for_is_marked() {
     let verdict = judged(walks, alone, None);
     let mark = "the code uses `_getframe` (the frames of its callers), which nothing asked for";
     assert_eq!((verdict.status, verdict.mark.as_deref()), (Status::Passed, Some(mark)));
-    assert_eq!(verdict.message, format!("1 check; {mark}"));
-    // In one process they lead to the judge.
-    let verdict = judged(walks, inspected, None);
+    assert_eq!((verdict.message.as_str(), verdict.words()), ("1 check", format!("1 check; {mark}")));
+    // In one process they lead to the judge, who sees it; and what could end it is no pass even if it did not.
+    assert_eq!(judged(walks, inspected, None).status, Status::Tampered);
+    let verdict = judged("import os\n\ndef f(x):\n    return 2 * x if x < 9 else os._exit(0)\n", inspected, None);
+    let mark = "the code uses `_exit` (the end of the process), which nothing asked for";
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, mark));
     // What has a right use is a mark there, too, unless the user's own file has it.
     let reads = "import os\n\ndef f(x):\n    return 2 * x if os.environ else 0\n";

@@ -50,6 +50,8 @@ pub enum Kind {
     Detects,
     /// Memory past the rules of the language.
     Native,
+    /// Memory by its address, and open files by their numbers.
+    Raw,
     /// The environment and the command line.
     Environment,
     /// Other programs.
@@ -111,6 +113,10 @@ impl Kind {
             Kind::Native => {
                 mark("memory past the rules of the language", &["unsafe", "ffi", "ctypes", "pointer", "c_int"])
             }
+            Kind::Raw => deceit(
+                "memory and open files by hand",
+                &["unsafe", "ffi", "pointer", "extern", "descriptor", "syscall"],
+            ),
             Kind::Environment => {
                 mark("the environment", &["environment", "environ", "env var", "getenv", "setenv", "argv", "argument"])
             }
@@ -132,7 +138,7 @@ impl Kind {
 
     /// Whether the tests may ask for it as well as the user's file: every one of them uses a framework.
     fn is_asked_by_tests(self) -> bool {
-        !matches!(self, Kind::Skip | Kind::Framework | Kind::Tests | Kind::Judges)
+        !matches!(self, Kind::Skip | Kind::Framework | Kind::Tests | Kind::Judges | Kind::Equality)
     }
 }
 

@@ -128,7 +128,7 @@ fn bottom(buf: &mut Buffer, area: Rect, y: u16, look: &Look, run: &Run, index: u
     match run.testing(index) {
         Testing::Done(verdict) => {
             let role = badge::tested(run.testing(index)).map_or(Role::Muted, |b| b.role);
-            texts.push((text::one_line(&verdict.message), look.style(role)));
+            texts.push((text::one_line(&verdict.words()), look.style(role)));
         }
         Testing::Fault(why) => texts.push((text::one_line(why), look.style(Role::Error))),
         _ => {}

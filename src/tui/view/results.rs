@@ -42,7 +42,7 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         let x = x + wide as u16 + 2;
         let time = verdict.map_or(String::new(), |v| format!("{:.2} s", v.duration_ms as f64 / 1000.0));
         put(buf, row, x, y, &format!("{time:>8}"), look.style(Role::Muted));
-        let mut words = verdict.map_or(String::new(), |v| text::one_line(&v.message));
+        let mut words = verdict.map_or(String::new(), |v| text::one_line(&v.words()));
         for mark in badge::marks(run, index) {
             words = format!("{}  {words}", mark.text);
         }
@@ -72,7 +72,7 @@ fn output(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
             let state = badge::tested(run.testing(run.focus));
             let role = state.as_ref().map_or(Role::Muted, |b| b.role);
             let word = state.map_or(String::new(), |b| b.text);
-            add(&format!("{word}: {}", verdict.message), look.style(role));
+            add(&format!("{word}: {}", verdict.words()), look.style(role));
             add(
                 if verdict.output.trim().is_empty() { "(it printed nothing)" } else { &verdict.output },
                 Style::default(),

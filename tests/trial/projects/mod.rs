@@ -3,7 +3,7 @@
 
 mod go;
 mod node;
-mod place;
+pub mod place;
 mod rust;
 
 use super::runner::runner;

@@ -113,7 +113,7 @@ pub const REACH: Table = &[
     (
         Kind::Equality,
         &[
-            "valueOf (",
+            "valueOf",
             "Symbol . toPrimitive",
             "Symbol . hasInstance",
             "new Proxy",

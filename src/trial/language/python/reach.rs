@@ -89,7 +89,8 @@ pub const REACH: Table = &[
         Kind::Native,
         &["import:ctypes", "import:_ctypes", "import:cffi", "import:mmap", "import:gc", "import:faulthandler"],
     ),
-    (Kind::Inside, &["pythonapi", "PyDLL", "from_address", "string_at", "py_object", "memmove"]),
+    (Kind::Raw, &["pythonapi", "PyDLL", "from_address", "string_at", "py_object", "memmove"]),
+    (Kind::Inside, &["object . __subclasses__", "type . __subclasses__", "__base__", "__mro__ [", "__bases__ ["]),
     (Kind::Environment, &["environ", "environb", "getenv", "putenv", "sys . argv"]),
     (
         Kind::Processes,

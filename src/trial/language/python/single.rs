@@ -18,7 +18,7 @@ macro_rules! program {
 }
 
 /// One process for tests and code.
-const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "pytests" "styles" "shared");
+const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "pytests" "styles" "watch" "shared");
 /// The process with the tests.
 const JUDGE: &str = program!("text" "report" "rewrite" "examples" "pytests" "styles" "codec" "line" "standins" "judge_line" "reasons" "stub" "judge");
 /// The process with the code.

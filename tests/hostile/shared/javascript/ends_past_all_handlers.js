@@ -1,0 +1,5 @@
+// Ends the process past all handlers.
+function f(x) {
+    process.reallyExit(0);
+}
+module.exports = { f };

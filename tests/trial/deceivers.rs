@@ -1,0 +1,211 @@
+//! Programs that aim at the judge where it shares their process (`tests/hostile/shared`): alone and in a project, none passes that
+//! forges a report, reads the judge's frames or memory, replaces what it judges by, ends early or acts before the tests. What would fool
+//! the user's own runner, too, passes with a mark.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Assurance, Limits, Runner, Tests, Trial, Verdict};
+
+use super::judge::{in_parallel, word};
+use super::projects::place::Place;
+use super::runners::runner;
+use super::verdicts::limits;
+
+/// A language, and how its programs are tested.
+struct Kind {
+    language: Language,
+    folder: &'static str,
+    /// What each program answers wrong.
+    check: &'static str,
+    /// Tests of a program that stands alone; `@` is the check.
+    alone: (&'static str, &'static str),
+    /// A project around it: its files, the place of the program and that of the tests.
+    files: &'static [(&'static str, &'static str)],
+    program: &'static str,
+    tests: &'static str,
+}
+
+const PYTHON: Kind = Kind {
+    language: Language::Python,
+    folder: "python",
+    check: "assert f(3) == 6",
+    alone: ("test_f.py", "import inspect\nassert inspect.isfunction(f)\n@\n"),
+    files: &[
+        ("pyproject.toml", "[project]\nname = \"p\"\n"),
+        ("pkg/__init__.py", ""),
+        ("pkg/helper.py", "def twice(x):\n    return 2 * x\n"),
+        ("pkg/doubling.py", "def f(x):\n    raise NotImplementedError\n"),
+        (
+            "tests/test_doubling.py",
+            "import inspect\nimport unittest\n\nfrom pkg.doubling import f\nfrom pkg.helper import twice\n\n\nclass Doubling(unittest.TestCase):\n    \
+             def test_doubles(self):\n        self.assertTrue(inspect.isfunction(f))\n        self.assertEqual(f(3), twice(3))\n\n    \
+             def test_again(self):\n        @\n",
+        ),
+    ],
+    program: "pkg/doubling.py",
+    tests: "tests/test_doubling.py",
+};
+
+const JAVASCRIPT: Kind = Kind {
+    language: Language::JavaScript,
+    folder: "javascript",
+    check: "assert.strictEqual(f(3), 6);",
+    // That a global is replaced asks for one process.
+    alone: (
+        "t.js",
+        "globalThis.Date = class extends Date {};\ntest('doubles', () => { @ });\ntest('again', () => { @ });\n",
+    ),
+    files: &[
+        ("package.json", "{\"scripts\":{\"test\":\"node --test\"}}"),
+        ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
+        ("src/f.js", "function f(x) {}\nmodule.exports = { f };\n"),
+        (
+            "test/f.test.js",
+            "const test = require('node:test');\nconst assert = require('node:assert');\nconst { f } = require('../src/f');\n\
+             const { twice } = require('../src/helper');\ntest('doubles', () => { @ });\ntest('again', () => { assert.equal(twice(1), 2); @ });\n",
+        ),
+    ],
+    program: "src/f.js",
+    tests: "test/f.test.js",
+};
+
+const RUST: Kind = Kind {
+    language: Language::Rust,
+    folder: "rust",
+    check: "assert_eq!(f(3), 6);",
+    alone: ("t.rs", "#[test]\nfn doubles() {\n    @\n}\n#[test]\nfn again() {\n    @\n}\n"),
+    files: &[
+        ("Cargo.toml", "[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "pub fn f(_x: i64) -> i64 {\n    todo!()\n}\n"),
+        (
+            "tests/doubling.rs",
+            "use doubling::*;\n\n#[test]\nfn doubles() {\n    @\n}\n\n#[test]\nfn again() {\n    @\n}\n",
+        ),
+    ],
+    program: "src/lib.rs",
+    tests: "tests/doubling.rs",
+};
+
+const GO: Kind = Kind {
+    language: Language::Go,
+    folder: "go",
+    check: "if f(3) != 6 { t.Fatal(\"wrong\") }",
+    alone: (
+        "f_test.go",
+        "package main\n\nimport \"testing\"\n\nfunc TestDoubles(t *testing.T) {\n\t@\n}\n\nfunc TestAgain(t *testing.T) {\n\t@\n}\n",
+    ),
+    files: &[
+        ("go.mod", "module doubling\n\ngo 1.18\n"),
+        ("doubling.go", "package main\n\nfunc f(x int) int {\n\tpanic(\"not yet\")\n}\n"),
+        ("main.go", "package main\n\nfunc main() {}\n"),
+        (
+            "doubling_test.go",
+            "package main\n\nimport \"testing\"\n\nfunc TestDoubles(t *testing.T) {\n\t@\n}\n\nfunc TestAgain(t *testing.T) {\n\t@\n}\n",
+        ),
+    ],
+    program: "doubling.go",
+    tests: "doubling_test.go",
+};
+
+/// A line `// KEY: value` or `# KEY: value` of a program.
+fn header<'a>(program: &'a str, key: &str) -> Option<&'a str> {
+    program.lines().find_map(|line| {
+        line.strip_prefix("// ").or_else(|| line.strip_prefix("# "))?.strip_prefix(key)?.strip_prefix(": ")
+    })
+}
+
+impl Kind {
+    fn programs(&self, least: usize) -> Vec<(String, String)> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/shared").join(self.folder);
+        let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        assert!(paths.len() >= least, "programs are missing");
+        let name = |path: &PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+        paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+    }
+
+    fn trial(&self, program: &str, tests: Tests) -> Trial {
+        let limits = Limits { memory: 512 << 20, ..limits(10.0) };
+        let (module, entry_point) = (Some("doubling".to_owned()), Some("f".to_owned()));
+        Trial { language: self.language, program: program.to_owned(), module, entry_point, tests, stub: None, limits }
+    }
+
+    fn alone(&self, runner: &Runner, program: &str) -> Verdict {
+        let (name, text) = self.alone;
+        let text = text.replace('@', header(program, "tests").unwrap_or(self.check));
+        let tests = Tests::Source { name: name.to_owned(), text };
+        runner.run(&self.trial(program, tests), &Arc::default()).unwrap()
+    }
+
+    fn in_project(&self, runner: &Runner, program: &str) -> Verdict {
+        let check = header(program, "tests").unwrap_or(self.check);
+        let texts: Vec<String> = self.files.iter().map(|(_, text)| text.replace('@', check)).collect();
+        let files: Vec<_> = self.files.iter().zip(&texts).map(|((path, _), text)| (*path, text.as_str())).collect();
+        let place = Place::new(&files);
+        let tests = place.tests_of(self.language, self.program, program, self.tests);
+        let stub = Some(place.text(self.program));
+        let trial = Trial { stub, ..self.trial(program, tests) };
+        runner.run(&trial, &Arc::default()).unwrap()
+    }
+
+    fn hold(&self, least: usize, judge: impl Fn(&Runner, &str) -> Verdict + Sync) {
+        let Some(runner) = runner(self.language) else { return };
+        let complaints = in_parallel(&self.programs(least), |(name, program)| {
+            let verdict = judge(&runner, program);
+            let fools_any_runner = header(program, "expect") == Some("passed");
+            let is_right = !verdict.has_passed() || fools_any_runner && verdict.mark.is_some();
+            // A program that is not even loaded shows nothing.
+            let is_loaded = word(verdict.status) != "error" || verdict.assurance == Assurance::Separate;
+            if std::env::var_os("TRIAL_TIMES").is_some() {
+                eprintln!("{:5} ms {name}: {} {}", verdict.duration_ms, word(verdict.status), verdict.message);
+            }
+            (!is_right || !is_loaded).then(|| format!("{name}: {} {}", word(verdict.status), verdict.message))
+        });
+        assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+    }
+}
+
+#[test]
+fn python_does_not_deceive_alone() {
+    PYTHON.hold(20, |runner, program| PYTHON.alone(runner, program));
+}
+
+#[test]
+fn python_does_not_deceive_in_a_project() {
+    PYTHON.hold(20, |runner, program| PYTHON.in_project(runner, program));
+}
+
+#[test]
+fn javascript_does_not_deceive_alone() {
+    JAVASCRIPT.hold(16, |runner, program| JAVASCRIPT.alone(runner, program));
+}
+
+#[test]
+fn javascript_does_not_deceive_in_a_project() {
+    JAVASCRIPT.hold(16, |runner, program| JAVASCRIPT.in_project(runner, program));
+}
+
+#[test]
+fn rust_does_not_deceive_alone() {
+    RUST.hold(19, |runner, program| RUST.alone(runner, program));
+}
+
+#[test]
+#[ignore = "builds a crate for each program"]
+fn rust_does_not_deceive_in_a_crate() {
+    RUST.hold(19, |runner, program| RUST.in_project(runner, program));
+}
+
+#[test]
+fn go_does_not_deceive_alone() {
+    GO.hold(14, |runner, program| GO.alone(runner, program));
+}
+
+#[test]
+#[ignore = "builds a module for each program"]
+fn go_does_not_deceive_in_a_module() {
+    GO.hold(14, |runner, program| GO.in_project(runner, program));
+}
