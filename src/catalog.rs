@@ -10,7 +10,7 @@ use similar::get_close_matches;
 
 use crate::config::{ConfigError, Paths, parse_toml};
 use crate::files;
-use crate::model::{EmbeddedModel, ModelFiles};
+use crate::model::{EmbeddedModel, ModelFiles, gguf};
 
 pub use hub::HubCache;
 
@@ -23,7 +23,7 @@ const BUILT_IN: &str = include_str!("../models.toml");
 pub struct Entry {
     /// What `--model` and `--draft` take.
     pub name: String,
-    /// Where the main model is: `embedded:main`, a folder, or a Hugging Face id.
+    /// Where the main model is: `embedded:main`, a folder, a GGUF file, or a Hugging Face id.
     pub main: String,
     /// Where its draft model is; `None` for no draft.
     pub draft: Option<String>,
@@ -47,7 +47,7 @@ pub struct Catalog {
 /// The chosen model.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The entry it comes from; `None` for a folder.
+    /// The entry it comes from; `None` for a folder or file.
     pub entry: Option<Entry>,
     pub files: ModelFiles,
 }
@@ -142,8 +142,8 @@ impl Catalog {
                 .ok_or_else(|| CatalogError::NotEmbedded { source_text: source.to_owned() });
         }
         let folder = expand_home(source);
-        if folder.is_dir() {
-            return Ok(ModelFiles::Folder(folder));
+        if let Some(files) = on_disk(&folder) {
+            return Ok(files);
         }
         if hub::is_id(source) {
             return match self.hub.snapshot(source) {
@@ -160,8 +160,8 @@ impl Catalog {
 
     fn resolve(&self, name: &str, what: &'static str, also: &[&str]) -> Result<Resolved, CatalogError> {
         let folder = expand_home(name);
-        if !name.is_empty() && folder.is_dir() {
-            return Ok(Resolved { entry: None, files: ModelFiles::Folder(folder) });
+        if let Some(files) = on_disk(&folder).filter(|_| !name.is_empty()) {
+            return Ok(Resolved { entry: None, files });
         }
         if let Some(entry) = self.entry(name) {
             return self.resolve_entry(entry);
@@ -211,6 +211,14 @@ fn embedded(which: &str) -> Option<&'static EmbeddedModel> {
         "draft" => Some(&crate::model::embedded::DRAFT),
         _ => None,
     }
+}
+
+/// A folder in Hugging Face layout, or a GGUF file, if there is such.
+fn on_disk(path: &Path) -> Option<ModelFiles> {
+    if path.is_dir() {
+        return Some(ModelFiles::Folder(path.into()));
+    }
+    (path.is_file() && gguf::is_name(path)).then(|| ModelFiles::Gguf(path.into()))
 }
 
 /// `~/x` as a path in the home folder.
@@ -265,7 +273,7 @@ pub enum CatalogError {
     #[error("the entry `{name}` names the folder {folder}, which does not exist; correct it in models.toml")]
     NoFolder { name: String, folder: PathBuf },
     /// A path was given, and it leads nowhere.
-    #[error("there is no folder {folder}; check the path, or take a name that `bass-tui models` lists")]
+    #[error("there is no folder or GGUF file {folder}; check the path, or take a name that `bass-tui models` lists")]
     NoSuchFolder { folder: PathBuf },
     /// There is no such model in the program.
     #[error("this program has no model `{source_text}` inside; name a folder with `--model DIR`")]
@@ -339,7 +347,7 @@ mod tests {
         );
         let catalog = Catalog::parse(&text, Path::new("models.toml"), hub).unwrap();
         let path = |r: Resolved| match r.files {
-            ModelFiles::Folder(path) => path,
+            ModelFiles::Folder(path) | ModelFiles::Gguf(path) => path,
             ModelFiles::Embedded(_) => PathBuf::new(),
         };
         let main = catalog.resolve_main(Some("a")).unwrap();
@@ -352,6 +360,11 @@ mod tests {
         assert!(catalog.resolve_draft("auto", &other).unwrap().is_none(), "a draft that is not there is done without");
         let dir = catalog.resolve_main(Some(&folder)).unwrap();
         assert!(dir.entry.is_none() && catalog.resolve_draft("auto", &dir).unwrap().is_none());
+        let file = home.path().join("m.GGUF");
+        std::fs::write(&file, "").unwrap();
+        let file_name = file.display().to_string();
+        assert_eq!(path(catalog.resolve_main(Some(&file_name)).unwrap()), file);
+        assert_eq!(catalog.resolve_draft(&file_name, &main).unwrap().map(path), Some(file));
         insta::assert_snapshot!(message(catalog.resolve_main(Some("c"))), @"the entry `c` names the folder /no/folder, which does not exist; correct it in models.toml");
         insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name; known are qwen2.5-coder-7b, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, a, b, c, built-in, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
     }
@@ -360,6 +373,6 @@ mod tests {
     fn what_is_not_on_this_machine_is_explained() {
         let catalog = catalog("").unwrap();
         insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2-0.5b"))), @"the files of `qwen2-0.5b` are not on this machine: Qwen/Qwen2-0.5B is not in /hub (or its download is not complete); fetch it with `hf download Qwen/Qwen2-0.5B`");
-        insta::assert_snapshot!(message(catalog.resolve_main(Some("./m"))), @"there is no folder ./m; check the path, or take a name that `bass-tui models` lists");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("./m"))), @"there is no folder or GGUF file ./m; check the path, or take a name that `bass-tui models` lists");
     }
 }

@@ -173,7 +173,7 @@ fn show(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
 
 fn path(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let path = match session.catalog.resolve_main(Some(name)).map_err(Failure::input)?.files {
-        ModelFiles::Folder(path) => path.display().to_string(),
+        ModelFiles::Folder(path) | ModelFiles::Gguf(path) => path.display().to_string(),
         ModelFiles::Embedded(_) => {
             return Err(Failure::input(format!("{name} is inside the program: it has no folder")));
         }

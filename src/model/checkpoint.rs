@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 use safetensors::{Dtype, SafeTensors};
+use serde_json::{Map, Value};
 
+use super::gguf::container::{self, Header, Info};
 use super::{ModelError, fields};
 use crate::files;
 
@@ -20,19 +23,44 @@ pub enum TensorType {
     F16,
     /// bfloat16.
     Bf16,
+    /// GGUF: 4 bits and a scale for every 32.
+    Q4_0,
+    /// The same with a minimum.
+    Q4_1,
+    /// GGUF: 5 bits and a scale for every 32.
+    Q5_0,
+    /// The same with a minimum.
+    Q5_1,
+    /// GGUF: 8 bits and a scale for every 32.
+    Q8_0,
+    /// GGUF: 4 bits, scales and minima of 6 bits for every 32.
+    Q4K,
+    /// GGUF: 5 bits, scales and minima of 6 bits for every 32.
+    Q5K,
+    /// GGUF: 6 bits, scales of 8 bits for every 16.
+    Q6K,
 }
 
-impl TensorType {
-    /// Bytes of one element.
-    pub fn size(self) -> usize {
-        match self {
-            Self::F32 => 4,
-            Self::F16 | Self::Bf16 => 2,
-        }
+impl fmt::Display for TensorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::F32 => "F32",
+            Self::F16 => "F16",
+            Self::Bf16 => "BF16",
+            Self::Q4_0 => "Q4_0",
+            Self::Q4_1 => "Q4_1",
+            Self::Q5_0 => "Q5_0",
+            Self::Q5_1 => "Q5_1",
+            Self::Q8_0 => "Q8_0",
+            Self::Q4K => "Q4_K",
+            Self::Q5K => "Q5_K",
+            Self::Q6K => "Q6_K",
+        })
     }
 }
 
-/// One tensor of a checkpoint: little-endian elements in row-major order, at no particular alignment.
+/// One tensor of a checkpoint: little-endian elements, or blocks of them, in row-major order, at no
+/// particular alignment.
 #[derive(Clone, Debug)]
 pub struct Tensor<'a> {
     /// Number format.
@@ -42,9 +70,9 @@ pub struct Tensor<'a> {
 }
 
 impl Tensor<'_> {
-    /// A matrix with its rows of `columns` elements made columns.
+    /// A matrix of floats with its rows of `columns` elements made columns.
     pub fn transposed(&self, columns: usize) -> Tensor<'static> {
-        let size = self.dtype.size();
+        let (_, size) = self.dtype.block();
         let mut bytes = Vec::with_capacity(self.bytes.len());
         for column in 0..columns {
             for row in self.bytes.chunks_exact(columns * size) {
@@ -61,6 +89,8 @@ pub struct Checkpoint {
     origin: PathBuf,
     files: Vec<Source>,
     tensors: HashMap<String, Entry>,
+    /// The types that files of this kind may have, for messages.
+    types: &'static str,
 }
 
 struct Source {
@@ -75,7 +105,8 @@ enum Bytes {
 
 struct Entry {
     file: usize,
-    dtype: Dtype,
+    /// The type, or the name of one that isn't read.
+    dtype: Result<TensorType, String>,
     shape: Vec<usize>,
     range: Range<usize>,
 }
@@ -118,7 +149,34 @@ impl Checkpoint {
     }
 
     fn empty(origin: PathBuf) -> Self {
-        Self { origin, files: Vec::new(), tensors: HashMap::new() }
+        Self { origin, files: Vec::new(), tensors: HashMap::new(), types: "F32, F16 or BF16" }
+    }
+
+    /// An empty checkpoint of GGUF files.
+    pub(super) fn of_gguf(origin: PathBuf) -> Self {
+        Self { types: "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K or Q6_K", ..Self::empty(origin) }
+    }
+
+    /// Adds a GGUF file; returns its fields.
+    pub(super) fn add_gguf(&mut self, path: &Path) -> Result<Map<String, Value>, ModelError> {
+        let bytes = map(path)?;
+        let Header { fields, tensors } = container::read(path, bytes.as_slice())?;
+        for Info { name, dtype, shape, range } in tensors {
+            let dtype = dtype.map_err(|number| format!("type number {number}"));
+            self.tensors.insert(name, Entry { file: self.files.len(), dtype, shape, range });
+        }
+        self.files.push(Source { path: path.into(), bytes });
+        Ok(fields)
+    }
+
+    /// What messages about absent tensors name.
+    pub(super) fn origin(&self) -> &Path {
+        &self.origin
+    }
+
+    /// The names of all tensors.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.tensors.keys()
     }
 
     fn add(&mut self, path: PathBuf, bytes: Bytes) -> Result<(), ModelError> {
@@ -134,7 +192,13 @@ impl Checkpoint {
             if range.start > range.end || range.end > bytes.as_slice().len() {
                 return Err(damaged(format!("tensor `{name}` lies outside the file")));
             }
-            let entry = Entry { file: self.files.len(), dtype: info.dtype, shape: info.shape.clone(), range };
+            let dtype = match info.dtype {
+                Dtype::F32 => Ok(TensorType::F32),
+                Dtype::F16 => Ok(TensorType::F16),
+                Dtype::BF16 => Ok(TensorType::Bf16),
+                other => Err(format!("{other:?}")),
+            };
+            let entry = Entry { file: self.files.len(), dtype, shape: info.shape.clone(), range };
             self.tensors.insert(name, entry);
         }
         self.files.push(Source { path, bytes });
@@ -148,7 +212,7 @@ impl Checkpoint {
 
     /// The tensor `name`, which must have the given shape.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor<'_>, ModelError> {
-        let expected = || format!("F32, F16 or BF16 of shape {shape:?}");
+        let expected = || format!("{} of shape {shape:?}", self.types);
         let error = |path: &Path, found: String| ModelError::Tensor {
             path: path.into(),
             tensor: name.into(),
@@ -160,15 +224,15 @@ impl Checkpoint {
             return Err(error(path, "no such tensor".into()));
         };
         let source = &self.files[entry.file];
-        let found = || format!("{:?} of shape {:?}", entry.dtype, entry.shape);
-        let dtype = match entry.dtype {
-            Dtype::F32 => TensorType::F32,
-            Dtype::F16 => TensorType::F16,
-            Dtype::BF16 => TensorType::Bf16,
-            _ => return Err(error(&source.path, found())),
+        let found = || {
+            let dtype = entry.dtype.as_ref().map_or_else(Clone::clone, ToString::to_string);
+            format!("{dtype} of shape {:?}", entry.shape)
         };
+        let Ok(dtype) = entry.dtype else { return Err(error(&source.path, found())) };
         let bytes = &source.bytes.as_slice()[entry.range.clone()];
-        if entry.shape != shape || bytes.len() != shape.iter().product::<usize>() * dtype.size() {
+        let rows: usize = shape.iter().rev().skip(1).product();
+        let row = shape.last().and_then(|&row| dtype.bytes(row));
+        if entry.shape != shape || row.and_then(|row| row.checked_mul(rows)) != Some(bytes.len()) {
             return Err(error(&source.path, found()));
         }
         Ok(Tensor { dtype, bytes: bytes.into() })

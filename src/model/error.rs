@@ -61,6 +61,14 @@ pub enum ModelError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A GGUF file is damaged or of a kind that is not read.
+    #[error("{path}: not a readable GGUF file ({problem}); download the file again")]
+    Gguf {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A tokenizer could not be read or refused its input.
     #[error("{path}: {problem}")]
     Tokenizer {

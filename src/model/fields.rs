@@ -33,6 +33,11 @@ impl<'a> Fields<'a> {
         Self { path, prefix: "", map }
     }
 
+    /// An object of which `prefix` stands before the names in the file.
+    pub fn with_prefix(path: &'a Path, prefix: &'a str, map: &'a Map<String, Value>) -> Self {
+        Self { path, prefix, map }
+    }
+
     /// An error about `field`.
     pub fn error(&self, field: &str, expected: &str) -> ModelError {
         let found = match self.map.get(field) {

@@ -1,11 +1,13 @@
 //! What a model *is*, on no device: its architecture as data, its checkpoint, its tokenizer.
 
 pub mod arch;
+pub mod blocks;
 pub mod checkpoint;
 pub mod config;
 pub mod embedded;
 mod error;
 mod fields;
+pub mod gguf;
 pub mod spec;
 pub mod tensors;
 pub mod tokenizer;
@@ -27,6 +29,8 @@ pub use tokenizer::{StreamDecoder, Tokenizer};
 pub enum ModelFiles {
     /// A folder in Hugging Face layout.
     Folder(PathBuf),
+    /// A GGUF file, or any part of a split one.
+    Gguf(PathBuf),
     /// Files inside this program.
     Embedded(&'static EmbeddedModel),
 }
@@ -67,6 +71,7 @@ impl Model {
     pub fn load(files: &ModelFiles) -> Result<Model, ModelError> {
         let model = match files {
             ModelFiles::Folder(folder) => Self::from_folder(folder)?,
+            ModelFiles::Gguf(path) => gguf::read(path)?,
             ModelFiles::Embedded(files) => Self::from_embedded(files)?,
         };
         for slot in model.spec.slots() {
@@ -93,7 +98,10 @@ impl Model {
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
         let stored = self.checkpoint.tensor(&name, &shape)?;
-        let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, shape[0]) };
+        // What has no columns is a vector of outputs, and what has more dimensions is matrices one below the
+        // other.
+        let rows = shape[..shape.len().max(2) - 1].iter().product();
+        let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
         let each = stored.bytes.len() / all;
         let runs = (0..outputs.count).map(|run| {
             let at = (outputs.start + run * outputs.step) * each..;

@@ -79,9 +79,10 @@ pub struct TensorNames {
     pub in_block: &'static [(BlockSlot, &'static str)],
     /// Tensors that hold several slots, by name and by the slots in question; others hold one.
     pub fused: &'static [(BlockSlot, Fused)],
-    /// What stands before the number of an expert, after that of the block.
-    pub expert: &'static str,
-    /// What stands after the number of an expert and a dot.
+    /// What stands before the number of an expert, after that of the block; `None` where all experts of a
+    /// block are one tensor, one below the other.
+    pub expert: Option<&'static str>,
+    /// What stands after the number of an expert and a dot, or of a block.
     pub in_expert: &'static [(BlockSlot, &'static str)],
     /// Matrices of blocks are stored as `[inputs, outputs]`.
     pub transposed: bool,
@@ -283,7 +284,14 @@ impl ModelSpec {
             Slot::HeadBias => return named(format!("{}.bias", names.head)),
             Slot::Block(block, slot) => format!("{prefix}{}{block}.{}", names.block, find(names.in_block, slot)),
             Slot::Expert(block, expert, slot) => {
-                let (before, name) = (names.expert, find(names.in_expert, slot));
+                let name = find(names.in_expert, slot);
+                let Some(before) = names.expert else {
+                    let own = shape[0];
+                    shape.insert(0, self.blocks[block].mlp.experts.map_or(0, |experts| experts.count));
+                    let (name, outputs) =
+                        (format!("{prefix}{}{block}.{name}", names.block), Runs::one(expert * own, own));
+                    return Source { name, shape, transposed: false, outputs };
+                };
                 format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
             }
         };

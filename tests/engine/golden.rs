@@ -19,15 +19,15 @@ use serde_json::Value;
 /// Wide enough for another order of summation, narrow enough to tell a wrong epsilon or rotary base.
 const TOLERANCE: f32 = 5e-4;
 
-fn data() -> PathBuf {
+pub(super) fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden")
 }
 
-fn json(path: &Path) -> Value {
+pub(super) fn json(path: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(path).expect("a golden file")).expect("JSON")
 }
 
-fn ids(value: &Value) -> Vec<u32> {
+pub(super) fn ids(value: &Value) -> Vec<u32> {
     value.as_array().expect("a list").iter().map(|id| id.as_u64().expect("an id") as u32).collect()
 }
 

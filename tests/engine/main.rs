@@ -5,6 +5,7 @@ mod batching;
 mod distribution;
 mod drafters;
 mod exactness;
+mod gguf;
 mod golden;
 mod memory;
 mod model_files;

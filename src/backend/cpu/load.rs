@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::gemm::Kernels;
 use super::ops::NormWeights;
-use super::pack::{self, Packed, Panels, Storage};
+use super::pack::{Packed, Panels, Storage};
 use super::pool::Pool;
 use super::quantized::{Reader, SavedWeights};
 use crate::backend::{BackendError, Dtype};
+use crate::model::blocks::widen;
 use crate::model::spec::{Block, Mlp, NormKind, Wiring};
 use crate::model::{BlockSlot, Model, ModelSpec, Slot, TensorType};
 
@@ -154,6 +155,7 @@ fn lossless(model: &Model) -> Result<Storage, BackendError> {
                 TensorType::Bf16 => Storage::Bf16,
                 TensorType::F16 => Storage::F16,
                 TensorType::F32 => return Ok(Storage::F32),
+                quantised => return Err(BackendError::Quantised { types: quantised.to_string() }),
             };
             if found.is_some_and(|found| found != storage) {
                 return Ok(Storage::F32);
@@ -212,7 +214,10 @@ impl Packer<'_> {
         let mut values = Vec::new();
         for &slot in slots {
             for (tensor, _) in self.model.outputs(slot)? {
-                values.extend(pack::elements(tensor.dtype, &tensor.bytes));
+                let from = values.len();
+                let (of_block, bytes) = tensor.dtype.block();
+                values.resize(from + tensor.bytes.len() / bytes * of_block, 0.0);
+                widen(tensor.dtype, &tensor.bytes, &mut values[from..]);
             }
         }
         Ok(values)

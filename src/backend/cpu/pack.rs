@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use super::gemm::Kernels;
 use super::pool::{Parts, Pool};
 use super::quantized::{self, Bits, Quantized};
+use crate::model::blocks::{elements, widen};
 use crate::model::{Tensor, TensorType};
 
 /// Columns (outputs) of a panel.
@@ -206,8 +207,15 @@ fn pack<B: Block>(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize) -> 
     pool.run(panels, &|panel, _| {
         // SAFETY: every panel is written by one unit only.
         let blocks = unsafe { memory.part(panel * inputs, inputs) };
+        let mut decoded = Vec::new();
         for c in 0..NR {
             let Some((dtype, row)) = row(parts, inputs, panel * NR + c) else { break };
+            if dtype.is_quantised() {
+                decoded.resize(inputs, 0.0);
+                widen(dtype, row, &mut decoded);
+                blocks.iter_mut().zip(&decoded).for_each(|(block, weight)| block.set(c, *weight));
+                continue;
+            }
             for (block, weight) in blocks.iter_mut().zip(elements(dtype, row)) {
                 block.set(c, weight);
             }
@@ -221,36 +229,13 @@ pub fn row<'a>(parts: &'a [(Tensor<'_>, usize)], inputs: usize, output: usize) -
     let mut before = 0;
     for (tensor, rows) in parts {
         if output < before + rows {
-            let len = inputs * tensor.dtype.size();
+            let len = tensor.dtype.bytes(inputs)?;
             let at = (output - before) * len;
             return tensor.bytes.get(at..at + len).map(|bytes| (tensor.dtype, bytes));
         }
         before += rows;
     }
     None
-}
-
-/// The elements of stored bytes, widened without loss.
-pub fn elements(dtype: TensorType, bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
-    bytes.chunks_exact(dtype.size()).map(move |element| match (dtype, element) {
-        (TensorType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
-        (TensorType::F16, &[a, b]) => f16::from_le_bytes([a, b]).to_f32(),
-        (TensorType::Bf16, &[a, b]) => bf16::from_le_bytes([a, b]).to_f32(),
-        _ => 0.0,
-    })
-}
-
-/// Widens a stored row without loss into the first elements of `to`.
-pub fn widen(dtype: TensorType, bytes: &[u8], to: &mut [f32]) {
-    match dtype {
-        // The common case, in a form of which the compiler makes vector instructions.
-        TensorType::Bf16 => {
-            for (to, &[low, high]) in to.iter_mut().zip(bytes.as_chunks::<2>().0) {
-                *to = f32::from_bits(u32::from(u16::from_le_bytes([low, high])) << 16);
-            }
-        }
-        _ => to.iter_mut().zip(elements(dtype, bytes)).for_each(|(to, element)| *to = element),
-    }
 }
 
 /// `len` zero blocks, or the number of bytes for which there is no memory. The system hands out zero pages

@@ -91,7 +91,7 @@ pub const NAMES: TensorNames = TensorNames {
         (B::KeyBias, Fused::Qkv(1)),
         (B::ValueBias, Fused::Qkv(2)),
     ],
-    expert: "",
+    expert: Some(""),
     in_expert: &[],
     transposed: true,
 };

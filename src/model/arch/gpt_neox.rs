@@ -70,7 +70,7 @@ const NAMES: TensorNames = TensorNames {
         (B::KeyBias, Fused::QkvGroups { groups: None, place: 1 }),
         (B::ValueBias, Fused::QkvGroups { groups: None, place: 2 }),
     ],
-    expert: "",
+    expert: Some(""),
     in_expert: &[],
     transposed: false,
 };

@@ -61,7 +61,7 @@ pub const NAMES: TensorNames = TensorNames {
         (B::DownBias, "mlp.down_proj.bias"),
     ],
     fused: &[],
-    expert: "mlp.experts.",
+    expert: Some("mlp.experts."),
     in_expert: &[(B::Gate, "gate_proj.weight"), (B::Up, "up_proj.weight"), (B::Down, "down_proj.weight")],
     transposed: false,
 };

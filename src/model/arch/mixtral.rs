@@ -35,7 +35,7 @@ const NAMES: TensorNames = TensorNames {
         (B::MlpNorm, "post_attention_layernorm.weight"),
         (B::Router, "block_sparse_moe.gate.weight"),
     ],
-    expert: "block_sparse_moe.experts.",
+    expert: Some("block_sparse_moe.experts."),
     in_expert: &[(B::Gate, "w1.weight"), (B::Up, "w3.weight"), (B::Down, "w2.weight")],
     ..llama::NAMES
 };

@@ -1,21 +1,21 @@
 //! The architectures, one short file of data each. To add one: write its file and name it in [`ALL`].
 
 mod codegen;
-mod gemma;
-mod gpt2;
+pub mod gemma;
+pub mod gpt2;
 mod gpt_bigcode;
-mod gpt_neox;
-mod granite;
-mod llama;
+pub mod gpt_neox;
+pub mod granite;
+pub mod llama;
 mod mistral;
 mod mixtral;
 mod opt;
 mod phi;
 mod phi3;
-mod qwen2;
-mod qwen3;
+pub mod qwen2;
+pub mod qwen3;
 mod qwen3_moe;
-mod starcoder2;
+pub mod starcoder2;
 
 use super::ModelError;
 use super::fields::Fields;

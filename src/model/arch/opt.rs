@@ -60,7 +60,7 @@ const NAMES: TensorNames = TensorNames {
         (B::DownBias, "fc2.bias"),
     ],
     fused: &[],
-    expert: "",
+    expert: Some(""),
     in_expert: &[],
     transposed: false,
 };

@@ -13,7 +13,7 @@ use super::inputs::{LEAST, ROUND};
 use super::{BLOCK, Kernels};
 use crate::backend::cpu::pack::{self, NR, Plain};
 use crate::backend::cpu::pool::{Parts, Pool};
-use crate::model::Tensor;
+use crate::model::{Tensor, blocks};
 
 /// How wide the codes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,19 +195,18 @@ pub fn quantise(
     bits: Bits,
 ) -> Result<Quantized, usize> {
     let outputs: usize = parts.iter().map(|part| part.1).sum();
-    let (panels, blocks, lines) = (outputs.div_ceil(NR), inputs.div_ceil(BLOCK), bits.lines());
-    let mut codes = pack::zeroed::<Line>(panels * blocks * lines)?;
-    let mut scales = pack::zeroed::<Scales>(panels * blocks)?;
+    let (panels, count, lines) = (outputs.div_ceil(NR), inputs.div_ceil(BLOCK), bits.lines());
+    let mut codes = pack::zeroed::<Line>(panels * count * lines)?;
+    let mut scales = pack::zeroed::<Scales>(panels * count)?;
     let (all_codes, all_scales) = (Parts::new(&mut codes), Parts::new(&mut scales));
     pool.run(panels, &|panel, _| {
         // SAFETY: every panel is written by one unit only.
-        let (codes, scales) = unsafe {
-            (all_codes.part(panel * blocks * lines, blocks * lines), all_scales.part(panel * blocks, blocks))
-        };
-        let mut weights = vec![0.0; blocks * BLOCK];
+        let (codes, scales) =
+            unsafe { (all_codes.part(panel * count * lines, count * lines), all_scales.part(panel * count, count)) };
+        let mut weights = vec![0.0; count * BLOCK];
         for c in 0..NR {
             let Some((dtype, row)) = pack::row(parts, inputs, panel * NR + c) else { break };
-            pack::widen(dtype, row, &mut weights);
+            blocks::widen(dtype, row, &mut weights);
             // SAFETY: the processor was checked when the set was chosen.
             unsafe { (kernels.weights)(bits, &weights, codes, scales, c) };
         }

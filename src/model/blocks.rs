@@ -1,0 +1,162 @@
+//! The block formats of GGUF: what their bytes mean. A block has codes of a few bits, and what these are
+//! multiplied with.
+
+use half::{bf16, f16};
+
+use super::TensorType;
+
+/// 32 neighbouring weights: `scale * code - min`, with a scale for each half.
+pub struct Group {
+    /// Whole numbers of at most 8 bits.
+    pub codes: [i8; 32],
+    /// Of the first 16 and of the last 16.
+    pub scales: [f32; 2],
+    /// Of all.
+    pub min: f32,
+}
+
+/// Weights of a group.
+pub const GROUP: usize = 32;
+
+impl TensorType {
+    /// Weights of a block, and its bytes; single elements are blocks of one.
+    pub fn block(self) -> (usize, usize) {
+        match self {
+            Self::F32 => (1, 4),
+            Self::F16 | Self::Bf16 => (1, 2),
+            Self::Q4_0 => (32, 18),
+            Self::Q4_1 => (32, 20),
+            Self::Q5_0 => (32, 22),
+            Self::Q5_1 => (32, 24),
+            Self::Q8_0 => (32, 34),
+            Self::Q4K => (256, 144),
+            Self::Q5K => (256, 176),
+            Self::Q6K => (256, 210),
+        }
+    }
+
+    /// Bytes of so many weights; `None` if they are no whole number of blocks.
+    pub fn bytes(self, weights: usize) -> Option<usize> {
+        let (of_block, bytes) = self.block();
+        weights.is_multiple_of(of_block).then(|| (weights / of_block).checked_mul(bytes)).flatten()
+    }
+
+    /// Whether weights are codes with scales.
+    pub fn is_quantised(self) -> bool {
+        self.block().0 > 1
+    }
+
+    /// Calls `each` for every group of stored blocks, in their order.
+    pub fn groups(self, bytes: &[u8], mut each: impl FnMut(Group)) {
+        for block in bytes.chunks_exact(self.block().1) {
+            match self {
+                Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 => each(self.small(block)),
+                Self::Q4K | Self::Q5K => self.with_minima(block, &mut each),
+                Self::Q6K => six_bits(block, &mut each),
+                Self::F32 | Self::F16 | Self::Bf16 => {}
+            }
+        }
+    }
+
+    /// A block of 32: its scale, a minimum, fifth bits, then low halves of 4 bits, or whole codes.
+    fn small(self, block: &[u8]) -> Group {
+        let scale = half(block, 0);
+        if self == Self::Q8_0 {
+            return Group { codes: std::array::from_fn(|i| block[2 + i] as i8), scales: [scale; 2], min: 0.0 };
+        }
+        let min = if matches!(self, Self::Q4_1 | Self::Q5_1) { -half(block, 2) } else { 0.0 };
+        let fifth = match self {
+            Self::Q5_0 => Some(&block[2..6]),
+            Self::Q5_1 => Some(&block[4..8]),
+            _ => None,
+        };
+        let offset = match self {
+            Self::Q4_0 => 8,
+            Self::Q5_0 => 16,
+            _ => 0,
+        };
+        let low = &block[block.len() - 16..];
+        let codes = std::array::from_fn(|i| {
+            let high = fifth.map_or(0, |bits| (bits[i / 8] >> (i % 8) & 1) << 4);
+            (nibble(low[i % 16], i / 16) | high) as i8 - offset
+        });
+        Group { codes, scales: [scale; 2], min }
+    }
+
+    /// A block of 256 with 6-bit scales and minima for every 32.
+    fn with_minima(self, block: &[u8], each: &mut impl FnMut(Group)) {
+        let (scale, min, sixes) = (half(block, 0), half(block, 2), &block[4..16]);
+        let (fifth, low) = if self == Self::Q5K { block[16..].split_at(32) } else { (&[][..], &block[16..]) };
+        for number in 0..8 {
+            // The first four stand in 6 bits; of the others the upper two bits stand above the first four's.
+            let six = |at: usize, shift: usize| match number {
+                0..4 => sixes[at + number] & 0x3f,
+                _ => nibble(sixes[4 + number], shift) | (sixes[at + number - 4] >> 2 & 0x30),
+            };
+            let codes = std::array::from_fn(|i| {
+                let high = fifth.get(i).map_or(0, |bits| (bits >> number & 1) << 4);
+                (nibble(low[number / 2 * 32 + i], number % 2) | high) as i8
+            });
+            let [scale, min] = [scale * f32::from(six(0, 0)), min * f32::from(six(4, 1))];
+            each(Group { codes, scales: [scale; 2], min });
+        }
+    }
+}
+
+/// A block of 256 codes of 6 bits with 8-bit scales for every 16.
+fn six_bits(block: &[u8], each: &mut impl FnMut(Group)) {
+    let (low, rest) = block.split_at(128);
+    let (high, rest) = rest.split_at(64);
+    let scale = half(rest, 16);
+    for number in 0..8 {
+        let (part, quarter) = (number / 4, number % 4);
+        let codes = std::array::from_fn(|i| {
+            let low = nibble(low[part * 64 + quarter % 2 * 32 + i], quarter / 2);
+            let high = high[part * 32 + i] >> (2 * quarter) & 3;
+            (low | high << 4) as i8 - 32
+        });
+        let of = |half: usize| scale * f32::from(rest[2 * number + half] as i8);
+        each(Group { codes, scales: [of(0), of(1)], min: 0.0 });
+    }
+}
+
+fn half(bytes: &[u8], at: usize) -> f32 {
+    f16::from_le_bytes([bytes[at], bytes[at + 1]]).to_f32()
+}
+
+fn nibble(byte: u8, high: usize) -> u8 {
+    if high == 0 { byte & 0xf } else { byte >> 4 }
+}
+
+/// Writes stored weights into the first elements of `to`: floats as they are, codes times scales.
+pub fn widen(dtype: TensorType, bytes: &[u8], to: &mut [f32]) {
+    match dtype {
+        // The common case, in a form of which the compiler makes vector instructions.
+        TensorType::Bf16 => {
+            for (to, &[low, high]) in to.iter_mut().zip(bytes.as_chunks::<2>().0) {
+                *to = f32::from_bits(u32::from(u16::from_le_bytes([low, high])) << 16);
+            }
+        }
+        TensorType::F32 | TensorType::F16 => {
+            to.iter_mut().zip(elements(dtype, bytes)).for_each(|(to, element)| *to = element);
+        }
+        _ => {
+            let mut groups = to.chunks_exact_mut(GROUP);
+            dtype.groups(bytes, |group| {
+                for (i, to) in groups.next().into_iter().flatten().enumerate() {
+                    *to = group.scales[i / 16] * f32::from(group.codes[i]) - group.min;
+                }
+            });
+        }
+    }
+}
+
+/// The elements of stored floats, widened without loss.
+pub fn elements(dtype: TensorType, bytes: &[u8]) -> impl Iterator<Item = f32> + '_ {
+    bytes.chunks_exact(dtype.block().1).map(move |element| match (dtype, element) {
+        (TensorType::F32, &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]),
+        (TensorType::F16, &[a, b]) => f16::from_le_bytes([a, b]).to_f32(),
+        (TensorType::Bf16, &[a, b]) => bf16::from_le_bytes([a, b]).to_f32(),
+        _ => 0.0,
+    })
+}

@@ -1,0 +1,198 @@
+//! The vocabulary of a GGUF file as a `tokenizer.json`, so that one library reads both.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use crate::model::ModelError;
+use crate::model::fields::Fields;
+
+/// A tokenizer.
+pub struct Vocabulary {
+    /// As `tokenizer.json`.
+    pub json: Vec<u8>,
+    /// Number of ids.
+    pub size: usize,
+}
+
+/// How a text is cut before pieces are merged, by `tokenizer.ggml.pre`.
+const CUTS: &[(&str, Cut)] = &[
+    ("default", Cut::Gpt2),
+    ("gpt-2", Cut::Gpt2),
+    ("olmo", Cut::Gpt2),
+    ("starcoder", Cut::SingleDigits),
+    ("refact", Cut::SingleDigits),
+    ("qwen2", Cut::Regex(QWEN2)),
+    ("deepseek-r1-qwen", Cut::Regex(QWEN2)),
+    ("llama-bpe", Cut::Regex(LLAMA3)),
+    ("llama3", Cut::Regex(LLAMA3)),
+    ("deepseek-coder", Cut::DeepSeekCoder),
+];
+
+#[derive(Clone, Copy)]
+enum Cut {
+    /// As GPT-2.
+    Gpt2,
+    /// The same, and digits one by one.
+    SingleDigits,
+    /// By an expression.
+    Regex(&'static str),
+    /// By several.
+    DeepSeekCoder,
+}
+
+const QWEN2: &str =
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// Types of tokens.
+const UNKNOWN: u64 = 2;
+const CONTROL: u64 = 3;
+const USER_DEFINED: u64 = 4;
+
+/// Reads the fields `tokenizer.ggml.*`.
+pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
+    let field = |name: &str| format!("tokenizer.ggml.{name}");
+    let tokens = fields.texts(&field("tokens"))?.ok_or_else(|| fields.error(&field("tokens"), "a list of texts"))?;
+    let types = fields.ids(&field("token_type"))?.unwrap_or_else(|| vec![1; tokens.len()]);
+    if types.len() != tokens.len() {
+        return Err(fields.error(&field("token_type"), &format!("a list of {} numbers", tokens.len())));
+    }
+    // Where two ids have the same text, the first is meant.
+    let mut ids: HashMap<&str, usize> = HashMap::new();
+    for (id, token) in tokens.iter().enumerate() {
+        ids.entry(token).or_insert(id);
+    }
+    let kind = fields.text(&field("model"))?.unwrap_or_default();
+    let (mut whole, merges) = match kind {
+        "gpt2" => {
+            let merges = fields.texts(&field("merges"))?;
+            let merges = merges.ok_or_else(|| fields.error(&field("merges"), "a list of texts"))?;
+            let pairs = merges.iter().filter_map(|merge| merge.split_once(' ')).map(|(a, b)| json!([a, b]));
+            (byte_level(fields, &field("pre"))?, pairs.collect::<Vec<_>>())
+        }
+        "llama" => {
+            let scores = fields.get(&field("scores")).and_then(Value::as_array);
+            let scores = scores.filter(|scores| scores.len() == tokens.len());
+            let scores =
+                scores.ok_or_else(|| fields.error(&field("scores"), &format!("a list of {} numbers", tokens.len())))?;
+            let prefix = fields.flag(&field("add_space_prefix"))?.unwrap_or(true);
+            (sentence_pieces(prefix), merges_of(&tokens, scores, &ids))
+        }
+        _ => return Err(fields.error(&field("model"), "one of \"gpt2\", \"llama\"")),
+    };
+    let added: Vec<Value> = tokens
+        .iter()
+        .zip(&types)
+        .enumerate()
+        .filter(|(_, (_, kind))| [UNKNOWN, CONTROL, USER_DEFINED].contains(&u64::from(**kind)))
+        .map(|(id, (token, kind))| {
+            let special = u64::from(*kind) != USER_DEFINED;
+            json!({"id": id, "content": token, "single_word": false, "lstrip": false, "rstrip": false,
+                   "normalized": false, "special": special})
+        })
+        .collect();
+    let unknown = types.iter().position(|&kind| u64::from(kind) == UNKNOWN).map(|id| tokens[id]);
+    // Ids that the file gives the same text as an earlier one have no spelling of their own.
+    let spelled = tokens.iter().enumerate().map(|(id, token)| {
+        let text = if ids[token] == id { (*token).to_owned() } else { format!("<duplicate {id}>") };
+        (text, json!(id))
+    });
+    let pre = fields.text(&field("pre"))?.unwrap_or_default();
+    let sentence_piece = kind == "llama";
+    whole["model"] = json!({
+        "type": "BPE", "dropout": null, "unk_token": unknown.filter(|_| sentence_piece),
+        "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": sentence_piece,
+        "byte_fallback": sentence_piece, "ignore_merges": matches!(pre, "llama-bpe" | "llama3"),
+        "vocab": spelled.collect::<serde_json::Map<_, _>>(), "merges": merges,
+    });
+    whole["added_tokens"] = added.into();
+    let begins = sentence_piece || matches!(pre, "llama-bpe" | "llama3");
+    if fields.flag(&field("add_bos_token"))?.unwrap_or(begins)
+        && let Some(id) = fields.ids(&field("bos_token_id"))?.and_then(|ids| ids.first().copied())
+    {
+        let Some(token) = tokens.get(id as usize) else {
+            return Err(fields.error(&field("bos_token_id"), &format!("an id below {}", tokens.len())));
+        };
+        whole["post_processor"] = beginning(token, id);
+    }
+    Ok(Vocabulary { json: whole.to_string().into_bytes(), size: tokens.len() })
+}
+
+/// Bytes as characters, merged by a list.
+fn byte_level(fields: Fields<'_>, pre: &str) -> Result<Value, ModelError> {
+    let bytes =
+        |regex: bool| json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": regex});
+    let split =
+        |regex: &str| json!({"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": false});
+    let digits = json!({"type": "Digits", "individual_digits": true});
+    let name = fields.text(pre)?.unwrap_or("default");
+    let Some((_, cut)) = CUTS.iter().find(|(known, _)| *known == name) else {
+        let known = CUTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        return Err(fields.error(pre, &format!("one of {known}")));
+    };
+    let cuts = match cut {
+        Cut::Gpt2 => vec![bytes(true)],
+        Cut::SingleDigits => vec![digits, bytes(true)],
+        Cut::Regex(regex) => vec![split(regex), bytes(false)],
+        Cut::DeepSeekCoder => {
+            let mut cuts: Vec<Value> = [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"].map(split).into();
+            cuts.extend([digits, bytes(false)]);
+            cuts
+        }
+    };
+    let normalizer = if name.contains("qwen") { json!({"type": "NFC"}) } else { Value::Null };
+    let decoder = json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true});
+    Ok(json!({
+        "version": "1.0", "truncation": null, "padding": null, "normalizer": normalizer,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": cuts}, "post_processor": null, "decoder": decoder,
+    }))
+}
+
+/// Words with `▁` for spaces, and bytes for what the vocabulary lacks.
+fn sentence_pieces(prefix: bool) -> Value {
+    let spaces = json!({"type": "Replace", "pattern": {"String": " "}, "content": "▁"});
+    let mut decoders = vec![
+        json!({"type": "Replace", "pattern": {"String": "▁"}, "content": " "}),
+        json!({"type": "ByteFallback"}),
+        json!({"type": "Fuse"}),
+    ];
+    let mut normalizers = vec![spaces];
+    if prefix {
+        normalizers.insert(0, json!({"type": "Prepend", "prepend": "▁"}));
+        decoders.push(json!({"type": "Strip", "content": " ", "start": 1, "stop": 0}));
+    }
+    json!({
+        "version": "1.0", "truncation": null, "padding": null, "pre_tokenizer": null, "post_processor": null,
+        "normalizer": {"type": "Sequence", "normalizers": normalizers},
+        "decoder": {"type": "Sequence", "decoders": decoders},
+    })
+}
+
+/// The merges that lead to each piece from two others, the best piece first, as `SentencePiece` merges by
+/// score.
+fn merges_of(tokens: &[&str], scores: &[Value], ids: &HashMap<&str, usize>) -> Vec<Value> {
+    let mut merges = Vec::new();
+    for (token, score) in tokens.iter().zip(scores) {
+        let score = score.as_f64().unwrap_or(f64::NEG_INFINITY);
+        let cuts = token.char_indices().skip(1).map(|(at, _)| token.split_at(at));
+        let mut of_token: Vec<(usize, usize, &str, &str)> =
+            cuts.filter_map(|(a, b)| Some((*ids.get(a)?, *ids.get(b)?, a, b))).collect();
+        of_token.sort_unstable();
+        merges.extend(of_token.into_iter().map(|(_, _, a, b)| (score, a, b)));
+    }
+    merges.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+    merges.into_iter().map(|(_, a, b)| json!([a, b])).collect()
+}
+
+/// The token `id` in front of every prompt.
+fn beginning(token: &str, id: u32) -> Value {
+    let special = json!({"SpecialToken": {"id": token, "type_id": 0}});
+    let sequence = |name: &str| json!({"Sequence": {"id": name, "type_id": 0}});
+    json!({
+        "type": "TemplateProcessing",
+        "single": [special, sequence("A")],
+        "pair": [special, sequence("A"), special, sequence("B")],
+        "special_tokens": {token: {"id": token, "ids": [id], "tokens": [token]}},
+    })
+}

@@ -1,0 +1,232 @@
+//! GGUF files: golden models written as such say what their twins say.
+
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use super::golden::{data, ids, json};
+use super::network::{Bits, bits, network, pass, tokens};
+use bass_tui::backend::{Dtype, HostLogits, Network, Wanted};
+use bass_tui::model::blocks::{elements, widen};
+use bass_tui::model::{Model, ModelFiles, Slot, TensorType};
+use write::{Writer, converted, rounded};
+
+/// Cases with their names in GGUF.
+const CASES: &[(&str, &str)] = &[
+    ("llama", "llama"),
+    ("llama-bias", "llama"),
+    ("llama-linear", "llama"),
+    ("mixtral", "llama"),
+    ("qwen2", "qwen2"),
+    ("qwen2-sharded", "qwen2"),
+    ("qwen3", "qwen3"),
+    ("starcoder2", "starcoder2"),
+    ("gemma", "gemma"),
+    ("granite", "granite"),
+];
+
+fn folder(case: &str) -> PathBuf {
+    data().join("models").join(case)
+}
+
+fn twin(case: &str) -> Model {
+    Model::load(&ModelFiles::Folder(folder(case))).expect(case)
+}
+
+fn load(path: &Path) -> Model {
+    match Model::load(&ModelFiles::Gguf(path.into())) {
+        Ok(model) => model,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn error(path: &Path) -> String {
+    Model::load(&ModelFiles::Gguf(path.into())).err().expect("an unusable file").to_string()
+}
+
+/// A file of the case, in a folder that lives as long as the test.
+fn file(case: &str, architecture: &str, dtype: TensorType) -> (tempfile::TempDir, PathBuf) {
+    let to = tempfile::tempdir().expect("a folder");
+    let path = to.path().join(format!("{case}-{dtype}.gguf"));
+    written(case, architecture, dtype).write(&path);
+    (to, path)
+}
+
+fn written(case: &str, architecture: &str, dtype: TensorType) -> Writer {
+    let mut writer = converted(&twin(case), &folder(case), architecture, dtype);
+    if case == "llama-linear" {
+        writer.text("llama.rope.scaling.type", "linear");
+        writer.float("llama.rope.scaling.factor", 4.0);
+    }
+    writer
+}
+
+fn logits(model: &Model, dtype: Dtype, text: &[u32]) -> Vec<Bits> {
+    let mut network = network(model, dtype, 2);
+    let seq = network.open(text.len()).expect("memory");
+    pass(&mut network, &[(seq, 0, text)], Wanted::All);
+    (0..text.len()).map(|row| bits(&network, row)).collect()
+}
+
+#[test]
+fn files_of_floats_write_what_their_twins_write() {
+    for (case, architecture) in CASES {
+        let twin = twin(case);
+        // Types in which nothing is lost.
+        let stored = twin.tensor(Slot::Embedding).expect("a tensor").dtype;
+        for dtype in [TensorType::F32, stored] {
+            let (_folder, path) = file(case, architecture, dtype);
+            let model = load(&path);
+            assert_eq!((model.eos.clone(), model.spec.bos), (twin.eos.clone(), twin.spec.bos), "{case}");
+            let expected = json(&folder(case).join("expected.json"));
+            for (name, prompt) in expected["prompts"].as_object().expect("prompts") {
+                let (input, greedy) = (ids(&prompt["input_ids"]), ids(&prompt["greedy_ids"]));
+                if name != "one" {
+                    let text = prompt["text"].as_str().expect("a text");
+                    assert_eq!(model.tokenizer.encode(text).expect("tokens"), input, "{case}: {text:?}");
+                }
+                let mut network = network(&model, Dtype::Auto, 2);
+                let seq = network.open(input.len() + greedy.len()).expect("memory");
+                pass(&mut network, &[(seq, 0, &input)], Wanted::Last);
+                for (at, &token) in (input.len()..).zip(&greedy) {
+                    let found = network.logits(0);
+                    let best = (0..found.len()).max_by(|&a, &b| found[a].total_cmp(&found[b])).expect("logits");
+                    assert_eq!(best, token as usize, "{case} in {dtype}, prompt {name}, position {at}");
+                    pass(&mut network, &[(seq, at, &[token])], Wanted::Last);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn vocabularies_encode_and_decode_as_their_twins_do() {
+    let cases = [("llama", "llama"), ("llama3", "llama"), ("llama-linear", "llama"), ("llama-bias", "llama")];
+    for (case, architecture) in cases.into_iter().chain([("qwen2", "qwen2"), ("gemma", "gemma")]) {
+        let (_folder, path) = file(case, architecture, TensorType::Bf16);
+        let model = load(&path);
+        let tokenizer = json(&folder(case).join("expected.json"))["tokenizer"].as_str().expect("a name").to_owned();
+        let golden = json(&data().join("tokenizers").join(format!("{tokenizer}.json")));
+        for row in golden["rows"].as_array().expect("rows") {
+            let text = row["text"].as_str().expect("text");
+            assert_eq!(model.tokenizer.encode(text).expect(case), ids(&row["ids"]), "{case}: {text:?}");
+            assert_eq!(model.tokenizer.decode(&ids(&row["ids"])), row["decoded_skip_special"], "{case}: {text:?}");
+        }
+        assert_eq!(model.tokenizer.same_vocabulary(&twin(case).tokenizer), Ok(()), "{case}");
+    }
+}
+
+fn bytes(hex: &serde_json::Value) -> Vec<u8> {
+    let hex = hex.as_str().expect("a text");
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex")).collect()
+}
+
+/// Random blocks of every type, with what the `gguf` package of Python makes of them.
+#[test]
+fn blocks_are_decoded_as_the_reference_does_to_the_bit() {
+    use TensorType as T;
+    let all = json(&data().join("../gguf/blocks.json"));
+    for dtype in [T::Q4_0, T::Q4_1, T::Q5_0, T::Q5_1, T::Q8_0, T::Q4K, T::Q5K, T::Q6K] {
+        let case = &all[dtype.to_string()];
+        let (blocks, expected) = (bytes(&case["blocks"]), bytes(&case["weights"]));
+        let expected: Vec<f32> = elements(T::F32, &expected).collect();
+        assert_eq!(dtype.bytes(expected.len()), Some(blocks.len()), "{dtype}");
+        let mut found = vec![0.0; expected.len()];
+        widen(dtype, &blocks, &mut found);
+        for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+            assert_eq!(found.to_bits(), expected.to_bits(), "{dtype}, weight {i}: {found} for {expected}");
+        }
+    }
+}
+
+/// The values of a quantised file, written out as floats, give the same bits.
+#[test]
+fn decoded_blocks_are_the_numbers_that_the_file_means() {
+    let text = tokens(31, 40);
+    for (case, architecture) in [("qwen2", "qwen2"), ("mixtral", "llama")] {
+        for dtype in [TensorType::Q8_0, TensorType::Q4_0] {
+            let (_folder, path) = file(case, architecture, dtype);
+            let found = logits(&load(&path), Dtype::F32, &text);
+            let mut floats = written(case, architecture, TensorType::F32);
+            floats.map(|values, row| if dtype.bytes(row).is_some() { rounded(values, dtype) } else { values.to_vec() });
+            let path = path.with_file_name("floats.gguf");
+            floats.write(&path);
+            assert_eq!(found, logits(&load(&path), Dtype::F32, &text), "{case} in {dtype}");
+        }
+    }
+}
+
+#[test]
+fn a_split_model_is_read_from_any_part_and_a_missing_one_is_named() {
+    let mut writer = written("qwen2-sharded", "qwen2", TensorType::Bf16);
+    let (_folder, whole) = file("qwen2-sharded", "qwen2", TensorType::Bf16);
+    writer.whole("split.count", 3);
+    let to = tempfile::tempdir().expect("a folder");
+    let path = |part: usize| to.path().join(format!("m-{part:05}-of-00003.gguf"));
+    let all = writer.tensors();
+    for (part, range) in [(1, 0..5), (2, 5..20), (3, 20..all)] {
+        std::fs::write(path(part), writer.bytes(range)).expect("written");
+    }
+    let text = tokens(32, 20);
+    let expected = logits(&load(&whole), Dtype::Auto, &text);
+    assert_eq!(logits(&load(&path(1)), Dtype::Auto, &text), expected);
+    assert_eq!(logits(&load(&path(3)), Dtype::Auto, &text), expected);
+    std::fs::remove_file(path(2)).expect("removed");
+    let message = error(&path(1));
+    assert!(message.contains("m-00002-of-00003.gguf") && message.contains("download"), "{message}");
+    std::fs::copy(path(1), to.path().join("alone.gguf")).expect("copied");
+    assert!(error(&to.path().join("alone.gguf")).contains("`split.count`"));
+}
+
+#[test]
+fn what_is_not_known_is_named() {
+    let to = tempfile::tempdir().expect("a folder");
+    let path = to.path().join("m.gguf");
+    let mut writer = written("qwen2", "qwen2", TensorType::F32);
+    writer.text("general.architecture", "mamba");
+    writer.write(&path);
+    let message = error(&path);
+    assert!(message.contains("`general.architecture`") && message.contains("mamba") && message.contains("qwen2"));
+    let mut writer = written("qwen2", "qwen2", TensorType::F32);
+    writer.text("tokenizer.ggml.pre", "klingon");
+    writer.write(&path);
+    assert!(error(&path).contains("`tokenizer.ggml.pre`"));
+    let mut writer = written("qwen2", "qwen2", TensorType::F32);
+    writer.whole("qwen2.feed_forward_length", 99);
+    writer.write(&path);
+    let message = error(&path);
+    assert!(message.contains("blk.0.ffn_gate.weight") && message.contains("[99, 96]"), "{message}");
+    let mut writer = written("qwen2", "qwen2", TensorType::F32);
+    writer.whole("qwen2.attention.head_count_kv", 5);
+    writer.write(&path);
+    assert!(error(&path).contains("`qwen2.attention.head_count_kv`"));
+}
+
+/// A real file, cut and damaged in many places: an error or another model, never a panic.
+#[test]
+fn damaged_files_do_no_harm() {
+    let bytes = written("llama", "llama", TensorType::Q4_0).bytes(0..9);
+    let header = bytes.len().min(90_000);
+    let to = tempfile::tempdir().expect("a folder");
+    let path = to.path().join("m.gguf");
+    let mut state = 7u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 4) as usize % below
+    };
+    for round in 0..150 {
+        let mut damaged = bytes.clone();
+        if round % 5 == 0 {
+            damaged.truncate(random(bytes.len()));
+        } else {
+            // Mostly in the first fields, where lengths stand close together.
+            let from = random(if round % 2 == 0 { 900 } else { header });
+            let with = [0xff, 0x00, 0x80, 0x7f][round % 4];
+            damaged[from..].iter_mut().take(1 + random(9)).for_each(|byte| *byte = with);
+        }
+        std::fs::write(&path, &damaged).expect("written");
+        if let Err(error) = Model::load(&ModelFiles::Gguf(path.clone())) {
+            assert!(error.to_string().contains("m.gguf"), "{error}");
+        }
+    }
+}
