@@ -17,7 +17,6 @@ use crate::code::{Target, TargetSpec};
 use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
 use crate::source::{self, Prompt, Request, Source};
-use crate::trial::Runner;
 use crate::untrusted::{clean, framed};
 
 /// Arguments of `complete`.
@@ -120,7 +119,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     // Without tests nothing is run, so nothing has to be probed.
     let runner = match &job.tests {
         Some(tests) => {
-            let runner = consent(Runner::probe(), args.consent.unprotected)?;
+            let runner = consent(session.runner(), args.consent.unprotected)?;
             check_tests(&runner, job.language(), tests)?;
             Some(Arc::new(runner))
         }

@@ -95,7 +95,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening, || Message::Interrupt);
 
-    let runner = Arc::new(consent(Runner::probe(), args.consent.unprotected)?);
+    let runner = Arc::new(consent(session.runner(), args.consent.unprotected)?);
     let asked: Vec<&Problem> = problems.iter().collect();
     let setting = eval::preflight(&runner, &asked, limits).map_err(|unready| match unready {
         Unready::Missing(why) => Failure::input(why),

@@ -1,6 +1,7 @@
 //! What every command begins with: folders, settings, the catalog; and the questions to the user.
 
 use std::io::{BufRead, IsTerminal};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -71,6 +72,16 @@ impl Session {
     /// The engine with these models, loaded.
     pub fn source(&self) -> Result<LocalSource, Failure> {
         LocalSource::open(&self.models()?).map_err(|error| unusable(&error))
+    }
+
+    /// Where builds of projects are kept.
+    pub fn builds(&self) -> PathBuf {
+        self.paths.cache_dir.join("builds")
+    }
+
+    /// What runs tests.
+    pub fn runner(&self) -> Runner {
+        Runner::probe().keeping(&self.builds())
     }
 }
 

@@ -14,7 +14,7 @@ use crate::code::{Place, TargetSpec};
 use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
-use crate::trial::{Protection, Runner, Status, Tests, Trial, Verdict};
+use crate::trial::{Protection, Status, Tests, Trial, Verdict};
 use crate::untrusted::framed;
 
 /// Arguments of `test`.
@@ -109,7 +109,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Tests::of_file(language, Some((&spec.path, &program)), path, read("the tests file ", path)?)
         }
     };
-    let runner = consent(Runner::probe(), args.consent.unprotected)?;
+    let runner = consent(session.runner(), args.consent.unprotected)?;
     check_tests(&runner, Some(language), &tests)?;
 
     let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);

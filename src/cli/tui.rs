@@ -49,11 +49,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let options = session.settings.generate.clone();
     let models = session.models()?;
     let unprotected = args.consent.unprotected;
+    let kept = session.builds();
     let setup = tui::Setup {
         job,
         open: Box::new(move || {
             let source = LocalSource::open(&models).map_err(|e| e.to_string())?;
-            let runner = Runner::probe();
+            let runner = Runner::probe().keeping(&kept);
             let runner = if unprotected { runner.allow_unprotected() } else { runner };
             let pool = TrialPool::new(Arc::new(runner)).map_err(|e| format!("the tests cannot be run: {e}"))?;
             Ok((Arc::new(source) as Arc<dyn Source>, pool))

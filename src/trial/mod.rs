@@ -69,6 +69,7 @@ pub struct Runner {
     languages: Arc<Vec<Box<dyn TrialLanguage>>>,
     projects: Arc<Projects>,
     controls: Arc<Controls>,
+    kept: Option<Arc<Path>>,
     runs_unprotected: bool,
 }
 
@@ -99,7 +100,15 @@ impl Runner {
 
     fn with(sandbox: Sandbox) -> Self {
         let (languages, projects) = (Arc::new(language::open()), Arc::default());
-        Self { sandbox: Arc::new(sandbox), languages, projects, controls: Arc::default(), runs_unprotected: false }
+        let (controls, kept) = (Arc::default(), None);
+        Self { sandbox: Arc::new(sandbox), languages, projects, controls, kept, runs_unprotected: false }
+    }
+
+    /// Keeps what takes long to build in this folder, for runners to come.
+    #[must_use]
+    pub fn keeping(mut self, folder: &Path) -> Self {
+        self.kept = Some(folder.into());
+        self
     }
 
     /// Lets this runner run code without isolation. Only after the user said yes to just that.
@@ -182,7 +191,12 @@ impl Runner {
 
     fn context<'a>(&'a self, cancel: &'a AtomicBool) -> Result<Context<'a>, TrialError> {
         if self.may_run() {
-            return Ok(Context { sandbox: &self.sandbox, projects: &self.projects, cancel });
+            return Ok(Context {
+                sandbox: &self.sandbox,
+                projects: &self.projects,
+                kept: self.kept.as_deref(),
+                cancel,
+            });
         }
         Err(TrialError::Sandbox(self.protection().summary.clone()))
     }

@@ -74,6 +74,8 @@ pub struct Context<'a> {
     pub sandbox: &'a Sandbox,
     /// The copies of projects.
     pub projects: &'a Projects,
+    /// The folder in which builds are kept for later runs; without one they go with the runner.
+    pub kept: Option<&'a Path>,
     /// Ends the trial.
     pub cancel: &'a AtomicBool,
 }

@@ -59,6 +59,11 @@ impl Base {
         list(&self.root).is_ok_and(|now| now == self.list && stamps(&self.root, &now) == self.stamps)
     }
 
+    /// Size and time of each file as the user had it.
+    pub fn stamps(&self) -> impl Iterator<Item = (&PathBuf, Option<(u64, SystemTime)>)> {
+        self.list.files.iter().zip(self.stamps.iter().copied())
+    }
+
     /// A copy in which `program`, if there is one, stands in the place of the project's file.
     pub fn copy(&self, project: &Project, program: Option<&str>) -> Result<Copy, String> {
         let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");

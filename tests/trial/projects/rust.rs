@@ -242,6 +242,57 @@ fn what_a_candidate_prints_makes_no_pass() {
 }
 
 #[test]
+fn what_is_kept_between_runs_is_the_users_alone() {
+    // The crate under test is part of a macro that its own tests use: it runs inside of the compiler.
+    let manifest = "[workspace]\nmembers = [\"made\"]\n[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\
+        [dev-dependencies]\nmade = { path = \"made\" }\n";
+    let made = "[package]\nname = \"made\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\nproc-macro = true\n\
+        [dependencies]\ndoubling = { path = \"..\" }\n";
+    let tests = "use doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), made::six!());\n}\n";
+    let files = [
+        ("Cargo.toml", manifest),
+        ("made/Cargo.toml", made),
+        (
+            "made/src/lib.rs",
+            "extern crate proc_macro;\n#[proc_macro]\npub fn six(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    \
+             let _ = std::panic::catch_unwind(|| doubling::f(3));\n    \"6_i64\".parse().unwrap()\n}\n",
+        ),
+        ("src/lib.rs", LIBRARY),
+        ("tests/doubling.rs", tests),
+    ];
+    let Some(mut place) = Crate::new(&files, "src/lib.rs", "tests/doubling.rs") else { return };
+    let kept = tempfile::tempdir().unwrap();
+    let mut judge = |body: &str| {
+        // As the program does when it is started again.
+        place.runner = Runner::probe().keeping(kept.path());
+        let verdict = place.body(body);
+        (verdict.status, verdict.message)
+    };
+    let writes = "let mut folders = vec![std::path::PathBuf::from(KEPT)];\n    while let Some(folder) = folders.pop() {\n        \
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {\n            let path = entry.path();\n            \
+        if path.is_dir() { folders.push(path.clone()); }\n            let _ = std::fs::write(path.join(\"poison\"), \"\");\n            \
+        let _ = std::fs::write(&path, \"\");\n        }\n    }\n    2 * x";
+    let passes = (Status::Passed, "1 test".to_owned());
+    assert_eq!(judge(&writes.replace("KEPT", &format!("{:?}", kept.path()))).0, Status::Passed);
+    let (mut found, mut folders) = (0, vec![kept.path().to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            found += usize::from(path.extension().is_some_and(|ending| ending == "so" || ending == "rlib"));
+            assert_ne!(path.file_name().unwrap(), "poison");
+            if path.is_dir() {
+                folders.push(path);
+            }
+        }
+    }
+    assert_ne!(found, 0, "something is kept");
+    assert_eq!(judge("x + x"), passes);
+    assert_eq!(judge("x + x"), passes, "as it was kept");
+    assert_eq!(judge("x + x + 1").0, Status::Failed);
+    assert_eq!(judge("no").0, Status::Error);
+}
+
+#[test]
 fn tests_start_the_program_of_the_crate_and_macros_are_refused() {
     let main = format!("fn main() {{\n    println!(\"{{}}\", f(3));\n}}\n\n{}", LIBRARY.replace("pub ", ""));
     let tests = "#[test]\nfn prints() {\n    let out = std::process::Command::new(env!(\"CARGO_BIN_EXE_doubling\")).output().unwrap();\n    \

@@ -218,7 +218,7 @@ mod tests {
             return eprintln!("skipped: no Python");
         };
         let (projects, cancel) = (Projects::default(), AtomicBool::new(false));
-        let at = Context { sandbox: &sandbox, projects: &projects, cancel: &cancel };
+        let at = Context { sandbox: &sandbox, projects: &projects, kept: None, cancel: &cancel };
         let programs = Programs::compile(&python).unwrap();
         let runs = Runs { at: &at, python: &python, programs: &programs, limits: Limits::default() };
         let program = "def f(x):\n    return 2 * x\n";

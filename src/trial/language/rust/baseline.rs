@@ -6,14 +6,19 @@
 //! candidate: it is left out and named as well.
 
 use std::ffi::OsString;
+use std::sync::{Arc, PoisonError};
 
-use super::bench::{Bench, secret};
+use serde::{Deserialize, Serialize};
+
+use super::bench::{Bench, Laid, Program, guard_file, secret};
 use super::edit::{Edit, apply};
 use super::guards::{Guard, Guards};
 use super::kind::{Kind, module};
 use super::single::{has_panicked, panic_message, reported};
 use super::{libtest, probe};
+use crate::hash;
 use crate::sandbox::{Ended, Run};
+use crate::trial::language::compiled::not_compiled;
 use crate::trial::language::row::{Evidence, Failure, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict};
 use crate::trial::project::baseline as project;
 
@@ -21,7 +26,7 @@ use crate::trial::project::baseline as project;
 const MOST_ALONE: usize = 200;
 
 /// What is known of the tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
     /// The program that they are built into.
     pub kind: Kind,
@@ -33,45 +38,72 @@ pub struct Baseline {
     pub is_all: bool,
     /// What is left out, in words.
     pub left_out: String,
+    /// Why the tests do not compile without the candidate, if they do not.
+    pub complaint: Option<String>,
 }
 
-/// A program of tests on the unchanged files.
-struct Built {
-    binary: std::path::PathBuf,
-    secret: String,
-    guards: Guards,
+/// A version of the unchanged files.
+struct Version {
+    edits: Vec<Edit>,
     /// Calls of the function under test leave a trace.
     has_notes: bool,
 }
 
-/// Finds it out. A verdict if that could not be finished.
-pub fn find(
+/// A program of tests on the unchanged files.
+struct Built {
+    program: Program,
+    guards: Guards,
+    has_notes: bool,
+}
+
+/// What is known of the tests, found out once. A verdict if that could not be finished.
+///
+/// First without the body of the function, so that a file is known again in which that alone has changed; with
+/// it where that does not compile.
+pub fn known(
     bench: &Bench,
     kinds: &[Kind],
     text: &str,
     function: Option<&str>,
-) -> Result<Result<Baseline, Verdict>, TrialError> {
-    for kind in kinds {
-        let Some(built) = build(bench, kind, text, function)? else { continue };
-        let listed = list(bench, &built, &[])?;
-        let ignored = list(bench, &built, &["--ignored"])?;
-        let (Some(listed), Some(ignored)) = (listed, ignored) else { continue };
-        let own = format!("{}::end", built.secret);
-        let Some(module) = listed.iter().find_map(|name| name.strip_suffix(&own)) else { continue };
-        let module = module.trim_end_matches("::").to_owned();
-        // Of a file of its own all tests count, also those of modules that lie elsewhere.
-        let is_inside = |name: &String| {
-            let name = match module.as_str() {
-                "" => Some(name.as_str()),
-                module => name.strip_prefix(module).and_then(|name| name.strip_prefix("::")),
+) -> Result<Result<Arc<Baseline>, Verdict>, TrialError> {
+    let program = bench.original(&bench.project.file)?;
+    let is_own = bench.tests_file == bench.project.file;
+    let protected = Guards::of(text, "unused", "").protected;
+    let except: &[_] = if is_own { &protected } else { &[] };
+    let noted = |empty| probe::noted(&program, function?, except, empty);
+    let versions = [(noted(true), true), (noted(false), true), (Some(Vec::new()), false)];
+    let (mut known, mut complaint) = (bench.workshop.known.lock().unwrap_or_else(PoisonError::into_inner), None);
+    for (edits, has_notes) in versions {
+        let Some(edits): Option<Vec<Edit>> = edits else { continue };
+        let laid = apply(&program, &edits);
+        let own = if is_own { laid.as_str() } else { text };
+        let parts: Vec<String> = kinds.iter().flat_map(|kind| bench.parts(kind, &laid, own)).collect();
+        let key = format!("baselines/{:016x}.json", hash::of(format!("{function:?}\n{}", parts.join("\n")).as_bytes()));
+        if let Some(found) = known.get(&key).cloned().or_else(|| bench.workshop.store.read(&key).map(Arc::new)) {
+            known.insert(key, Arc::clone(&found));
+            return Ok(Ok(found));
+        }
+        for kind in kinds {
+            if bench.at.is_cancelled() {
+                return Ok(Err(cancelled()));
+            }
+            let version = Version { edits: edits.clone(), has_notes };
+            let built = match build(bench, kind, (&program, text), &version)? {
+                Ok(built) => built,
+                Err(run) => {
+                    complaint = complaint.or(Some(not_compiled(run, bench.limits)?.message));
+                    continue;
+                }
             };
-            name.is_some_and(|name| built.guards.has(name))
-        };
-        let counts =
-            |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (!kind.is_inline() || is_inside(name));
-        let tests: Vec<String> = listed.iter().filter(counts).cloned().collect();
-        let baseline = Baseline { kind: kind.clone(), module, wanted: tests, is_all: false, left_out: String::new() };
-        return judge(bench, &built, baseline, function);
+            if let Some(found) = find(bench, kind, &built, function)? {
+                return Ok(found.map(|found| {
+                    let found = Arc::new(found);
+                    bench.workshop.store.write(&key, &*found);
+                    known.insert(key, Arc::clone(&found));
+                    found
+                }));
+            }
+        }
     }
     if bench.at.is_cancelled() {
         return Ok(Err(cancelled()));
@@ -83,7 +115,36 @@ pub fn find(
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
     let is_all = !kind.is_inline();
-    Ok(Ok(Baseline { kind: kind.clone(), module, wanted, is_all, left_out: String::new() }))
+    Ok(Ok(Arc::new(Baseline { kind: kind.clone(), module, wanted, is_all, left_out: String::new(), complaint })))
+}
+
+/// What the tests of a program do; `None` if it does not hold those of the file.
+fn find(
+    bench: &Bench,
+    kind: &Kind,
+    built: &Built,
+    function: Option<&str>,
+) -> Result<Option<Result<Baseline, Verdict>>, TrialError> {
+    let listed = list(bench, built, &[])?;
+    let ignored = list(bench, built, &["--ignored"])?;
+    let (Some(listed), Some(ignored)) = (listed, ignored) else { return Ok(None) };
+    let own = format!("{}::end", built.program.secret);
+    let Some(module) = listed.iter().find_map(|name| name.strip_suffix(&own)) else { return Ok(None) };
+    let module = module.trim_end_matches("::").to_owned();
+    // Of a file of its own all tests count, also those of modules that lie elsewhere.
+    let is_inside = |name: &String| {
+        let name = match module.as_str() {
+            "" => Some(name.as_str()),
+            module => name.strip_prefix(module).and_then(|name| name.strip_prefix("::")),
+        };
+        name.is_some_and(|name| built.guards.has(name))
+    };
+    let counts =
+        |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (!kind.is_inline() || is_inside(name));
+    let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
+    let (kind, left_out) = (kind.clone(), String::new());
+    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, complaint: None };
+    judge(bench, built, baseline, function).map(Some)
 }
 
 /// The name of a test in its program.
@@ -95,39 +156,32 @@ fn cancelled() -> Verdict {
     Verdict { status: Status::Killed, ..Verdict::refused("cancelled") }
 }
 
-/// Builds the unchanged files: with notes in the function under test if that works, without its body if it
-/// does not compile.
-fn build(bench: &Bench, kind: &Kind, text: &str, function: Option<&str>) -> Result<Option<Built>, TrialError> {
-    let is_own = bench.tests_file == bench.project.file;
-    let program = bench.original(&bench.project.file)?;
+/// Builds a version of the unchanged files.
+fn build(
+    bench: &Bench,
+    kind: &Kind,
+    (program, text): (&str, &str),
+    version: &Version,
+) -> Result<Result<Built, Run>, TrialError> {
     let secret = secret()?;
-    let guards = Guards::of(text, &secret, &bench.guard_file());
-    let except: &[_] = if is_own { &guards.protected } else { &[] };
-    let noted = |empty| probe::noted(&program, function?, except, empty);
-    let versions = [(noted(false), true), (noted(true), true), (Some(Vec::new()), false)];
-    for (edits, has_notes) in versions {
-        let Some(mut edits): Option<Vec<Edit>> = edits else { continue };
-        if bench.at.is_cancelled() {
-            return Ok(None);
-        }
-        let tests = if is_own {
-            edits.extend(guards.edits.iter().cloned());
-            None
-        } else {
-            Some(apply(text, &guards.edits))
-        };
-        bench.lay(&apply(&program, &edits), tests.as_deref(), guards.tests.len())?;
-        if let Ok(binary) = bench.build(kind)? {
-            return Ok(Some(Built { binary, secret, guards, has_notes }));
-        }
-    }
-    Ok(None)
+    let guards = Guards::of(text, &secret, &guard_file(&secret));
+    let mut edits = version.edits.clone();
+    let tests = if bench.tests_file == bench.project.file {
+        edits.extend(guards.edits.iter().cloned());
+        None
+    } else {
+        Some(apply(text, &guards.edits))
+    };
+    let (program, last) = (apply(program, &edits), guards.tests.len());
+    let laid = Laid { program: &program, tests: tests.as_deref(), secret: &secret, last };
+    let built = bench.build(kind, &laid)?;
+    Ok(built.map(|program| Built { program, guards, has_notes: version.has_notes }))
 }
 
 fn list(bench: &Bench, built: &Built, more: &[&str]) -> Result<Option<Vec<String>>, TrialError> {
     let copy = bench.base.copy(bench.project, None).map_err(TrialError::Sandbox)?;
     let arguments = ["--list"].iter().chain(more).map(OsString::from).collect();
-    let (run, _) = bench.run_tests(&built.binary, arguments, &copy, Vec::new())?;
+    let (run, _) = bench.run_tests(&built.program, arguments, &copy, Vec::new())?;
     Ok((run.ended == Ended::Exited(0)).then(|| libtest::listed(&run.output)).flatten())
 }
 
@@ -139,14 +193,15 @@ fn judge(
     function: Option<&str>,
 ) -> Result<Result<Baseline, Verdict>, TrialError> {
     let tests = std::mem::take(&mut baseline.wanted);
-    let mut ends = Vec::new();
+    let (mut ends, mut printed) = (Vec::new(), String::new());
     for _ in 0..2 {
         let copy = bench.base.copy(bench.project, None).map_err(TrialError::Sandbox)?;
-        let arguments = by_name(&tests, &baseline.own(&built.secret));
-        let (run, told) = bench.run_tests(&built.binary, arguments, &copy, Vec::new())?;
+        let arguments = by_name(&tests, &baseline.own(&built.program.secret));
+        let (run, told) = bench.run_tests(&built.program, arguments, &copy, Vec::new())?;
         if run.ended == Ended::Cancelled {
             return Ok(Err(cancelled()));
         }
+        printed.clone_from(&run.output);
         ends.push(outcomes(&run, told.as_deref(), &tests, built.guards.tests.len()));
     }
     let (Some(first), Some(second)) = (&ends[0], &ends[1]) else {
@@ -160,7 +215,7 @@ fn judge(
     let failing: Vec<&String> = wanted.iter().filter(failed).collect();
     let mut idle = Vec::new();
     if built.has_notes && failing.len() <= MOST_ALONE {
-        for name in failing {
+        for name in failing.into_iter().filter(|name| !libtest::why(&printed, name).contains(probe::SAYS)) {
             if fails_without_a_call(bench, built, &baseline, name)? {
                 idle.push(name.clone());
             }
@@ -177,11 +232,11 @@ fn judge(
 /// Whether a test fails on its own, too, and nothing in that process called the function.
 fn fails_without_a_call(bench: &Bench, built: &Built, baseline: &Baseline, name: &str) -> Result<bool, TrialError> {
     let copy = bench.base.copy(bench.project, None).map_err(TrialError::Sandbox)?;
-    let trace = copy.path().join(format!("called_{}", built.secret));
+    let trace = copy.path().join(format!("called_{}", built.program.secret));
     let tests = [name.to_owned()];
-    let arguments = by_name(&tests, &baseline.own(&built.secret));
+    let arguments = by_name(&tests, &baseline.own(&built.program.secret));
     let environment = vec![(probe::VARIABLE.into(), trace.clone().into())];
-    let (run, told) = bench.run_tests(&built.binary, arguments, &copy, environment)?;
+    let (run, told) = bench.run_tests(&built.program, arguments, &copy, environment)?;
     let ended = outcomes(&run, told.as_deref(), &tests, built.guards.tests.len());
     Ok(ended.is_some_and(|tests| tests[0].outcome == Outcome::Failed) && !trace.exists())
 }

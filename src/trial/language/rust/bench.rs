@@ -1,7 +1,7 @@
 //! Builds of a crate's tests, and their runs.
 //!
-//! Building runs nothing of the candidate's (its file is no build script and no macro), so the folder of
-//! build products is kept for the next one. While tests run, it can only be read.
+//! Each build has a copy of the project and a folder for its products of its own: where a candidate is part of
+//! a macro of another crate's, it runs inside of the compiler. While tests run, both can only be read.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use super::kind::{Kind, kinds};
 use super::single::GUARD;
-use super::workshop::Workshop;
-use crate::sandbox::{Ended, Job, Limits, Run};
+use super::store::About;
+use super::workshop::{Workshop, versions};
+use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge::channel::{Channel, VARIABLE};
 use crate::trial::language::compiled::{compile_limits, make_executable};
 use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError, nonce};
@@ -28,6 +29,36 @@ pub struct Bench<'a> {
     pub project: &'a Project,
     pub tests_file: &'a Path,
     pub limits: Limits,
+}
+
+/// What a build puts into its copy.
+pub struct Laid<'a> {
+    pub program: &'a str,
+    pub tests: Option<&'a str>,
+    /// The name of our module.
+    pub secret: &'a str,
+    /// The number that the guard of our own test reports.
+    pub last: usize,
+}
+
+/// A program of tests.
+pub struct Program {
+    binary: PathBuf,
+    /// The name of our module in it.
+    pub secret: String,
+    /// What it has to read.
+    readable: Vec<PathBuf>,
+    /// Where it was built, for as long as it is used.
+    _folders: Option<(Copy, Scratch)>,
+}
+
+fn failed(error: &std::io::Error) -> TrialError {
+    TrialError::Sandbox(format!("what was built could not be kept: {error}"))
+}
+
+/// The path of our module, relative to the tests file. In a folder, as a file would be one more program.
+pub fn guard_file(secret: &str) -> String {
+    format!("{secret}/guard.rs")
 }
 
 /// The name of the module of ours in the tests. The last one in any order of names, so that its own test is
@@ -69,39 +100,60 @@ impl Bench<'_> {
             .map_err(|e| TrialError::Sandbox(format!("{} could not be read: {e}", path.display())))
     }
 
-    pub fn guard_file(&self) -> String {
-        self.workshop.place.path().join("guard.rs").display().to_string()
+    /// All that a program of tests is made of, in words.
+    pub fn parts(&self, kind: &Kind, program: &str, tests: &str) -> Vec<String> {
+        let state = self.workshop.state(self.project);
+        let file = |path: &Path| path.display().to_string();
+        let places = [file(&self.project.file), file(self.tests_file)];
+        [&places[..], &[kind.arguments().join(" "), state, program.to_owned(), tests.to_owned()]].concat()
     }
 
-    /// Puts program and tests (`None`: they are in the program) into the place of builds, and all else back
-    /// to what it was. `last` is the number that the guard of our own test reports.
-    pub fn lay(&self, program: &str, tests: Option<&str>, last: usize) -> Result<(), TrialError> {
-        let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
-        let place = &self.workshop.place;
-        let mut changed = self.workshop.changed.borrow_mut();
-        for path in changed.drain(..).filter(|path| *path != self.project.file && path != self.tests_file) {
-            let text = self.original(&path)?;
-            place.put(&path, &text).map_err(failed)?;
-        }
-        changed.extend([self.project.file.clone(), self.tests_file.to_path_buf()]);
-        let guard = GUARD.replace("@VARIABLE@", VARIABLE);
-        let end = format!("#[test] fn end() {{ let _guard = begin({last}); }}\n");
-        fs::write(self.guard_file(), guard + &end).map_err(failed)?;
-        if let Some(tests) = tests {
-            place.put(self.tests_file, tests).map_err(failed)?;
-        }
-        place.put(&self.project.file, program).map_err(failed)
+    /// A program that was built of these parts before.
+    pub fn kept(&self, parts: &[String]) -> Option<Program> {
+        let (binary, secret) = self.workshop.store.program(parts)?;
+        let readable = binary.parent().map(Path::to_path_buf).into_iter().collect();
+        Some(Program { binary, secret, readable, _folders: None })
     }
 
-    /// Builds the tests: the program, or how the build ended.
-    pub fn build(&self, kind: &Kind) -> Result<Result<PathBuf, Run>, TrialError> {
-        let build = self.run_cargo(kind)?;
-        let (folder, products) =
-            (self.workshop.place.path().join(&self.project.package), self.workshop.products.path());
+    /// Builds what is kept for all builds: the packages that the project depends on, and its own as the user
+    /// has them.
+    fn build_packages(&self, kind: &Kind) -> Result<(), TrialError> {
+        if !self.workshop.is_outdated(self.project) {
+            return Ok(());
+        }
+        let locked = self.workshop.store.lock(true, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        if locked.is_none() || !self.workshop.is_outdated(self.project) {
+            return Ok(());
+        }
+        let copy = self.workshop.copy(self.project)?;
+        let run = self.run_cargo(kind, &copy, &self.workshop.store.products())?;
+        // That the user's own code does not compile yet says nothing about the packages.
+        if matches!(run.ended, Ended::Exited(_)) {
+            self.workshop.has_built(self.project, &copy);
+        }
+        Ok(())
+    }
+
+    /// Builds the tests: the program, or how the build ended. Without `tests` they are in the program.
+    pub fn build(&self, kind: &Kind, laid: &Laid) -> Result<Result<Program, Run>, TrialError> {
+        self.build_packages(kind)?;
+        let locked = self.workshop.store.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        let (copy, products) = (self.workshop.copy(self.project)?, self.workshop.branch()?);
+        drop(locked);
+        let end = format!("#[test] fn end() {{ let _guard = begin({}); }}\n", laid.last);
+        let guard = GUARD.replace("@VARIABLE@", VARIABLE) + &end;
+        let beside = self.tests_file.with_file_name(guard_file(laid.secret));
+        let mut put = vec![(self.project.file.as_path(), laid.program), (&beside, &*guard)];
+        put.extend(laid.tests.map(|tests| (self.tests_file, tests)));
+        for (path, text) in put {
+            copy.put(path, text).map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
+        }
+        let build = self.run_cargo(kind, &copy, products.path())?;
+        let folder = copy.path().join(&self.project.package);
         let built = build.output.lines().rev().filter_map(|line| {
             let line = line.trim().strip_prefix("Executable ")?;
             let path = line.rsplit_once('(')?.1.strip_suffix(')')?;
-            Some((line, folder.join(path))).filter(|(_, path)| path.starts_with(products))
+            Some((line, folder.join(path))).filter(|(_, path)| path.starts_with(products.path()))
         });
         let built = built.collect::<Vec<_>>();
         let binary = built.iter().find(|(line, _)| kind.is_named_by(line)).or(built.first());
@@ -111,32 +163,42 @@ impl Bench<'_> {
         };
         if !kind.is_inline() {
             // Tests of a program start it.
-            let programs = fs::read_dir(products.join("debug")).into_iter().flatten().flatten();
+            let programs = fs::read_dir(products.path().join("debug")).into_iter().flatten().flatten();
             for program in programs.filter(|entry| entry.path().extension().is_none()) {
                 let _ = make_executable(&program.path());
             }
         }
-        Ok(Ok(binary.clone()))
+        let readable = vec![products.path().to_path_buf(), copy.path().to_path_buf()];
+        let (binary, secret) = (binary.clone(), laid.secret.to_owned());
+        Ok(Ok(Program { binary, secret, readable, _folders: Some((copy, products)) }))
+    }
+
+    /// Keeps a program for the next time that just these parts are built. That it is kept is not necessary.
+    pub fn keep(&self, parts: Vec<String>, program: &Program) {
+        let about = About { parts, secret: program.secret.clone() };
+        let folders: Vec<&Path> = program.readable.iter().map(PathBuf::as_path).collect();
+        let _ = self.workshop.store.keep(&program.binary, &about, &folders);
     }
 
     /// Runs a program of tests: how it ended, and what the guards reported.
     pub fn run_tests(
         &self,
-        binary: &Path,
+        program: &Program,
         arguments: Vec<OsString>,
         copy: &Copy,
         environment: Vec<(OsString, OsString)>,
     ) -> Result<(Run, Option<Vec<String>>), TrialError> {
         let nonce = nonce()?;
         let (channel, inherited, variable) = Channel::open(&nonce)?;
-        let built = [self.workshop.products.path().to_path_buf(), self.workshop.place.path().to_path_buf()];
-        let job = Job::new(binary, arguments, self.limits);
-        let job = Job { environment: [vec![variable], environment].concat(), inherited, ..job };
-        let run = self.at.run_in(copy, &self.project.package, &built, &[], job)?;
+        let job = Job::new(&program.binary, arguments, self.limits);
+        let package = copy.path().join(&self.project.package);
+        let own = vec![variable, ("CARGO_MANIFEST_DIR".into(), package.into())];
+        let job = Job { environment: [own, environment].concat(), inherited, ..job };
+        let run = self.at.run_in(copy, &self.project.package, &program.readable, &[], job)?;
         Ok((run, channel.read(&nonce)))
     }
 
-    fn run_cargo(&self, kind: &Kind) -> Result<Run, TrialError> {
+    fn run_cargo(&self, kind: &Kind, copy: &Copy, products: &Path) -> Result<Run, TrialError> {
         let cargo = self.rustc.folder().join("cargo");
         if !cargo.is_file() {
             return Err(TrialError::Interpreter(format!("there is no cargo beside {}", self.rustc.program.display())));
@@ -151,13 +213,13 @@ impl Bench<'_> {
         let mut arguments: Vec<OsString> =
             ["test", "--no-run", "--offline", "--color=never"].map(OsString::from).to_vec();
         arguments.extend(kind.arguments().into_iter().map(OsString::from));
-        let place = self.workshop.place.path();
-        if place.join("Cargo.lock").is_file() || place.join(&self.project.package).join("Cargo.lock").is_file() {
+        if versions(copy, self.project).is_some() {
             arguments.push("--locked".into());
         }
+        readable.push(self.workshop.store.products());
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), self.rustc.path().into()),
-            ("CARGO_TARGET_DIR".into(), self.workshop.products.path().into()),
+            ("CARGO_TARGET_DIR".into(), products.into()),
             ("CARGO_INCREMENTAL".into(), "0".into()),
             // No rule of style of the crate (`deny`, `forbid`) is for the lines of ours.
             ("RUSTFLAGS".into(), "--cap-lints=allow -Cdebuginfo=0".into()),
@@ -166,8 +228,7 @@ impl Bench<'_> {
         let limits = Limits { wall: BUILD_TIME.max(self.limits.wall), ..compile_limits(self.limits) };
         let job = Job::new(&cargo, arguments, limits);
         let job = Job { environment, ..job };
-        let Workshop { place, products, .. } = self.workshop;
-        self.at.run_in(place, &self.project.package, &readable, &[products.path()], job)
+        self.at.run_in(copy, &self.project.package, &readable, &[products], job)
     }
 }
 

@@ -4,8 +4,10 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 /// A program that cargo builds from tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// A file of its own below `tests/`.
     Test(String),

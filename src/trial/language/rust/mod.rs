@@ -10,6 +10,7 @@ mod probe;
 mod project;
 mod reach;
 mod single;
+mod store;
 mod tests_in_text;
 mod workshop;
 
@@ -58,7 +59,7 @@ impl TrialLanguage for Rust {
 
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let rustc = self.tool()?;
-        self.workshops
-            .with(at.projects, project, |base, workshop| project::run(at, rustc, (base, workshop), project, trial))
+        let workshop = self.workshops.of(at, rustc, project)?;
+        project::run(at, rustc, &workshop, project, trial)
     }
 }

@@ -16,8 +16,9 @@ const NOTE: &str = " { extern crate std as own_std; static ONCE: own_std::sync::
     ONCE.call_once(|| { if let own_std::option::Option::Some(path) = own_std::env::var_os(\"@VARIABLE@\") { \
     let _ = own_std::fs::File::create(path); } }); } ";
 
-/// What stands for a body that does not compile.
-const STUB: &str = " { extern crate std as own_std; own_std::unimplemented!() } ";
+/// What stands for a body, and what it says when it is called.
+const STUB: &str = " { extern crate std as own_std; own_std::panic!(\"@SAYS@\") } ";
+pub const SAYS: &str = "the function has no body here";
 
 /// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes.
 /// `None` where that cannot be done for all of them, as in a `const fn`, or where there is none.
@@ -43,7 +44,7 @@ pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Op
         let note = NOTE.replace("@VARIABLE@", VARIABLE);
         edits.push(if empty {
             let end = closing(&code, open);
-            Edit { at: open + 1..end.checked_sub(1)?.max(open + 1), text: note + STUB }
+            Edit { at: open + 1..end.checked_sub(1)?.max(open + 1), text: note + &STUB.replace("@SAYS@", SAYS) }
         } else {
             Edit::insert(open + 1, note)
         });
@@ -89,6 +90,10 @@ mod tests {
     fn a_body_can_be_emptied() {
         let text = "fn f() -> i64 {\n    nonsense {} \"}\"\n}\nfn g() {}\n";
         let out = apply(text, &noted(text, "f", &[], true).unwrap());
-        assert!(out.ends_with("own_std::unimplemented!() } }\nfn g() {}\n") && !out.contains("nonsense"), "{out}");
+        assert!(
+            out.ends_with("own_std::panic!(\"the function has no body here\") } }\nfn g() {}\n")
+                && !out.contains("nonsense"),
+            "{out}"
+        );
     }
 }

@@ -2,43 +2,33 @@
 //! project, then run by name.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::baseline;
-use super::bench::{Bench, secret};
+use super::bench::{Bench, Laid, guard_file, secret};
 use super::edit;
 use super::guards::Guards;
 use super::workshop::Workshop;
 use crate::trial::language::compiled::not_compiled;
-use crate::trial::language::row::{Base, Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
+use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
 
 /// Runs the tests of a crate with the candidate in it.
 pub fn run(
     at: &Context,
     rustc: &Tool,
-    (base, workshop): (&Base, &Workshop),
+    workshop: &Workshop,
     project: &Project,
     trial: &Trial,
 ) -> Result<Verdict, TrialError> {
     let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
+    let base = &workshop.base;
     let bench = Bench { at, rustc, base, workshop, project, tests_file, limits: trial.limits };
     let kinds = bench.kinds()?;
     let original = bench.original(tests_file)?;
     // Only with the user's own module at hand the rest of it is known to be theirs.
-    let function = trial.stub.as_ref().and(trial.function()).map(str::to_owned);
-    let known =
-        workshop.known.borrow().iter().find(|(p, f, _)| p == project && *f == function).map(|(.., b)| Arc::clone(b));
-    let baseline = match known {
-        Some(known) => known,
-        None => match baseline::find(&bench, &kinds, &original, function.as_deref())? {
-            Ok(found) => {
-                let found = Arc::new(found);
-                workshop.known.borrow_mut().retain(|(p, ..)| p != project);
-                workshop.known.borrow_mut().push((project.clone(), function, Arc::clone(&found)));
-                found
-            }
-            Err(verdict) => return Ok(verdict),
-        },
+    let function = trial.stub.as_ref().and(trial.function());
+    let baseline = match baseline::known(&bench, &kinds, &original, function)? {
+        Ok(found) => found,
+        Err(verdict) => return Ok(verdict),
     };
     if baseline.wanted.is_empty() {
         let left_out = &baseline.left_out;
@@ -50,8 +40,10 @@ pub fn run(
     // them.
     let is_own = tests_file == project.file;
     let text = if is_own { trial.stub.as_ref().unwrap_or(&original) } else { &original };
-    let secret = secret()?;
-    let guards = Guards::of(text, &secret, &bench.guard_file());
+    let parts = bench.parts(&baseline.kind, &trial.program, text);
+    let kept = bench.kept(&parts);
+    let secret = kept.as_ref().map_or_else(secret, |kept| Ok(kept.secret.clone()))?;
+    let guards = Guards::of(text, &secret, &guard_file(&secret));
     let (program, tests) = if is_own {
         match guards.placed_in(text, &trial.program) {
             Ok(program) => (program, None),
@@ -63,13 +55,32 @@ pub fn run(
     } else {
         (trial.program.clone(), Some(edit::apply(text, &guards.edits)))
     };
-    bench.lay(&program, tests.as_deref(), guards.tests.len())?;
-    let binary = match bench.build(&baseline.kind)? {
-        Ok(binary) => binary,
-        Err(build) => return not_compiled(build, trial.limits),
+    let built = if let Some(kept) = kept {
+        kept
+    } else {
+        let (program, tests, last) = (&*program, tests.as_deref(), guards.tests.len());
+        match bench.build(&baseline.kind, &Laid { program, tests, secret: &secret, last })? {
+            Ok(built) => {
+                bench.keep(parts, &built);
+                built
+            }
+            Err(build) => {
+                let verdict = not_compiled(build, trial.limits)?;
+                // The same without the candidate is not its fault.
+                let is_other = function.is_some() && verdict.status == Status::Error;
+                return Ok(if is_other && baseline.complaint.as_ref() == Some(&verdict.message) {
+                    Verdict::refused(&format!(
+                        "the tests do not compile without the candidate either: {}",
+                        verdict.message
+                    ))
+                } else {
+                    verdict
+                });
+            }
+        }
     };
     let copy = base.copy(project, Some(&trial.program)).map_err(TrialError::Sandbox)?;
-    let (run, told) = bench.run_tests(&binary, baseline.arguments(&secret), &copy, Vec::new())?;
+    let (run, told) = bench.run_tests(&built, baseline.arguments(&secret), &copy, Vec::new())?;
     let changed = base.changed(project, &copy);
     decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &trial.limits)
 }

@@ -1,61 +1,149 @@
-//! The place where a crate is built, with what is known of its tests.
+//! A project whose crates are built: its copies, and what is kept of its builds.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::baseline::Baseline;
+use super::store::{Stamp, State, Store};
 use crate::sandbox::Scratch;
-use crate::trial::language::row::{Base, Copy, Project, TrialError};
-use crate::trial::project::cache::Projects;
+use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError};
 
-/// The workshops of projects, each with the copy that it belongs to.
+/// The workshops of projects.
 #[derive(Debug, Default)]
-pub struct Workshops(Mutex<HashMap<PathBuf, (Arc<Base>, Workshop)>>);
+pub struct Workshops(Mutex<HashMap<PathBuf, Arc<Workshop>>>);
 
 impl Workshops {
-    /// Calls `work` with the place where this project is built; one at a time.
-    pub fn with<T>(
-        &self,
-        projects: &Projects,
-        project: &Project,
-        work: impl FnOnce(&Base, &Workshop) -> Result<T, TrialError>,
-    ) -> Result<T, TrialError> {
-        let base = projects.base(project)?;
+    /// That of this project, as it is now.
+    pub fn of(&self, at: &Context, rustc: &Tool, project: &Project) -> Result<Arc<Workshop>, TrialError> {
+        let base = at.projects.base(project)?;
         let mut workshops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !workshops.get(&project.root).is_some_and(|(known, _)| Arc::ptr_eq(known, &base)) {
-            workshops.insert(project.root.clone(), (Arc::clone(&base), Workshop::new(&base, project)?));
+        if let Some(known) = workshops.get(&project.root).filter(|known| Arc::ptr_eq(&known.base, &base)) {
+            return Ok(Arc::clone(known));
         }
-        let (base, workshop) = &workshops[&project.root];
-        work(base, workshop)
+        let (major, minor) = rustc.version;
+        let compiler = format!("{} {major}.{minor}", rustc.program.display());
+        let store = Store::open(at.kept, &project.root, &compiler).map_err(|e| failed(&e))?;
+        let workshop = Arc::new(Workshop::new(base, store));
+        workshops.insert(project.root.clone(), Arc::clone(&workshop));
+        Ok(workshop)
     }
 }
 
-/// A baseline with what it belongs to: the tests, and the function under test where one is named.
-type Known = (Project, Option<String>, Arc<Baseline>);
+/// When files were written that are what they were when the packages were compiled: before that.
+const OLD: Duration = Duration::from_secs(1_000_000_000);
 
-/// What is kept between the builds of a project: its place, so that cargo knows it again, what was built, and
-/// what is known of its tests.
+/// Files that all packages depend on.
+const FOUNDATION: &[&str] =
+    &["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "config.toml", "config"];
+
+/// What is kept between the builds of a project.
 #[derive(Debug)]
 pub struct Workshop {
-    pub place: Copy,
-    pub products: Scratch,
-    /// The files that are not what they are in the project.
-    pub changed: RefCell<Vec<PathBuf>>,
-    pub known: RefCell<Vec<Known>>,
+    pub base: Arc<Base>,
+    pub store: Store,
+    /// The files as they are now.
+    files: BTreeMap<PathBuf, Stamp>,
+    /// The names of its packages.
+    packages: Vec<String>,
+    /// What is known of tests; looked for by one trial at a time.
+    pub known: Mutex<HashMap<String, Arc<Baseline>>>,
+}
+
+fn failed(error: &std::io::Error) -> TrialError {
+    TrialError::Sandbox(format!("a folder for the build could not be made: {error}"))
 }
 
 impl Workshop {
-    /// An empty one.
-    pub fn new(base: &Base, project: &Project) -> Result<Self, TrialError> {
-        let failed = |e: std::io::Error| TrialError::Sandbox(format!("a folder for the build could not be made: {e}"));
-        let place = base.copy(project, None).map_err(TrialError::Sandbox)?;
-        Ok(Self {
-            place,
-            products: Scratch::new().map_err(failed)?,
-            changed: RefCell::default(),
-            known: RefCell::default(),
-        })
+    fn new(base: Arc<Base>, store: Store) -> Self {
+        let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos() as u64);
+        let files: BTreeMap<PathBuf, Stamp> = base
+            .stamps()
+            .filter_map(|(path, stamp)| stamp.map(|(size, time)| (path.clone(), (size, since(time)))))
+            .collect();
+        let manifests = files.keys().filter(|path| path.ends_with("Cargo.toml"));
+        let packages = manifests.filter_map(|path| package_name(&base.read(path).ok()?)).collect();
+        Self { base, store, files, packages, known: Mutex::default() }
     }
+
+    /// All files but those of a candidate and its tests, in words.
+    pub fn state(&self, project: &Project) -> String {
+        let others =
+            self.files.iter().filter(|(path, _)| **path != project.file && project.tests.as_ref() != Some(*path));
+        let words: Vec<String> =
+            others.map(|(path, (size, time))| format!("{} {size} {time}", path.display())).collect();
+        words.join("\n")
+    }
+
+    /// Whether the packages that others are built with have to be compiled anew.
+    pub fn is_outdated(&self, project: &Project) -> bool {
+        let Some(built) = self.store.read::<State>("built.json") else { return true };
+        let matters = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            FOUNDATION.contains(&name) || !path.starts_with(&project.package)
+        };
+        let of = |files: &BTreeMap<PathBuf, Stamp>| -> Vec<(PathBuf, Stamp)> {
+            files.iter().filter(|(path, _)| matters(path)).map(|(path, stamp)| (path.clone(), *stamp)).collect()
+        };
+        of(&built.files) != of(&self.files)
+    }
+
+    /// A copy to build in. Cargo takes what is as old as the compiled packages for what it was.
+    pub fn copy(&self, project: &Project) -> Result<Copy, TrialError> {
+        let copy = self.base.copy(project, None).map_err(TrialError::Sandbox)?;
+        let built = self.store.read::<State>("built.json").unwrap_or_default();
+        // The user's own versions, also where git ignores the file.
+        for folder in project.package.ancestors() {
+            let path = folder.join("Cargo.lock");
+            if let Ok(text) = fs::read_to_string(project.root.join(&path)) {
+                copy.put(&path, &text).map_err(|e| failed(&e))?;
+                break;
+            }
+        }
+        if let Some((path, text)) = built.versions.filter(|_| versions(&copy, project).is_none()) {
+            copy.put(&path, &text).map_err(|e| failed(&e))?;
+        }
+        let same = self.files.iter().filter(|(path, stamp)| built.files.get(*path) == Some(*stamp));
+        let mut folders = vec![PathBuf::new()];
+        for (path, _) in same {
+            let file = copy.path().join(path);
+            if fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file()) {
+                let _ = File::open(&file).and_then(|file| file.set_modified(UNIX_EPOCH + OLD));
+            }
+            folders.extend(path.ancestors().skip(1).map(Path::to_path_buf));
+        }
+        folders.sort();
+        folders.dedup();
+        for folder in folders {
+            let _ = File::open(copy.path().join(folder)).and_then(|folder| folder.set_modified(UNIX_EPOCH + OLD));
+        }
+        Ok(copy)
+    }
+
+    /// Notes that the packages were compiled in this copy.
+    pub fn has_built(&self, project: &Project, copy: &Copy) {
+        let versions = versions(copy, project)
+            .filter(|path| !self.files.contains_key(path) && !project.root.join(path).is_file())
+            .and_then(|path| Some((path.clone(), fs::read_to_string(copy.path().join(path)).ok()?)));
+        self.store.write("built.json", &State { files: self.files.clone(), versions });
+    }
+
+    /// A folder for the products of one build.
+    pub fn branch(&self) -> Result<Scratch, TrialError> {
+        self.store.branch(&self.packages).map_err(|e| failed(&e))
+    }
+}
+
+/// The file with the versions of all packages in a copy.
+pub fn versions(copy: &Copy, project: &Project) -> Option<PathBuf> {
+    let mut paths = project.package.ancestors().map(|folder| folder.join("Cargo.lock"));
+    paths.find(|path| copy.path().join(path).is_file())
+}
+
+/// The name in a manifest.
+fn package_name(manifest: &str) -> Option<String> {
+    let manifest: toml::Table = manifest.parse().ok()?;
+    Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
 }

@@ -1,0 +1,293 @@
+//! What is kept of a crate between trials, on disk: packages that were compiled, programs of tests, and what
+//! is known of the tests.
+//!
+//! Only the user's own files are ever built into what is kept. A candidate is built into a folder of its own
+//! that holds links to the compiled packages, so that nothing it does, not even inside of the compiler,
+//! reaches another one. A program that was built with a candidate is kept for this very text alone.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::hash;
+use crate::sandbox::Scratch;
+
+/// Size and time of a file.
+pub type Stamp = (u64, u64);
+
+/// The files that the packages were compiled from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    pub files: BTreeMap<PathBuf, Stamp>,
+    /// The file with the versions of all packages, where cargo has made one: its path and text.
+    pub versions: Option<(PathBuf, String)>,
+}
+
+/// A program of tests that was kept, with all that it was made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    pub parts: Vec<String>,
+    pub secret: String,
+}
+
+/// So many programs of a crate are kept.
+const MOST_PROGRAMS: usize = 8;
+/// What nobody has used for so long is removed.
+const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// The folder of a project.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    /// Removed at the end, where nothing is to be kept.
+    _scratch: Option<Scratch>,
+}
+
+impl Store {
+    /// That of a project, below `kept`, or an empty one. `compiler` tells what it is built with.
+    pub fn open(kept: Option<&Path>, root: &Path, compiler: &str) -> io::Result<Self> {
+        let Some(kept) = kept else {
+            let scratch = Scratch::new()?;
+            return Ok(Self { folder: scratch.path().to_path_buf(), _scratch: Some(scratch) });
+        };
+        let name = format!("{:016x}", hash::of(format!("{}\n{compiler}", root.display()).as_bytes()));
+        let mut folders = fs::DirBuilder::new();
+        folders.recursive(true).mode(0o700);
+        folders.create(kept.join(&name).join("products"))?;
+        // Rules are given for the true path.
+        let folder = fs::canonicalize(kept.join(name))?;
+        let used = File::create(folder.join("used"))?;
+        used.set_modified(SystemTime::now())?;
+        sweep(kept);
+        Ok(Self { folder, _scratch: None })
+    }
+
+    /// Where packages are compiled.
+    pub fn products(&self) -> PathBuf {
+        self.folder.join("products")
+    }
+
+    /// Waits until nobody writes there, or, to write, until nobody reads either; `None` when cancelled.
+    pub fn lock(&self, to_write: bool, is_cancelled: impl Fn() -> bool) -> io::Result<Option<File>> {
+        fs::create_dir_all(self.products())?;
+        let file = File::options().create(true).append(true).open(self.folder.join("lock"))?;
+        loop {
+            let locked = if to_write { file.try_lock() } else { file.try_lock_shared() };
+            match locked {
+                Ok(()) => return Ok(Some(file)),
+                Err(fs::TryLockError::WouldBlock) if is_cancelled() => return Ok(None),
+                Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+                Err(fs::TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// What was written under this name, if it can be read.
+    pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_slice(&fs::read(self.folder.join(name)).ok()?).ok()
+    }
+
+    /// Writes it in one step. That it is kept is not necessary.
+    pub fn write<T: Serialize>(&self, name: &str, value: &T) {
+        let path = self.folder.join(name);
+        let next = path.with_extension(format!("{}.new", std::process::id()));
+        let written = serde_json::to_vec(value).map_err(io::Error::other).and_then(|bytes| {
+            fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
+            fs::write(&next, bytes)?;
+            fs::rename(&next, &path)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&next);
+        }
+    }
+
+    /// The program of tests that was made of these parts, and its secret.
+    pub fn program(&self, parts: &[String]) -> Option<(PathBuf, String)> {
+        let folder = self.program_folder(parts);
+        let about: About = serde_json::from_slice(&fs::read(folder.join("about.json")).ok()?).ok()?;
+        let program = folder.join("tests");
+        (about.parts == parts && program.is_file()).then_some((program, about.secret))
+    }
+
+    /// Keeps a program of tests, unless it knows folders that will be gone.
+    pub fn keep(&self, binary: &Path, about: &About, folders: &[&Path]) -> io::Result<()> {
+        let bytes = fs::read(binary)?;
+        let knows = |path: &Path| {
+            let path = path.as_os_str().as_encoded_bytes();
+            bytes.windows(path.len()).any(|part| part == path)
+        };
+        if folders.iter().any(|folder| knows(folder)) {
+            return Ok(());
+        }
+        let folder = self.program_folder(&about.parts);
+        let next = folder.with_extension(format!("{}.new", std::process::id()));
+        let _ = fs::remove_dir_all(&next);
+        fs::create_dir_all(&next)?;
+        fs::copy(binary, next.join("tests"))?;
+        fs::write(next.join("about.json"), serde_json::to_vec(about)?)?;
+        let _ = fs::remove_dir_all(&folder);
+        fs::rename(&next, &folder)?;
+        let programs = fs::read_dir(self.folder.join("programs"))?.flatten();
+        let mut programs: Vec<_> =
+            programs.filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()))).collect();
+        programs.sort();
+        for (_, path) in programs.iter().rev().skip(MOST_PROGRAMS) {
+            let _ = fs::remove_dir_all(path);
+        }
+        Ok(())
+    }
+
+    fn program_folder(&self, parts: &[String]) -> PathBuf {
+        let name = format!("{:016x}", hash::of(parts.join("\n").as_bytes()));
+        self.folder.join("programs").join(name)
+    }
+
+    /// A folder to build in, with links to all packages that were compiled, and copies of what belongs to
+    /// `own` packages, which a build may write again.
+    pub fn branch(&self, own: &[String]) -> io::Result<Scratch> {
+        let (branch, products) = (Scratch::new()?, self.products());
+        let is_own = |name: &str| {
+            let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
+            own.iter().any(|own| own == name)
+        };
+        // Below the folder of a target there is one more.
+        let tops = fs::read_dir(&products).into_iter().flatten().flatten().map(|entry| entry.path());
+        for top in tops.flat_map(|path| [path.join("debug"), path]).filter(|path| path.ends_with("debug")) {
+            let Ok(inner) = top.strip_prefix(&products) else { continue };
+            let to = branch.path().join(inner);
+            for part in [".fingerprint", "build", "deps"] {
+                let Ok(entries) = fs::read_dir(top.join(part)) else { continue };
+                fs::create_dir_all(to.join(part))?;
+                for entry in entries {
+                    let entry = entry?;
+                    let (from, name) = (entry.path(), entry.file_name());
+                    let to = to.join(part).join(&name);
+                    let name = name.to_string_lossy();
+                    let is_copied = match part {
+                        "deps" if !name.starts_with("lib") => continue,
+                        "deps" => is_of_project(&from),
+                        _ => is_own(&name),
+                    };
+                    if is_copied { copy(&from, &to)? } else { symlink(&from, &to)? }
+                }
+            }
+        }
+        let _ = fs::copy(products.join(".rustc_info.json"), branch.path().join(".rustc_info.json"));
+        Ok(branch)
+    }
+}
+
+/// Whether a compiled library is one of the project's own: those are compiled from relative paths.
+fn is_of_project(library: &Path) -> bool {
+    let Some(stem) = library.file_stem().and_then(|stem| stem.to_str()) else { return true };
+    let sources = library.with_file_name(format!("{}.d", stem.trim_start_matches("lib")));
+    let text = fs::read_to_string(sources).unwrap_or_default();
+    !text.lines().next().and_then(|line| line.split_once(": ")).is_some_and(|(_, first)| first.starts_with('/'))
+}
+
+/// Copies a file or a folder with all times, by which cargo knows what is up to date.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let meta = fs::symlink_metadata(from)?;
+    if meta.is_dir() {
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+        return File::open(to)?.set_modified(meta.modified()?);
+    }
+    if meta.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    fs::copy(from, to)?;
+    File::options().append(true).open(to)?.set_modified(meta.modified()?)
+}
+
+/// Removes the folders of projects that were not tested for long.
+fn sweep(kept: &Path) {
+    for entry in fs::read_dir(kept).into_iter().flatten().flatten() {
+        let used = fs::metadata(entry.path().join("used")).and_then(|meta| meta.modified());
+        if used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > OLDEST)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(Some(folder.path()), Path::new("/project"), "rustc 1").unwrap();
+        (folder, store)
+    }
+
+    #[test]
+    fn a_branch_can_be_written_and_what_is_kept_stays() {
+        let (_folder, store) = store();
+        let debug = store.products().join("debug");
+        for (path, text) in [
+            ("deps/libother-1.rlib", "kept"),
+            ("deps/other-1.d", "/x/libother-1.rlib: /registry/other/src/lib.rs\n"),
+            ("deps/libown-2.rlib", "kept"),
+            ("deps/own-2.d", "/x/libown-2.rlib: src/lib.rs\n"),
+            ("deps/own-3", "a program"),
+            (".fingerprint/own-2/stamp", "kept"),
+            (".fingerprint/other-1/stamp", "kept"),
+            ("build/own-4/out/made.rs", "kept"),
+        ] {
+            fs::create_dir_all(debug.join(path).parent().unwrap()).unwrap();
+            fs::write(debug.join(path), text).unwrap();
+        }
+        let branch = store.branch(&["own".to_owned()]).unwrap();
+        let inner = branch.path().join("debug");
+        for own in ["deps/libown-2.rlib", ".fingerprint/own-2/stamp", "build/own-4/out/made.rs"] {
+            assert!(!fs::symlink_metadata(inner.join(own)).unwrap().is_symlink(), "{own}");
+            fs::write(inner.join(own), "written by a candidate").unwrap();
+            assert_eq!(fs::read_to_string(debug.join(own)).unwrap(), "kept");
+        }
+        for other in ["deps/libother-1.rlib", ".fingerprint/other-1"] {
+            assert_eq!(fs::read_link(inner.join(other)).unwrap(), debug.join(other));
+        }
+        assert!(!inner.join("deps/own-3").exists());
+    }
+
+    #[test]
+    fn a_program_is_kept_for_its_own_text_alone() {
+        let (folder, store) = store();
+        let binary = folder.path().join("built");
+        fs::write(&binary, "reads /tmp/place/data").unwrap();
+        let about = |text: &str| About { parts: vec![text.to_owned()], secret: "s".to_owned() };
+        store.keep(&binary, &about("a"), &[Path::new("/tmp/place")]).unwrap();
+        assert_eq!(store.program(&["a".to_owned()]), None, "it knows a folder that will be gone");
+        store.keep(&binary, &about("a"), &[Path::new("/tmp/other")]).unwrap();
+        let (program, secret) = store.program(&["a".to_owned()]).unwrap();
+        assert_eq!((fs::read(program).unwrap(), secret.as_str()), (fs::read(&binary).unwrap(), "s"));
+        assert_eq!(store.program(&["b".to_owned()]), None);
+        // Another text of the same hash.
+        let path = store.program_folder(&["a".to_owned()]).join("about.json");
+        fs::write(path, serde_json::to_vec(&about("b")).unwrap()).unwrap();
+        assert_eq!(store.program(&["a".to_owned()]), None);
+        for i in 0..20 {
+            store.keep(&binary, &about(&i.to_string()), &[]).unwrap();
+        }
+        assert_eq!(fs::read_dir(store.folder.join("programs")).unwrap().count(), MOST_PROGRAMS);
+    }
+
+    #[test]
+    fn who_writes_is_alone() {
+        let (_folder, store) = store();
+        let one = store.lock(false, || true).unwrap();
+        assert!(one.is_some() && store.lock(false, || true).unwrap().is_some());
+        assert!(store.lock(true, || true).unwrap().is_none());
+        drop(one);
+        assert!(store.lock(true, || true).unwrap().is_some());
+    }
+}
