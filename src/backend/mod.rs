@@ -205,14 +205,6 @@ pub enum BackendError {
         /// Why it cannot be used, to follow the name.
         why: String,
     },
-    /// The file's own codes cannot be computed with.
-    #[error(
-        "the weights are of type {types}, which is not computed with as it is yet: use --dtype f32, bf16, int8 or int4"
-    )]
-    Quantised {
-        /// The type.
-        types: String,
-    },
     /// The caller broke the contract of [`Network`].
     #[error("internal error in the network: {0}")]
     Contract(String),

@@ -13,6 +13,11 @@ pub struct Group {
     pub scales: [f32; 2],
     /// Of all.
     pub min: f32,
+    /// The f16 numbers that scale and minimum come from, as stored: the second is 0 where there is none.
+    pub stored: [u16; 2],
+    /// The bytes that multiply these, where there are such: of scale and minimum, or of the scales of the
+    /// halves.
+    pub small: [u8; 2],
 }
 
 /// Weights of a group.
@@ -61,10 +66,13 @@ impl TensorType {
     /// A block of 32: its scale, a minimum, fifth bits, then low halves of 4 bits, or whole codes.
     fn small(self, block: &[u8]) -> Group {
         let scale = half(block, 0);
+        let added = matches!(self, Self::Q4_1 | Self::Q5_1);
+        let min = if added { -half(block, 2) } else { 0.0 };
+        let stored = [word(block, 0), if added { word(block, 2) } else { 0 }];
+        let group = |codes| Group { codes, scales: [scale; 2], min, stored, small: [0; 2] };
         if self == Self::Q8_0 {
-            return Group { codes: std::array::from_fn(|i| block[2 + i] as i8), scales: [scale; 2], min: 0.0 };
+            return group(std::array::from_fn(|i| block[2 + i] as i8));
         }
-        let min = if matches!(self, Self::Q4_1 | Self::Q5_1) { -half(block, 2) } else { 0.0 };
         let fifth = match self {
             Self::Q5_0 => Some(&block[2..6]),
             Self::Q5_1 => Some(&block[4..8]),
@@ -80,12 +88,13 @@ impl TensorType {
             let high = fifth.map_or(0, |bits| (bits[i / 8] >> (i % 8) & 1) << 4);
             (nibble(low[i % 16], i / 16) | high) as i8 - offset
         });
-        Group { codes, scales: [scale; 2], min }
+        group(codes)
     }
 
     /// A block of 256 with 6-bit scales and minima for every 32.
     fn with_minima(self, block: &[u8], each: &mut impl FnMut(Group)) {
         let (scale, min, sixes) = (half(block, 0), half(block, 2), &block[4..16]);
+        let stored = [word(block, 0), word(block, 2)];
         let (fifth, low) = if self == Self::Q5K { block[16..].split_at(32) } else { (&[][..], &block[16..]) };
         for number in 0..8 {
             // The first four stand in 6 bits; of the others the upper two bits stand above the first four's.
@@ -97,8 +106,9 @@ impl TensorType {
                 let high = fifth.get(i).map_or(0, |bits| (bits >> number & 1) << 4);
                 (nibble(low[number / 2 * 32 + i], number % 2) | high) as i8
             });
-            let [scale, min] = [scale * f32::from(six(0, 0)), min * f32::from(six(4, 1))];
-            each(Group { codes, scales: [scale; 2], min });
+            let small = [six(0, 0), six(4, 1)];
+            let [scale, min] = [scale * f32::from(small[0]), min * f32::from(small[1])];
+            each(Group { codes, scales: [scale; 2], min, stored, small });
         }
     }
 }
@@ -115,13 +125,18 @@ fn six_bits(block: &[u8], each: &mut impl FnMut(Group)) {
             let high = high[part * 32 + i] >> (2 * quarter) & 3;
             (low | high << 4) as i8 - 32
         });
-        let of = |half: usize| scale * f32::from(rest[2 * number + half] as i8);
-        each(Group { codes, scales: [of(0), of(1)], min: 0.0 });
+        let small = [rest[2 * number], rest[2 * number + 1]];
+        let scales = small.map(|small| scale * f32::from(small as i8));
+        each(Group { codes, scales, min: 0.0, stored: [word(rest, 16), 0], small });
     }
 }
 
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
 fn half(bytes: &[u8], at: usize) -> f32 {
-    f16::from_le_bytes([bytes[at], bytes[at + 1]]).to_f32()
+    f16::from_bits(word(bytes, at)).to_f32()
 }
 
 fn nibble(byte: u8, high: usize) -> u8 {

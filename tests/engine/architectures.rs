@@ -21,7 +21,7 @@ fn network(model: &Model, dtype: Dtype, threads: usize, kernels: Kernels) -> Cpu
 }
 
 /// The model without its last layer: its weights, and a configuration that knows less of them.
-fn without_last_layer(case: &str) -> Model {
+pub(super) fn without_last_layer(case: &str) -> Model {
     let to = tempfile::tempdir().expect("a folder");
     for entry in std::fs::read_dir(folder(case)).expect("a model") {
         let path = entry.expect("a file").path();
@@ -35,11 +35,10 @@ fn without_last_layer(case: &str) -> Model {
     Model::load(&ModelFiles::Folder(to.path().into())).expect(case)
 }
 
-fn rows_are_the_same_in_any_company(case: &str, dtype: Dtype) {
-    let model = model(case);
+pub(super) fn rows_are_the_same_in_any_company(case: &str, model: &Model, dtype: Dtype) {
     let text = tokens(21, 90);
-    let expected = one_by_one(&mut network(&model, dtype, 1, Kernels::portable()), &text);
-    let mut network = network(&model, dtype, 2, Kernels::best());
+    let expected = one_by_one(&mut network(model, dtype, 1, Kernels::portable()), &text);
+    let mut network = network(model, dtype, 2, Kernels::best());
     let check = |network: &CpuNetwork, first: usize, positions: std::ops::Range<usize>| {
         for (row, at) in (first..).zip(positions) {
             assert_eq!(bits(network, row), expected[at], "{case}, {dtype:?}, position {at}");
@@ -70,16 +69,15 @@ fn rows_are_the_same_in_any_company(case: &str, dtype: Dtype) {
     }
 }
 
-fn drafts_change_nothing(case: &str) {
+pub(super) fn drafts_change_nothing(case: &str, main: &dyn Fn() -> Model, draft: &Model) {
     let load = |model: &Model, threads| Box::new(network(model, Dtype::Auto, threads, Kernels::best()));
-    let (main, draft) = (model(case), without_last_layer(case));
     let prompt = tokens(24, 60);
     let with = |n, length| options(n, 64, length, Sampling::GREEDY);
-    let mut plain = Engine::new(load(&main, 1), model(case).tokenizer, Vec::new(), None);
+    let mut plain = Engine::new(load(&main(), 1), main().tokenizer, Vec::new(), None);
     let expected = generate(&mut plain, &prompt, &with(1, PLAIN));
     assert_eq!(expected.ids[0].len(), 64, "{case}");
-    let drafter = ModelDrafter::new("draft", load(&draft, 2));
-    let mut engine = Engine::new(load(&main, 2), model(case).tokenizer, Vec::new(), Some(Box::new(drafter)));
+    let drafter = ModelDrafter::new("draft", load(draft, 2));
+    let mut engine = Engine::new(load(&main(), 2), main().tokenizer, Vec::new(), Some(Box::new(drafter)));
     for (n, length) in [(1, DraftLength::Fixed(4)), (3, DraftLength::Bass)] {
         let got = generate(&mut engine, &prompt, &with(n, length));
         assert!(got.summary.drafted > 32, "{case}: nothing drafted");
@@ -96,9 +94,9 @@ macro_rules! cases {
         $(#[test]
         fn $name() {
             for dtype in [Dtype::F32, Dtype::Int8] {
-                rows_are_the_same_in_any_company($case, dtype);
+                rows_are_the_same_in_any_company($case, &model($case), dtype);
             }
-            drafts_change_nothing($case);
+            drafts_change_nothing($case, &|| model($case), &without_last_layer($case));
         })*
     };
 }

@@ -184,7 +184,7 @@ impl Kernels {
                 Panels::F32(blocks) => (self.f32)(&job.with_panels(blocks[at..].as_ptr())),
                 Panels::Bf16(blocks) => (self.bf16)(&job.with_panels(blocks[at..].as_ptr())),
                 Panels::F16(blocks) => (self.f16)(&job.with_panels(blocks[at..].as_ptr())),
-                Panels::Quantized(_) => unreachable!("whole numbers have kernels of their own"),
+                Panels::Quantized(_) | Panels::Stacked(_) => unreachable!("these are computed otherwise"),
             }
         }
     }
@@ -217,12 +217,34 @@ pub fn linear(
     out: &mut [f32],
     scratch: &mut Vec<InputBlock>,
 ) {
+    let (inputs, outputs) = (layer.weights.inputs, layer.weights.outputs);
+    let rows = x.len() / inputs;
+    assert!(x.len() == rows * inputs && out.len() == rows * outputs, "shapes of a linear layer");
+    if rows > 0 {
+        into(pool, kernels, layer, x, (&Parts::new(out), outputs, 0), scratch);
+    }
+}
+
+/// The same into columns of `out` from `from` on, with `stride` floats between rows, of at least one row.
+fn into(
+    pool: &Pool,
+    kernels: &Kernels,
+    layer: Linear<'_>,
+    x: &[f32],
+    (out, stride, from): (&Parts<'_, f32>, usize, usize),
+    scratch: &mut Vec<InputBlock>,
+) {
     let Linear { weights, bias, mode } = layer;
     let (inputs, outputs) = (weights.inputs, weights.outputs);
     let rows = x.len() / inputs;
-    assert!(x.len() == rows * inputs && out.len() == rows * outputs, "shapes of a linear layer");
     assert!(bias.is_none_or(|bias| bias.len() == outputs), "shape of a bias");
-    if rows == 0 {
+    if let Panels::Stacked(parts) = &weights.panels {
+        let mut column = 0;
+        for weights in parts {
+            let bias = bias.map(|bias| &bias[column..column + weights.outputs]);
+            into(pool, kernels, Linear { weights, bias, mode }, x, (out, stride, from + column), scratch);
+            column += weights.outputs;
+        }
         return;
     }
     let panels = outputs.div_ceil(NR);
@@ -233,10 +255,9 @@ pub fn linear(
     let unit = if inline { panels } else { unit };
     if let Panels::Quantized(weights) = &weights.panels {
         let call = quantized::Call { pool, kernels: kernels.quantized, unit };
-        quantized::linear(call, weights, (bias, mode == Mode::Add), x, out, scratch);
+        quantized::linear(call, weights, (bias, mode == Mode::Add), x, (out, stride, from), scratch);
         return;
     }
-    let out = Parts::new(out);
     pool.run_ahead(panels.div_ceil(unit), &|number, following, _| {
         let after = (following.unwrap_or(number + 1) - number) * unit * inputs;
         let first = number * unit;
@@ -249,8 +270,8 @@ pub fn linear(
             panels: std::ptr::null::<F32x16>(),
             panel_stride: inputs,
             columns: (unit * NR).min(outputs - column),
-            out: out.pointer(column, (rows - 1) * outputs + 1),
-            out_stride: outputs,
+            out: out.pointer(from + column, (rows - 1) * stride + (unit * NR).min(outputs - column)),
+            out_stride: stride,
             bias: bias.map_or(std::ptr::null(), |bias| bias[column..].as_ptr()),
             mode,
             after: Some(after as isize),

@@ -11,7 +11,7 @@ use super::quantized::{Reader, SavedWeights};
 use crate::backend::{BackendError, Dtype};
 use crate::model::blocks::widen;
 use crate::model::spec::{Block, Mlp, NormKind, Wiring};
-use crate::model::{BlockSlot, Model, ModelSpec, Slot, TensorType};
+use crate::model::{BlockSlot, Model, ModelSpec, Slot, Tensor};
 
 /// All weights of a model, in the order of the kernels.
 pub struct Weights {
@@ -82,7 +82,7 @@ impl Weights {
             Dtype::Bf16 => Storage::Bf16,
             Dtype::Int8 => Storage::Int8,
             Dtype::Int4 => Storage::Int4,
-            Dtype::Auto => lossless(model)?,
+            Dtype::Auto => as_stored(model)?,
         };
         let quantised = matches!(storage, Storage::Int8 | Storage::Int4);
         let saved = cache.filter(|_| quantised).and_then(|folder| SavedWeights::new(folder, model, storage.name()));
@@ -146,24 +146,23 @@ impl BlockWeights {
     }
 }
 
-/// The smallest storage that loses nothing of any matrix of the checkpoint.
-fn lossless(model: &Model) -> Result<Storage, BackendError> {
-    let mut found = None;
-    for slot in model.spec.slots() {
-        if slot.is_product() {
-            let storage = match model.tensor(slot)?.dtype {
-                TensorType::Bf16 => Storage::Bf16,
-                TensorType::F16 => Storage::F16,
-                TensorType::F32 => return Ok(Storage::F32),
-                quantised => return Err(BackendError::Quantised { types: quantised.to_string() }),
-            };
-            if found.is_some_and(|found| found != storage) {
-                return Ok(Storage::F32);
-            }
-            found = Some(storage);
+/// The smallest storage that loses nothing of any matrix of the checkpoint. Where some are quantised, each
+/// stays as it is, and this names the type of most of their bytes.
+fn as_stored(model: &Model) -> Result<Storage, BackendError> {
+    let mut bytes: Vec<(Storage, usize)> = Vec::new();
+    for slot in model.spec.slots().into_iter().filter(|slot| slot.is_product()) {
+        let tensor = model.tensor(slot)?;
+        let storage = Storage::of(tensor.dtype);
+        match bytes.iter_mut().find(|(known, _)| *known == storage) {
+            Some((_, bytes)) => *bytes += tensor.bytes.len(),
+            None => bytes.push((storage, tensor.bytes.len())),
         }
     }
-    Ok(found.unwrap_or(Storage::F32))
+    let quantised = bytes.iter().filter(|(storage, _)| matches!(storage, Storage::Stored(_)));
+    Ok(match (quantised.max_by_key(|(_, bytes)| *bytes), &bytes[..]) {
+        (Some((storage, _)), _) | (None, [(storage, _)]) => *storage,
+        (None, _) => Storage::F32,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -188,8 +187,22 @@ impl Packer<'_> {
             inputs = self.model.spec.shape(slot)[1];
             parts.extend(self.model.outputs(slot)?);
         }
-        Packed::new(self.pool, self.kernels, &parts, inputs, self.storage)
-            .map_err(|bytes| BackendError::WeightMemory { bytes })
+        let new = |parts: &[_], storage| {
+            Packed::new(self.pool, self.kernels, parts, inputs, storage)
+                .map_err(|bytes| BackendError::WeightMemory { bytes })
+        };
+        if !matches!(self.storage, Storage::Stored(_)) {
+            return new(&parts, self.storage);
+        }
+        // Every matrix as it is stored, which may differ between those that are multiplied together.
+        let same = |a: &(Tensor<'_>, usize), b: &(Tensor<'_>, usize)| a.0.dtype == b.0.dtype;
+        let stacked = parts.chunk_by(same).map(|parts| new(parts, Storage::of(parts[0].0.dtype)));
+        let mut stacked = stacked.collect::<Result<Vec<_>, _>>()?;
+        if stacked.len() == 1 {
+            return Ok(stacked.remove(0));
+        }
+        let outputs = stacked.iter().map(|part| part.outputs).sum();
+        Ok(Packed { outputs, inputs, panels: Panels::Stacked(stacked) })
     }
 
     /// The same from the file of quantised weights.

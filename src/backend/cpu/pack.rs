@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 use super::gemm::Kernels;
 use super::pool::{Parts, Pool};
-use super::quantized::{self, Bits, Quantized};
+use super::quantized::{self, Bits, Format, Quantized};
 use crate::model::blocks::{elements, widen};
 use crate::model::{Tensor, TensorType};
 
@@ -96,7 +96,17 @@ impl Storage {
         match self {
             Self::Int8 => Some(Bits::Eight),
             Self::Int4 => Some(Bits::Four),
-            Self::F32 | Self::Bf16 | Self::F16 => None,
+            Self::F32 | Self::Bf16 | Self::F16 | Self::Stored(_) => None,
+        }
+    }
+
+    /// In which nothing of this type is lost or widened.
+    pub fn of(dtype: TensorType) -> Self {
+        match dtype {
+            TensorType::F32 => Self::F32,
+            TensorType::Bf16 => Self::Bf16,
+            TensorType::F16 => Self::F16,
+            quantised => Self::Stored(quantised),
         }
     }
 
@@ -108,6 +118,15 @@ impl Storage {
             Self::F16 => "f16",
             Self::Int8 => "int8",
             Self::Int4 => "int4",
+            Self::Stored(TensorType::Q4_0) => "q4_0",
+            Self::Stored(TensorType::Q4_1) => "q4_1",
+            Self::Stored(TensorType::Q5_0) => "q5_0",
+            Self::Stored(TensorType::Q5_1) => "q5_1",
+            Self::Stored(TensorType::Q8_0) => "q8_0",
+            Self::Stored(TensorType::Q4K) => "q4_k",
+            Self::Stored(TensorType::Q5K) => "q5_k",
+            Self::Stored(TensorType::Q6K) => "q6_k",
+            Self::Stored(_) => "stored",
         }
     }
 }
@@ -127,8 +146,10 @@ pub enum Panels {
     Bf16(Vec<Bf16x16>),
     /// IEEE half precision.
     F16(Vec<F16x16>),
-    /// int8 or int4.
+    /// Whole numbers.
     Quantized(Quantized),
+    /// Matrices of different storage, one below the other.
+    Stacked(Vec<Packed>),
 }
 
 /// How weights are stored.
@@ -144,6 +165,8 @@ pub enum Storage {
     Int8,
     /// Blocks of 4-bit whole numbers.
     Int4,
+    /// The blocks of a file.
+    Stored(TensorType),
 }
 
 impl Packed {
@@ -163,6 +186,10 @@ impl Packed {
             Storage::F16 => Panels::F16(pack(pool, parts, inputs)?),
             Storage::Int8 => Panels::Quantized(quantised(Bits::Eight)?),
             Storage::Int4 => Panels::Quantized(quantised(Bits::Four)?),
+            Storage::Stored(dtype) => match Format::of(dtype) {
+                Some(format) => Panels::Quantized(quantized::repack(pool, parts, inputs, (dtype, format))?),
+                None => return Self::new(pool, kernels, parts, inputs, Storage::of(dtype)),
+            },
         };
         Ok(Self { outputs: parts.iter().map(|part| part.1).sum(), inputs, panels })
     }
@@ -174,6 +201,7 @@ impl Packed {
             Panels::Bf16(panels) => size_of_val(&panels[..]),
             Panels::F16(panels) => size_of_val(&panels[..]),
             Panels::Quantized(quantised) => quantised.bytes(),
+            Panels::Stacked(parts) => parts.iter().map(Self::bytes).sum(),
         }
     }
 
@@ -195,6 +223,15 @@ impl Packed {
             Panels::Bf16(panels) => copy(&panels[panel], output % NR, to),
             Panels::F16(panels) => copy(&panels[panel], output % NR, to),
             Panels::Quantized(quantised) => quantised.output(output, to),
+            Panels::Stacked(parts) => {
+                let mut output = output;
+                for part in parts {
+                    if output < part.outputs {
+                        return part.output(output, to);
+                    }
+                    output -= part.outputs;
+                }
+            }
         }
     }
 }

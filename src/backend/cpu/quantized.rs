@@ -8,10 +8,11 @@
 //! out[r][c] = fma(sum of qw * qx over the last block, sw * sx, … fma(sum over block 0, sw * sx, 0) …)
 //! ```
 //!
-//! where `sw * sx` is rounded to f32 before its use. The sums are exact (below 2^24), a row's scales depend
-//! on that row only, and blocks come in ascending order; so an output is the same to the bit for every
-//! number of rows, tile shape, kernel set and thread count. [`portable`] is the reference twin of all
-//! others.
+//! where `sw * sx` is rounded to f32 before its use. Where weights have a minimum, `fma(minus the sum of qx,
+//! mw * sx, …)` follows for each block; where each half of a block has a scale, one step follows for each.
+//! The sums are exact (below 2^24), a row's scales depend on that row only, and blocks come in ascending
+//! order; so an output is the same to the bit for every number of rows, tile shape, kernel set and thread
+//! count. [`portable`] is the reference twin of all others.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -19,15 +20,19 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod blocking;
+mod format;
 pub mod inputs;
 mod portable;
 mod saved;
+mod stored;
 #[cfg(test)]
 mod tests;
 mod weights;
 
+pub use format::{Format, Kind};
 pub use inputs::InputBlock;
 pub use saved::{Reader, SavedWeights};
+pub use stored::repack;
 pub use weights::{Bits, Line, Quantized, Scales, quantise};
 
 use super::pack::NR;
@@ -47,12 +52,18 @@ const GROUP: usize = 64;
 pub struct Job<'a> {
     /// Codes of the first panel and of those behind it.
     pub codes: &'a [Line],
-    /// Their scales, `[panels][blocks]`.
+    /// Their scales, `[panels][blocks]`, of some formats two.
     pub scales: &'a [Scales],
+    /// The units of the scales, `[panels][ceil(blocks / 8)][2]`, of formats that have them.
+    pub units: &'a [Scales],
+    pub format: Format,
     /// Blocks of a panel.
     pub blocks: usize,
     /// The inputs in groups of 64 rows, `[blocks][rows of the group]` each.
     pub x: &'a [InputBlock],
+    /// In the same places minus the sum of the inputs' codes, for formats with minima, or what the sum of the
+    /// products of each half starts from, for formats with a scale for each.
+    pub sums_of_x: &'a [[i32; 2]],
     pub rows: usize,
     /// Number of outputs; the panels cover `ceil(columns / 16) * 16`.
     pub columns: usize,
@@ -89,30 +100,23 @@ impl Job<'_> {
 /// What one kind of processor has for quantised weights.
 #[derive(Clone, Copy)]
 pub struct Kernels {
-    product: [unsafe fn(&Job<'_>); 2],
+    product: unsafe fn(&Job<'_>),
     inputs: unsafe fn(&[f32], i32, *mut InputBlock, usize),
     weights: unsafe fn(Bits, &[f32], &mut [Line], &mut [Scales], usize),
 }
 
 impl Kernels {
     /// For every processor.
-    pub const PORTABLE: Self = Self {
-        product: [portable::product_int8, portable::product_int4],
-        inputs: inputs::quantise_row,
-        weights: weights::quantise_output,
-    };
+    pub const PORTABLE: Self =
+        Self { product: portable::product, inputs: inputs::quantise_row, weights: weights::quantise_output };
 
     /// For AVX2. The processor must have it.
     #[cfg(target_arch = "x86_64")]
-    pub const AVX2: Self = Self {
-        product: [avx2::product_int8, avx2::product_int4],
-        inputs: avx2::quantise_row,
-        weights: avx2::quantise_output,
-    };
+    pub const AVX2: Self = Self { product: avx2::product, inputs: avx2::quantise_row, weights: avx2::quantise_output };
 
     /// For AVX-512 with its dot products of bytes. The processor must have these and AVX2.
     #[cfg(target_arch = "x86_64")]
-    pub const AVX512: Self = Self { product: [avx512::product_int8, avx512::product_int4], ..Self::AVX2 };
+    pub const AVX512: Self = Self { product: avx512::product, ..Self::AVX2 };
 }
 
 /// Elements of the inputs below which one thread quantises them all, some microseconds.
@@ -129,45 +133,61 @@ pub struct Call<'a> {
     pub unit: usize,
 }
 
-/// Computes a linear layer on `x` `[rows, inputs]` into `out` `[rows, outputs]`. `scratch` takes the
-/// quantised inputs.
+/// Computes a linear layer on `x` `[rows, inputs]` into `outputs` columns of `out`, from `column` on, with
+/// `stride` floats between rows. `scratch` takes the quantised inputs.
 pub fn linear(
     call: Call<'_>,
     weights: &Quantized,
     (bias, add): (Option<&[f32]>, bool),
     x: &[f32],
-    out: &mut [f32],
+    (out, stride, from): (&Parts<'_, f32>, usize, usize),
     scratch: &mut Vec<InputBlock>,
 ) {
     let Call { pool, kernels, unit } = call;
     let (outputs, blocks) = (weights.outputs, weights.blocks());
     let rows = x.len() / weights.inputs;
-    assert!(x.len() == rows * weights.inputs && out.len() == rows * outputs, "shapes of a linear layer");
+    assert!(x.len() == rows * weights.inputs, "shapes of a linear layer");
     assert!(bias.is_none_or(|bias| bias.len() == outputs), "shape of a bias");
     quantise_rows(pool, kernels, weights, x, scratch);
+    let sums_of_x = sums(weights.format, scratch);
     let panels = outputs.div_ceil(NR);
-    let out = Parts::new(out);
     pool.run_ahead(panels.div_ceil(unit), &|number, following, _| {
         let first = number * unit;
         let column = first * NR;
-        let (codes, scales) = weights.panels(first, unit.min(panels - first));
+        let (codes, scales, units) = weights.panels(first, unit.min(panels - first));
         let job = Job {
             codes,
             scales,
+            units,
+            format: weights.format,
             blocks,
             x: scratch,
+            sums_of_x: &sums_of_x,
             rows,
             columns: (unit * NR).min(outputs - column),
-            out: out.pointer(column, (rows - 1) * outputs + 1),
-            out_stride: outputs,
+            out: out.pointer(from + column, (rows - 1) * stride + (unit * NR).min(outputs - column)),
+            out_stride: stride,
             bias: bias.map(|bias| &bias[column..]),
             add,
             after: (following.unwrap_or(number + 1) - number) * unit * blocks,
         };
         // SAFETY: shapes are checked above; units write different columns; the processor was checked when the
         // set was chosen.
-        unsafe { (kernels.product[weights.bits as usize])(&job) }
+        unsafe { (kernels.product)(&job) }
     });
+}
+
+/// What some formats need of the inputs: see [`Job::sums_of_x`].
+fn sums(format: Format, x: &[InputBlock]) -> Vec<[i32; 2]> {
+    let sum = |codes: &[i8]| codes.iter().map(|&code| i32::from(code)).sum::<i32>();
+    match format.kind {
+        Kind::Bf16 | Kind::F16 => Vec::new(),
+        Kind::F16Added | Kind::Minima => x.iter().map(|x| [-sum(&x.codes), 0]).collect(),
+        Kind::Halves => {
+            let start = |codes: &[i8]| -format.offset() * sum(codes);
+            x.iter().map(|x| [start(&x.codes[..BLOCK / 2]), start(&x.codes[BLOCK / 2..])]).collect()
+        }
+    }
 }
 
 /// Quantises all rows, for the offset of the codes of `weights`.
@@ -182,7 +202,7 @@ fn quantise_rows(pool: &Pool, kernels: Kernels, weights: &Quantized, x: &[f32], 
         let first = to.pointer(group * blocks + (row - group), (blocks - 1) * beside + 1);
         // SAFETY: `blocks` elements from the first on, `beside` apart, lie in the group and are this row's
         // alone.
-        unsafe { (kernels.inputs)(&x[row * inputs..(row + 1) * inputs], weights.bits.offset(), first, beside) }
+        unsafe { (kernels.inputs)(&x[row * inputs..(row + 1) * inputs], weights.format.offset(), first, beside) }
     };
     if x.len() < INLINE_ELEMENTS { (0..rows).for_each(|number| row(number, 0)) } else { pool.run(rows, &row) }
 }

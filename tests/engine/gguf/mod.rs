@@ -4,6 +4,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
+use super::architectures::without_last_layer;
 use super::golden::{data, ids, json};
 use super::network::{Bits, bits, network, pass, tokens};
 use bass_tui::backend::{Dtype, HostLogits, Network, Wanted};
@@ -152,6 +153,44 @@ fn decoded_blocks_are_the_numbers_that_the_file_means() {
             let path = path.with_file_name("floats.gguf");
             floats.write(&path);
             assert_eq!(found, logits(&load(&path), Dtype::F32, &text), "{case} in {dtype}");
+        }
+    }
+}
+
+/// Quantised tensors are computed from their own bits, with inputs as int8: close to what the decoded weights give.
+#[test]
+fn blocks_are_computed_with_as_they_are() {
+    let text = tokens(33, 120);
+    // No experts: the smallest difference may take another one, and random ones have nothing in common.
+    for (case, architecture) in [("qwen2", "qwen2"), ("llama", "llama")] {
+        for (dtype, name) in [(TensorType::Q8_0, "q8_0"), (TensorType::Q4_0, "q4_0")] {
+            let (_folder, path) = file(case, architecture, dtype);
+            let model = load(&path);
+            let info = network(&model, Dtype::Auto, 1).info();
+            assert_eq!(info.dtype, name, "{case}");
+            let stored = std::fs::metadata(&path).expect("a file").len() as usize;
+            assert!(info.weight_bytes <= stored, "{case}: {} bytes of a file of {stored}", info.weight_bytes);
+            let floats = |rows: Vec<Bits>| rows.concat().into_iter().map(f32::from_bits).collect::<Vec<f32>>();
+            let [own, decoded] = [Dtype::Auto, Dtype::F32].map(|dtype| floats(logits(&model, dtype, &text)));
+            let count = own.len() as f64;
+            let mean =
+                |of: &dyn Fn(f32, f32) -> f64| own.iter().zip(&decoded).map(|(&a, &b)| of(a, b)).sum::<f64>() / count;
+            let deviation = mean(&|_, b| f64::from(b).powi(2)).sqrt();
+            let error = mean(&|a, b| f64::from((a - b).abs())) / deviation;
+            println!("{case} in {dtype}: mean error {error:.4} standard deviations");
+            assert!(error > 0.0 && error < 0.03, "{case} in {dtype}: {error}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_blocks_are_the_same_in_any_company_and_drafts_change_nothing() {
+    for (case, architecture) in [("qwen2", "qwen2"), ("mixtral", "llama")] {
+        for dtype in [TensorType::Q8_0, TensorType::Q4_0] {
+            let (_folder, path) = file(case, architecture, dtype);
+            let model = load(&path);
+            super::architectures::rows_are_the_same_in_any_company(case, &model, Dtype::Auto);
+            super::architectures::drafts_change_nothing(case, &|| load(&path), &without_last_layer(case));
         }
     }
 }

@@ -122,7 +122,7 @@ impl<B: Widen> Tiles for Avx2<B> {
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile<B>) {
         // SAFETY: the caller's duty, passed on.
         unsafe {
-            tile_of_shape!(run::<B>, rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1]);
+            tile_of_shape!(run::(B), rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1]);
         }
     }
 }

@@ -127,7 +127,7 @@ impl<B: Widen> Tiles for Avx512<B> {
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile<B>) {
         // SAFETY: the caller's duty, passed on.
         unsafe {
-            tile_of_shape!(run::<B>, rows, panels, tile, [1, 4] [2, 4] [1, 2] [2, 2] [1, 1] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1] [9, 1] [10, 1] [11, 1] [12, 1] [13, 1] [14, 1] [15, 1] [16, 1]);
+            tile_of_shape!(run::(B), rows, panels, tile, [1, 4] [2, 4] [1, 2] [2, 2] [1, 1] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1] [9, 1] [10, 1] [11, 1] [12, 1] [13, 1] [14, 1] [15, 1] [16, 1]);
         }
     }
 }

@@ -42,12 +42,13 @@ pub trait Tiles {
 
 /// Calls the tile function that is compiled for this number of rows and panels.
 macro_rules! tile_of_shape {
-    ($run:ident::<$kind:ty>, $rows:expr, $panels:expr, $tile:expr, $([$r:literal, $p:literal])+) => {
+    ($run:ident::$kinds:tt, $rows:expr, $panels:expr, $tile:expr, $([$r:literal, $p:literal])+) => {
         match ($rows, $panels) {
-            $(($r, $p) => $run::<$kind, $r, $p>($tile),)+
+            $(($r, $p) => tile_of_shape!(@ $run, $kinds, $r, $p, $tile),)+
             (rows, panels) => unreachable!("no tile of {rows} rows and {panels} panels"),
         }
     };
+    (@ $run:ident, ($($kind:ty),+), $r:literal, $p:literal, $tile:expr) => { $run::<$($kind,)+ $r, $p>($tile) };
 }
 pub(in crate::backend::cpu) use tile_of_shape;
 

@@ -5,8 +5,9 @@
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
 use std::arch::x86_64::{
-    __m256i, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32,
-    _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi32_ps, _mm256_cvtepu16_epi32, _mm256_fmadd_ps,
+    __m128i, __m256, __m256i, _MM_HINT_T1, _mm_load_si128, _mm_loadl_epi64, _mm_prefetch, _mm256_abs_epi8,
+    _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi8_epi32,
+    _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps,
     _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_set1_epi8,
     _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_sign_epi8, _mm256_slli_epi32,
     _mm256_srli_epi16, _mm256_storeu_ps, _mm256_xor_si256,
@@ -14,29 +15,128 @@ use std::arch::x86_64::{
 use std::marker::PhantomData;
 
 use super::blocking::{self, Tile, Tiles};
+use super::format::{Kind, UNIT};
 use super::weights::{self, Bits, Line, Scales};
 use super::{InputBlock, Job, NR, inputs};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
 
-/// Runs a job on int8 weights.
+/// Runs a job.
 ///
 /// # Safety
-/// The processor must have AVX2 and FMA; `out` must reach what the job's documentation says and not be in use
-/// elsewhere.
-#[target_feature(enable = "avx2,fma")]
-pub unsafe fn product_int8(job: &Job<'_>) {
+/// The processor must have AVX2, FMA and F16C; `out` must reach what the job's documentation says and not be
+/// in use elsewhere.
+#[target_feature(enable = "avx2,fma,f16c")]
+pub unsafe fn product(job: &Job<'_>) {
     // SAFETY: the caller's duty, passed on.
-    unsafe { blocking::product::<Avx2<Int8>>(job) }
+    unsafe {
+        match (job.format.bits, job.format.kind) {
+            (Bits::Eight, Kind::Bf16) => blocking::product::<Avx2<Int8, Bf16>>(job),
+            (Bits::Four, Kind::Bf16) => blocking::product::<Avx2<Int4, Bf16>>(job),
+            (Bits::Eight, Kind::F16) => blocking::product::<Avx2<Int8, F16>>(job),
+            (Bits::Four, Kind::F16) => blocking::product::<Avx2<Int4, F16>>(job),
+            (Bits::Eight, Kind::F16Added) => blocking::product::<Avx2<Int8, F16Added>>(job),
+            (Bits::Four, Kind::F16Added) => blocking::product::<Avx2<Int4, F16Added>>(job),
+            (Bits::Eight, Kind::Minima) => blocking::product::<Avx2<Int8, Minima>>(job),
+            (Bits::Four, Kind::Minima) => blocking::product::<Avx2<Int4, Minima>>(job),
+            (Bits::Eight, Kind::Halves) => blocking::product::<Avx2<Int8, Halves>>(job),
+            (Bits::Four, Kind::Halves) => unreachable!("no type has these"),
+        }
+    }
 }
 
-/// Runs a job on int4 weights.
-///
-/// # Safety
-/// As for [`product_int8`].
-#[target_feature(enable = "avx2,fma")]
-pub unsafe fn product_int4(job: &Job<'_>) {
-    // SAFETY: the caller's duty, passed on.
-    unsafe { blocking::product::<Avx2<Int4>>(job) }
+/// What codes are multiplied with.
+trait Factors {
+    const KIND: Kind;
+
+    /// Scales and minima of outputs 0 to 7 or 8 to 15, or the scales of both halves of the block.
+    unsafe fn load(scales: *const Scales, units: *const Scales, half: usize) -> [__m256; 2];
+}
+
+struct Bf16;
+
+impl Factors for Bf16 {
+    const KIND: Kind = Kind::Bf16;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, _: *const Scales, half: usize) -> [__m256; 2] {
+        // SAFETY: the scales of a block.
+        unsafe {
+            let stored = _mm_load_si128(scales.cast::<__m128i>().add(half));
+            [_mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(stored))); 2]
+        }
+    }
+}
+
+/// 8 numbers in f16.
+#[inline(always)]
+unsafe fn f16s(scales: *const Scales, half: usize) -> __m256 {
+    // SAFETY: aligned scales (the caller's duty).
+    unsafe { _mm256_cvtph_ps(_mm_load_si128(scales.cast::<__m128i>().add(half))) }
+}
+
+/// 8 of the 32 bytes of scales: of row 0 or 1.
+#[inline(always)]
+unsafe fn bytes(scales: *const Scales, row: usize, half: usize) -> __m128i {
+    // SAFETY: eight bytes of the scales.
+    unsafe { _mm_loadl_epi64(scales.cast::<u8>().add(16 * row + 8 * half).cast()) }
+}
+
+struct F16;
+
+impl Factors for F16 {
+    const KIND: Kind = Kind::F16;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, _: *const Scales, half: usize) -> [__m256; 2] {
+        // SAFETY: the scales of a block.
+        unsafe { [f16s(scales, half); 2] }
+    }
+}
+
+struct F16Added;
+
+impl Factors for F16Added {
+    const KIND: Kind = Kind::F16Added;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, _: *const Scales, half: usize) -> [__m256; 2] {
+        // SAFETY: both rows of scales of a block.
+        unsafe { [f16s(scales, half), _mm256_mul_ps(f16s(scales.add(1), half), _mm256_set1_ps(-1.0))] }
+    }
+}
+
+struct Minima;
+
+impl Factors for Minima {
+    const KIND: Kind = Kind::Minima;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, units: *const Scales, half: usize) -> [__m256; 2] {
+        // SAFETY: the scales of a block, and the units of its panel.
+        unsafe {
+            [0, 1].map(|row| {
+                let small = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes(scales, row, half)));
+                _mm256_mul_ps(f16s(units.add(row), half), small)
+            })
+        }
+    }
+}
+
+struct Halves;
+
+impl Factors for Halves {
+    const KIND: Kind = Kind::Halves;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, units: *const Scales, half: usize) -> [__m256; 2] {
+        // SAFETY: as above.
+        unsafe {
+            [0, 1].map(|row| {
+                let small = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes(scales, row, half)));
+                _mm256_mul_ps(f16s(units, half), small)
+            })
+        }
+    }
 }
 
 /// [`inputs::quantise_row`] with eight lanes at a time.
@@ -157,10 +257,12 @@ impl Codes for Int4 {
 }
 
 /// Tiles of this processor.
-struct Avx2<C>(PhantomData<C>);
+struct Avx2<C, F>(PhantomData<(C, F)>);
 
-impl<C: Codes> Tiles for Avx2<C> {
+impl<C: Codes, F: Factors> Tiles for Avx2<C, F> {
     const LINES: usize = C::LINES;
+    const SCALES: usize = F::KIND.scales();
+    const UNITS: usize = F::KIND.units();
     const ROWS: usize = 8;
 
     fn panels(rows: usize) -> usize {
@@ -175,15 +277,17 @@ impl<C: Codes> Tiles for Avx2<C> {
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile) {
         // SAFETY: the caller's duty, passed on.
         unsafe {
-            tile_of_shape!(run::<C>, rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1]);
+            tile_of_shape!(run::(C, F), rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1]);
         }
     }
 }
 
 /// A tile of `MR` rows and `NP` panels.
-#[target_feature(enable = "avx2,fma")]
-unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
-    let &Tile { codes, scales, stride, blocks, x, x_stride, sums: out, ahead, every } = tile;
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Tile) {
+    let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums_of_x, sums: out, ahead, every } = tile;
+    let halves = matches!(F::KIND, Kind::Halves);
+    let units_of_panel = F::KIND.units() * stride.div_ceil(UNIT);
     let mut ahead = ahead;
     let mut block = 0;
     // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid
@@ -195,35 +299,54 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
                 for line in 0..C::LINES {
                     _mm_prefetch::<_MM_HINT_T1>(codes.wrapping_add(at * C::LINES + line).cast());
                 }
-                _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at).cast());
+                _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at * F::KIND.scales()).cast());
             }
             ahead += 1;
             let end = blocks.min(block + every);
             while block < end {
-                let x = x.add(block * x_stride);
+                let (x, sums_of_x) = (x.add(block * x_stride), sums_of_x.wrapping_add(block * x_stride));
                 for p in 0..NP {
                     let at = p * stride + block;
+                    let units = units.wrapping_add(p * units_of_panel + (first + block) / UNIT * F::KIND.units());
                     // Half a panel at a time: more sums than that would not stay in registers.
                     for half in 0..2 {
+                        let factors = F::load(scales.add(at * F::KIND.scales()), units, half);
                         let mut sums = [_mm256_setzero_si256(); MR];
-                        let mut add = |weights: C::Half, step: usize| {
-                            for (r, sums) in sums.iter_mut().enumerate() {
-                                let four = (&raw const (*x.add(r)).codes).cast::<[u8; 4]>().add(step).read();
-                                *sums = C::add(*sums, weights, _mm256_set1_epi32(i32::from_ne_bytes(four)));
+                        let products = |pairs: std::ops::Range<usize>, sums: &mut [__m256i; MR]| {
+                            let mut add = |weights: C::Half, step: usize| {
+                                for (r, sums) in sums.iter_mut().enumerate() {
+                                    let four = (&raw const (*x.add(r)).codes).cast::<[u8; 4]>().add(step).read();
+                                    *sums = C::add(*sums, weights, _mm256_set1_epi32(i32::from_ne_bytes(four)));
+                                }
+                            };
+                            for pair in pairs {
+                                add(C::even(codes.add(at * C::LINES), pair, half), 2 * pair);
+                                add(C::odd(codes.add(at * C::LINES), pair, half), 2 * pair + 1);
                             }
                         };
-                        for pair in 0..4 {
-                            add(C::even(codes.add(at * C::LINES), pair, half), 2 * pair);
-                            add(C::odd(codes.add(at * C::LINES), pair, half), 2 * pair + 1);
-                        }
-                        let stored = _mm_load_si128(scales.add(at).cast::<u16>().add(half * 8).cast());
-                        let scale = _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(stored)));
-                        for (r, sums) in sums.into_iter().enumerate() {
-                            let &InputBlock { scale: of_x, start, .. } = &*x.add(r);
-                            let whole = _mm256_cvtepi32_ps(C::whole(sums, start));
-                            let scale = _mm256_mul_ps(scale, _mm256_set1_ps(of_x));
-                            let out = out.add((r * NP + p) * NR + half * 8);
-                            _mm256_storeu_ps(out, _mm256_fmadd_ps(whole, scale, _mm256_loadu_ps(out)));
+                        let finish = |sums: [__m256i; MR], factor: __m256, minima: bool| {
+                            for (r, sums) in sums.into_iter().enumerate() {
+                                let &InputBlock { scale: of_x, start, .. } = &*x.add(r);
+                                let whole = _mm256_cvtepi32_ps(C::whole(sums, start));
+                                let of_x = _mm256_set1_ps(of_x);
+                                let out = out.add((r * NP + p) * NR + half * 8);
+                                let mut sum = _mm256_fmadd_ps(whole, _mm256_mul_ps(factor, of_x), _mm256_loadu_ps(out));
+                                if minima {
+                                    let of_row = _mm256_set1_ps((*sums_of_x.add(r))[0] as f32);
+                                    sum = _mm256_fmadd_ps(of_row, _mm256_mul_ps(factors[1], of_x), sum);
+                                }
+                                _mm256_storeu_ps(out, sum);
+                            }
+                        };
+                        if halves {
+                            products(0..2, &mut sums);
+                            finish(sums, factors[0], false);
+                            sums = [_mm256_setzero_si256(); MR];
+                            products(2..4, &mut sums);
+                            finish(sums, factors[1], false);
+                        } else {
+                            products(0..4, &mut sums);
+                            finish(sums, factors[0], F::KIND.has_min());
                         }
                     }
                 }

@@ -5,37 +5,128 @@
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
 use std::arch::x86_64::{
-    __m512i, _MM_HINT_T1, _mm_prefetch, _mm256_load_si256, _mm512_and_si512, _mm512_castsi512_ps, _mm512_cvtepi32_ps,
-    _mm512_cvtepu16_epi32, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps, _mm512_mul_ps,
+    __m128i, __m512, __m512i, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_load_si256, _mm512_and_si512,
+    _mm512_castsi512_ps, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32,
+    _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps, _mm512_mul_ps,
     _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_slli_epi32, _mm512_srli_epi16,
     _mm512_storeu_ps,
 };
 use std::marker::PhantomData;
 
 use super::blocking::{self, Tile, Tiles};
-use super::weights::{Bits, Line};
+use super::format::{Kind, UNIT};
+use super::weights::{Bits, Line, Scales};
 use super::{Job, NR};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
 
-/// Runs a job on int8 weights.
+/// Runs a job.
 ///
 /// # Safety
 /// The processor must have AVX-512 F, BW and VNNI; `out` must reach what the job's documentation says and not
 /// be in use elsewhere.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub unsafe fn product_int8(job: &Job<'_>) {
+pub unsafe fn product(job: &Job<'_>) {
     // SAFETY: the caller's duty, passed on.
-    unsafe { blocking::product::<Avx512<Int8>>(job) }
+    unsafe {
+        match (job.format.bits, job.format.kind) {
+            (Bits::Eight, Kind::Bf16) => blocking::product::<Avx512<Int8, Bf16>>(job),
+            (Bits::Four, Kind::Bf16) => blocking::product::<Avx512<Int4, Bf16>>(job),
+            (Bits::Eight, Kind::F16) => blocking::product::<Avx512<Int8, F16>>(job),
+            (Bits::Four, Kind::F16) => blocking::product::<Avx512<Int4, F16>>(job),
+            (Bits::Eight, Kind::F16Added) => blocking::product::<Avx512<Int8, F16Added>>(job),
+            (Bits::Four, Kind::F16Added) => blocking::product::<Avx512<Int4, F16Added>>(job),
+            (Bits::Eight, Kind::Minima) => blocking::product::<Avx512<Int8, Minima>>(job),
+            (Bits::Four, Kind::Minima) => blocking::product::<Avx512<Int4, Minima>>(job),
+            (Bits::Eight, Kind::Halves) => blocking::product::<Avx512<Int8, Halves>>(job),
+            (Bits::Four, Kind::Halves) => unreachable!("no type has these"),
+        }
+    }
 }
 
-/// Runs a job on int4 weights.
-///
-/// # Safety
-/// As for [`product_int8`].
-#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub unsafe fn product_int4(job: &Job<'_>) {
-    // SAFETY: the caller's duty, passed on.
-    unsafe { blocking::product::<Avx512<Int4>>(job) }
+/// What codes are multiplied with.
+trait Factors {
+    const KIND: Kind;
+
+    /// Scales and minima of 16 outputs, or the scales of both halves.
+    unsafe fn load(scales: *const Scales, units: *const Scales) -> [__m512; 2];
+}
+
+struct Bf16;
+
+impl Factors for Bf16 {
+    const KIND: Kind = Kind::Bf16;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, _: *const Scales) -> [__m512; 2] {
+        // SAFETY: the scales of a block.
+        unsafe {
+            let halves = _mm512_cvtepu16_epi32(_mm256_load_si256(scales.cast()));
+            [_mm512_castsi512_ps(_mm512_slli_epi32::<16>(halves)); 2]
+        }
+    }
+}
+
+/// 16 numbers in f16.
+#[inline(always)]
+unsafe fn f16s(scales: *const Scales) -> __m512 {
+    // SAFETY: aligned scales (the caller's duty).
+    unsafe { _mm512_cvtph_ps(_mm256_load_si256(scales.cast())) }
+}
+
+struct F16;
+
+impl Factors for F16 {
+    const KIND: Kind = Kind::F16;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, _: *const Scales) -> [__m512; 2] {
+        // SAFETY: the scales of a block.
+        unsafe { [f16s(scales); 2] }
+    }
+}
+
+struct F16Added;
+
+impl Factors for F16Added {
+    const KIND: Kind = Kind::F16Added;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, _: *const Scales) -> [__m512; 2] {
+        // SAFETY: both rows of scales of a block.
+        unsafe { [f16s(scales), _mm512_mul_ps(f16s(scales.add(1)), _mm512_set1_ps(-1.0))] }
+    }
+}
+
+struct Minima;
+
+impl Factors for Minima {
+    const KIND: Kind = Kind::Minima;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, units: *const Scales) -> [__m512; 2] {
+        // SAFETY: the scales of a block, and the units of its panel.
+        unsafe {
+            let small = [0, 1].map(|i| _mm512_cvtepu8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(i))));
+            let [scale, min] = small.map(|small| _mm512_cvtepi32_ps(small));
+            [_mm512_mul_ps(f16s(units), scale), _mm512_mul_ps(f16s(units.add(1)), min)]
+        }
+    }
+}
+
+struct Halves;
+
+impl Factors for Halves {
+    const KIND: Kind = Kind::Halves;
+
+    #[inline(always)]
+    unsafe fn load(scales: *const Scales, units: *const Scales) -> [__m512; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let small = [0, 1].map(|i| _mm512_cvtepi8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(i))));
+            let unit = f16s(units);
+            small.map(|small| _mm512_mul_ps(unit, _mm512_cvtepi32_ps(small)))
+        }
+    }
 }
 
 /// Codes of one width.
@@ -76,10 +167,12 @@ impl Codes for Int4 {
 }
 
 /// Tiles of this processor.
-struct Avx512<C>(PhantomData<C>);
+struct Avx512<C, F>(PhantomData<(C, F)>);
 
-impl<C: Codes> Tiles for Avx512<C> {
+impl<C: Codes, F: Factors> Tiles for Avx512<C, F> {
     const LINES: usize = C::LINES;
+    const SCALES: usize = F::KIND.scales();
+    const UNITS: usize = F::KIND.units();
     const ROWS: usize = 8;
 
     fn panels(rows: usize) -> usize {
@@ -94,15 +187,17 @@ impl<C: Codes> Tiles for Avx512<C> {
     unsafe fn tile(rows: usize, panels: usize, tile: &Tile) {
         // SAFETY: the caller's duty, passed on.
         unsafe {
-            tile_of_shape!(run::<C>, rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1]);
+            tile_of_shape!(run::(C, F), rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1]);
         }
     }
 }
 
 /// A tile of `MR` rows and `NP` panels.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
-    let &Tile { codes, scales, stride, blocks, x, x_stride, sums: out, ahead, every } = tile;
+unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Tile) {
+    let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums_of_x, sums: out, ahead, every } = tile;
+    let halves = matches!(F::KIND, Kind::Halves);
+    let units_of_panel = F::KIND.units() * stride.div_ceil(UNIT);
     let mut sums = [[_mm512_setzero_ps(); NP]; MR];
     // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid
     // address.
@@ -120,20 +215,30 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
                 for line in 0..C::LINES {
                     _mm_prefetch::<_MM_HINT_T1>(codes.wrapping_add(at * C::LINES + line).cast());
                 }
-                _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at).cast());
+                _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at * F::KIND.scales()).cast());
             }
             ahead += 1;
             let end = blocks.min(block + every);
             while block < end {
-                let x = x.add(block * x_stride);
+                let (x, sums_of_x) = (x.add(block * x_stride), sums_of_x.wrapping_add(block * x_stride));
                 #[expect(clippy::needless_range_loop, reason = "the sums of a panel lie apart")]
                 for p in 0..NP {
                     let at = p * stride + block;
+                    let units = units.wrapping_add(p * units_of_panel + (first + block) / UNIT * F::KIND.units());
+                    let factors = F::load(scales.add(at * F::KIND.scales()), units);
                     let mut whole = [_mm512_set1_epi32(0); MR];
                     for (r, whole) in whole.iter_mut().enumerate() {
-                        *whole = _mm512_set1_epi32((*x.add(r)).start);
+                        let start = if halves { (*sums_of_x.add(r))[0] } else { (*x.add(r)).start };
+                        *whole = _mm512_set1_epi32(start);
                     }
                     for pair in 0..4 {
+                        if halves && pair == 2 {
+                            for (r, whole) in whole.iter_mut().enumerate() {
+                                let scale = _mm512_mul_ps(factors[0], _mm512_set1_ps((*x.add(r)).scale));
+                                sums[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(*whole), scale, sums[r][p]);
+                                *whole = _mm512_set1_epi32((*sums_of_x.add(r))[1]);
+                            }
+                        }
                         let weights = C::pair(codes.add(at * C::LINES), pair);
                         for (half, weights) in weights.into_iter().enumerate() {
                             for (r, whole) in whole.iter_mut().enumerate() {
@@ -146,11 +251,15 @@ unsafe fn run<C: Codes, const MR: usize, const NP: usize>(tile: &Tile) {
                             }
                         }
                     }
-                    let halves = _mm512_cvtepu16_epi32(_mm256_load_si256(scales.add(at).cast()));
-                    let scale = _mm512_castsi512_ps(_mm512_slli_epi32::<16>(halves));
+                    let factor = factors[usize::from(halves)];
                     for (r, whole) in whole.into_iter().enumerate() {
-                        let scale = _mm512_mul_ps(scale, _mm512_set1_ps((*x.add(r)).scale));
+                        let of_x = _mm512_set1_ps((*x.add(r)).scale);
+                        let scale = _mm512_mul_ps(factor, of_x);
                         sums[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, sums[r][p]);
+                        if F::KIND.has_min() {
+                            let sum = _mm512_set1_ps((*sums_of_x.add(r))[0] as f32);
+                            sums[r][p] = _mm512_fmadd_ps(sum, _mm512_mul_ps(factors[1], of_x), sums[r][p]);
+                        }
                     }
                 }
                 block += 1;

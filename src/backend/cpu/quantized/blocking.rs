@@ -2,6 +2,7 @@
 //! panels are read from memory once for up to 64 rows, in slices that stay in the cache while all tiles of
 //! rows pass over them, and meanwhile the tiles fetch what follows.
 
+use super::format::UNIT;
 use super::weights::{Line, Scales};
 use super::{GROUP, InputBlock, Job, NR};
 
@@ -12,6 +13,10 @@ const SLICE: usize = 32;
 pub trait Tiles {
     /// Cache lines of a block.
     const LINES: usize;
+    /// Scales of a block.
+    const SCALES: usize;
+    /// Units of every 8 blocks.
+    const UNITS: usize;
     /// Most rows of a tile.
     const ROWS: usize;
 
@@ -31,13 +36,19 @@ pub struct Tile {
     /// Codes of the first block of the first panel.
     pub codes: *const Line,
     pub scales: *const Scales,
+    /// Units of the first panel, if there are such.
+    pub units: *const Scales,
     /// Blocks between panels.
     pub stride: usize,
+    /// Number of the first block in its panel.
+    pub first: usize,
     pub blocks: usize,
     /// First row of the first block, `[blocks][rows]` with `x_stride` rows between blocks.
     pub x: *const InputBlock,
     /// Rows between blocks of `x`.
     pub x_stride: usize,
+    /// Sums of the inputs, in the same places, for formats that need them.
+    pub sums_of_x: *const [i32; 2],
     /// `[rows, panels * 16]`, back to back: the sums so far.
     pub sums: *mut f32,
     /// Blocks from the first to those that this tile fetches into the cache meanwhile, one of each panel
@@ -56,13 +67,17 @@ pub struct Tile {
 #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
     let panels = job.columns.div_ceil(NR);
-    assert!(job.codes.len() >= panels * job.blocks * T::LINES && job.scales.len() >= panels * job.blocks);
+    let units = job.blocks.div_ceil(UNIT) * T::UNITS;
+    assert!(job.codes.len() >= panels * job.blocks * T::LINES && job.units.len() >= panels * units);
+    assert!(job.scales.len() >= panels * job.blocks * T::SCALES);
     assert!(job.x.len() >= job.rows * job.blocks);
+    assert!(job.sums_of_x.is_empty() || job.sums_of_x.len() >= job.rows * job.blocks);
     let slice = job.blocks.div_ceil(job.blocks.div_ceil(SLICE).max(1)).max(1);
     let mut memory = [0.0f32; GROUP * NR];
     for row in (0..job.rows).step_by(GROUP) {
         let rows = GROUP.min(job.rows - row);
         let x = job.x[row * job.blocks..(row + rows) * job.blocks].as_ptr();
+        let sums_of_x = job.sums_of_x.as_ptr().wrapping_add(row * job.blocks);
         let mut panel = 0;
         while panel < panels {
             let mut beside = T::panels(rows);
@@ -89,11 +104,14 @@ pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
                     let at = panel * job.blocks + block;
                     let tile = Tile {
                         codes: job.codes[at * T::LINES..].as_ptr(),
-                        scales: job.scales[at..].as_ptr(),
+                        scales: job.scales[at * T::SCALES..].as_ptr(),
+                        units: job.units.as_ptr().wrapping_add(panel * units),
                         stride: job.blocks,
+                        first: block,
                         blocks,
                         x: x.wrapping_add(block * rows + first),
                         x_stride: rows,
+                        sums_of_x: sums_of_x.wrapping_add(block * rows + first),
                         sums: sums[first * width..(first + rows_of_tile) * width].as_mut_ptr(),
                         ahead: following + number * blocks / tiles,
                         every: tiles,

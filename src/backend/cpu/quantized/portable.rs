@@ -1,31 +1,20 @@
-//! The reference kernels: plain loops, for every processor.
+//! The reference kernel: plain loops, for every processor.
 
-use super::weights::{self, Bits};
-use super::{Job, NR};
+use super::format::{Kind, UNIT};
+use super::weights;
+use super::{BLOCK, Job, NR};
 
-/// Runs a job on int8 weights.
+/// Runs a job.
 ///
 /// # Safety
 /// `out` must reach what the job's documentation says and not be in use elsewhere.
-pub unsafe fn product_int8(job: &Job<'_>) {
-    // SAFETY: the caller's duty, passed on.
-    unsafe { product(job, Bits::Eight) }
-}
-
-/// Runs a job on int4 weights.
-///
-/// # Safety
-/// As for [`product_int8`].
-pub unsafe fn product_int4(job: &Job<'_>) {
-    // SAFETY: the caller's duty, passed on.
-    unsafe { product(job, Bits::Four) }
-}
-
-unsafe fn product(job: &Job<'_>, bits: Bits) {
-    let lines = bits.lines();
+pub unsafe fn product(job: &Job<'_>) {
+    let (lines, kind) = (job.format.bits.lines(), job.format.kind);
+    let units_of_panel = job.blocks.div_ceil(UNIT) * kind.units();
     for panel in 0..job.columns.div_ceil(NR) {
         let codes = &job.codes[panel * job.blocks * lines..];
-        let scales = &job.scales[panel * job.blocks..];
+        let scales = &job.scales[panel * job.blocks * kind.scales()..];
+        let units = &job.units[panel * units_of_panel..];
         let width = NR.min(job.columns - panel * NR);
         for row in 0..job.rows {
             let group = row / super::GROUP * super::GROUP;
@@ -34,10 +23,20 @@ unsafe fn product(job: &Job<'_>, bits: Bits) {
             for block in 0..job.blocks {
                 let x = &job.x[group * job.blocks + block * beside + (row - group)];
                 let lines = &codes[block * lines..(block + 1) * lines];
+                let (scales, units) = (&scales[block * kind.scales()..], &units[block / UNIT * kind.units()..]);
                 for (c, sum) in sums.iter_mut().enumerate() {
-                    let products = x.codes.iter().enumerate();
-                    let whole: i32 = products.map(|(i, &x)| i32::from(x) * weights::code(bits, lines, c, i)).sum();
-                    *sum = (whole as f32).mul_add(scales[block].get(c) * x.scale, *sum);
+                    let [scale, other] = job.format.factors(scales, units, c);
+                    let product = |i: usize| i32::from(x.codes[i]) * weights::code(job.format, lines, c, i);
+                    let mut add = |whole: i32, scale: f32| *sum = (whole as f32).mul_add(scale * x.scale, *sum);
+                    if kind == Kind::Halves {
+                        add((0..BLOCK / 2).map(product).sum(), scale);
+                        add((BLOCK / 2..BLOCK).map(product).sum(), other);
+                    } else {
+                        add((0..BLOCK).map(product).sum(), scale);
+                    }
+                    if kind.has_min() {
+                        add(-x.codes.iter().map(|&x| i32::from(x)).sum::<i32>(), other);
+                    }
                 }
             }
             // SAFETY: a row and columns of the job.

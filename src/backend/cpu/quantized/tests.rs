@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::backend::cpu::gemm::{self, Linear, Mode, linear};
-use crate::backend::cpu::pack::{Packed, Storage};
+use crate::backend::cpu::pack::{Packed, Panels, Storage};
+use crate::model::blocks::widen;
 use crate::model::{Tensor, TensorType};
 
 /// Normal-looking numbers, a few of them large; different for every `seed`.
@@ -143,6 +144,141 @@ fn extreme_codes_do_not_overflow() {
             assert!((results[0] - exact).abs() <= 0.08 * inputs as f32, "{} for {exact}", results[0]);
             assert!(results.iter().all(|result| result.to_bits() == results[0].to_bits()), "{results:?}");
         }
+    }
+}
+
+/// Types of files whose blocks are computed with as they are.
+const STORED: [TensorType; 8] = [
+    TensorType::Q4_0,
+    TensorType::Q4_1,
+    TensorType::Q5_0,
+    TensorType::Q5_1,
+    TensorType::Q8_0,
+    TensorType::Q4K,
+    TensorType::Q5K,
+    TensorType::Q6K,
+];
+
+/// Blocks of any bits for `weights` weights, but for sensible scales.
+fn blocks(seed: u32, dtype: TensorType, weights: usize) -> Vec<u8> {
+    let mut state = seed | 1;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    };
+    let mut bytes: Vec<u8> = (0..dtype.bytes(weights).expect("whole blocks")).map(|_| next()).collect();
+    for block in bytes.chunks_mut(dtype.block().1) {
+        let at: &[usize] = match dtype {
+            TensorType::Q6K => &[208],
+            TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
+            _ => &[0, 2],
+        };
+        for &at in at {
+            // From 0.002 to 0.03, with either sign.
+            let bits = u16::from_le_bytes([next(), 0x18 | next() & 0x87]);
+            block[at..at + 2].copy_from_slice(&bits.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
+
+    /// The weights of a file are what its bytes mean, to the bit, and products with them are right and do not
+    /// depend on batch composition, threads or kernels.
+    #[test]
+    fn stored_blocks_keep_their_own_bits(
+        rows in 1usize..70, supers in 1usize..4, outputs in 1usize..80, seed: u32, add: bool, with_bias: bool,
+    ) {
+        let inputs = 256 * supers;
+        let x = values(seed, rows * inputs);
+        let (bias, before) = (values(seed ^ 2, outputs), values(seed ^ 3, rows * outputs));
+        let near_x = quantised_inputs(&x, inputs);
+        let mode = if add { Mode::Add } else { Mode::Store };
+        for dtype in STORED {
+            let bytes = blocks(seed ^ 5, dtype, outputs * inputs);
+            let mut decoded = vec![0.0; outputs * inputs];
+            widen(dtype, &bytes, &mut decoded);
+            let mut results: Vec<Vec<f32>> = Vec::new();
+            for (threads, kernels) in [1, 3].into_iter().flat_map(|t| gemm::Kernels::available().into_iter().map(move |k| (t, k))) {
+                let pool = Pool::new(threads);
+                let part = (Tensor { dtype, bytes: bytes.as_slice().into() }, outputs);
+                let weights = Packed::new(&pool, &kernels, &[part], inputs, Storage::Stored(dtype)).expect("memory");
+                let mut row = vec![0.0; inputs];
+                for (c, decoded) in decoded.chunks(inputs).enumerate() {
+                    weights.output(c, &mut row);
+                    prop_assert!(row.iter().zip(decoded).all(|(a, b)| a.to_bits() == b.to_bits()), "{dtype}");
+                }
+                let layer = Linear { weights: &weights, bias: with_bias.then_some(&bias[..]), mode };
+                let mut out = before.clone();
+                linear(&pool, &kernels, layer, &x, &mut out, &mut Vec::new());
+                results.push(out);
+                let mut out = before.clone();
+                for (x, out) in x.chunks(inputs).zip(out.chunks_mut(outputs)) {
+                    linear(&pool, &kernels, layer, x, out, &mut Vec::new());
+                }
+                results.push(out);
+            }
+            for result in &results {
+                prop_assert!(result.iter().zip(&results[0]).all(|(a, b)| a.to_bits() == b.to_bits()), "{dtype}");
+            }
+            for (c, decoded) in decoded.chunks(inputs).enumerate() {
+                for (r, near_x) in near_x.chunks(inputs).enumerate() {
+                    let extra = if with_bias { f64::from(bias[c]) } else { 0.0 }
+                        + if add { f64::from(before[r * outputs + c]) } else { 0.0 };
+                    let terms = near_x.iter().zip(decoded).map(|((x, _), w)| x * f64::from(*w));
+                    let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()));
+                    let found = f64::from(results[0][r * outputs + c]) - extra;
+                    prop_assert!((found - sum).abs() <= 1e-5 * (size + 1.0), "{dtype}: {found} for {sum}");
+                }
+            }
+        }
+    }
+}
+
+/// Matrices of different types, one below the other, give what each gives by itself.
+#[test]
+fn stacked_matrices_are_computed_one_by_one() {
+    let (pool, kernels) = (Pool::new(2), gemm::Kernels::best());
+    let (inputs, rows) = (256, 5);
+    let types = [(TensorType::Q4K, 40), (TensorType::Q6K, 24), (TensorType::F16, 7)];
+    let parts: Vec<Packed> = types
+        .iter()
+        .map(|&(dtype, outputs)| {
+            let bytes = if dtype == TensorType::F16 {
+                values(3, outputs * inputs).iter().flat_map(|&w| half::f16::from_f32(w).to_le_bytes()).collect()
+            } else {
+                blocks(8, dtype, outputs * inputs)
+            };
+            let part = (Tensor { dtype, bytes: bytes.into() }, outputs);
+            Packed::new(&pool, &kernels, &[part], inputs, Storage::of(dtype)).expect("memory")
+        })
+        .collect();
+    let (x, bias) = (values(1, rows * inputs), values(2, 71));
+    let mut expected = vec![0.0; rows * 71];
+    let mut row = vec![0.0; inputs];
+    let mut weights_of = Vec::new();
+    for (part, from) in parts.iter().zip([0, 40, 64]) {
+        let mut out = vec![0.0; rows * part.outputs];
+        let layer = Linear { weights: part, bias: Some(&bias[from..from + part.outputs]), mode: Mode::Store };
+        linear(&pool, &kernels, layer, &x, &mut out, &mut Vec::new());
+        for (to, out) in expected.chunks_mut(71).zip(out.chunks(part.outputs)) {
+            to[from..from + part.outputs].copy_from_slice(out);
+        }
+        for output in 0..part.outputs {
+            part.output(output, &mut row);
+            weights_of.push(row.clone());
+        }
+    }
+    let stacked = Packed { outputs: 71, inputs, panels: Panels::Stacked(parts) };
+    let mut found = vec![0.0; rows * 71];
+    let layer = Linear { weights: &stacked, bias: Some(&bias), mode: Mode::Store };
+    linear(&pool, &kernels, layer, &x, &mut found, &mut Vec::new());
+    assert!(found.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits()));
+    for (output, weights) in weights_of.iter().enumerate() {
+        stacked.output(output, &mut row);
+        assert!(row.iter().zip(weights).all(|(a, b)| a.to_bits() == b.to_bits()), "output {output}");
     }
 }
 

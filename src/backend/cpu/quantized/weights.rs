@@ -9,6 +9,7 @@ use std::sync::Arc;
 use half::bf16;
 use memmap2::Mmap;
 
+use super::format::{Format, Kind, UNIT};
 use super::inputs::{LEAST, ROUND};
 use super::{BLOCK, Kernels};
 use crate::backend::cpu::pack::{self, NR, Plain};
@@ -26,7 +27,7 @@ pub enum Bits {
 
 impl Bits {
     /// What is added to a whole number before it is stored.
-    pub fn offset(self) -> i32 {
+    pub const fn offset(self) -> i32 {
         match self {
             Self::Eight => 128,
             Self::Four => 8,
@@ -55,7 +56,25 @@ pub struct Line(pub [u8; 64]);
 pub struct Scales(pub [u16; NR]);
 
 impl Scales {
-    /// The scale of output `c`.
+    /// As 32 bytes, two for each output: `c` and `c + 16`.
+    pub fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        for (bytes, pair) in bytes.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *bytes = pair.to_ne_bytes();
+        }
+        bytes
+    }
+
+    /// Sets the bytes `c` and `c + 16`.
+    pub fn set_bytes(&mut self, c: usize, small: [u8; 2]) {
+        let mut bytes = self.bytes();
+        [bytes[c], bytes[c + 16]] = small;
+        for (bytes, pair) in bytes.as_chunks::<2>().0.iter().zip(&mut self.0) {
+            *pair = u16::from_ne_bytes(*bytes);
+        }
+    }
+
+    /// The scale of output `c` in bf16.
     pub fn get(&self, c: usize) -> f32 {
         f32::from_bits(u32::from(self.0[c]) << 16)
     }
@@ -71,12 +90,13 @@ unsafe impl Plain for Scales {}
 pub struct Quantized {
     pub outputs: usize,
     pub inputs: usize,
-    /// How wide the codes are.
-    pub bits: Bits,
+    pub format: Format,
     /// `[panel][block][8 or 4]`.
     codes: Memory<Line>,
-    /// `[panel][block]`.
+    /// `[panel][block]`, of some formats two.
     scales: Memory<Scales>,
+    /// `[panel][ceil(block / 8)][2]` of formats that have them.
+    units: Vec<Scales>,
 }
 
 /// Numbers in memory of our own, or in a file that is mapped into memory.
@@ -119,9 +139,34 @@ impl Quantized {
         codes: Memory<Line>,
         scales: Memory<Scales>,
     ) -> Self {
-        let blocks = outputs.div_ceil(NR) * inputs.div_ceil(BLOCK);
-        assert!(codes.len() == blocks * bits.lines() && scales.len() == blocks, "sizes of a quantised matrix");
-        Self { outputs, inputs, bits, codes, scales }
+        let format = Format { bits, kind: Kind::Bf16 };
+        Self { outputs, inputs, format, codes, scales, units: Vec::new() }.checked()
+    }
+
+    /// The same in memory of its own, in any format.
+    pub fn new(
+        (outputs, inputs): (usize, usize),
+        format: Format,
+        codes: Vec<Line>,
+        scales: Vec<Scales>,
+        units: Vec<Scales>,
+    ) -> Self {
+        let (codes, scales) = (Memory(Place::Own(codes)), Memory(Place::Own(scales)));
+        Self { outputs, inputs, format, codes, scales, units }.checked()
+    }
+
+    fn checked(self) -> Self {
+        let (panels, kind) = (self.outputs.div_ceil(NR), self.format.kind);
+        let blocks = panels * self.blocks();
+        let sizes = [self.codes.len(), self.scales.len(), self.units.len()];
+        let expected = [blocks * self.format.bits.lines(), blocks * kind.scales(), panels * self.units_of_panel()];
+        assert!(sizes == expected, "sizes of a quantised matrix");
+        self
+    }
+
+    /// Units of a panel.
+    pub fn units_of_panel(&self) -> usize {
+        self.blocks().div_ceil(UNIT) * self.format.kind.units()
     }
 
     pub fn codes(&self) -> &[Line] {
@@ -139,25 +184,34 @@ impl Quantized {
 
     /// Bytes of codes and scales.
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.codes[..]) + size_of_val(&self.scales[..])
+        size_of_val(&self.codes[..]) + size_of_val(&self.scales[..]) + size_of_val(&self.units[..])
     }
 
-    /// Codes and scales of `count` panels.
-    pub fn panels(&self, first: usize, count: usize) -> (&[Line], &[Scales]) {
+    /// Codes, scales and units of `count` panels.
+    pub fn panels(&self, first: usize, count: usize) -> (&[Line], &[Scales], &[Scales]) {
         let (from, to) = (first * self.blocks(), (first + count) * self.blocks());
-        let lines = self.bits.lines();
-        (&self.codes[from * lines..to * lines], &self.scales[from..to])
+        let (lines, scales, units) = (self.format.bits.lines(), self.format.kind.scales(), self.units_of_panel());
+        (
+            &self.codes[from * lines..to * lines],
+            &self.scales[from * scales..to * scales],
+            &self.units[first * units..(first + count) * units],
+        )
     }
 
-    /// Writes the weights of one output, `[inputs]`, as `scale * code`.
+    /// Writes the weights of one output, `[inputs]`, as `scale * code - min`.
     pub fn output(&self, output: usize, to: &mut [f32]) {
-        let (codes, scales) = self.panels(output / NR, 1);
-        let c = output % NR;
-        let blocks = codes.chunks_exact(self.bits.lines()).zip(scales);
-        for (to, (lines, scales)) in to.chunks_mut(BLOCK).zip(blocks) {
-            let scale = scales.get(c);
+        let (codes, scales, units) = self.panels(output / NR, 1);
+        let (c, kind) = (output % NR, self.format.kind);
+        let blocks = codes.chunks_exact(self.format.bits.lines()).zip(scales.chunks_exact(kind.scales()));
+        for (block, (to, (lines, scales))) in to.chunks_mut(BLOCK).zip(blocks).enumerate() {
+            let units = units.get(block / UNIT * kind.units()..).unwrap_or_default();
+            let [scale, other] = self.format.factors(scales, units, c);
             for (i, to) in to.iter_mut().enumerate() {
-                *to = scale * code(self.bits, lines, c, i) as f32;
+                let scale = if kind == Kind::Halves && i >= BLOCK / 2 { other } else { scale };
+                *to = scale * code(self.format, lines, c, i) as f32;
+                if kind.has_min() {
+                    *to -= other;
+                }
             }
         }
     }
@@ -174,7 +228,8 @@ const fn place(bits: Bits, c: usize, i: usize) -> (usize, usize, bool) {
 }
 
 /// The whole number for input `i` of output `c` of a block.
-pub fn code(bits: Bits, lines: &[Line], c: usize, i: usize) -> i32 {
+pub fn code(format: Format, lines: &[Line], c: usize, i: usize) -> i32 {
+    let bits = format.bits;
     let (line, byte, high) = place(bits, c, i);
     let stored = lines[line].0[byte];
     let stored = match (bits, high) {
@@ -182,7 +237,7 @@ pub fn code(bits: Bits, lines: &[Line], c: usize, i: usize) -> i32 {
         (Bits::Four, false) => stored & 15,
         (Bits::Four, true) => stored >> 4,
     };
-    i32::from(stored) - bits.offset()
+    i32::from(stored) - format.offset()
 }
 
 /// Quantises matrices `[outputs_i, inputs]`, one below the other. `Err` is the number of bytes for which
@@ -211,8 +266,8 @@ pub fn quantise(
             unsafe { (kernels.weights)(bits, &weights, codes, scales, c) };
         }
     });
-    let (codes, scales) = (Memory(Place::Own(codes)), Memory(Place::Own(scales)));
-    Ok(Quantized::from_parts((outputs, inputs), bits, codes, scales))
+    let format = Format { bits, kind: Kind::Bf16 };
+    Ok(Quantized::new((outputs, inputs), format, codes, scales, Vec::new()))
 }
 
 /// Quantises the weights of output `c` of a panel, `[blocks * 32]`.
@@ -225,17 +280,23 @@ pub fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: 
             Bits::Four => four(weights),
         };
         scales.0[c] = (scale.to_bits() >> 16) as u16;
-        match bits {
-            Bits::Eight => {
-                for (line, stored) in lines.iter_mut().zip(stored.as_chunks::<4>().0) {
-                    line.0[c * 4..c * 4 + 4].copy_from_slice(stored);
-                }
+        put(bits, &stored, lines, c);
+    }
+}
+
+/// Writes the stored codes of output `c` into the lines of a block.
+#[inline(always)]
+pub fn put(bits: Bits, stored: &[u8; BLOCK], lines: &mut [Line], c: usize) {
+    match bits {
+        Bits::Eight => {
+            for (line, stored) in lines.iter_mut().zip(stored.as_chunks::<4>().0) {
+                line.0[c * 4..c * 4 + 4].copy_from_slice(stored);
             }
-            Bits::Four => {
-                for (line, stored) in lines.iter_mut().zip(stored.as_chunks::<8>().0) {
-                    let both: [u8; 4] = std::array::from_fn(|i| stored[i] | stored[i + 4] << 4);
-                    line.0[c * 4..c * 4 + 4].copy_from_slice(&both);
-                }
+        }
+        Bits::Four => {
+            for (line, stored) in lines.iter_mut().zip(stored.as_chunks::<8>().0) {
+                let both: [u8; 4] = std::array::from_fn(|i| stored[i] | stored[i + 4] << 4);
+                line.0[c * 4..c * 4 + 4].copy_from_slice(&both);
             }
         }
     }

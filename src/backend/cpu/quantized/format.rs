@@ -1,0 +1,93 @@
+//! How codes are stored and what they are multiplied with: the formats made at load, and those of GGUF files,
+//! whose own numbers are kept.
+
+use half::f16;
+
+use super::weights::{Bits, Scales};
+use crate::model::TensorType;
+
+/// What a block's codes are multiplied with: `weight = scale * code - min`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A scale in bf16.
+    Bf16,
+    /// A scale in f16 (`Q8_0`, `Q4_0`, `Q5_0`).
+    F16,
+    /// A scale and an amount that is added, both in f16 (`Q4_1`, `Q5_1`).
+    F16Added,
+    /// A scale and a minimum as whole numbers, in units of two f16 numbers for every 8 blocks (`Q4_K`,
+    /// `Q5_K`).
+    Minima,
+    /// A scale for each half of a block as whole numbers with a sign, in units of an f16 number for every 8
+    /// blocks (`Q6_K`).
+    Halves,
+}
+
+/// Blocks that have their units in common.
+pub const UNIT: usize = 8;
+
+impl Kind {
+    /// Scales of a block, each a row of 16 outputs.
+    pub const fn scales(self) -> usize {
+        if matches!(self, Self::F16Added) { 2 } else { 1 }
+    }
+
+    /// Units of every 8 blocks.
+    pub const fn units(self) -> usize {
+        if matches!(self, Self::Minima | Self::Halves) { 2 } else { 0 }
+    }
+
+    /// There is a minimum.
+    pub const fn has_min(self) -> bool {
+        matches!(self, Self::F16Added | Self::Minima)
+    }
+}
+
+/// Codes and what they are multiplied with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// How wide the codes are.
+    pub bits: Bits,
+    pub kind: Kind,
+}
+
+impl Format {
+    /// That of a stored type; `None` for floats.
+    pub fn of(dtype: TensorType) -> Option<Self> {
+        let (bits, kind) = match dtype {
+            TensorType::F32 | TensorType::F16 | TensorType::Bf16 => return None,
+            TensorType::Q4_0 => (Bits::Four, Kind::F16),
+            TensorType::Q8_0 | TensorType::Q5_0 => (Bits::Eight, Kind::F16),
+            TensorType::Q4_1 => (Bits::Four, Kind::F16Added),
+            TensorType::Q5_1 => (Bits::Eight, Kind::F16Added),
+            TensorType::Q4K => (Bits::Four, Kind::Minima),
+            TensorType::Q5K => (Bits::Eight, Kind::Minima),
+            TensorType::Q6K => (Bits::Eight, Kind::Halves),
+        };
+        Some(Self { bits, kind })
+    }
+
+    /// What is added to a code before it is stored. Codes with a minimum are not below zero: they need
+    /// nothing to fit into 4 bits.
+    pub const fn offset(self) -> i32 {
+        match self.bits {
+            Bits::Four if self.kind.has_min() => 0,
+            bits => bits.offset(),
+        }
+    }
+
+    /// Scale and minimum of output `c` in a block, or the scales of its halves.
+    pub fn factors(self, scales: &[Scales], units: &[Scales], c: usize) -> [f32; 2] {
+        let half = |scales: &Scales| f16::from_bits(scales.0[c]).to_f32();
+        match self.kind {
+            Kind::Bf16 => [scales[0].get(c); 2],
+            Kind::F16 => [half(&scales[0]); 2],
+            Kind::F16Added => [half(&scales[0]), -half(&scales[1])],
+            Kind::Minima => {
+                let [scale, min] = [0, 16].map(|from| f32::from(scales[0].bytes()[from + c]));
+                [half(&units[0]) * scale, half(&units[1]) * min]
+            }
+            Kind::Halves => [0, 16].map(|from| half(&units[0]) * f32::from(scales[0].bytes()[from + c] as i8)),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Quantised weights of a file in the order in which the kernels read them: codes and scales are moved, not
+//! changed.
+
+use super::BLOCK;
+use super::format::{Format, UNIT};
+use super::weights::{Line, Quantized, Scales, put};
+use crate::backend::cpu::pack::{self, NR};
+use crate::backend::cpu::pool::{Parts, Pool};
+use crate::model::blocks::Group;
+use crate::model::{Tensor, TensorType};
+
+/// Moves matrices `[outputs_i, inputs]` of one type, one below the other. `Err` is the number of bytes for
+/// which there is no memory.
+pub fn repack(
+    pool: &Pool,
+    parts: &[(Tensor<'_>, usize)],
+    inputs: usize,
+    (dtype, format): (TensorType, Format),
+) -> Result<Quantized, usize> {
+    let outputs: usize = parts.iter().map(|part| part.1).sum();
+    let (panels, blocks) = (outputs.div_ceil(NR), inputs.div_ceil(BLOCK));
+    let of_panel =
+        (blocks * format.bits.lines(), blocks * format.kind.scales(), blocks.div_ceil(UNIT) * format.kind.units());
+    let mut codes = pack::zeroed::<Line>(panels * of_panel.0)?;
+    let mut scales = pack::zeroed::<Scales>(panels * of_panel.1)?;
+    let mut units = pack::zeroed::<Scales>(panels * of_panel.2)?;
+    let all = (Parts::new(&mut codes), Parts::new(&mut scales), Parts::new(&mut units));
+    pool.run(panels, &|panel, _| {
+        // SAFETY: every panel is written by one unit only.
+        let (codes, scales, units) = unsafe {
+            (
+                all.0.part(panel * of_panel.0, of_panel.0),
+                all.1.part(panel * of_panel.1, of_panel.1),
+                all.2.part(panel * of_panel.2, of_panel.2),
+            )
+        };
+        for c in 0..NR {
+            let Some((_, row)) = pack::row(parts, inputs, panel * NR + c) else { break };
+            let mut block = 0;
+            dtype.groups(row, |Group { codes: of_group, stored, small, .. }| {
+                let lines = format.bits.lines();
+                let offset = format.offset();
+                let shifted = of_group.map(|code| (i32::from(code) + offset) as u8);
+                put(format.bits, &shifted, &mut codes[block * lines..(block + 1) * lines], c);
+                let scales = &mut scales[block * format.kind.scales()..];
+                if format.kind.units() > 0 {
+                    let units = &mut units[block / UNIT * format.kind.units()..];
+                    (units[0].0[c], units[1].0[c]) = (stored[0], stored[1]);
+                    scales[0].set_bytes(c, small);
+                } else {
+                    for (scales, stored) in scales.iter_mut().zip(stored).take(format.kind.scales()) {
+                        scales.0[c] = stored;
+                    }
+                }
+                block += 1;
+            });
+        }
+    });
+    Ok(Quantized::new((outputs, inputs), format, codes, scales, units))
+}
