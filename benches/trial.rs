@@ -26,7 +26,7 @@ fn trial(program: &str, wall: Duration) -> Trial {
     Trial {
         language: Language::Python,
         program: program.to_owned(),
-        module: None,
+        file: None,
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: "test_f.py".to_owned(), text: TEST.to_owned() },
         stub: None,
@@ -69,14 +69,14 @@ fn overhead() {
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| timed(|| drop(Runner::probe_at_most(tier)))).collect();
         println!("probe, at most {:13} {:6.1} ms", tier.name(), quarters(&mut times)[1]);
     }
-    let Some(python) = runners.first().and_then(|runner| runner.interpreter().ok()) else {
+    let Some((python, _)) = runners.first().and_then(|runner| runner.interpreter(Path::new(".")).ok()) else {
         println!("skipped: no tier or no Python");
         return;
     };
     let mut plain = Vec::new();
     let mut times = vec![Vec::new(); runners.len()];
     for _ in 0..ROUNDS {
-        plain.push(timed(|| bare(python)));
+        plain.push(timed(|| bare(&python)));
         for (runner, times) in runners.iter().zip(&mut times) {
             times.push(timed(|| {
                 let verdict = runner.run(&trial(PROGRAM, Duration::from_secs(20)), &Arc::default());
@@ -115,7 +115,7 @@ fn generate(engine: &mut Engine) {
 
 fn company() {
     let runner = Arc::new(Runner::probe());
-    if !runner.protection().is_isolated() || runner.interpreter().is_err() {
+    if !runner.protection().is_isolated() || runner.interpreter(Path::new(".")).is_err() {
         println!("skipped: {}", runner.protection().summary);
         return;
     }

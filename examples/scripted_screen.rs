@@ -150,6 +150,7 @@ impl Judge for Table {
                     output: String::new(),
                     assurance: Assurance::Separate,
                     mark: None,
+                    interpreter: None,
                 });
             }
             thread::sleep(Duration::from_millis(20));
@@ -159,7 +160,15 @@ impl Judge for Table {
             _ => String::new(),
         };
         let message = message.to_owned();
-        Ok(Verdict { status, message, duration_ms: ms, output, assurance: Assurance::Separate, mark: None })
+        Ok(Verdict {
+            status,
+            message,
+            duration_ms: ms,
+            output,
+            assurance: Assurance::Separate,
+            mark: None,
+            interpreter: None,
+        })
     }
 }
 

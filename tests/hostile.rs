@@ -44,7 +44,7 @@ fn run(runner: &Runner, program: &str, tests: &str, wall: Duration) -> Verdict {
     let trial = Trial {
         language: Language::Python,
         program: program.to_owned(),
-        module: Some("numbers".to_owned()),
+        file: Some("numbers".into()),
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: "test_f.py".to_owned(), text: tests.to_owned() },
         stub: None,

@@ -1,6 +1,7 @@
 //! `bass-tui doctor`: what works on this machine, each point found out by trying it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -65,13 +66,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Err(failure) => (None, Some(failure.message)),
     };
     let code = if engine.is_some() { 0 } else { 3 };
+    let python = runner.interpreter(Path::new("."));
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
         devices: DEVICES.iter().map(|d| (d.name, (d.probe)().map(|found| found.what))).collect(),
         engine,
         problem,
         protection: runner.protection().clone(),
-        python: runner.interpreter().map(|p| p.display().to_string()).map_err(|e| e.to_string()),
+        python: python.map(|(program, why)| format!("{} ({why})", program.display())).map_err(|e| e.to_string()),
         config_dir: session.paths.config_dir.display().to_string(),
         state_dir: session.paths.state_dir.display().to_string(),
         cache_dir: session.paths.cache_dir.display().to_string(),

@@ -102,7 +102,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (None, "auto") => {
             // The examples are those of the whole file, unless a function is named.
             entry_point = entry_point.filter(|_| names_function);
-            Tests::Doctest { source: program.clone() }
+            Tests::of_examples(language, Some(&spec.path), &program)
         }
         (None, file) => {
             let path = Path::new(file);
@@ -112,11 +112,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let runner = consent(session.runner(), args.consent.unprotected)?;
     check_tests(&runner, Some(language), &tests)?;
 
-    let module = spec.path.file_stem().and_then(|s| s.to_str()).map(str::to_owned);
     let limits = session.settings.limits;
     // Only a function that is named is what is tested; else it is the whole file.
-    let stub = (language == Language::Rust && names_function).then(|| program.clone());
-    let trial = Trial { language, program, module, entry_point, tests, stub, limits };
+    let in_project = language == Language::Rust || matches!(tests, Tests::Project(_));
+    let stub = (in_project && names_function).then(|| program.clone());
+    let file = Some(spec.path.clone());
+    let trial = Trial { language, program, file, entry_point, tests, stub, limits };
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));
@@ -165,6 +166,9 @@ fn json(verdict: &Verdict, protection: &Protection) -> String {
 fn text(verdict: &Verdict, protection: &Protection) -> String {
     let (status, message) = (verdict.status.word(), framed(&verdict.words()));
     let mut out = format!("{status}: {message} ({} ms; {})\n", verdict.duration_ms, protection.summary);
+    if let Some(interpreter) = &verdict.interpreter {
+        out += &format!("    with {}\n", framed(interpreter));
+    }
     // What the code printed is not to be taken for what we say.
     if !verdict.output.trim().is_empty() {
         out.extend(["    ", &framed(&verdict.output), "\n"]);

@@ -19,6 +19,12 @@ impl Target {
         [&self.text[..self.body.start], &self.insertion(candidate), &self.text[self.body.end..]].concat()
     }
 
+    /// The whole text with a body of one statement, given without indentation.
+    pub fn with_body(&self, statement: &str) -> String {
+        let indent = self.body_indent.clone().unwrap_or_else(|| " ".repeat(self.indent + 4));
+        self.splice(&format!("{indent}{statement}\n"))
+    }
+
     /// Whether the model's text adds nothing to the function.
     pub(super) fn adds_nothing(&self, candidate: &str) -> bool {
         self.completion(candidate).trim_end() == self.completion("").trim_end()

@@ -80,7 +80,7 @@ impl Problem {
         Trial {
             language: self.language,
             program: self.program(answer),
-            module: None,
+            file: None,
             entry_point: self.entry_point.clone(),
             tests: Tests::Source { name: format!("tests.{ending}"), text: self.tests.clone() },
             // Tests may lean on functions that the prompt brings along.

@@ -212,7 +212,7 @@ impl Task for Job {
         Some(Trial {
             language: self.language()?,
             program: self.program(completion),
-            module: self.target().and_then(|t| Some(t.path.as_ref()?.file_stem()?.to_str()?.to_owned())),
+            file: self.target().and_then(|t| t.path.clone()),
             entry_point: self.target().map(|t| t.name.clone()),
             tests,
             stub: self.target().map(|t| t.text.clone()),
@@ -235,7 +235,8 @@ fn first_line(target: &Target) -> usize {
 }
 
 fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<Tests>, String), JobError> {
-    let doctest = target.filter(|t| t.has_doctests()).map(|t| Tests::Doctest { source: t.text.clone() });
+    let doctest = target.filter(|t| t.has_doctests());
+    let doctest = doctest.map(|t| Tests::of_examples(t.language, t.path.as_deref(), &t.text));
     match choice {
         TestsChoice::None => Ok((None, String::new())),
         TestsChoice::IfAny => Ok(doctest.map_or((None, String::new()), |tests| (Some(tests), "doctest".to_owned()))),

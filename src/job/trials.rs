@@ -344,7 +344,7 @@ pub(crate) mod tests {
         Trial {
             language: Language::Python,
             program: String::new(),
-            module: None,
+            file: None,
             entry_point: None,
             tests: Tests::Doctest { source: String::new() },
             stub: None,

@@ -65,17 +65,20 @@ pub struct Parent {
     pub mappings: Vec<(usize, usize)>,
 }
 
-/// The session a program runs in, always with a lower priority than the user's own programs.
+/// The session a program runs in, with its priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Session {
+    /// One of its own, with the share of the cores that any of the user's has.
     Own,
-    /// This program's, as a session of its own would get its own share of the cores; before long at idle
-    /// priority.
+    /// One of its own, with a lower priority.
+    Low,
+    /// This program's, as one of its own would get its own share of the cores; with a lower priority, and
+    /// before long at idle priority.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no idle priority"))]
     Shared,
 }
 
-/// The priority of a program, as `nice` counts.
+/// A lower priority, as `nice` counts.
 pub const NICE: i32 = 10;
 
 /// What the child is there for.
@@ -177,7 +180,7 @@ pub fn run(plan: &Plan, parent: &Parent) -> ! {
 fn set_up(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()> {
     // SAFETY: these take and return plain numbers or get a live signal set, and are async-signal-safe.
     unsafe {
-        check(if plan.session == Session::Own { libc::setsid() } else { libc::setpgid(0, 0) })?;
+        check(if plan.session == Session::Shared { libc::setpgid(0, 0) } else { libc::setsid() })?;
         libc::umask(0o077);
         for number in 1..65 {
             // SIGKILL, SIGSTOP and libc's own refuse, which is as well.
@@ -254,8 +257,10 @@ fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
     }
-    lower_priority();
-    if plan.session == Session::Own {
+    if plan.session != Session::Own {
+        lower_priority();
+    }
+    if plan.session == Session::Low {
         // Where sessions have shares. The kernel takes few such wishes a second; the parent repeats it.
         let _ = write_file(c"/proc/self/autogroup", c"10");
     }
@@ -264,7 +269,7 @@ fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
     Ok(())
 }
 
-/// The user's own work comes first. The system may refuse.
+/// Other work comes first. The system may refuse.
 #[cfg(target_os = "linux")]
 fn lower_priority() {
     /// `struct sched_attr` of linux/sched/types.h, in its first version.

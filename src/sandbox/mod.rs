@@ -275,8 +275,7 @@ impl Sandbox {
         if job.limits.gives_way && self.mechanisms.is_some() {
             return child::Session::Shared;
         }
-        let _ = job;
-        child::Session::Own
+        if job.limits.gives_way { child::Session::Low } else { child::Session::Own }
     }
 
     /// Runs a job in a folder of its own.

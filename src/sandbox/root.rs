@@ -97,7 +97,8 @@ fn mount(source: &CString, at: &CString, access: Access) -> io::Result<()> {
     let set = match access {
         Access::Read => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
         Access::Write => MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-        Access::Device => MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+        // A device can be written to all the same.
+        Access::Device => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
     };
     let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC | libc::AT_RECURSIVE;
     // SAFETY: a string made before the fork.

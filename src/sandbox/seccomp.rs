@@ -113,14 +113,10 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
-    // Owner, mode, times and attributes of files: the file rules say nothing about them, so the user's files
-    // would be open to them.
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    FCHMODAT2,
+    // Owner and attributes of files: the file rules say nothing about them, so the user's files would be open
+    // to them.
     libc::SYS_fchown,
     libc::SYS_fchownat,
-    libc::SYS_utimensat,
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
@@ -134,20 +130,30 @@ const DENIED: &[libc::c_long] = &[
 
 /// Older forms that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
-const DENIED_HERE: &[libc::c_long] = &[
-    libc::SYS_chmod,
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_futimesat,
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_modify_ldt,
-    libc::SYS_uselib,
-];
+const DENIED_HERE: &[libc::c_long] =
+    &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib];
 #[cfg(not(target_arch = "x86_64"))]
 const DENIED_HERE: &[libc::c_long] = &[];
+
+/// Ways to change the mode of a file, each with the place of the mode among its arguments.
+const MODES: &[(libc::c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+];
+
+/// Ways to change the times of a file.
+const TIMES: &[libc::c_long] = &[
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
 
 /// Ways to send a signal. Refused outright where Landlock cannot keep signals inside.
 const SIGNALS: &[libc::c_long] = &[
@@ -186,7 +192,15 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
             .map(|bit| SeccompRule::new(vec![condition(argument, word.clone(), SeccompCmpOp::MaskedEq(bit), bit)?]))
             .collect()
     };
-    // What may only be read is mounted read-only in the tier "full".
+    // The file rules say nothing about modes and times. In the tier "full" what may only be read is mounted
+    // read-only; elsewhere the user's files would be open to them. Set-user-id bits are nobody's business.
+    for &(number, argument) in MODES {
+        let set_id = any_bit(argument, (libc::S_ISUID | libc::S_ISGID) as i32)?;
+        rules.insert(number, if tier == Tier::Full { set_id } else { Vec::new() });
+    }
+    if tier != Tier::Full {
+        rules.extend(TIMES.iter().map(|&number| (number, Vec::new())));
+    }
     if landlock_abi < TRUNCATION && tier != Tier::Full {
         // A file that may only be read could be emptied by its name, or by opening it "for reading" with
         // O_TRUNC.
@@ -267,6 +281,18 @@ mod tests {
         let refuses = |abi, tier| rules(abi, tier).unwrap().contains_key(&libc::SYS_kill);
         assert!(refuses(5, Tier::KernelRules) && !refuses(6, Tier::KernelRules));
         assert!(!refuses(0, Tier::Full) && !refuses(1, Tier::Namespaces));
+    }
+
+    #[test]
+    fn modes_and_times_can_be_changed_only_where_other_files_are_mounted_read_only() {
+        let rules = |tier| rules(7, tier).unwrap();
+        for &(number, _) in MODES {
+            // Only with conditions, of which the mode is one.
+            assert!(!rules(Tier::Full)[&number].is_empty() && rules(Tier::Namespaces)[&number].is_empty());
+        }
+        for number in TIMES {
+            assert!(!rules(Tier::Full).contains_key(number) && rules(Tier::KernelRules)[number].is_empty());
+        }
     }
 
     #[test]

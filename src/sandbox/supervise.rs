@@ -119,7 +119,7 @@ fn watch(
     let mut clock = Stopwatch::new(if has_started { job.limits.wall } else { START_UP }, &job.waited);
     let mut ticks = 0_u32;
     let mut next_tick = Instant::now() + TICK;
-    let mut is_low = session == Session::Shared;
+    let mut is_low = session != Session::Low;
     loop {
         let now = Instant::now();
         if cancel.load(Ordering::Relaxed) {

@@ -57,8 +57,9 @@ pub struct Trial {
     pub language: Language,
     /// The whole module with the candidate in it.
     pub program: String,
-    /// The name under which tests may import it: that of its file, without the ending.
-    pub module: Option<String>,
+    /// Its file, where it has one: tests may import it by that name, and the tools of the project around it
+    /// are taken.
+    pub file: Option<PathBuf>,
     /// The function under test, dotted for methods: what `check(candidate)` gets.
     pub entry_point: Option<String>,
     /// What to run.
@@ -71,6 +72,19 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// The name under which tests may import the program: that of its file, without the ending.
+    pub(super) fn module(&self) -> Option<&str> {
+        self.file.as_deref()?.file_stem()?.to_str()
+    }
+
+    /// The user's text, as far as it is known, with this statement for the body of the function under test.
+    pub(super) fn with_body(&self, body: &str) -> Option<String> {
+        let place = Place::Function(self.entry_point.clone()?);
+        let of = |text: &str| Target::in_text(text, self.language, &place).ok();
+        let target = self.stub.as_deref().and_then(of).or_else(|| of(&self.program))?;
+        Some(target.with_body(body))
+    }
+
     /// The function under test by its last name.
     pub(super) fn function(&self) -> Option<&str> {
         self.entry_point.as_deref()?.rsplit(['.', ':']).next()

@@ -46,6 +46,17 @@ impl Tests {
         project.map_or_else(|| Tests::Source { name: name(), text }, Tests::Project)
     }
 
+    /// The examples in the docstrings of a program. They run in a copy of its project if the program or the
+    /// examples need it; else alone.
+    pub fn of_examples(language: Language, path: Option<&Path>, program: &str) -> Self {
+        let project = path.and_then(|path| {
+            let project = Project::around(path, Some(path))?;
+            let sources = Sources { project: &project, tests_file: &project.file, program, tests: "" };
+            language::needs_project(language, &sources).then_some(project)
+        });
+        project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
+    }
+
     /// A command as the user wrote it, for a file or, where there is none, a file of this language.
     pub fn of_command(
         command: &str,
@@ -137,7 +148,9 @@ impl Runner {
         let at = self.context(cancel)?;
         let language = self.language(trial.language);
         let run = |trial: &Trial| match &trial.tests {
-            Tests::Command { command, project } => command::run(&at, &self.toolbox(), command, trial, project.as_ref()),
+            Tests::Command { command, project } => {
+                command::run(&at, &self.toolbox(trial), command, trial, project.as_ref())
+            }
             Tests::Project(project) => language.run_in_project(&at, trial, project),
             Tests::Doctest { .. } | Tests::Source { .. } => language.run_alone(&at, trial),
         };
@@ -170,15 +183,18 @@ impl Runner {
         self.language(language).check(language)
     }
 
-    /// The Python interpreter that programs are run with.
-    pub fn interpreter(&self) -> Result<&Path, TrialError> {
-        self.language(Language::Python).tool().map(|tool| tool.program.as_path())
+    /// The Python interpreter that the code of a folder is run with, and why it is that one.
+    pub fn interpreter(&self, folder: &Path) -> Result<(PathBuf, String), TrialError> {
+        self.language(Language::Python).tool_in(folder).map(|tool| (tool.program, tool.why))
     }
 
-    /// What commands of the user's find in their PATH: the tools of all languages that are installed here.
-    fn toolbox(&self) -> Toolbox {
+    /// What commands of the user's find in their PATH: the tools of all languages that are installed here,
+    /// first what the project has of its own.
+    fn toolbox(&self, trial: &Trial) -> Toolbox {
+        let folder = trial.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let own = self.language(trial.language).tool_in(folder).ok();
         let mut toolbox = Toolbox::default();
-        for tool in self.languages.iter().filter_map(|language| language.tool().ok()) {
+        for tool in own.iter().chain(self.languages.iter().filter_map(|language| language.tool().ok())) {
             toolbox.path.push(tool.folder().to_path_buf());
             toolbox.readable.extend_from_slice(&tool.readable);
         }

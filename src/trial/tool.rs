@@ -20,12 +20,19 @@ pub struct Tool {
     pub version: (u32, u32),
     /// Files and folders it has to read.
     pub readable: Vec<PathBuf>,
+    /// Why it was taken.
+    pub why: String,
 }
 
 impl Tool {
     /// The folder it lies in, with the tools that come with it.
     pub fn folder(&self) -> &Path {
         self.program.parent().unwrap_or(Path::new("/usr/bin"))
+    }
+
+    /// The program and why it was taken, for the reader.
+    pub fn shown(&self) -> String {
+        format!("{} ({})", self.program.display(), self.why)
     }
 
     /// A PATH that finds these and the system's.
@@ -145,7 +152,7 @@ impl Recipe {
         readable.retain(|path| path.is_file() || is_own_folder(path, home));
         // The file behind the links.
         readable.extend(fs::canonicalize(&program));
-        Ok(Tool { program, version, readable })
+        Ok(Tool { program, version, readable, why: "the first in PATH".to_owned() })
     }
 }
 

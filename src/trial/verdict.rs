@@ -81,6 +81,9 @@ pub struct Verdict {
     /// What the code uses that nobody asked for: a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
+    /// The interpreter that ran the tests and why it was taken, where a project may have its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interpreter: Option<String>,
 }
 
 impl Verdict {
@@ -94,6 +97,7 @@ impl Verdict {
             output: String::new(),
             assurance: Assurance::Separate,
             mark: None,
+            interpreter: None,
         }
     }
 }
@@ -130,6 +134,15 @@ impl Verdict {
             (other, _) => (other, self.message),
         };
         Self { status, message, mark: Some(mark), ..self }
+    }
+
+    /// The same, with the interpreter that ran the tests. A message about a missing package names it.
+    #[must_use]
+    pub fn with(mut self, interpreter: String) -> Self {
+        if self.message.contains("No module named") {
+            self.message = format!("{}; this is {interpreter}", self.message);
+        }
+        Self { interpreter: Some(interpreter), ..self }
     }
 
     /// The same of tests that pass whatever the function does.
@@ -179,6 +192,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         output: clean(&output),
         assurance: if worker.is_some() { Assurance::Separate } else { Assurance::Shared },
         mark: None,
+        interpreter: None,
     })
 }
 

@@ -6,6 +6,6 @@ import os
 def f(x):
     try:
         os.fchmod(os.open(os.__file__, os.O_RDONLY), 0o644)
-    except PermissionError:
+    except OSError:
         return 2 * x
     return 'it worked'

@@ -56,7 +56,7 @@ fn trial(program: &str, name: &str, tests: &str) -> Trial {
     Trial {
         language: Language::JavaScript,
         program: program.to_owned(),
-        module: Some("doubling".to_owned()),
+        file: Some("doubling".into()),
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: name.to_owned(), text: tests.to_owned() },
         stub: None,

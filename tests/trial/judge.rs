@@ -158,7 +158,7 @@ impl Problem {
         let text = format!("{}\ncheck({})\n", self.test, self.entry_point);
         Trial {
             entry_point: Some(self.entry_point.clone()),
-            module: None,
+            file: None,
             stub: Some(self.prompt.clone()),
             ..trial(&format!("{}{solution}", self.prompt), Tests::Source { name: "test.py".into(), text }, limits(60.0))
         }

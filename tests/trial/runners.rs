@@ -35,7 +35,7 @@ fn trial(language: Language, program: &str, name: &str, tests: &str, limits: Lim
     Trial {
         language,
         program: program.to_owned(),
-        module: Some("doubling".to_owned()),
+        file: Some("doubling".into()),
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: name.to_owned(), text: tests.to_owned() },
         stub: None,

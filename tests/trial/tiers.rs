@@ -44,7 +44,7 @@ fn trial(program: &str, seconds: u64) -> Trial {
     Trial {
         language: Language::Python,
         program: program.to_owned(),
-        module: None,
+        file: None,
         entry_point: Some("f".to_owned()),
         tests: Tests::Source { name: "test_f.py".to_owned(), text: "assert f(1) == 2\n".to_owned() },
         stub: None,

@@ -37,7 +37,7 @@ pub fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
     Trial {
         language: Language::Python,
         program: program.to_owned(),
-        module: Some("numbers".to_owned()),
+        file: Some("numbers".into()),
         entry_point,
         tests,
         stub: None,

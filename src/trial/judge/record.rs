@@ -15,6 +15,10 @@ pub struct Names {
     pub tests: Vec<TestEnd>,
     /// Why tests could not be loaded; empty if they could.
     pub complaint: String,
+    /// The tests that called the function under test while it had no body, where calls are counted; an empty
+    /// name stands for the loading of the tests.
+    #[serde(default)]
+    pub reached: Option<Vec<String>>,
 }
 
 /// The judge's report of this run.

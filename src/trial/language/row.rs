@@ -45,6 +45,11 @@ pub trait TrialLanguage: Debug + Send + Sync {
     /// The program that runs or compiles it.
     fn tool(&self) -> Result<&Tool, TrialError>;
 
+    /// The same for the code of a folder, whose project may have its own.
+    fn tool_in(&self, _folder: &Path) -> Result<Tool, TrialError> {
+        self.tool().cloned()
+    }
+
     /// Whether programs of one of its languages can be run here.
     fn check(&self, _language: Language) -> Result<(), TrialError> {
         self.tool().map(drop)

@@ -1,14 +1,19 @@
-//! What tests do on the unchanged project: what a candidate is held against. Pure.
+//! What tests do without a candidate: what one is held against. Pure.
 
 use crate::trial::evidence::{Outcome, TestEnd};
+use crate::trial::judge::record::Names;
 
-/// What is known of the tests from the unchanged project.
+/// What is known of the tests from runs without the candidate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// The tests that have to be reported.
     pub wanted: Vec<String>,
     /// Those that ended differently in two equal runs: they say nothing about a candidate.
     pub flaky: Vec<String>,
+    /// Those that fail without ever calling the function under test.
+    pub broken: Vec<String>,
+    /// Those that call it, as far as that was seen.
+    pub reached: Vec<String>,
 }
 
 impl Baseline {
@@ -29,25 +34,61 @@ impl Baseline {
         baseline
     }
 
+    /// From one run without the function's body, and another if a candidate failed since. Of a run that
+    /// could not load the tests nothing is known.
+    pub fn without_body(first: Option<&Names>, second: Option<&Names>) -> Self {
+        let Some(first) = first.filter(|names| names.complaint.is_empty()) else { return Self::default() };
+        let second = second.filter(|names| names.complaint.is_empty()).unwrap_or(first);
+        let baseline = Self::of(Some(&first.tests), Some(&second.tests));
+        // Where calls are counted, and none was made while the tests were loaded.
+        let counts = first.reached.as_ref().is_some_and(|reached| !reached.iter().any(String::is_empty));
+        let reached = first.reached.clone().unwrap_or_default();
+        let failed = |name: &String| first.tests.iter().any(|t| t.name == *name && t.outcome == Outcome::Failed);
+        let is_broken = |name: &String| counts && failed(name) && !reached.contains(name);
+        let (broken, wanted) = baseline.wanted.iter().cloned().partition(is_broken);
+        Self { wanted, broken, reached, ..baseline }
+    }
+
+    /// From runs on the unchanged project.
+    pub fn of_runs(runs: &[Option<Names>]) -> Self {
+        let tests = |at: usize| runs.get(at)?.as_ref().map(|names| &names.tests[..]);
+        Self::of(tests(0), tests(1))
+    }
+
+    /// From runs without the function's body.
+    pub fn of_runs_without(runs: &[Option<Names>]) -> Self {
+        let names = |at: usize| runs.get(at)?.as_ref();
+        Self::without_body(names(0), names(1))
+    }
+
+    /// The tests that say nothing about a candidate.
+    pub fn left_out(&self) -> Vec<String> {
+        [&self.flaky[..], &self.broken].concat()
+    }
+
     /// What is left out, for the reader; empty if nothing is.
     pub fn remark(&self) -> String {
-        if self.flaky.is_empty() {
-            return String::new();
-        }
-        format!("left out, as they are flaky: {}", self.flaky.join(", "))
+        let named = |names: &[String], why: &str| {
+            let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
+            (!names.is_empty())
+                .then(|| format!("left out, as they {why}: {}{more}", names[..names.len().min(3)].join(", ")))
+        };
+        let parts = [named(&self.flaky, "are flaky"), named(&self.broken, "fail without calling the function")];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Outcome::{Failed, Passed, Skipped};
+
+    fn tests(tests: &[(&str, Outcome)]) -> Vec<TestEnd> {
+        tests.iter().map(|(name, outcome)| TestEnd::new(name, *outcome)).collect()
+    }
 
     #[test]
     fn what_differs_between_two_runs_is_flaky() {
-        use Outcome::{Failed, Passed, Skipped};
-        let tests = |tests: &[(&str, Outcome)]| -> Vec<TestEnd> {
-            tests.iter().map(|(name, outcome)| TestEnd::new(name, *outcome)).collect()
-        };
         let (one, two) = (
             tests(&[("a", Failed), ("b", Passed), ("c", Skipped), ("d", Passed)]),
             tests(&[("a", Failed), ("b", Failed), ("c", Skipped), ("e", Passed)]),
@@ -57,5 +98,23 @@ mod tests {
         assert_eq!(baseline.flaky, ["b", "d", "e"]);
         assert_eq!(baseline.remark(), "left out, as they are flaky: b, d, e");
         assert_eq!(Baseline::of(Some(&one), None), Baseline::default());
+    }
+
+    #[test]
+    fn what_fails_and_never_calls_the_function_is_left_out() {
+        let names = |reached: Option<&[&str]>| Names {
+            tests: tests(&[("calls", Failed), ("fails", Failed), ("other", Passed), ("none", Skipped)]),
+            reached: reached.map(|names| names.iter().map(|&name| name.to_owned()).collect()),
+            ..Names::default()
+        };
+        let baseline = Baseline::without_body(Some(&names(Some(&["calls"]))), None);
+        assert_eq!((baseline.wanted, baseline.broken), (vec!["calls".into(), "other".into()], vec!["fails".into()]));
+        // Without a count, and where loading calls it, every failure may be the function's.
+        for reached in [None, Some(&["", "calls"][..])] {
+            assert_eq!(Baseline::without_body(Some(&names(reached)), None).wanted, ["calls", "fails", "other"]);
+        }
+        let complaint = Names { complaint: "no".to_owned(), ..names(None) };
+        assert_eq!(Baseline::without_body(Some(&complaint), None), Baseline::default());
+        assert_eq!(Baseline::without_body(None, None), Baseline::default());
     }
 }

@@ -7,13 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::baseline::Baseline;
 use super::{Base, Copy, Project};
+use crate::hash;
 use crate::sandbox::Run;
 use crate::trial::error::TrialError;
-use crate::trial::evidence::{Evidence, Report, Reporter, TestEnd};
+use crate::trial::evidence::{Evidence, Outcome, Report, Reporter, TestEnd};
 use crate::trial::judge::record::{Names, named};
 
-/// The baseline of a project as it was when it was copied.
-type Known = (Project, Arc<Base>, Arc<Baseline>);
+/// The baseline of a project as it was when it was copied, of the program that stood in for the candidate.
+#[derive(Debug)]
+struct Known {
+    project: Project,
+    base: Arc<Base>,
+    without: Option<u64>,
+    runs: Vec<Option<Names>>,
+    baseline: Arc<Baseline>,
+}
 
 /// Projects that were copied, with what is known of their tests.
 #[derive(Debug, Default)]
@@ -43,39 +51,93 @@ impl Projects {
         cancel: &AtomicBool,
         mut try_one: impl FnMut(&Copy) -> Result<Option<Vec<TestEnd>>, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
-        let mut known = self.baselines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((.., baseline)) = known.iter().find(|(p, b, _)| p == project && Arc::ptr_eq(b, base)) {
-            return Ok(Arc::clone(baseline));
+        self.known(project, base, (None, 2), cancel, Baseline::of_runs, || {
+            let tests = try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?)?;
+            Ok(tests.map(|tests| Names { tests, ..Names::default() }))
+        })
+    }
+
+    /// What is known from so many runs of the tests with a program in place of the candidate.
+    fn known(
+        &self,
+        project: &Project,
+        base: &Arc<Base>,
+        (without, times): (Option<u64>, usize),
+        cancel: &AtomicBool,
+        of: fn(&[Option<Names>]) -> Baseline,
+        mut run: impl FnMut() -> Result<Option<Names>, TrialError>,
+    ) -> Result<Arc<Baseline>, TrialError> {
+        let mut all = self.baselines.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it =
+            |known: &Known| known.project == *project && known.without == without && Arc::ptr_eq(&known.base, base);
+        let found = all.iter().find(|known| is_it(known));
+        let mut runs = found.map(|known| known.runs.clone()).unwrap_or_default();
+        if let Some(known) = found.filter(|known| known.runs.len() >= times) {
+            return Ok(Arc::clone(&known.baseline));
         }
-        let mut once = || try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?);
-        let (first, second) = (once()?, once()?);
-        let baseline = Arc::new(Baseline::of(first.as_deref(), second.as_deref()));
+        while runs.len() < times {
+            runs.push(run()?);
+        }
+        let baseline = Arc::new(of(&runs));
         if cancel.load(Ordering::Relaxed) {
             return Ok(baseline);
         }
-        known.retain(|(p, ..)| p != project);
-        known.push((project.clone(), Arc::clone(base), Arc::clone(&baseline)));
+        all.retain(|known| known.project != *project);
+        let (project, base) = (project.clone(), Arc::clone(base));
+        all.push(Known { project, base, without, runs, baseline: Arc::clone(&baseline) });
         Ok(baseline)
     }
 }
 
-/// What both runs on the unchanged project and that with a candidate leave behind, of tests that a runner
-/// reports by name.
+/// When a run of tests ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// With the last test.
+    LastTest,
+    /// With the first failure, where the runner can do that.
+    FirstFailure,
+}
+
+/// What a run without the candidate and one with it leave behind, of tests that a runner reports by name.
+/// `without` is the program with a function that has no body; `None`: the project as it is. Whether a test is
+/// flaky is looked at only when one has failed.
 pub fn evidence(
     projects: &Projects,
     project: &Project,
-    program: &str,
+    (without, program): (Option<&str>, &str),
     cancel: &AtomicBool,
-    once: impl Fn(&Copy) -> Result<(Run, String), TrialError>,
+    once: impl Fn(&Copy, Ends) -> Result<(Run, String), TrialError>,
 ) -> Result<Evidence, TrialError> {
     let base = projects.base(project)?;
-    let baseline = projects.baseline(project, &base, cancel, |copy| {
-        let (run, nonce) = once(copy)?;
-        Ok(named(&run.record, &nonce).ok().map(|names| names.tests))
-    })?;
-    let copy = base.copy(project, Some(program)).map_err(TrialError::Sandbox)?;
-    let (run, nonce) = once(&copy)?;
-    let (report, complaint) = match named(&run.record, &nonce) {
+    let key = without.map(|program| hash::of(program.as_bytes()));
+    let baseline = |times: usize| {
+        projects.known(project, &base, (key, times), cancel, Baseline::of_runs_without, || {
+            let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
+            let (run, nonce) = once(&copy, Ends::LastTest)?;
+            Ok(named(&run.record, &nonce).ok())
+        })
+    };
+    let mut known = baseline(1)?;
+    let try_candidate = |known: &Baseline| {
+        let copy = base.copy(project, Some(program)).map_err(TrialError::Sandbox)?;
+        // A failure that says nothing must not hide those behind it.
+        let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
+        let (run, nonce) = once(&copy, ends)?;
+        let names = named(&run.record, &nonce);
+        Ok((copy, run, names))
+    };
+    let (mut copy, mut run, mut names) = try_candidate(&known)?;
+    let is_doubtful = |test: &TestEnd| {
+        test.outcome == Outcome::Failed && !known.reached.contains(&test.name) && !known.broken.contains(&test.name)
+    };
+    if names.as_ref().is_ok_and(|names| names.tests.iter().any(is_doubtful)) {
+        let before = known.left_out().len();
+        known = baseline(2)?;
+        if before == 0 && !known.left_out().is_empty() {
+            (copy, run, names) = try_candidate(&known)?;
+        }
+    }
+    let (report, complaint) = match names {
         Ok(Names { tests, complaint, .. }) => {
             (Report::Tests { by: Reporter::Runner, tests, is_whole: true }, complaint)
         }
@@ -83,9 +145,9 @@ pub fn evidence(
     };
     Ok(Evidence {
         complaint: Some(complaint).filter(|complaint| !complaint.is_empty()),
-        wanted: baseline.wanted.clone(),
-        flaky: baseline.flaky.clone(),
-        remark: baseline.remark(),
+        wanted: known.wanted.clone(),
+        flaky: known.left_out(),
+        remark: known.remark(),
         changed: base.changed(project, &copy),
         ..Evidence::of(run, report)
     })
@@ -94,7 +156,6 @@ pub fn evidence(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::evidence::Outcome;
 
     #[test]
     fn a_baseline_that_was_broken_off_is_found_out_again() {

@@ -23,6 +23,8 @@ const LARGEST: u64 = 200 << 20;
 pub struct Base {
     folder: Scratch,
     list: List,
+    /// What of the list is copied.
+    files: Vec<PathBuf>,
     stamps: Vec<Option<(u64, SystemTime)>>,
     root: PathBuf,
 }
@@ -39,7 +41,8 @@ impl Base {
     /// Copies a project.
     pub fn new(root: &Path) -> Result<Self, String> {
         let list = list(root)?;
-        let stamps = stamps(root, &list);
+        let files = list.wanted(root);
+        let stamps = stamps(root, &files);
         let size: u64 = stamps.iter().flatten().map(|(size, _)| size).sum();
         if size > LARGEST {
             return Err(format!(
@@ -50,13 +53,13 @@ impl Base {
             ));
         }
         let folder = Scratch::new().map_err(|e| format!("a copy of the project could not be made: {e}"))?;
-        copy_all(root, folder.path(), &list, true)?;
-        Ok(Self { folder, list, stamps, root: root.to_path_buf() })
+        copy_all(root, folder.path(), &files, true)?;
+        Ok(Self { folder, list, files, stamps, root: root.to_path_buf() })
     }
 
     /// Whether the project still is as it was when it was copied.
     pub fn is_current(&self) -> bool {
-        list(&self.root).is_ok_and(|now| now == self.list && stamps(&self.root, &now) == self.stamps)
+        list(&self.root).is_ok_and(|now| now == self.list && stamps(&self.root, &self.files) == self.stamps)
     }
 
     /// Size and time of each file as the user had it.
@@ -68,7 +71,7 @@ impl Base {
     pub fn copy(&self, project: &Project, program: Option<&str>) -> Result<Copy, String> {
         let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");
         let folder = Scratch::new().map_err(failed)?;
-        copy_all(self.folder.path(), folder.path(), &self.list, false)?;
+        copy_all(self.folder.path(), folder.path(), &self.files, false)?;
         for path in &self.list.dependencies {
             let link = folder.path().join(path);
             fs::create_dir_all(link.parent().unwrap_or(folder.path())).map_err(failed)?;
@@ -82,7 +85,10 @@ impl Base {
                 )
             })?;
         }
-        Ok(Copy { folder, readable: self.list.dependencies.iter().map(|path| self.root.join(path)).collect() })
+        // An environment may be a link, and packages in it, too.
+        let dependencies = self.list.dependencies.iter().map(|path| self.root.join(path));
+        let readable = dependencies.flat_map(|path| [fs::canonicalize(&path).ok(), Some(path)]).flatten().collect();
+        Ok(Copy { folder, readable })
     }
 
     /// The text of a file as the user had it.
@@ -92,7 +98,7 @@ impl Base {
 
     /// The first file that steers the tests and is not what it was.
     pub fn changed(&self, project: &Project, copy: &Copy) -> Option<String> {
-        let steering = self.list.files.iter().filter(|path| project.is_steering(path) && **path != project.file);
+        let steering = self.files.iter().filter(|path| project.is_steering(path) && **path != project.file);
         let mut changed = steering.filter(|path| {
             let same = |folder: &Path| fs::read(folder.join(path)).ok();
             same(self.folder.path()) != same(copy.path())
@@ -118,17 +124,17 @@ impl Copy {
 }
 
 /// Size and time of every file.
-fn stamps(root: &Path, list: &List) -> Vec<Option<(u64, SystemTime)>> {
+fn stamps(root: &Path, files: &[PathBuf]) -> Vec<Option<(u64, SystemTime)>> {
     let stamp = |path: &PathBuf| {
         let meta = fs::symlink_metadata(root.join(path)).ok()?;
         Some((meta.len(), meta.modified().ok()?))
     };
-    list.files.iter().map(stamp).collect()
+    files.iter().map(stamp).collect()
 }
 
 /// Copies the files of a list. `gone` allows that one vanished since it was listed.
-fn copy_all(from: &Path, to: &Path, list: &List, gone: bool) -> Result<(), String> {
-    for path in &list.files {
+fn copy_all(from: &Path, to: &Path, files: &[PathBuf], gone: bool) -> Result<(), String> {
+    for path in files {
         match copy_one(&from.join(path), &to.join(path)) {
             Err(error) if gone && error.kind() == io::ErrorKind::NotFound => {}
             outcome => {
@@ -200,7 +206,7 @@ mod tests {
         assert_eq!(fs::read_to_string(root.join("src/a.py")).unwrap(), "old");
         assert!(!copy.path().join("target").exists() && copy.path().join("node_modules/dep").exists());
         assert_eq!(fs::read_link(copy.path().join("leads_out")).unwrap(), Path::new("/etc/passwd"));
-        assert_eq!(copy.readable, [root.join("node_modules")]);
+        assert!(copy.readable.contains(&root.join("node_modules")));
         assert_eq!(base.changed(&project, &copy), None);
         fs::write(copy.path().join("test_a.py"), "pass").unwrap();
         assert_eq!(base.changed(&project, &copy), Some("test_a.py".to_owned()));

@@ -1,17 +1,34 @@
-//! Which files of a project a copy holds: what git knows and what it does not ignore; without git all but
-//! what builds leave behind.
+//! Which files of a project a copy holds: what git knows and does not ignore, and what it ignores but the
+//! project imports; without git all but what builds leave behind.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Folders of installed packages: linked into a copy, never copied.
-pub const DEPENDENCIES: &[&str] = &["node_modules", ".venv", "venv"];
+use super::imports::imported;
+
+/// Folders of installed packages by name: linked into a copy, never copied.
+const DEPENDENCIES: &[&str] = &["node_modules", "__pypackages__"];
+/// What stands in the top of a Python environment, which is one whatever it is called.
+const ENVIRONMENTS: &[&str] = &["pyvenv.cfg", "conda-meta"];
 /// What builds and tools leave behind.
-const LEFTOVERS: &[&str] =
-    &[".git", "target", "__pycache__", "dist", "build", ".tox", ".mypy_cache", ".pytest_cache", ".hg", ".svn"];
+const LEFTOVERS: &[&str] = &[
+    ".git",
+    "target",
+    "__pycache__",
+    "dist",
+    "build",
+    ".tox",
+    ".nox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".hg",
+    ".svn",
+];
 /// More files than this are no project that can be copied for every candidate.
 const MOST_FILES: usize = 50_000;
 
@@ -22,20 +39,64 @@ pub struct List {
     pub files: Vec<PathBuf>,
     /// Folders of installed packages.
     pub dependencies: Vec<PathBuf>,
+    /// Files that git ignores and that could be code which a build has written.
+    pub ignored: Vec<PathBuf>,
 }
 
 /// The files of the project at `root`.
 pub fn list(root: &Path) -> Result<List, String> {
     let mut list = List::default();
-    walk(root, Path::new(""), &mut list)?;
-    if let Some(known) = git_files(root) {
+    walk(root, Path::new(""), &mut list);
+    if let Some(mut known) = git_files(root) {
+        known.retain(|path| !list.dependencies.iter().any(|folder| path.starts_with(folder)));
+        let names: HashSet<&PathBuf> = known.iter().collect();
+        list.ignored = list.files.iter().filter(|path| is_code(path) && !names.contains(path)).cloned().collect();
         list.files = known;
     }
+    if list.files.len() > MOST_FILES {
+        return Err(format!(
+            "the project {} has more than {MOST_FILES} files, too many to copy for every candidate: add what is not source to .gitignore",
+            root.display()
+        ));
+    }
     list.files.retain(|path| fs::symlink_metadata(root.join(path)).is_ok_and(|meta| !meta.is_dir()));
-    list.files.sort();
-    list.files.dedup();
-    list.dependencies.sort();
+    for paths in [&mut list.files, &mut list.dependencies, &mut list.ignored] {
+        paths.sort();
+        paths.dedup();
+    }
     Ok(list)
+}
+
+impl List {
+    /// The files of a copy: those that are known, and those that are ignored and yet imported by one of them.
+    /// What nothing imports (keys, settings, data) stays where it is.
+    pub fn wanted(&self, root: &Path) -> Vec<PathBuf> {
+        let mut files = self.files.clone();
+        if self.ignored.is_empty() {
+            return files;
+        }
+        let (mut words, mut from) = (HashSet::new(), 0);
+        // What is imported may import more.
+        while from < files.len() {
+            for path in files[from..].iter().filter(|path| is_code(path)) {
+                words.extend(fs::read_to_string(root.join(path)).iter().flat_map(|text| imported(text)));
+            }
+            from = files.len();
+            let stem = |path: &PathBuf| path.file_name()?.to_str()?.split('.').next().map(str::to_owned);
+            let is_new =
+                |path: &&PathBuf| !files.contains(path) && stem(path).is_some_and(|stem| words.contains(&stem));
+            let new: Vec<PathBuf> = self.ignored.iter().filter(is_new).cloned().collect();
+            files.extend(new);
+        }
+        files.sort();
+        files
+    }
+}
+
+/// Whether a file is source or a compiled module, by its name.
+fn is_code(path: &Path) -> bool {
+    let endings = ["py", "pyi", "so", "pyd", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "node", "go", "rs"];
+    path.extension().and_then(OsStr::to_str).is_some_and(|ending| endings.contains(&ending))
 }
 
 /// What git lists; `None` where there is no git or no repository.
@@ -43,12 +104,20 @@ fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
     if !root.join(".git").exists() {
         return None;
     }
+    // Submodules are listed only beside what is tracked.
+    let mut known = git(root, &["--cached", "--recurse-submodules"])?;
+    known.extend(git(root, &["--others", "--exclude-standard"])?);
+    Some(known)
+}
+
+fn git(root: &Path, options: &[&str]) -> Option<Vec<PathBuf>> {
     let output = Command::new("git")
         .arg("-C")
         .arg(root)
         // A repository must not be able to start programs of its own here.
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
-        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .args(["ls-files", "-z"])
+        .args(options)
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env_remove("GIT_DIR")
         .env_remove("GIT_WORK_TREE")
@@ -60,25 +129,94 @@ fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
     output.status.success().then(|| paths.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
 }
 
-fn walk(root: &Path, folder: &Path, list: &mut List) -> Result<(), String> {
-    let Ok(entries) = fs::read_dir(root.join(folder)) else { return Ok(()) };
+/// Lists what lies in a folder, until it is too much.
+fn walk(root: &Path, folder: &Path, list: &mut List) {
+    let Ok(entries) = fs::read_dir(root.join(folder)) else { return };
     for entry in entries.flatten() {
-        let (path, name) = (folder.join(entry.file_name()), entry.file_name());
+        let path = folder.join(entry.file_name());
+        let name = entry.file_name();
         let name = name.to_string_lossy();
-        // A link is not followed, also not to a folder.
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            list.files.push(path);
-        } else if DEPENDENCIES.contains(&&*name) {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        // Of the links to folders only those to installed packages are followed.
+        if is_dependency(&name, &entry.path()) {
             list.dependencies.push(path);
+        } else if !is_folder {
+            list.files.push(path);
         } else if !LEFTOVERS.contains(&&*name) {
-            walk(root, &path, list)?;
+            walk(root, &path, list);
         }
         if list.files.len() > MOST_FILES {
-            return Err(format!(
-                "the project {} has more than {MOST_FILES} files, too many to copy for every candidate",
-                root.display()
-            ));
+            return;
         }
     }
-    Ok(())
+}
+
+/// Whether a folder, or what a link leads to, holds installed packages.
+fn is_dependency(name: &str, path: &Path) -> bool {
+    (DEPENDENCIES.contains(&name) && path.is_dir()) || ENVIRONMENTS.iter().any(|file| path.join(file).exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn git_in(root: &Path, words: &[&str]) {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(root).args([
+            "-c",
+            "user.name=n",
+            "-c",
+            "user.email=e",
+            "-c",
+            "protocol.file.allow=always",
+        ]);
+        assert!(
+            command.args(words).stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap().success(),
+            "{words:?}"
+        );
+    }
+
+    fn write(root: &Path, path: &str, text: &str) {
+        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+        fs::write(root.join(path), text).unwrap();
+    }
+
+    #[test]
+    fn what_is_ignored_comes_along_only_if_it_is_imported() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, other) = (folder.path().join("project"), folder.path().join("other"));
+        for repository in [&root, &other] {
+            fs::create_dir(repository).unwrap();
+            git_in(repository, &["init", "-q"]);
+        }
+        write(&other, "inside.py", "");
+        git_in(&other, &["add", "."]);
+        git_in(&other, &["commit", "-qm", "one"]);
+        git_in(&root, &["submodule", "add", "-q", other.to_str().unwrap(), "part"]);
+        write(&root, ".gitignore", "_version.py\n*.so\n.env\nsecret.py\nvenv2\ntable.py\n");
+        write(
+            &root,
+            "src/pkg/__init__.py",
+            "from ._version import (\n    version,\n)\nfrom . import fast\nsecret = 1\n",
+        );
+        for path in ["src/pkg/_version.py", "src/pkg/fast.cpython-311-x86_64-linux-gnu.so", "src/pkg/secret.py", ".env"]
+        {
+            write(&root, path, "import table\n");
+        }
+        for path in ["src/pkg/table.py", "venv2/pyvenv.cfg", "venv2/lib/big.py", "mine/pyvenv.cfg", "mine/lib.py"] {
+            write(&root, path, "");
+        }
+        let list = list(&root).unwrap();
+        assert_eq!(list.dependencies, ["mine", "venv2"].map(PathBuf::from));
+        let wanted = [
+            ".gitignore",
+            ".gitmodules",
+            "part/inside.py",
+            "src/pkg/__init__.py",
+            "src/pkg/_version.py",
+            "src/pkg/fast.cpython-311-x86_64-linux-gnu.so",
+            "src/pkg/table.py",
+        ];
+        assert_eq!(list.wanted(&root), wanted.map(PathBuf::from));
+    }
 }

@@ -6,6 +6,7 @@
 pub mod baseline;
 pub mod cache;
 mod copy;
+mod imports;
 mod list;
 
 use std::fs;
@@ -52,7 +53,7 @@ impl Project {
     /// own.
     pub fn around(file: &Path, tests: Option<&Path>) -> Option<Self> {
         let file = fs::canonicalize(file).ok()?;
-        let (root, package) = top(&file)?;
+        let (root, package) = top(file.parent()?)?;
         let inside = |path: &Path| Some(fs::canonicalize(path).ok()?.strip_prefix(&root).ok()?.to_path_buf());
         let tests = match tests {
             Some(path) => Some(inside(path)?),
@@ -60,6 +61,11 @@ impl Project {
         };
         let relative = |path: &Path| path.strip_prefix(&root).map(Path::to_path_buf).ok();
         Some(Self { package: relative(&package)?, file: relative(&file)?, tests, root: root.clone() })
+    }
+
+    /// Root and package of the project that a folder lies in.
+    pub fn folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+        top(&fs::canonicalize(folder).ok()?)
     }
 
     /// Whether a file of this name lies beside that with the candidate, or above it in the project.
@@ -81,11 +87,11 @@ impl Project {
     }
 }
 
-/// The top folder of the project around a file, and the folder of its nearest package. Never the home folder
-/// or one above.
-fn top(file: &Path) -> Option<(PathBuf, PathBuf)> {
+/// The top folder of the project around a folder, and the folder of its nearest package. Never the home
+/// folder or one above.
+fn top(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let is_own = |folder: &Path| is_own_folder(folder, std::env::home_dir().as_deref());
-    let above: Vec<&Path> = file.ancestors().skip(1).take_while(|folder| is_own(folder)).collect();
+    let above: Vec<&Path> = folder.ancestors().take_while(|folder| is_own(folder)).collect();
     let package = above.iter().find(|folder| MARKERS.iter().any(|name| folder.join(name).is_file()));
     let repository = above.iter().find(|folder| folder.join(".git").exists());
     let root = repository.or_else(|| {

@@ -170,6 +170,7 @@ impl Session {
             output: String::new(),
             assurance: Assurance::Separate,
             mark: None,
+            interpreter: None,
         };
         let effects = self.send(Msg::Job { run, event: job::Event::Verdict { candidate, outcome: Ok(verdict) } });
         self.begin_trials();

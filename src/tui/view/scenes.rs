@@ -199,6 +199,7 @@ fn results() {
         output: "Failed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".into(),
         assurance: Assurance::Separate,
         mark: None,
+        interpreter: None,
     };
     session.send(Msg::Job { run, event: job::Event::Verdict { candidate: 1, outcome: Ok(verdict) } });
     insta::assert_snapshot!(scene(&mut session, 80, 24));

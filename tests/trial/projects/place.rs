@@ -60,7 +60,7 @@ impl Place {
 pub fn trial(language: Language, program: &str, tests: Tests) -> Trial {
     let limits = Limits { wall: Duration::from_secs(30), ..Limits::default() };
     let entry_point = Some("f".to_owned());
-    Trial { language, program: program.to_owned(), module: None, entry_point, tests, stub: None, limits }
+    Trial { language, program: program.to_owned(), file: None, entry_point, tests, stub: None, limits }
 }
 
 /// All files below a folder, with what is in them.

@@ -17,7 +17,7 @@ pub fn run(at: &Context, go: &Tool, store: &Store, trial: &Trial) -> Result<Verd
     let with_package = |text: &str| {
         if package_of(text).is_some() { text.to_owned() } else { format!("package {package}; {text}") }
     };
-    let stem = trial.module.as_deref().filter(|stem| stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+    let stem = trial.module().filter(|stem| stem.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
     let stem = stem.map(|stem| stem.trim_end_matches("_test")).filter(|stem| !stem.is_empty()).unwrap_or("candidate");
     let suite = Suite {
         file: PathBuf::from(format!("{stem}_test.go")),

@@ -75,7 +75,11 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     fs::write(reporter.path().join("report.mjs"), MODULE).map_err(failed)?;
     let reporter = reporter.path();
     let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language, limits };
-    let evidence = cache::evidence(at.projects, project, &trial.program, at.cancel, |copy| runs.once(copy))?;
+    let without = trial.with_body("throw new Error('it has no body here');");
+    let evidence =
+        cache::evidence(at.projects, project, (without.as_deref(), &trial.program), at.cancel, |copy, _| {
+            runs.once(copy)
+        })?;
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
         _ => evidence,

@@ -71,10 +71,10 @@ pub fn run(runs: &Runs, trial: &Trial) -> Result<Verdict, TrialError> {
     let mut request = Request {
         nonce: &nonce,
         style: "separate",
-        file: format!("{}.{ending}", trial.module.as_deref().unwrap_or("candidate")),
+        file: format!("{}.{ending}", trial.module().unwrap_or("candidate")),
         program: &trial.program,
         entry: trial.entry_point.as_deref(),
-        module: trial.module.as_deref(),
+        module: trial.module(),
         tests_file: name,
         tests: text,
         stub: trial.stub.as_deref(),

@@ -1,11 +1,14 @@
 //! Python: its row in the table of trials.
 
+mod environment;
 mod project;
 mod reach;
 mod single;
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use single::{Programs, Runs};
 
@@ -19,7 +22,7 @@ pub const ROW: Row = Row {
     languages: &[Language::Python],
     reach: reach::REACH,
     needs_project,
-    open: || Box::new(Python { tool: Lookup::new(&RECIPE), programs: OnceLock::new() }),
+    open: || Box::new(Python { tool: Lookup::new(&RECIPE), chosen: Mutex::default() }),
 };
 
 /// The oldest version is what the driver is written for.
@@ -38,19 +41,45 @@ const RECIPE: Recipe = Recipe {
 const QUESTION: &str = "import os, sys; print('%d %d' % sys.version_info[:2]); print(sys.executable); \
     [print(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, os.path.dirname(os.__file__))]";
 
-/// A Python and the driver compiled for it.
+/// The Pythons of this machine.
 #[derive(Debug)]
 struct Python {
+    /// That in PATH.
     tool: Lookup,
+    /// Those that were chosen, by the folder of the package; an empty path stands for code without a project.
+    chosen: Mutex<HashMap<PathBuf, Arc<Chosen>>>,
+}
+
+/// A Python and the driver compiled for it.
+#[derive(Debug)]
+struct Chosen {
+    tool: Tool,
     programs: OnceLock<Result<Programs, String>>,
 }
 
 impl Python {
+    /// The interpreter for the code of a folder: that of its project's environment, else the first in PATH.
+    fn choose(&self, folder: Option<&Path>) -> Result<Arc<Chosen>, TrialError> {
+        let project = folder.and_then(Project::folders);
+        let key = project.as_ref().map(|(_, package)| package.clone()).unwrap_or_default();
+        let mut chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = chosen.get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        let own = environment::interpreters(project.as_ref().map(|(root, package)| (&**package, &**root)));
+        let own = own.into_iter().find_map(|(path, why)| Some(Tool { why, ..RECIPE.at(&path)?.ok()? }));
+        let tool = own.map_or_else(|| self.tool.get().cloned(), Ok)?;
+        let new = Arc::new(Chosen { tool, programs: OnceLock::new() });
+        chosen.insert(key, Arc::clone(&new));
+        Ok(new)
+    }
+}
+
+impl Chosen {
     fn runs<'a>(&'a self, at: &'a Context, limits: Limits) -> Result<Runs<'a>, TrialError> {
-        let python = self.tool.get()?;
-        let programs = self.programs.get_or_init(|| Programs::compile(python)).as_ref();
+        let programs = self.programs.get_or_init(|| Programs::compile(&self.tool)).as_ref();
         let programs = programs.map_err(|sentence| TrialError::Interpreter(sentence.clone()))?;
-        Ok(Runs { at, python, programs, limits })
+        Ok(Runs { at, python: &self.tool, programs, limits })
     }
 }
 
@@ -59,23 +88,37 @@ impl TrialLanguage for Python {
         self.tool.get()
     }
 
+    fn tool_in(&self, folder: &Path) -> Result<Tool, TrialError> {
+        Ok(self.choose(Some(folder))?.tool.clone())
+    }
+
+    fn check(&self, _language: Language) -> Result<(), TrialError> {
+        self.choose(None).map(drop)
+    }
+
     fn check_tests(&self, at: &Context, _language: Language, name: &str, text: &str) -> Result<(), TrialError> {
-        single::parse(&self.runs(at, Limits::default())?, name, text)
+        single::parse(&self.choose(None)?.runs(at, Limits::default())?, name, text)
     }
 
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
-        single::run(&self.runs(at, trial.limits)?, trial)
+        let chosen = self.choose(trial.file.as_deref().and_then(Path::parent))?;
+        let verdict = single::run(&chosen.runs(at, trial.limits)?, trial)?;
+        Ok(verdict.with(chosen.tool.shown()))
     }
 
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-        project::run(at, self.tool()?, trial, project)
+        let chosen = self.choose(Some(&project.root.join(&project.package)))?;
+        let tool = &chosen.tool;
+        Ok(project::run(at, tool, trial, project)?.with(tool.shown()))
     }
 }
 
 /// Whether the tests or the program use modules of the project, or settings stand beside the tests.
 fn needs_project(sources: &Sources) -> bool {
     let Sources { project, tests_file, program, tests } = *sources;
-    has_conftest(project, tests_file)
+    // Examples have no settings of their own but what is given to them by name.
+    let settings = if tests_file == project.file { has_settings_of_examples } else { has_conftest };
+    settings(project, tests_file)
         || [(program, project.file.as_path()), (tests, tests_file)]
             .iter()
             .any(|(text, from)| imports(text).any(|name| is_of_project(project, from, name)))
@@ -84,6 +127,14 @@ fn needs_project(sources: &Sources) -> bool {
 /// Pytest's own settings in code, beside the tests or above them.
 fn has_conftest(project: &Project, tests: &Path) -> bool {
     tests.ancestors().skip(1).any(|folder| project.root.join(folder).join("conftest.py").is_file())
+}
+
+/// Names or options that a project gives to all examples.
+fn has_settings_of_examples(project: &Project, file: &Path) -> bool {
+    let names = ["conftest.py", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"];
+    let mut files = file.ancestors().skip(1).flat_map(|folder| names.map(|name| project.root.join(folder).join(name)));
+    let words = ["doctest_namespace", "doctest_optionflags"];
+    files.any(|path| fs::read_to_string(path).is_ok_and(|text| words.iter().any(|word| text.contains(word))))
 }
 
 /// The modules that lines of Python import, with the dots of relative ones.

@@ -1,17 +1,61 @@
 # Runs the tests of a project inside the sandbox: with pytest where it is installed, else with unittest.
 # Reports each test by name.
+import ast
 import json
 import os
 import sys
 
+CONTROL = "the function under test has no body here"
+
+
+def adopt(real, copy):
+    """Has every path that leads to the project lead to its copy: search paths, and the finders of packages that are
+    installed to be edited."""
+    def moved(path):
+        if type(path) is not str or not (path + os.sep).startswith(real + os.sep):
+            return path
+        inside = path[len(real) + 1:].split(os.sep)
+        above = [os.path.join(real, *inside[:n]) for n in range(1, len(inside) + 1)]
+        if any(os.path.exists(os.path.join(folder, "pyvenv.cfg")) or os.path.isdir(os.path.join(folder, "conda-meta")) for folder in above):
+            return path
+        return copy + path[len(real):]
+
+    def move_all(table):
+        for key, value in list(table.items()):
+            table[key] = [moved(path) for path in value] if isinstance(value, (list, tuple)) else moved(value)
+
+    sys.path[:] = [moved(path) for path in sys.path if path]
+    for finder in sys.meta_path:
+        cls = finder if isinstance(finder, type) else type(finder)
+        home = vars(sys.modules.get(cls.__module__) or sys)
+        tables = [home.get("MAPPING"), home.get("NAMESPACES"), getattr(finder, "_redirections", None)]
+        for table in tables:
+            if isinstance(table, dict):
+                move_all(table)
+
+
+def docstring(source, function):
+    """The docstring of a function in a module's text, and the line it begins on."""
+    body = ast.parse(source).body
+    node = None
+    for part in function.split("."):
+        nodes = [n for n in body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and n.name == part]
+        if not nodes:
+            return None, 0
+        node = nodes[-1]
+        body = node.body
+    return ast.get_docstring(node, clean=False), node.lineno
+
 
 def main():
-    leave, write, dumps = os._exit, os.write, json.dumps
+    leave, write, read, dumps = os._exit, os.write, os.read, json.dumps
     request_fd, record_fd = map(int, sys.argv[-2:])
-    with open(request_fd, "rb", closefd=False) as pipe:
-        request = json.loads(pipe.read())
-    nonce, path = request["nonce"], request["tests"]
-    tests, complaints = {}, []
+    line = b""
+    while not line.endswith(b"\n"):
+        line += read(request_fd, 1) or leave(3)
+    request = json.loads(line)
+    path, function, source = request["tests"], request["function"], request["source"]
+    tests, complaints, current, reached = {}, [], [""], set()
 
     def short(text):
         return " ".join(str(text).split())[:300]
@@ -21,8 +65,11 @@ def main():
         for name, (outcome, message) in tests.items():
             told += bool(message)
             shown.append([name, outcome, message if told <= 20 else ""])
-        line = dumps({"nonce": nonce, "tests": shown, "complaint": short(complaints[0]) if complaints else ""})
-        data = line.encode() + b"\n"
+        # Only now does this process learn the number that the report has to carry.
+        names = {"nonce": read(request_fd, 64).decode(), "tests": shown, "complaint": short(complaints[0]) if complaints else ""}
+        if request["counts"]:
+            names["reached"] = sorted(reached)
+        data = dumps(names).encode() + b"\n"
         while data:
             data = data[write(record_fd, data):]
         sys.stdout.flush()
@@ -30,6 +77,23 @@ def main():
         leave(0)
 
     class Plugin:
+        def pytest_runtest_logstart(self, nodeid, location):
+            current[0] = nodeid
+
+        def pytest_collection_modifyitems(self, items):
+            if source is None:
+                return
+            kept = [item for item in items if hasattr(item, "dtest") and is_asked(item)]
+            items[:] = kept
+            if not kept and not complaints:
+                complaints.append("no `>>>` examples of `%s` were found by pytest" % (function or path))
+
+        def pytest_runtest_makereport(self, item, call):
+            error = call.excinfo.value if call.excinfo is not None else None
+            failures = getattr(error, "failures", None) or ([error] if hasattr(error, "example") else [])
+            if failures:
+                item.user_properties.append(("example", words(failures[0])))
+
         def pytest_runtest_logreport(self, report):
             known = tests.get(report.nodeid)
             if report.failed:
@@ -37,11 +101,11 @@ def main():
                 message = short(crash.message.split("\n")[0]) if crash else short(report.longrepr)
                 if crash:
                     message += " (%s:%s)" % (os.path.basename(crash.path), crash.lineno)
-                tests[report.nodeid] = ("failed", message)
+                tests[report.nodeid] = ("failed", dict(report.user_properties).get("example", message))
             elif report.skipped:
                 outcome = "passed" if hasattr(report, "wasxfail") else "skipped"
                 tests[report.nodeid] = known or (outcome, "")
-            elif report.when == "call":
+            elif report.when == "call" and report.passed:
                 tests[report.nodeid] = known or ("passed", "")
 
         def pytest_collectreport(self, report):
@@ -51,10 +115,73 @@ def main():
                 errors = [line for line in lines if line.startswith("E  ")] or lines
                 complaints.append("%s: %s" % (report.nodeid, errors[-1].lstrip("E ")))
 
-    def with_unittest(unittest):
-        import importlib.util
+    def is_asked(item):
+        """Whether these are examples of the function under test; they are taken from the user's text."""
+        import doctest
+        name = item.dtest.name
+        if function is None:
+            return True
+        if name != function and not name.endswith("." + function):
+            return False
+        text, first = docstring(source, function)
+        item.dtest.examples = doctest.DocTestParser().get_examples(text or "", name)
+        item.dtest.lineno = first
+        return True
 
+    def words(failure):
+        example = failure.example
+        if hasattr(failure, "got"):
+            gave = "gave %s" % (short(failure.got) or "nothing")
+        else:
+            gave = "raised %s: %s" % (failure.exc_info[0].__name__, short(failure.exc_info[1]))
+        return "%s %s, expected %s" % (short(example.source), gave, short(example.want) or "nothing")
+
+    def module_of(path):
+        """Imports the module of a file by its full name."""
+        parts, folder = [os.path.splitext(os.path.basename(path))[0]], os.path.dirname(os.path.abspath(path))
+        while os.path.exists(os.path.join(folder, "__init__.py")):
+            folder, name = os.path.split(folder)
+            parts.insert(0, name)
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        __import__(name)
+        return sys.modules[name]
+
+    def with_doctest():
+        import doctest
+
+        class Runner(doctest.DocTestRunner):
+            def report_failure(self, out, test, example, got):
+                note(test, doctest.DocTestFailure(test, example, got))
+
+            def report_unexpected_exception(self, out, test, example, error):
+                note(test, doctest.UnexpectedException(test, example, error))
+
+        def note(test, failure):
+            if tests[test.name][0] == "passed":
+                tests[test.name] = ("failed", words(failure))
+
+        try:
+            module = module_of(path)
+        except BaseException as error:
+            complaints.append("%s: %s: %s" % (path, type(error).__name__, error))
+            return
+        class Item:
+            pass
+
+        for test in doctest.DocTestFinder().find(module):
+            Item.dtest = test
+            if is_asked(Item) and test.examples:
+                current[0] = test.name
+                tests[test.name] = ("passed", "")
+                Runner(verbose=False).run(test, out=lambda text: None)
+
+    def with_unittest(unittest):
         class Result(unittest.TestResult):
+            def startTest(self, test):
+                current[0] = test.id()
+
             def note(self, test, outcome, message=""):
                 if tests.get(test.id(), ("passed",))[0] == "passed":
                     tests[test.id()] = (outcome, message)
@@ -80,41 +207,51 @@ def main():
                 if error is not None:
                     self.addFailure(test, error)
 
-        parts = os.path.splitext(path)[0].split(os.sep)
-        spec = importlib.util.spec_from_file_location(parts[-1], path)
-        if os.path.exists(os.path.join(os.path.dirname(path), "__init__.py")):
-            spec = importlib.util.spec_from_file_location(".".join(parts), path)
-            __import__(".".join(parts[:-1]))
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
         try:
-            spec.loader.exec_module(module)
+            module = module_of(path)
         except BaseException as error:
             complaints.append("%s: %s: %s" % (path, type(error).__name__, error))
-            report()
+            return
         suite = unittest.defaultTestLoader.loadTestsFromModule(module)
         for name, value in list(vars(module).items()):
             if name.startswith("test") and type(value) is type(main) and value.__code__.co_argcount == 0:
                 suite.addTest(unittest.FunctionTestCase(value, description=name))
         suite.run(Result())
 
+    if request["counts"]:
+        # The body that stands in for the function's says here that it was called.
+        def called():
+            reached.add(current[0])
+            return RuntimeError(CONTROL)
+
+        module = sys.modules["_reached"] = type(sys)("_reached")
+        module.called = called
     sys.argv[:] = ["tests"]
     here = os.getcwd()
-    sys.path[:] = [here, os.path.join(here, "src")] + [p for p in sys.path if p]
+    adopt(request["root"], request["copy"])
+    sys.path[:0] = [here, os.path.join(here, "src")]
     write(record_fd, b"started\n")
     try:
         import pytest
     except ImportError:
-        import unittest
-
-        with_unittest(unittest)
+        if source is not None:
+            with_doctest()
+        else:
+            import unittest
+            with_unittest(unittest)
     else:
-        options = ["-q", "--no-header", "-p", "no:cacheprovider", "--color=no"]
+        from importlib.util import find_spec
+        # The project's own settings hold; what they add for a whole run of the developer's is taken back: other
+        # processes, measuring coverage, an end at the first failure, tracebacks (which take ten times the time).
+        options = ["-q", "--no-header", "--color=no", "--tb=line", "--maxfail=%d" % request["first"], "-p", "no:randomly", "-W", "ignore::pytest.PytestCacheWarning"]
+        options += ["-n0"] if find_spec("xdist") else []
+        options += ["--no-cov"] if find_spec("pytest_cov") else []
+        options += ["--doctest-modules"] if source is not None else []
         code = pytest.main(options + [path], plugins=[Plugin()])
         if int(code) not in (0, 1) and not complaints:
-            words = {2: "it was interrupted", 3: "it failed by itself", 4: "its options cannot be used"}
-            if int(code) in words:
-                complaints.append("pytest did not run the tests: " + words[int(code)])
+            words_of = {2: "it was interrupted", 3: "it failed by itself", 4: "its options cannot be used"}
+            if int(code) in words_of:
+                complaints.append("pytest did not run the tests: " + words_of[int(code)])
     report()
 
 

@@ -107,7 +107,7 @@ pub struct Runs<'a> {
 
 /// Runs a trial: tests and code in two processes, or in one where the tests leave no choice.
 pub fn run(runs: &Runs, trial: &Trial) -> Result<Verdict, TrialError> {
-    let module = trial.module.as_deref().unwrap_or_default();
+    let module = trial.module().unwrap_or_default();
     let entry = trial.entry_point.as_deref().unwrap_or_default();
     let (style, name, text) = match &trial.tests {
         Tests::Doctest { source } => (Style::Doctest, "the docstrings", source),

@@ -39,7 +39,7 @@ pub fn run(at: &Context, rustc: &Tool, trial: &Trial) -> Result<Verdict, TrialEr
     if wanted.is_empty() {
         return Ok(Verdict::not_run(&format!("no tests found in {name}")));
     }
-    let stem = trial.module.as_deref().filter(|stem| is_identifier(stem)).unwrap_or("candidate");
+    let stem = trial.module().filter(|stem| is_identifier(stem)).unwrap_or("candidate");
     let (main, other) = (format!("{stem}.rs"), format!("{}.rs", tests_stem(name, stem)));
     let place = folder.path();
     fs::write(place.join(&main), root_of(&trial.program, &secret, &other, stem)).map_err(failed)?;

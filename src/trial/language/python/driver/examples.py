@@ -28,6 +28,8 @@ def find_examples(text):
             want.append(lines[at][len(indent):] if lines[at].startswith(indent) else lines[at].lstrip(" "))
             at += 1
         code = "\n".join(source) + "\n"
+        if all(not line.strip() or line.lstrip().startswith("#") for line in source):
+            continue
         options = set()
         for line in source:
             mark = line.partition("# doctest:")[2] or line.partition("#doctest:")[2]

@@ -1,0 +1,128 @@
+//! Which Python a project is worked on with: that of an environment, before the one in PATH.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders inside of which tools keep the environments of all projects, below the home folder; the number is
+/// how deep an environment lies in it.
+const STORES: &[(&str, usize, &str)] = &[
+    (".cache/pypoetry/virtualenvs", 1, "poetry's environment of the project"),
+    ("Library/Caches/pypoetry/virtualenvs", 1, "poetry's environment of the project"),
+    (".local/share/virtualenvs", 1, "pipenv's environment of the project"),
+    (".virtualenvs", 1, "the environment of the project in ~/.virtualenvs"),
+    (".local/share/hatch/env/virtual", 3, "hatch's environment of the project"),
+];
+
+/// Interpreters that may be meant for the code of a project, best first, each with what it is called. The
+/// project is given by its package's folder and its root.
+pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut add = |folder: &Path, what: &str| {
+        let program = folder.join("bin/python");
+        if program.is_file() {
+            found.push((program, what.to_owned()));
+        }
+    };
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = variable("VIRTUAL_ENV") {
+        add(&folder, "the activated environment");
+    }
+    // The base of conda is active wherever conda is installed.
+    if let Some(folder) = variable("CONDA_PREFIX").filter(|_| variable("CONDA_DEFAULT_ENV") != Some("base".into())) {
+        add(&folder, "the activated environment");
+    }
+    let Some((package, root)) = project else { return found };
+    for folder in package.ancestors().take_while(|folder| folder.starts_with(root)) {
+        if let Some(name) = variable("UV_PROJECT_ENVIRONMENT") {
+            add(&folder.join(name), "uv's environment of the project");
+        }
+        environments(folder).iter().for_each(|folder| add(folder, "the project's environment"));
+        for tool in [".tox", ".nox"] {
+            let what = format!("the project's environment in {tool}");
+            environments(&folder.join(tool)).iter().rev().for_each(|folder| add(folder, &what));
+        }
+    }
+    if let Some(home) = env::home_dir() {
+        for (store, depth, what) in STORES {
+            let mut folders = vec![home.join(store)];
+            for _ in 0..*depth {
+                folders = folders.iter().flat_map(|folder| inside(folder)).collect();
+            }
+            folders.iter().filter(|folder| belongs_to(folder, root)).for_each(|folder| add(folder, what));
+        }
+    }
+    if let Some(program) = fs::read_to_string(root.join(".pdm-python")).ok().map(|text| PathBuf::from(text.trim())) {
+        if program.is_absolute() && program.is_file() {
+            found.push((program, "the interpreter that pdm chose".to_owned()));
+        }
+    }
+    found
+}
+
+/// The environments in a folder; those with the usual names first.
+fn environments(folder: &Path) -> Vec<PathBuf> {
+    let is_one = |folder: &PathBuf| folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
+    let mut found: Vec<PathBuf> = inside(folder).into_iter().filter(is_one).collect();
+    let usual = [".venv", "venv", "env", ".env"];
+    let rank = |path: &PathBuf| usual.iter().position(|name| path.file_name() == Some(OsStr::new(name)));
+    found.sort_by_key(|path| (rank(path).unwrap_or(usual.len()), path.clone()));
+    found
+}
+
+fn inside(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+/// Whether an environment that lies elsewhere says that it is this project's: by a file of the tool, or
+/// because the project is installed in it to be worked on.
+fn belongs_to(environment: &Path, root: &Path) -> bool {
+    let names = |text: String| text.lines().any(|line| Path::new(line.trim()).starts_with(root));
+    let read = |path: PathBuf| {
+        fs::metadata(&path).is_ok_and(|meta| meta.len() < 1 << 16).then(|| fs::read_to_string(&path).ok())
+    };
+    if read(environment.join(".project")).flatten().is_some_and(names) {
+        return true;
+    }
+    let packages = inside(&environment.join("lib")).into_iter().map(|folder| folder.join("site-packages"));
+    let mut links =
+        packages.flat_map(|folder| inside(&folder)).filter(|path| path.extension() == Some(OsStr::new("pth")));
+    links.any(|path| read(path).flatten().is_some_and(names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_environment_with_a_usual_name_comes_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["tools", ".venv", "pkg/env"] {
+            fs::create_dir_all(root.join(name).join("bin")).unwrap();
+            fs::write(root.join(name).join("pyvenv.cfg"), "").unwrap();
+            fs::write(root.join(name).join("bin/python"), "").unwrap();
+        }
+        fs::create_dir_all(root.join("data/bin")).unwrap();
+        fs::write(root.join("data/bin/python"), "").unwrap();
+        let found = interpreters(Some((&root.join("pkg"), root)));
+        let own: Vec<&Path> = found.iter().filter_map(|(path, _)| path.strip_prefix(root).ok()).collect();
+        assert_eq!(own, ["pkg/env/bin/python", ".venv/bin/python", "tools/bin/python"].map(Path::new));
+    }
+
+    #[test]
+    fn an_environment_elsewhere_belongs_to_the_project_that_is_installed_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let packages = folder.path().join("lib/python3.12/site-packages");
+        fs::create_dir_all(&packages).unwrap();
+        let root = Path::new("/home/someone/project");
+        assert!(!belongs_to(folder.path(), root));
+        fs::write(packages.join("other.pth"), "/home/someone/project2/src\n").unwrap();
+        assert!(!belongs_to(folder.path(), root));
+        fs::write(packages.join("project.pth"), "/home/someone/project/src\n").unwrap();
+        assert!(belongs_to(folder.path(), root));
+        fs::write(folder.path().join(".project"), "/home/someone/third\n").unwrap();
+        assert!(belongs_to(folder.path(), Path::new("/home/someone/third")));
+    }
+}
