@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// How long a program may take to be ready.
 const START_UP: Duration = Duration::from_secs(30);
 /// More is no report: nothing after it is read.
-const LONGEST_REPORT: usize = 1 << 16;
+const LONGEST_REPORT: usize = 16 << 20;
 /// How long a program may compete for cores before it runs at idle priority: most are over by then.
 const BUSY: Duration = Duration::from_millis(400);
 

@@ -6,6 +6,8 @@
 //! code printed counts for nothing. Where tests and code are two processes the report is that of the first,
 //! which never held the code; the second must not have hit a limit or broken off.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::Serialize;
 
 use super::error::TrialError;
@@ -302,7 +304,8 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
     if let Some(complaint) = &evidence.complaint {
         return (Status::Error, complaint.clone());
     }
-    let counted: Vec<&TestEnd> = tests.iter().filter(|test| !evidence.flaky.contains(&test.name)).collect();
+    let flaky: HashSet<&String> = evidence.flaky.iter().collect();
+    let counted: Vec<&TestEnd> = tests.iter().filter(|test| !flaky.contains(&test.name)).collect();
     let with = |outcome: Outcome| counted.iter().filter(move |test| test.outcome == outcome);
     if let Some(TestEnd { name, why, .. }) = with(Outcome::Failed).next() {
         return (Status::Failed, if why.is_empty() { format!("{name} failed") } else { format!("{name}: {why}") });
@@ -320,8 +323,9 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
     if !is_whole {
         return early("the tests were");
     }
+    let ended: HashMap<&String, Outcome> = counted.iter().map(|test| (&test.name, test.outcome)).collect();
     for name in &evidence.wanted {
-        match counted.iter().find(|test| test.name == *name).map(|test| test.outcome) {
+        match ended.get(name) {
             None => return (Status::Failed, format!("{name} was not run: it is there without the candidate")),
             Some(Outcome::Passed) => {}
             Some(_) => return (Status::Failed, format!("{name} was skipped, and it has to run")),

@@ -1,5 +1,7 @@
 //! What tests do without a candidate: what one is held against. Pure.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::trial::evidence::{Outcome, TestEnd};
 use crate::trial::judge::record::Names;
 
@@ -13,23 +15,26 @@ pub struct Baseline {
     /// Those that fail without ever calling the function under test.
     pub broken: Vec<String>,
     /// Those that call it, as far as that was seen.
-    pub reached: Vec<String>,
+    pub reached: HashSet<String>,
 }
 
 impl Baseline {
     /// From two runs on the unchanged project. Of a run that came to no end nothing is known.
     pub fn of(first: Option<&[TestEnd]>, second: Option<&[TestEnd]>) -> Self {
         let (Some(first), Some(second)) = (first, second) else { return Self::default() };
-        let outcome = |tests: &[TestEnd], name: &str| tests.iter().find(|t| t.name == name).map(|t| t.outcome);
+        let outcomes = |tests: &[TestEnd]| -> HashMap<String, Outcome> {
+            tests.iter().map(|test| (test.name.clone(), test.outcome)).collect()
+        };
+        let (before, after) = (outcomes(first), outcomes(second));
         let mut baseline = Self::default();
         for test in first {
-            if outcome(second, &test.name) != Some(test.outcome) {
+            if after.get(&test.name) != Some(&test.outcome) {
                 baseline.flaky.push(test.name.clone());
             } else if test.outcome != Outcome::Skipped {
                 baseline.wanted.push(test.name.clone());
             }
         }
-        let new = second.iter().filter(|test| outcome(first, &test.name).is_none());
+        let new = second.iter().filter(|test| !before.contains_key(&test.name));
         baseline.flaky.extend(new.map(|test| test.name.clone()));
         baseline
     }
@@ -42,9 +47,10 @@ impl Baseline {
         let baseline = Self::of(Some(&first.tests), Some(&second.tests));
         // Where calls are counted, and none was made while the tests were loaded.
         let counts = first.reached.as_ref().is_some_and(|reached| !reached.iter().any(String::is_empty));
-        let reached = first.reached.clone().unwrap_or_default();
-        let failed = |name: &String| first.tests.iter().any(|t| t.name == *name && t.outcome == Outcome::Failed);
-        let is_broken = |name: &String| counts && failed(name) && !reached.contains(name);
+        let reached: HashSet<String> = first.reached.iter().flatten().cloned().collect();
+        let failed = first.tests.iter().filter(|test| test.outcome == Outcome::Failed);
+        let failed: HashSet<&String> = failed.map(|test| &test.name).collect();
+        let is_broken = |name: &String| counts && failed.contains(name) && !reached.contains(name);
         let (broken, wanted) = baseline.wanted.iter().cloned().partition(is_broken);
         Self { wanted, broken, reached, ..baseline }
     }
