@@ -29,8 +29,8 @@ pub fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct TestArgs {
-    /// A tests file, auto for the >>> examples of the docstring, or none [default: the examples, if there are
-    /// any]
+    /// A tests file, auto for the >>> examples of the docstring, or none [default: the examples and the tests
+    /// file of the function, as far as they are found]
     #[arg(long, value_name = "FILE|auto|none")]
     pub tests: Option<String>,
 }

@@ -53,7 +53,7 @@ impl Text {
 /// Which tests were asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TestsChoice {
-    /// The examples in the docstring, if there are any.
+    /// The examples in the docstring and the tests file that is found, if there are any.
     #[default]
     IfAny,
     /// The examples in the docstring; an error if there are none.
@@ -239,7 +239,9 @@ fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<T
     let doctest = doctest.map(|t| Tests::of_examples(t.language, t.path.as_deref(), &t.text));
     match choice {
         TestsChoice::None => Ok((None, String::new())),
-        TestsChoice::IfAny => Ok(doctest.map_or((None, String::new()), |tests| (Some(tests), "doctest".to_owned()))),
+        TestsChoice::IfAny => {
+            Ok(target.and_then(Tests::usual).map_or((None, String::new()), |(tests, label)| (Some(tests), label)))
+        }
         TestsChoice::Auto => match (doctest, target) {
             (Some(tests), _) => Ok((Some(tests), "doctest".to_owned())),
             (None, Some(t)) if t.language != Language::Python => Err(JobError::NoTests(format!(

@@ -30,6 +30,8 @@ pub enum Tests {
     },
     /// A tests file that runs in a copy of its project, with the candidate in its place.
     Project(Project),
+    /// Tests of several kinds, run one after the other until one does not pass.
+    Several(Vec<Tests>),
     /// A command of the user's: exit code 0 is a pass.
     Command {
         /// The command.
@@ -90,23 +92,32 @@ impl Trial {
         self.entry_point.as_deref()?.rsplit(['.', ':']).next()
     }
 
-    /// What the program uses that nobody asked for.
-    pub(super) fn reach(&self) -> Vec<Reach> {
+    /// The user's own text as far as the tests know it, and theirs.
+    fn texts(&self) -> (String, String) {
         let read = |project: &Project, file: &Path| {
             let bytes = files::read(&project.root.join(file), files::TEXT).unwrap_or_default();
             String::from_utf8_lossy(&bytes).into_owned()
         };
-        let (own, tests) = match &self.tests {
+        match &self.tests {
             Tests::Doctest { source } => (source.clone(), String::new()),
             Tests::Source { text, .. } => (String::new(), text.clone()),
             Tests::Project(project) => {
                 let tests = project.tests.as_deref().map(|tests| read(project, tests));
                 (read(project, &project.file), tests.unwrap_or_default())
             }
+            Tests::Several(all) => {
+                let each = all.iter().map(|tests| Self { tests: tests.clone(), ..self.clone() }.texts());
+                each.reduce(|one, other| (one.0, one.1 + &other.1)).unwrap_or_default()
+            }
             Tests::Command { project, .. } => {
                 (project.as_ref().map(|project| read(project, &project.file)).unwrap_or_default(), String::new())
             }
-        };
+        }
+    }
+
+    /// What the program uses that nobody asked for.
+    pub(super) fn reach(&self) -> Vec<Reach> {
+        let (own, tests) = self.texts();
         let own = self.stub.clone().unwrap_or(own);
         // Of a file that is tested as it is, the function that is named is the candidate.
         let own = if own == self.program { self.without_function().unwrap_or_default() } else { own };

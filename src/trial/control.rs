@@ -61,7 +61,7 @@ impl Controls {
                     return Ok(verdict);
                 }
                 // Tests of a project may take long, and notice one body as they do the other.
-                if unnoticed.is_empty() && matches!(trial.tests, Tests::Project(_)) {
+                if unnoticed.is_empty() && trial.tests.are_in_project() {
                     break;
                 }
             }

@@ -26,8 +26,11 @@ use language::command::{self, Toolbox, split};
 use language::{Context, Sources, TrialLanguage};
 pub use project::Project;
 use project::cache::Projects;
+use project::find::Found;
 pub use verdict::{Assurance, Status, Verdict};
 
+use crate::code::Target;
+use crate::files;
 use crate::language::Language;
 use crate::sandbox::Sandbox;
 pub use crate::sandbox::{Layer, Limits, Protection, Tier};
@@ -55,6 +58,35 @@ impl Tests {
             language::needs_project(language, &sources).then_some(project)
         });
         project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
+    }
+
+    /// What tests a function where nobody says it: its examples, and the tests file that is found for it; and
+    /// what to call them, with the reason.
+    pub fn usual(target: &Target) -> Option<(Self, String)> {
+        let path = target.path.as_deref();
+        let examples = target.has_doctests().then(|| Self::of_examples(target.language, path, &target.text));
+        let examples = examples.map(|tests| (tests, "doctest".to_owned()));
+        let file = path.and_then(|path| {
+            let Found { path: tests, why } = language::find_tests(target.language, path, &target.name)?;
+            let text = files::text(&tests, files::TEXT).ok()?;
+            let name = tests.file_name()?.to_string_lossy().into_owned();
+            let tests = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
+            Some((tests, format!("{name} ({why})")))
+        });
+        let mut found: Vec<(Self, String)> = examples.into_iter().chain(file).collect();
+        if found.len() < 2 {
+            return found.pop();
+        }
+        let (tests, names): (Vec<Self>, Vec<String>) = found.into_iter().unzip();
+        Some((Self::Several(tests), names.join(" + ")))
+    }
+
+    /// Whether some of them run in a copy of the project.
+    pub fn are_in_project(&self) -> bool {
+        match self {
+            Tests::Several(all) => all.iter().any(Self::are_in_project),
+            tests => matches!(tests, Tests::Project(_)),
+        }
     }
 
     /// A command as the user wrote it, for a file or, where there is none, a file of this language.
@@ -147,12 +179,20 @@ impl Runner {
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
         let language = self.language(trial.language);
-        let run = |trial: &Trial| match &trial.tests {
+        let run_one = |trial: &Trial| match &trial.tests {
             Tests::Command { command, project } => {
                 command::run(&at, &self.toolbox(trial), command, trial, project.as_ref())
             }
             Tests::Project(project) => language.run_in_project(&at, trial, project),
             Tests::Doctest { .. } | Tests::Source { .. } => language.run_alone(&at, trial),
+            Tests::Several(_) => Ok(Verdict::not_run("tests of several kinds hold others")),
+        };
+        let run = |trial: &Trial| match &trial.tests {
+            Tests::Several(all) => {
+                let each = all.iter().map(|tests| run_one(&Trial { tests: tests.clone(), ..trial.clone() }));
+                Verdict::of_all(each)
+            }
+            _ => run_one(trial),
         };
         let verdict = run(trial)?.marked(trial.reach());
         self.controls.hold(trial, verdict, || at.is_cancelled(), run)
@@ -175,6 +215,7 @@ impl Runner {
             Tests::Doctest { .. } => self.check_language(language),
             // What it needs is the command's own business.
             Tests::Command { .. } => Ok(()),
+            Tests::Several(all) => all.iter().try_for_each(|tests| self.check(language, tests)),
         }
     }
 

@@ -138,6 +138,28 @@ impl Verdict {
         Self { status, message, mark: Some(mark), ..self }
     }
 
+    /// Of tests of several kinds: the first that is no pass, unless there was just nothing to run; else what
+    /// all of them say.
+    pub fn of_all(each: impl Iterator<Item = Result<Self, TrialError>>) -> Result<Self, TrialError> {
+        let mut all: Option<Self> = None;
+        for verdict in each {
+            let verdict = verdict?;
+            all = Some(match all {
+                _ if !matches!(verdict.status, Status::Passed | Status::NotRun) => return Ok(verdict),
+                Some(known) if verdict.status == Status::NotRun => known,
+                Some(known) if known.has_passed() => Self {
+                    message: format!("{}, {}", known.message, verdict.message),
+                    duration_ms: known.duration_ms + verdict.duration_ms,
+                    output: known.output + &verdict.output,
+                    assurance: if known.assurance == Assurance::Shared { Assurance::Shared } else { verdict.assurance },
+                    ..verdict
+                },
+                _ => verdict,
+            });
+        }
+        Ok(all.unwrap_or_else(|| Self::not_run("there are no tests")))
+    }
+
     /// The same, with the interpreter that ran the tests. A message about a missing package names it.
     #[must_use]
     pub fn with(mut self, interpreter: String) -> Self {
@@ -516,6 +538,27 @@ mod tests {
         assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, "the code changed test_a.py"));
         let failed = Evidence::of(run(Ended::Exited(1), ""), Report::ExitCode(String::new()));
         assert_eq!(decided(&failed).status, Status::Killed);
+    }
+
+    #[test]
+    fn tests_of_several_kinds_have_to_pass_each() {
+        let verdict = |status, message: &str, assurance| Verdict { status, assurance, ..Verdict::not_run(message) };
+        let (separate, shared) = (Assurance::Separate, Assurance::Shared);
+        let two = verdict(Status::Passed, "2 checks", separate);
+        let five = verdict(Status::Passed, "5 tests", shared);
+        let none = verdict(Status::NotRun, "no tests were run", shared);
+        let failed = verdict(Status::Failed, "no", shared);
+        let of = |each: &[&Verdict]| {
+            let all = Verdict::of_all(each.iter().map(|&verdict| Ok(verdict.clone()))).unwrap();
+            (all.status, all.message, all.assurance)
+        };
+        let both = (Status::Passed, "2 checks, 5 tests".to_owned(), shared);
+        assert_eq!(of(&[&two, &five]), both);
+        assert_eq!(of(&[&none, &two, &five, &none]), both);
+        assert_eq!(of(&[&two, &failed, &five]).0, Status::Failed);
+        assert_eq!(of(&[&failed, &two]).0, Status::Failed);
+        assert_eq!(of(&[&none, &none]).0, Status::NotRun);
+        assert_eq!(of(&[]).0, Status::NotRun);
     }
 
     #[test]

@@ -8,8 +8,11 @@ mod python;
 mod row;
 mod rust;
 
+use std::path::Path;
+
 pub use row::{Context, Sources, TrialLanguage};
 
+use super::project::find::{Found, find};
 use super::reach::Table;
 use crate::language::Language;
 use row::Row;
@@ -29,6 +32,11 @@ pub fn place(language: Language) -> usize {
 /// See [`Row::reach`].
 pub fn reach(language: Language) -> Table {
     ROWS[place(language)].reach
+}
+
+/// See [`find`].
+pub fn find_tests(language: Language, file: &Path, function: &str) -> Option<Found> {
+    find(language, ROWS[place(language)].tests, file, function)
 }
 
 /// See [`Row::needs_project`].

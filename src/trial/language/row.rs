@@ -12,6 +12,7 @@ pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
 pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
 pub use crate::trial::judge::{driver, nonce};
+pub use crate::trial::project::find::Marks;
 pub use crate::trial::project::{Base, Copy, Project};
 use crate::trial::reach::Table;
 pub use crate::trial::tool::{Lookup, Recipe, Tool};
@@ -27,6 +28,8 @@ pub struct Row {
     /// Whether tests need more of their project than the candidate. Those that do not run alone with it,
     /// which is quicker and better guarded.
     pub needs_project: fn(&Sources) -> bool,
+    /// How its tests files are known.
+    pub tests: Marks,
     /// Makes what runs it.
     pub open: fn() -> Box<dyn TrialLanguage>,
 }

@@ -6,6 +6,7 @@
 pub mod baseline;
 pub mod cache;
 mod copy;
+pub mod find;
 mod imports;
 mod list;
 

@@ -13,7 +13,7 @@ use store::Store;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Lookup, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: Row = Row {
@@ -21,6 +21,7 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     // Tests in a module are compiled with it.
     needs_project: |sources| sources.project.has_above("go.mod"),
+    tests: Marks { about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()), inside: &[] },
     open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),
 };
 

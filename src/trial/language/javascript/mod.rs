@@ -15,13 +15,14 @@ use single::Runs;
 use crate::language::Language;
 use crate::sandbox::Limits;
 use crate::trial::language::row::{
-    Context, Lookup, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Lookup, Marks, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: Row = Row {
     languages: &[Language::JavaScript, Language::TypeScript],
     reach: reach::REACH,
     needs_project,
+    tests: Marks { about, inside: &[] },
     open: || Box::new(JavaScript(Lookup::new(&RECIPE))),
 };
 
@@ -37,6 +38,17 @@ const RECIPE: Recipe = Recipe {
         Some((program, library.into_iter().filter(|library| library.is_dir()).collect()))
     },
 };
+
+/// The file that a tests file is about, as the runners know them: by a part of its name, or by its folder.
+fn about(path: &Path) -> Option<String> {
+    let name = path.file_stem()?.to_str()?;
+    let stem = [".test", ".spec", "_test", "-test", ".tests"].iter().find_map(|end| name.strip_suffix(end));
+    let stem = stem.or_else(|| ["test-", "test_"].iter().find_map(|start| name.strip_prefix(start)));
+    let folders = ["__tests__", "test", "tests", "spec"];
+    let in_folder = || path.parent().is_some_and(|p| p.iter().any(|part| folders.iter().any(|name| part == *name)));
+    let is_one = || in_folder() || ["test", "tests"].contains(&name);
+    stem.or_else(|| is_one().then_some(name)).map(str::to_owned)
+}
 
 /// A node.
 #[derive(Debug)]

@@ -15,13 +15,14 @@ use single::{Programs, Runs};
 use crate::language::Language;
 use crate::sandbox::Limits;
 use crate::trial::language::row::{
-    Context, Lookup, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Lookup, Marks, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: Row = Row {
     languages: &[Language::Python],
     reach: reach::REACH,
     needs_project,
+    tests: Marks { about, inside: &[] },
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), chosen: Mutex::default() }),
 };
 
@@ -127,6 +128,13 @@ fn needs_project(sources: &Sources) -> bool {
 /// Pytest's own settings in code, beside the tests or above them.
 fn has_conftest(project: &Project, tests: &Path) -> bool {
     tests.ancestors().skip(1).any(|folder| project.root.join(folder).join("conftest.py").is_file())
+}
+
+/// The file that a tests file is about, as both pytest and unittest know them.
+fn about(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?.to_str()?;
+    let about = stem.strip_prefix("test_").or_else(|| stem.strip_suffix("_test"));
+    about.or_else(|| ["test", "tests"].contains(&stem).then_some("")).map(str::to_owned)
 }
 
 /// Names or options that a project gives to all examples.

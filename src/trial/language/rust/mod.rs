@@ -16,9 +16,11 @@ mod workshop;
 
 use workshop::Workshops;
 
+use std::path::Path;
+
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Lookup, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: Row = Row {
@@ -26,8 +28,15 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     // Tests in a crate are compiled with it.
     needs_project: |sources| sources.project.has_above("Cargo.toml"),
+    tests: Marks { about, inside: &["#[cfg(test)]", "#[test]"] },
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
 };
+
+/// The file that a file of integration tests may be about.
+fn about(path: &Path) -> Option<String> {
+    let is_one = path.parent()?.file_name()? == "tests";
+    is_one.then(|| path.file_stem()?.to_str().map(|stem| stem.trim_start_matches("test_").to_owned()))?
+}
 
 const RECIPE: Recipe = Recipe {
     language: "Rust",
