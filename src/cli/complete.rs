@@ -17,7 +17,7 @@ use crate::code::{Target, TargetSpec};
 use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
 use crate::source::{self, Prompt, Request, Source};
-use crate::untrusted::{clean, framed};
+use crate::untrusted::{clean, clean_line, framed};
 
 /// Arguments of `complete`.
 #[derive(Debug, clap::Args)]
@@ -155,6 +155,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         print_json(&report.json())?;
     } else {
         say(&report.table(runner.as_ref().map(|r| r.protection().summary.as_str())));
+        say(&about_tests(&job, args));
         if let Some(c) = report.picked {
             let code = job.function(&report.candidates[c].text);
             // A file gets it exactly; a terminal must not be steered by it.
@@ -177,6 +178,20 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         _ => {}
     }
     Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })
+}
+
+/// Which tests ran, where the user did not name them; or that there were none.
+fn about_tests(job: &Job, args: &Args) -> String {
+    let is_asked = args.tests.tests.is_some() || args.test_command.is_some();
+    match job.target() {
+        Some(_) if is_asked => String::new(),
+        Some(target) if job.tests.is_none() => format!(
+            "no tests were found for {}: the candidates are ranked, not tested (give --tests FILE)\n",
+            clean_line(&target.name, 80)
+        ),
+        Some(_) => format!("tests: {}\n", clean_line(&job.tests_label, 200)),
+        None => String::new(),
+    }
 }
 
 fn job(args: &Args) -> Result<Job, Failure> {

@@ -10,7 +10,7 @@ use super::args::ConsentArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json};
 use super::session::{Session, check_tests, consent, on_signal};
-use crate::code::{Place, TargetSpec};
+use crate::code::{Place, Target, TargetSpec};
 use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
@@ -25,6 +25,7 @@ assert lines, check(candidate), test_ functions, unittest classes and doctests a
 
 EXAMPLES
   bass-tui test stats.py --tests test_stats.py
+  bass-tui test stats.py:rolling_max                       its examples, and the tests file that is found
   bass-tui test stats.py --tests auto                      the >>> examples of its docstrings
   bass-tui test stats.py:rolling_max --tests check.py --timeout 2s --json
   bass-tui test src/stats.rs:mean --tests src/stats.rs     the tests inside of a crate's own file
@@ -37,8 +38,9 @@ pub struct Args {
         help = "The program under test: FILE, or FILE:FUNCTION to name what check(candidate) gets (else the last function)"
     )]
     candidate: String,
-    /// A tests file, or auto for the >>> examples of the docstrings
-    #[arg(long, value_name = "FILE|auto", help_heading = "Tests", required_unless_present = "test_command")]
+    /// A tests file, or auto for the >>> examples of the docstrings [default: the examples and the tests file
+    /// of the function, as far as they are found]
+    #[arg(long, value_name = "FILE|auto", help_heading = "Tests")]
     tests: Option<String>,
     /// Command that tests the candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are
     /// filled in
@@ -84,10 +86,24 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
     };
     let names_function = matches!(spec.place, Place::Function(_));
-    let tests = match (&args.test_command, args.tests.as_deref().unwrap_or("none")) {
+    let mut label = None;
+    let tests = match (&args.test_command, args.tests.as_deref().unwrap_or_default()) {
         (Some(command), _) => {
             let named = functions.iter().find(|f| Some(&f.name) == entry_point.as_ref());
             Tests::of_command(command, language, Some(&spec.path), named.map(|f| f.line)).map_err(Failure::input)?
+        }
+        (None, "") => {
+            let name = entry_point.clone().unwrap_or_default();
+            let spec = TargetSpec { path: spec.path.clone(), place: Place::Function(name.clone()) };
+            let target = Target::read(&spec).map_err(Failure::input)?;
+            let (tests, what) = Tests::usual(&target, Tests::found(&target)).ok_or_else(|| {
+                Failure::input(format!(
+                    "no tests were found for {name} of {}: it has no examples, and no tests file calls it or is named after its file; give --tests FILE",
+                    spec.path.display()
+                ))
+            })?;
+            label = Some(what);
+            tests
         }
         (None, "none") => {
             return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto"));
@@ -114,7 +130,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
     let limits = session.settings.limits;
     // Only a function that is named is what is tested; else it is the whole file.
-    let in_project = language == Language::Rust || matches!(tests, Tests::Project(_));
+    let in_project = language == Language::Rust || tests.are_in_project();
     let stub = (in_project && names_function).then(|| program.clone());
     let file = Some(spec.path.clone());
     let trial = Trial { language, program, file, entry_point, tests, stub, limits };
@@ -123,9 +139,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     on_signal(move || interrupted.store(true, Ordering::Relaxed));
     let verdict = runner.run(&trial, &cancel).map_err(Failure::internal)?;
     if args.json {
-        print_json(&json(&verdict, runner.protection()))?;
+        print_json(&json(&verdict, label.as_deref(), runner.protection()))?;
     } else {
-        print(&text(&verdict, runner.protection()))?;
+        print(&text(&verdict, label.as_deref(), runner.protection()))?;
     }
     Ok(match verdict.status {
         _ if cancel.load(Ordering::Relaxed) => INTERRUPTED,
@@ -152,20 +168,25 @@ fn read(what: &str, path: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|e| problem(format!("is not UTF-8 text: {}", e.utf8_error())))
 }
 
-/// The verdict object of the contract, with the protection that was active.
-fn json(verdict: &Verdict, protection: &Protection) -> String {
+/// The verdict object of the contract, with the tests that were found and the protection that was active.
+fn json(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> String {
     #[derive(Serialize)]
     struct Json<'a> {
         #[serde(flatten)]
         verdict: &'a Verdict,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tests: Option<&'a str>,
         protection: &'a Protection,
     }
-    serde_json::to_string(&Json { verdict, protection }).unwrap_or_default()
+    serde_json::to_string(&Json { verdict, tests, protection }).unwrap_or_default()
 }
 
-fn text(verdict: &Verdict, protection: &Protection) -> String {
+fn text(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> String {
     let (status, message) = (verdict.status.word(), framed(&verdict.words()));
     let mut out = format!("{status}: {message} ({} ms; {})\n", verdict.duration_ms, protection.summary);
+    if let Some(tests) = tests {
+        out += &format!("    tests: {}\n", framed(tests));
+    }
     if let Some(interpreter) = &verdict.interpreter {
         out += &format!("    with {}\n", framed(interpreter));
     }

@@ -28,6 +28,8 @@ pub struct Job {
     pub tests_label: String,
     /// Which tests were asked for.
     choice: TestsChoice,
+    /// The tests file that was found where none was asked for, and what it is called.
+    found: Option<(Tests, String)>,
 }
 
 /// What candidates continue.
@@ -117,8 +119,9 @@ impl Job {
     }
 
     fn new(text: Text, choice: &TestsChoice) -> Result<Self, JobError> {
-        let (tests, tests_label) = find_tests(text.target(), choice)?;
-        Ok(Self { text, tests, tests_label, choice: choice.clone() })
+        let found = text.target().filter(|_| *choice == TestsChoice::IfAny).and_then(Tests::found);
+        let (tests, tests_label) = find_tests(text.target(), choice, found.clone())?;
+        Ok(Self { text, tests, tests_label, choice: choice.clone(), found })
     }
 
     /// The job with [`Job::editable`] changed to `text`: the function, its language and its examples are
@@ -135,7 +138,10 @@ impl Job {
         };
         let mut job = Self { text: new, ..self.clone() };
         if matches!(job.choice, TestsChoice::IfAny | TestsChoice::Auto) {
-            (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny)?;
+            // Of another function it may not be a test.
+            let is_same = |target: &&Target| self.target().is_some_and(|old| old.name == target.name);
+            job.found = self.found.clone().filter(|_| job.target().filter(is_same).is_some());
+            (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny, job.found.clone())?;
         } else if let Some(Tests::Command { command, .. }) = &mut job.tests {
             command.line = job.text.target().map(first_line);
         }
@@ -234,13 +240,18 @@ fn first_line(target: &Target) -> usize {
     1 + target.text.bytes().take(target.function.start).filter(|&byte| byte == b'\n').count()
 }
 
-fn find_tests(target: Option<&Target>, choice: &TestsChoice) -> Result<(Option<Tests>, String), JobError> {
+fn find_tests(
+    target: Option<&Target>,
+    choice: &TestsChoice,
+    found: Option<(Tests, String)>,
+) -> Result<(Option<Tests>, String), JobError> {
     let doctest = target.filter(|t| t.has_doctests());
     let doctest = doctest.map(|t| Tests::of_examples(t.language, t.path.as_deref(), &t.text));
     match choice {
         TestsChoice::None => Ok((None, String::new())),
         TestsChoice::IfAny => {
-            Ok(target.and_then(Tests::usual).map_or((None, String::new()), |(tests, label)| (Some(tests), label)))
+            let usual = target.and_then(|target| Tests::usual(target, found));
+            Ok(usual.map_or((None, String::new()), |(tests, label)| (Some(tests), label)))
         }
         TestsChoice::Auto => match (doctest, target) {
             (Some(tests), _) => Ok((Some(tests), "doctest".to_owned())),

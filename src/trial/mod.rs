@@ -60,25 +60,28 @@ impl Tests {
         project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
     }
 
-    /// What tests a function where nobody says it: its examples, and the tests file that is found for it; and
-    /// what to call them, with the reason.
-    pub fn usual(target: &Target) -> Option<(Self, String)> {
-        let path = target.path.as_deref();
-        let examples = target.has_doctests().then(|| Self::of_examples(target.language, path, &target.text));
-        let examples = examples.map(|tests| (tests, "doctest".to_owned()));
-        let file = path.and_then(|path| {
-            let Found { path: tests, why } = language::find_tests(target.language, path, &target.name)?;
-            let text = files::text(&tests, files::TEXT).ok()?;
-            let name = tests.file_name()?.to_string_lossy().into_owned();
-            let tests = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
-            Some((tests, format!("{name} ({why})")))
-        });
-        let mut found: Vec<(Self, String)> = examples.into_iter().chain(file).collect();
-        if found.len() < 2 {
-            return found.pop();
+    /// The tests file that is found for a function, and what to call it, with the reason.
+    pub fn found(target: &Target) -> Option<(Self, String)> {
+        let path = target.path.as_deref()?;
+        let Found { path: tests, why } = language::find_tests(target.language, path, &target.name)?;
+        let text = files::text(&tests, files::TEXT).ok()?;
+        let name = tests.file_name()?.to_string_lossy().into_owned();
+        let tests = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
+        Some((tests, format!("{name} ({why})")))
+    }
+
+    /// What tests a function where nobody says it: its examples and the tests file that was found; and what
+    /// to call them.
+    pub fn usual(target: &Target, found: Option<(Self, String)>) -> Option<(Self, String)> {
+        let examples = target.has_doctests();
+        let examples = examples.then(|| Self::of_examples(target.language, target.path.as_deref(), &target.text));
+        match (examples, found) {
+            (Some(examples), Some((file, name))) => {
+                Some((Self::Several(vec![examples, file]), format!("doctest + {name}")))
+            }
+            (Some(examples), None) => Some((examples, "doctest".to_owned())),
+            (None, found) => found,
         }
-        let (tests, names): (Vec<Self>, Vec<String>) = found.into_iter().unzip();
-        Some((Self::Several(tests), names.join(" + ")))
     }
 
     /// Whether some of them run in a copy of the project.

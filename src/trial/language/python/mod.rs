@@ -101,6 +101,10 @@ impl TrialLanguage for Python {
         single::parse(&self.choose(None)?.runs(at, Limits::default())?, name, text)
     }
 
+    fn check_project(&self, _language: Language, project: &Project) -> Result<(), TrialError> {
+        self.choose(Some(&project.root.join(&project.package))).map(drop)
+    }
+
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
         let chosen = self.choose(trial.file.as_deref().and_then(Path::parent))?;
         let verdict = single::run(&chosen.runs(at, trial.limits)?, trial)?;
