@@ -15,6 +15,9 @@ pub enum TrialError {
     /// The tests file is no valid program; the sentence names file and line.
     #[error("{0}: it does not parse; correct it, or leave out --tests")]
     TestsDoNotParse(String),
+    /// The tests hit a limit without the candidate.
+    #[error("these tests hit a limit without the candidate, too: {0}")]
+    Limit(String),
     /// The sandbox could not be set up.
     #[error("the sandbox could not be started: {0}")]
     Sandbox(String),

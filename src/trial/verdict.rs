@@ -251,7 +251,7 @@ fn of_processes(evidence: &Evidence, limits: &Limits) -> (Status, String) {
 }
 
 /// The verdict of a process that had to be ended.
-fn limit(ended: Ended, limits: &Limits) -> Option<(Status, String)> {
+pub fn limit(ended: Ended, limits: &Limits) -> Option<(Status, String)> {
     let mib = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
     Some(match ended {
         Ended::WallLimit => (Status::Timeout, format!("no result after {} s", limits.wall.as_secs_f64())),

@@ -13,7 +13,7 @@ fn a_pass_is_0_and_a_failure_1() {
     let wrong = world.file("wrong.py", "def double(x):\n    print('hello')\n    return x * x\n");
     let tests = world.file("t.py", "assert double(2) == 4\nassert double(3) == 6\n");
     let verdict = world.run(&["test", &right, "--tests", &tests, "--json"]).code(0).json();
-    assert_eq!(keys(&verdict), "assurance duration_ms message output protection status");
+    assert_eq!(keys(&verdict), "assurance duration_ms interpreter message output protection status");
     assert_eq!(keys(&verdict["protection"]), "landlock_abi layers limits missing no_new_privs seccomp summary tier");
     assert_eq!(verdict["status"], "passed");
     let verdict = world.run(&["test", &wrong, "--tests", &tests, "--json"]).code(1).json();
@@ -62,6 +62,22 @@ fn a_method_is_tested_by_examples_and_by_tests_that_do_not_name_its_class() {
 }
 
 #[test]
+fn tests_are_found_and_named() {
+    let world = World::new();
+    let file = world.file("numbers_of_mine/right.py", RIGHT);
+    world.file("numbers_of_mine/pyproject.toml", "[project]\nname = \"p\"\n");
+    world.file("numbers_of_mine/tests/test_other.py", "assert 1 == 2\n");
+    world.file("numbers_of_mine/tests/test_right.py", "from right import double\nassert double(2) == 4\n");
+    let verdict = world.run(&["test", &file, "--json"]).code(0).json();
+    assert_eq!(verdict["tests"], "doctest + test_right.py (named after right.py, calls double)");
+    let done = world.run(&["test", &format!("{file}:double")]).code(0);
+    assert!(done.out.contains("tests: doctest + test_right.py"), "{}", done.out);
+    world.file("numbers_of_mine/tests/test_right.py", "from right import double\nassert double(2) == 5\n");
+    let done = world.run(&["test", &file]).code(1);
+    assert!(done.out.starts_with("FAIL: double(2) gave 4, expected 5"), "{}", done.out);
+}
+
+#[test]
 fn a_loop_without_end_is_ended() {
     let world = World::new();
     let file = world.file("loops.py", "def f():\n    while True:\n        pass\n");
@@ -90,7 +106,8 @@ fn what_cannot_be_tested_is_refused() {
     let broken = world.file("broken_tests.py", "assert double(2 ==\n");
     let binary = world.file("binary.py", b"\xff\xfe\x00");
     let run = |args: &[&str]| world.run(&[&["test"], args].concat());
-    run(&[&file]).refused(2, &["--tests"]);
+    let bare = world.file("bare.py", "def triple(x):\n    return 3 * x\n");
+    run(&[&bare]).refused(2, &["no tests were found for triple", "bare.py", "--tests FILE"]);
     run(&[&file, "--tests", "none"]).refused(2, &["--tests FILE"]);
     run(&[&file, "--tests", "gone.py"]).refused(2, &["the tests file gone.py"]);
     run(&["gone.py", "--tests", &tests]).refused(2, &["gone.py"]);

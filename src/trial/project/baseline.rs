@@ -1,9 +1,13 @@
 //! What tests do without a candidate: what one is held against. Pure.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use crate::trial::evidence::{Outcome, TestEnd};
 use crate::trial::judge::record::Names;
+
+/// What came of a run, where it came to an end, and how long it took.
+pub type Seen = Option<(Names, Duration)>;
 
 /// What is known of the tests from runs without the candidate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub struct Baseline {
     pub broken: Vec<String>,
     /// Those that call it, as far as that was seen.
     pub reached: HashSet<String>,
+    /// How long they take.
+    pub elapsed: Duration,
 }
 
 impl Baseline {
@@ -56,15 +62,16 @@ impl Baseline {
     }
 
     /// From runs on the unchanged project.
-    pub fn of_runs(runs: &[Option<Names>]) -> Self {
-        let tests = |at: usize| runs.get(at)?.as_ref().map(|names| &names.tests[..]);
+    pub fn of_runs(runs: &[Seen]) -> Self {
+        let tests = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| &names.tests[..]);
         Self::of(tests(0), tests(1))
     }
 
     /// From runs without the function's body.
-    pub fn of_runs_without(runs: &[Option<Names>]) -> Self {
-        let names = |at: usize| runs.get(at)?.as_ref();
-        Self::without_body(names(0), names(1))
+    pub fn of_runs_without(runs: &[Seen]) -> Self {
+        let names = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| names);
+        let elapsed = runs.iter().flatten().map(|(_, elapsed)| *elapsed).max().unwrap_or_default();
+        Self { elapsed, ..Self::without_body(names(0), names(1)) }
     }
 
     /// The tests that say nothing about a candidate.

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, Seen};
 use super::{Base, Copy, Project};
 use crate::hash;
-use crate::sandbox::Run;
+use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Outcome, Report, Reporter, TestEnd};
 use crate::trial::judge::record::{Names, named};
+use crate::trial::verdict::limit;
 
 /// The baseline of a project as it was when it was copied, of the program that stood in for the candidate.
 #[derive(Debug)]
@@ -19,7 +21,7 @@ struct Known {
     project: Project,
     base: Arc<Base>,
     without: Option<u64>,
-    runs: Vec<Option<Names>>,
+    runs: Vec<Seen>,
     baseline: Arc<Baseline>,
 }
 
@@ -53,7 +55,7 @@ impl Projects {
     ) -> Result<Arc<Baseline>, TrialError> {
         self.known(project, base, (None, 2), cancel, Baseline::of_runs, || {
             let tests = try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?)?;
-            Ok(tests.map(|tests| Names { tests, ..Names::default() }))
+            Ok(tests.map(|tests| (Names { tests, ..Names::default() }, Duration::ZERO)))
         })
     }
 
@@ -64,8 +66,8 @@ impl Projects {
         base: &Arc<Base>,
         (without, times): (Option<u64>, usize),
         cancel: &AtomicBool,
-        of: fn(&[Option<Names>]) -> Baseline,
-        mut run: impl FnMut() -> Result<Option<Names>, TrialError>,
+        of: fn(&[Seen]) -> Baseline,
+        mut run: impl FnMut() -> Result<Seen, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
         let mut all = self.baselines.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it =
@@ -89,6 +91,9 @@ impl Projects {
     }
 }
 
+/// How many times the limit tests may take without a candidate. One is then given three times what they took.
+const PATIENCE: u32 = 12;
+
 /// When a run of tests ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -98,23 +103,28 @@ pub enum Ends {
     FirstFailure,
 }
 
-/// What a run without the candidate and one with it leave behind, of tests that a runner reports by name.
+/// The evidence, and the limits that the candidate had: what a run without the candidate and one with it leave behind, of tests that a runner reports by name.
 /// `without` is the program with a function that has no body; `None`: the project as it is. Whether a test is
 /// flaky is looked at only when one has failed.
 pub fn evidence(
     projects: &Projects,
     project: &Project,
     (without, program): (Option<&str>, &str),
-    cancel: &AtomicBool,
-    once: impl Fn(&Copy, Ends) -> Result<(Run, String), TrialError>,
-) -> Result<Evidence, TrialError> {
+    (limits, cancel): (Limits, &AtomicBool),
+    once: impl Fn(&Copy, Ends, Limits) -> Result<(Run, String), TrialError>,
+) -> Result<(Evidence, Limits), TrialError> {
     let base = projects.base(project)?;
     let key = without.map(|program| hash::of(program.as_bytes()));
     let baseline = |times: usize| {
         projects.known(project, &base, (key, times), cancel, Baseline::of_runs_without, || {
             let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
-            let (run, nonce) = once(&copy, Ends::LastTest)?;
-            Ok(named(&run.record, &nonce).ok())
+            let long = Limits { wall: limits.wall * PATIENCE, ..limits };
+            let (run, nonce) = once(&copy, Ends::LastTest, long)?;
+            if let Some((_, hit)) = limit(run.ended, &long) {
+                let flag = if run.ended == Ended::WallLimit { "; raise it with --timeout" } else { "" };
+                return Err(TrialError::Limit(format!("{hit}{flag}")));
+            }
+            Ok(named(&run.record, &nonce).ok().map(|names| (names, run.elapsed)))
         })
     };
     let mut known = baseline(1)?;
@@ -122,11 +132,13 @@ pub fn evidence(
         let copy = base.copy(project, Some(program)).map_err(TrialError::Sandbox)?;
         // A failure that says nothing must not hide those behind it.
         let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
-        let (run, nonce) = once(&copy, ends)?;
+        let wall = limits.wall.max(known.elapsed * 3);
+        let limits = Limits { wall, ..limits };
+        let (run, nonce) = once(&copy, ends, limits)?;
         let names = named(&run.record, &nonce);
-        Ok((copy, run, names))
+        Ok((copy, run, names, limits))
     };
-    let (mut copy, mut run, mut names) = try_candidate(&known)?;
+    let (mut copy, mut run, mut names, mut limits) = try_candidate(&known)?;
     let is_doubtful = |test: &TestEnd| {
         test.outcome == Outcome::Failed && !known.reached.contains(&test.name) && !known.broken.contains(&test.name)
     };
@@ -134,7 +146,7 @@ pub fn evidence(
         let before = known.left_out().len();
         known = baseline(2)?;
         if before == 0 && !known.left_out().is_empty() {
-            (copy, run, names) = try_candidate(&known)?;
+            (copy, run, names, limits) = try_candidate(&known)?;
         }
     }
     let (report, complaint) = match names {
@@ -143,14 +155,15 @@ pub fn evidence(
         }
         Err(unread) => (unread, String::new()),
     };
-    Ok(Evidence {
+    let evidence = Evidence {
         complaint: Some(complaint).filter(|complaint| !complaint.is_empty()),
         wanted: known.wanted.clone(),
         flaky: known.left_out(),
         remark: known.remark(),
         changed: base.changed(project, &copy),
         ..Evidence::of(run, report)
-    })
+    };
+    Ok((evidence, limits))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! the user's own files.
 
 mod go;
+mod layouts;
 mod node;
 pub mod place;
 mod rust;

@@ -28,6 +28,11 @@ impl Place {
         Self { folder, before }
     }
 
+    /// Takes what it holds now for what it has to hold.
+    pub fn look(&mut self) {
+        self.before = contents(self.folder.path());
+    }
+
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

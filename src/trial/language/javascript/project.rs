@@ -74,12 +74,11 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     fs::write(reporter.path().join("entry.cjs"), ENTRY).map_err(failed)?;
     fs::write(reporter.path().join("report.mjs"), MODULE).map_err(failed)?;
     let reporter = reporter.path();
-    let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language, limits };
+    let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body("throw new Error('it has no body here');");
-    let evidence =
-        cache::evidence(at.projects, project, (without.as_deref(), &trial.program), at.cancel, |copy, _| {
-            runs.once(copy)
-        })?;
+    let programs = (without.as_deref(), trial.program.as_str());
+    let once = |copy: &Copy, _, limits| runs.once(copy, limits);
+    let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, at.cancel), once)?;
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
         _ => evidence,
@@ -101,13 +100,12 @@ struct Runs<'a> {
     reporter: &'a Path,
     project: &'a Project,
     language: Language,
-    limits: Limits,
 }
 
 impl Runs<'_> {
     /// Runs the tests in a copy of the project.
-    fn once(&self, copy: &Copy) -> Result<(Run, String), TrialError> {
-        let Self { at, node, plan, reporter, project, language, limits } = *self;
+    fn once(&self, copy: &Copy, limits: Limits) -> Result<(Run, String), TrialError> {
+        let Self { at, node, plan, reporter, project, language } = *self;
         let nonce = nonce()?;
         let report = reporter.join("report.cjs").display().to_string();
         let tests = project.tests.clone().unwrap_or_default();

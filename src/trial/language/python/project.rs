@@ -12,8 +12,9 @@ use crate::trial::project::cache::{self, Ends};
 
 const DRIVER: &str = include_str!("project.py");
 
-/// A body that says that it was called, and by which test.
-const WITHOUT_BODY: &str = "raise __import__('_reached').called()";
+/// A body that says that it was called, and by which test. It raises there, and returns nothing while the
+/// tests are loaded.
+const WITHOUT_BODY: &str = "return __import__('_reached').called()";
 
 #[derive(Serialize)]
 struct Request<'a> {
@@ -37,9 +38,11 @@ pub fn run(at: &Context, python: &Tool, trial: &Trial, project: &Project) -> Res
     let limits =
         Limits { file: trial.limits.file.max(64 << 20), processes: trial.limits.processes.max(128), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
-    let runs = Runs { at, python, trial, project, limits, counts: without.is_some() };
+    let runs = Runs { at, python, trial, project, counts: without.is_some() };
     let programs = (without.as_deref(), trial.program.as_str());
-    decide(&cache::evidence(at.projects, project, programs, at.cancel, |copy, ends| runs.once(copy, ends))?, &limits)
+    let once = |copy: &Copy, ends, limits| runs.once(copy, ends, limits);
+    let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, at.cancel), once)?;
+    decide(&evidence, &limits)
 }
 
 struct Runs<'a> {
@@ -47,12 +50,11 @@ struct Runs<'a> {
     python: &'a Tool,
     trial: &'a Trial,
     project: &'a Project,
-    limits: Limits,
     counts: bool,
 }
 
 impl Runs<'_> {
-    fn once(&self, copy: &Copy, ends: Ends) -> Result<(Run, String), TrialError> {
+    fn once(&self, copy: &Copy, ends: Ends, limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { project, trial, .. } = self;
         let nonce = nonce()?;
         let tests = project.tests.as_deref().unwrap_or(Path::new(""));
@@ -76,7 +78,7 @@ impl Runs<'_> {
         request.push(b'\n');
         request.extend_from_slice(nonce.as_bytes());
         let arguments: Vec<OsString> = ["-s", "-B", "-X", "utf8", "-c", DRIVER].map(OsString::from).to_vec();
-        let job = driver(&self.python.program, arguments, request, self.limits);
+        let job = driver(&self.python.program, arguments, request, limits);
         Ok((self.at.run_in(copy, folder, &self.python.readable, &[], job)?, nonce))
     }
 }

@@ -1,0 +1,183 @@
+//! Python projects as developers have them: each layout with a right and a wrong body.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Status, Tests, Verdict};
+
+use super::place::{Place, trial};
+use crate::runner::runner;
+
+const SETTINGS: (&str, &str) = ("pyproject.toml", "[project]\nname = \"p\"\n");
+const HELPER: &str = "def twice(x):\n    return 2 * x\n";
+const CODE: &str = "from .helper import twice\n\n\ndef f(x):\n    return twice(x)\n";
+const TESTS: &str = "import unittest\n\nfrom pkg.code import f\nfrom pkg.helper import twice\n\n\nclass T(unittest.TestCase):\n    \
+    def test_f(self):\n        self.assertEqual(f(3), 6)\n\n    def test_twice(self):\n        self.assertEqual(twice(1), 2)\n";
+
+/// Makes a repository of a project, with an environment in it if it is to have one.
+fn prepare(place: &Place, environment: Option<&str>, packages: &[(&str, &str)]) {
+    let run = |program: &str, words: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(words).current_dir(place.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(command.status().is_ok_and(|status| status.success()), "{program} {words:?}");
+    };
+    run("git", &["init", "-q"]);
+    let Some(environment) = environment else { return };
+    run("python3", &["-m", "venv", "--without-pip", "--system-site-packages", environment]);
+    let lib = fs::read_dir(place.path().join(environment).join("lib")).unwrap().next().unwrap().unwrap().path();
+    for (name, text) in packages {
+        let text = text.replace("@ROOT@", place.path().canonicalize().unwrap().to_str().unwrap());
+        fs::write(lib.join("site-packages").join(name), text).unwrap();
+    }
+}
+
+/// The verdict on a project as it is, and on one whose function is wrong.
+#[track_caller]
+fn expect(place: &mut Place, code: &str, tests: &str) -> Option<Verdict> {
+    let runner = runner(Language::Python)?;
+    place.look();
+    let program = place.text(code);
+    let of = |program: &str| {
+        let tests = place.tests(Language::Python, code, tests);
+        assert!(matches!(tests, Tests::Project(_)));
+        let file = Some(place.path().join(code));
+        place.judge(&runner, &bass_tui::trial::Trial { file, ..trial(Language::Python, program, tests) })
+    };
+    let verdict = of(&program);
+    assert_eq!(verdict.status, Status::Passed, "{}: {}", verdict.message, verdict.output);
+    let wrong = of(&program.replace("return twice(x)", "return twice(x) + 1"));
+    assert_eq!(wrong.status, Status::Failed, "{}", wrong.message);
+    assert!(wrong.message.contains('7'), "{}", wrong.message);
+    Some(verdict)
+}
+
+#[test]
+fn an_environment_in_the_project_is_taken_ignored_or_not() {
+    for name in [".venv", "tools"] {
+        let files = [
+            SETTINGS,
+            ("pkg/__init__.py", ""),
+            ("pkg/helper.py", HELPER),
+            ("pkg/code.py", CODE),
+            ("tests/test_code.py", TESTS),
+        ];
+        let mut place = Place::new(&files);
+        prepare(&place, Some(name), &[]);
+        let Some(verdict) = expect(&mut place, "pkg/code.py", "tests/test_code.py") else { return };
+        let interpreter = verdict.interpreter.unwrap();
+        let own = format!("{name}/bin/python (the project's environment)");
+        assert!(interpreter.ends_with(&own), "{interpreter}");
+    }
+}
+
+#[test]
+fn ignored_files_are_there_only_if_they_are_imported() {
+    let tests =
+        format!("import os\nassert not os.path.exists('pkg/secret.py') and not os.path.exists('.env')\n{TESTS}");
+    let code = CODE.replace("import twice\n", "import twice\nfrom ._version import version\n");
+    let mut place = Place::new(&[
+        SETTINGS,
+        (".gitignore", "_version.py\nsecret.py\n.env\n"),
+        (".env", "KEY=1\n"),
+        ("pkg/__init__.py", ""),
+        ("pkg/_version.py", "version = 1\n"),
+        ("pkg/secret.py", "key = 1\n"),
+        ("pkg/helper.py", HELPER),
+        ("pkg/code.py", &code),
+        ("tests/test_code.py", &tests),
+    ]);
+    prepare(&place, None, &[]);
+    expect(&mut place, "pkg/code.py", "tests/test_code.py");
+}
+
+/// The tests see the copy, wherever the package was installed from to be worked on.
+#[test]
+fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
+    let finder = "import sys, importlib.util\n\nMAPPING = {'pkg': '@ROOT@/lib/pkg'}\n\n\nclass Finder:\n    @classmethod\n    \
+        def find_spec(cls, name, path=None, target=None):\n        if name in MAPPING:\n            \
+        return importlib.util.spec_from_file_location(name, MAPPING[name] + '/__init__.py', submodule_search_locations=[MAPPING[name]])\n\n\n\
+        sys.meta_path.append(Finder)\n";
+    let ways: [&[(&str, &str)]; 2] =
+        [&[("pkg.pth", "@ROOT@/lib\n")], &[("pkg_finder.py", finder), ("pkg.pth", "import pkg_finder\n")]];
+    for packages in ways {
+        let files = [
+            SETTINGS,
+            ("lib/pkg/__init__.py", ""),
+            ("lib/pkg/helper.py", HELPER),
+            ("lib/pkg/code.py", CODE),
+            ("tests/test_code.py", TESTS),
+        ];
+        let mut place = Place::new(&files);
+        prepare(&place, Some(".venv"), packages);
+        expect(&mut place, "lib/pkg/code.py", "tests/test_code.py");
+    }
+}
+
+#[test]
+fn packages_without_an_init_file_and_below_the_root_of_their_repository_run() {
+    let mut place = Place::new(&[
+        ("README.md", ""),
+        ("packages/one/pyproject.toml", "[project]\nname = \"one\"\n"),
+        ("packages/one/src/pkg/helper.py", HELPER),
+        ("packages/one/src/pkg/code.py", CODE),
+        ("packages/one/tests/test_code.py", TESTS),
+    ]);
+    prepare(&place, None, &[]);
+    expect(&mut place, "packages/one/src/pkg/code.py", "packages/one/tests/test_code.py");
+}
+
+#[test]
+fn examples_know_their_module() {
+    let code = "from . import helper\nfrom pkg.helper import twice\n\nSTEP = 0\n\n\ndef f(x):\n    \"\"\"Doubles.\n\n    \
+        >>> # a remark\n    >>> f(3) + STEP\n    6\n    >>> helper.twice(1)\n    2\n    \"\"\"\n    return twice(x)\n";
+    let mut place = Place::new(&[SETTINGS, ("pkg/__init__.py", ""), ("pkg/helper.py", HELPER), ("pkg/code.py", code)]);
+    prepare(&place, None, &[]);
+    let Some(runner) = runner(Language::Python) else { return };
+    place.look();
+    for (body, status) in [("return twice(x)", Status::Passed), ("return twice(x) + 1", Status::Failed)] {
+        let path = place.path().join("pkg/code.py");
+        let tests = Tests::of_examples(Language::Python, Some(&path), code);
+        assert!(matches!(tests, Tests::Project(_)));
+        let program = code.replace("return twice(x)", body);
+        let stub = Some(code.to_owned());
+        let trial = bass_tui::trial::Trial { file: Some(path), stub, ..trial(Language::Python, &program, tests) };
+        let verdict = place.judge(&runner, &trial);
+        assert_eq!(verdict.status, status, "{}", verdict.message);
+        assert!(status == Status::Passed || verdict.message.contains("gave 7, expected 6"), "{}", verdict.message);
+    }
+}
+
+#[test]
+fn what_fails_without_calling_the_function_is_left_out() {
+    let tests = format!("{TESTS}\n    def test_other(self):\n        self.assertEqual(twice(2), 5)\n");
+    let mut place = Place::new(&[
+        SETTINGS,
+        ("pkg/__init__.py", ""),
+        ("pkg/helper.py", HELPER),
+        ("pkg/code.py", CODE),
+        ("tests/test_code.py", &tests),
+    ]);
+    let Some(verdict) = expect(&mut place, "pkg/code.py", "tests/test_code.py") else { return };
+    assert!(verdict.message.contains("left out, as they fail without calling the function"), "{}", verdict.message);
+    assert!(verdict.message.contains("test_other"), "{}", verdict.message);
+}
+
+#[test]
+fn tests_of_a_project_may_start_threads_and_copy_files() {
+    let more = "\n    def test_more(self):\n        import os, shutil, threading\n        \
+        threads = [threading.Thread(target=threading.Event().wait, args=(0.2,)) for _ in range(60)]\n        \
+        [thread.start() for thread in threads]\n        [thread.join() for thread in threads]\n        \
+        if @FULL@:\n            shutil.copy2(__file__, 'copied.py')\n        self.assertEqual(f(3), 6)\n";
+    let Some(runner) = runner(Language::Python) else { return };
+    let full = if runner.protection().tier == "full" { "True" } else { "False" };
+    let tests = format!("{TESTS}{}", more.replace("@FULL@", full));
+    let files = [
+        SETTINGS,
+        ("pkg/__init__.py", ""),
+        ("pkg/helper.py", HELPER),
+        ("pkg/code.py", CODE),
+        ("tests/test_code.py", &tests),
+    ];
+    expect(&mut Place::new(&files), "pkg/code.py", "tests/test_code.py");
+}
