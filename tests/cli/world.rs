@@ -65,6 +65,7 @@ impl World {
     /// Writes a file and gives its path.
     pub fn file(&self, name: &str, text: impl AsRef<[u8]>) -> String {
         let path = self.work().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         std::fs::write(&path, text).expect("a file");
         text_of(&path)
     }

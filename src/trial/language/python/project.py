@@ -25,6 +25,13 @@ def adopt(real, copy):
             table[key] = [moved(path) for path in value] if isinstance(value, (list, tuple)) else moved(value)
 
     sys.path[:] = [moved(path) for path in sys.path if path]
+    # Where the project itself cannot be seen, Python has left out what these files say of it.
+    for folder in [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]:
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if name.endswith(".pth"):
+                with open(os.path.join(folder, name), errors="replace") as lines:
+                    paths = [moved(line.strip()) for line in lines if line.startswith("/")]
+                sys.path += [path for path in paths if path.startswith(copy) and path not in sys.path]
     for finder in sys.meta_path:
         cls = finder if isinstance(finder, type) else type(finder)
         home = vars(sys.modules.get(cls.__module__) or sys)
