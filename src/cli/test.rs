@@ -185,10 +185,10 @@ fn text(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> Stri
     let (status, message) = (verdict.status.word(), framed(&verdict.words()));
     let mut out = format!("{status}: {message} ({} ms; {})\n", verdict.duration_ms, protection.summary);
     if let Some(tests) = tests {
-        out += &format!("    tests: {}\n", framed(tests));
+        out.extend(["    tests: ", &framed(tests), "\n"]);
     }
     if let Some(interpreter) = &verdict.interpreter {
-        out += &format!("    with {}\n", framed(interpreter));
+        out.extend(["    with ", &framed(interpreter), "\n"]);
     }
     // What the code printed is not to be taken for what we say.
     if !verdict.output.trim().is_empty() {

@@ -140,7 +140,7 @@ impl Job {
         if matches!(job.choice, TestsChoice::IfAny | TestsChoice::Auto) {
             // Of another function it may not be a test.
             let is_same = |target: &&Target| self.target().is_some_and(|old| old.name == target.name);
-            job.found = self.found.clone().filter(|_| job.target().filter(is_same).is_some());
+            job.found = self.found.clone().filter(|_| job.target().as_ref().is_some_and(is_same));
             (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny, job.found.clone())?;
         } else if let Some(Tests::Command { command, .. }) = &mut job.tests {
             command.line = job.text.target().map(first_line);

@@ -38,10 +38,14 @@ pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
         if let Some(name) = variable("UV_PROJECT_ENVIRONMENT") {
             add(&folder.join(name), "uv's environment of the project");
         }
-        environments(folder).iter().for_each(|folder| add(folder, "the project's environment"));
+        for environment in environments(folder) {
+            add(&environment, "the project's environment");
+        }
         for tool in [".tox", ".nox"] {
             let what = format!("the project's environment in {tool}");
-            environments(&folder.join(tool)).iter().rev().for_each(|folder| add(folder, &what));
+            for environment in environments(&folder.join(tool)).iter().rev() {
+                add(environment, &what);
+            }
         }
     }
     if let Some(home) = env::home_dir() {
@@ -50,13 +54,16 @@ pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
             for _ in 0..*depth {
                 folders = folders.iter().flat_map(|folder| inside(folder)).collect();
             }
-            folders.iter().filter(|folder| belongs_to(folder, root)).for_each(|folder| add(folder, what));
+            for environment in folders.iter().filter(|folder| belongs_to(folder, root)) {
+                add(environment, what);
+            }
         }
     }
-    if let Some(program) = fs::read_to_string(root.join(".pdm-python")).ok().map(|text| PathBuf::from(text.trim())) {
-        if program.is_absolute() && program.is_file() {
-            found.push((program, "the interpreter that pdm chose".to_owned()));
-        }
+    if let Some(program) = fs::read_to_string(root.join(".pdm-python")).ok().map(|text| PathBuf::from(text.trim()))
+        && program.is_absolute()
+        && program.is_file()
+    {
+        found.push((program, "the interpreter that pdm chose".to_owned()));
     }
     found
 }
