@@ -113,6 +113,10 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
+    // Counted for the whole machine, or for all programs of the user.
+    libc::SYS_io_setup,
+    libc::SYS_inotify_init1,
+    libc::SYS_fanotify_mark,
     // Owner and attributes of files: the file rules say nothing about them, so the user's files would be open
     // to them.
     libc::SYS_fchown,
@@ -130,8 +134,15 @@ const DENIED: &[libc::c_long] = &[
 
 /// Older forms that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
-const DENIED_HERE: &[libc::c_long] =
-    &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS_uselib];
+const DENIED_HERE: &[libc::c_long] = &[
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_uselib,
+    libc::SYS_inotify_init,
+];
 #[cfg(not(target_arch = "x86_64"))]
 const DENIED_HERE: &[libc::c_long] = &[];
 

@@ -151,14 +151,16 @@ impl Kind {
         runner.run(&trial, &Arc::default()).unwrap()
     }
 
+    /// Tries all programs. One that is not even loaded shows nothing, but for names that only a crate has.
     fn hold(&self, least: usize, judge: impl Fn(&Runner, &str) -> Verdict + Sync) {
         let Some(runner) = runner(self.language) else { return };
         let complaints = in_parallel(&self.programs(least), |(name, program)| {
             let verdict = judge(&runner, program);
-            let fools_any_runner = header(program, "expect") == Some("passed");
+            let is_unseen = header(program, "in a project").is_some() && verdict.mark.is_some();
+            let fools_any_runner = header(program, "expect") == Some("passed") || is_unseen;
             let is_right = !verdict.has_passed() || fools_any_runner && verdict.mark.is_some();
-            // A program that is not even loaded shows nothing.
-            let is_loaded = word(verdict.status) != "error" || verdict.assurance == Assurance::Separate;
+            let is_ambiguous = verdict.message.contains("ambiguous");
+            let is_loaded = word(verdict.status) != "error" || verdict.assurance == Assurance::Separate || is_ambiguous;
             if std::env::var_os("TRIAL_TIMES").is_some() {
                 eprintln!("{:5} ms {name}: {} {}", verdict.duration_ms, word(verdict.status), verdict.message);
             }
@@ -170,12 +172,12 @@ impl Kind {
 
 #[test]
 fn python_does_not_deceive_alone() {
-    PYTHON.hold(20, |runner, program| PYTHON.alone(runner, program));
+    PYTHON.hold(29, |runner, program| PYTHON.alone(runner, program));
 }
 
 #[test]
 fn python_does_not_deceive_in_a_project() {
-    PYTHON.hold(20, |runner, program| PYTHON.in_project(runner, program));
+    PYTHON.hold(29, |runner, program| PYTHON.in_project(runner, program));
 }
 
 #[test]

@@ -130,7 +130,17 @@ impl Kind {
             }
             Kind::Computed => mark(
                 "text that runs as code, or names that are computed",
-                &["eval", "exec", "expression", "dynamic", "attribute", "getattr", "import", "plugin", "formula"],
+                &[
+                    "eval",
+                    "exec",
+                    "expression",
+                    "dynamic",
+                    "attribute",
+                    "getattr",
+                    "import_module",
+                    "plugin",
+                    "formula",
+                ],
             ),
             Kind::Equality => mark("a comparison of its own", &["equal", "__eq__", "compar", "partialeq", "proxy"]),
         }

@@ -116,9 +116,11 @@ def main():
     style, program, entry, module, file_name, text = fields[1:7]
     del fields
     watch = Watch(file_name)
+    verify = watch.verify
 
     def started():
         write(record_fd, b"started\n")
+        watch.seal(globals())
         watch.is_on = True
 
     try:
@@ -127,6 +129,8 @@ def main():
         status, checks, message = end.status, 0, end.message
     except BaseException as error:
         status, checks, message = "error", 0, "the tests could not be run: %s" % show_error(error)
+    if watch.is_on:
+        verify()
     watch.is_on = False
     if watch.caught:
         status, checks, message = "tampered", 0, watch.caught

@@ -33,12 +33,25 @@ class Watch:
         self.own = ("<driver>", "<example>", tests_file)
         addaudithook(self.hear)
 
+    def seal(self, space):
+        """Remembers the driver's own functions and classes, which code that knows their classes can reach."""
+        kinds = [class_dict(kind) for kind in list(space.values()) if isinstance(kind, type) and class_module(kind) == "driver"]
+        self.sealed = [(live, dict(live)) for live in [space, space["__builtins__"]] + kinds]
+
+    def verify(self):
+        """Notes what of the driver is another."""
+        for live, kept in self.sealed:
+            if any(live.get(key, self) is not value for key, value in kept.items()):
+                self.caught = self.caught or "the code replaced a part of the judge"
+
     def is_library(self, name):
         return name.startswith(self.homes) or name.startswith("<frozen ")
 
     def is_codes(self, frame):
         """Whether what runs there is neither the library's, the driver's nor the tests'."""
-        name = frame.f_code.co_filename if frame is not None else "<driver>"
+        return frame is not None and self.is_codes_file(frame.f_code.co_filename)
+
+    def is_codes_file(self, name):
         return not self.is_library(name) and name not in self.own
 
     def outer(self, frame, is_inner):
@@ -63,6 +76,9 @@ class Watch:
         if event == "ctypes.dlsym":
             name = arguments[1] if type(arguments[1]) is str else ""
             return "called the interpreter from outside" if name.startswith(("Py", "_Py")) else None
+        if event == "object.__setattr__" and arguments[1] == "__code__":
+            is_ours = type(arguments[0]) is FunctionType and not self.is_codes_file(arguments[0].__code__.co_filename)
+            return "replaced a part of the judge" if is_ours and self.is_codes(frame) else None
         if event in ("compile", "code.__new__"):
             name = arguments[1]
             name = name if type(name) is str else ""
