@@ -1,5 +1,7 @@
 //! `bass-tui doctor`: what works on this machine, each point found out by trying it.
 
+mod file;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -9,9 +11,9 @@ use super::failure::Failure;
 use super::output::print;
 use super::session::Session;
 use crate::backend::DEVICES;
-use crate::options::{Flags, MODELS};
+use crate::options::{Flags, MODELS, TESTS};
 use crate::source::{Source, SourceInfo};
-use crate::trial::{Layer, Protection, Runner};
+use crate::trial::{Layer, Protection};
 use crate::untrusted::clean;
 
 /// Arguments of `doctor`.
@@ -21,13 +23,19 @@ The models are loaded and the sandbox is attacked: what stands here has been tri
 
 EXAMPLES
   bass-tui doctor
+  bass-tui doctor src/stats.py:mean       what its project has, and whether its tests run
   bass-tui doctor --model ~/models/qwen2-1.5b --json
 
 EXIT CODES
   0 the models can be used   2 wrong usage   3 the models cannot be used")]
 pub struct Args {
+    #[arg(
+        value_name = "FILE",
+        help = "Also what is found for FILE or FILE:FUNCTION: its project, interpreter and tests, and a trial of it as it is"
+    )]
+    file: Option<String>,
     #[command(flatten)]
-    options: Flags<MODELS>,
+    options: Flags<{ MODELS | TESTS }>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -44,6 +52,8 @@ struct Findings {
     problem: Option<String>,
     protection: Protection,
     python: Result<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<file::Findings>,
     config_dir: String,
     state_dir: String,
     cache_dir: String,
@@ -60,11 +70,13 @@ struct Terminal {
 /// Runs the command; exit code 3 if the models cannot be loaded.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
-    let runner = Runner::probe();
+    let runner = session.runner();
     let (engine, problem) = match session.source() {
         Ok(source) => (Some(source.info()), None),
         Err(failure) => (None, Some(failure.message)),
     };
+    let file = args.file.as_ref().map(|name| file::Findings::of(name, &runner, session.settings.limits));
+    let file = file.transpose().map_err(Failure::input)?;
     let code = if engine.is_some() { 0 } else { 3 };
     let python = runner.interpreter(Path::new("."));
     let findings = Findings {
@@ -74,6 +86,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         problem,
         protection: runner.protection().clone(),
         python: python.map(|(program, why)| format!("{} ({why})", program.display())).map_err(|e| e.to_string()),
+        file,
         config_dir: session.paths.config_dir.display().to_string(),
         state_dir: session.paths.state_dir.display().to_string(),
         cache_dir: session.paths.cache_dir.display().to_string(),
@@ -86,7 +99,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.json {
         print(&(serde_json::to_string(&findings).unwrap_or_default() + "\n"))?;
     } else {
-        print(&clean(&findings.text()))?;
+        let file = findings.file.as_ref().map(file::Findings::text).unwrap_or_default();
+        print(&clean(&(findings.text() + &file)))?;
     }
     Ok(code)
 }

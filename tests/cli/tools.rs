@@ -1,5 +1,7 @@
 //! `models`, `doctor`, help, version; commands that this version does not have.
 
+use serde_json::json;
+
 use super::world::{World, keys, model, repository};
 
 #[test]
@@ -24,6 +26,28 @@ fn models_are_listed_shown_and_found() {
     world.run(&["models", "show", "qwen2-0.5b"]).refused(2, &["not on this machine", "hf download Qwen/Qwen2-0.5B"]);
     world.run(&["models", "show", &repository("tests")]).refused(2, &["config.json"]);
     world.run(&["models", "show"]).refused(2, &["<NAME>"]);
+}
+
+#[test]
+fn doctor_tells_what_a_file_has_and_tries_it() {
+    let world = World::new();
+    let file = world.file("mine/lists.py", "def double(x):\n    return 2 * x\n");
+    world.file("mine/pyproject.toml", "[project]\nname = \"p\"\n");
+    let text = world.run(&["doctor", &file]).code(0).out;
+    assert!(text.contains("none found") && text.contains("project"), "{text}");
+    world.file("mine/tests/test_lists.py", "from lists import double\nassert double(2) == 4\n");
+    let text = world.run(&["doctor", &format!("{file}:double")]).code(0).out;
+    assert!(
+        text.contains("test_lists.py (named after lists.py, calls double); they run alone with the code"),
+        "{text}"
+    );
+    assert!(text.contains("PASS: 1 check") && text.contains("the first in PATH"), "{text}");
+    let json = world.run(&["doctor", &file, "--json"]).code(0).json();
+    assert_eq!(
+        (&json["file"]["function"], &json["file"]["trial"]["Ok"]["status"]),
+        (&json!("double"), &json!("passed"))
+    );
+    world.run(&["doctor", "gone.py"]).refused(2, &["gone.py"]);
 }
 
 #[test]
