@@ -92,6 +92,7 @@ impl Findings {
             Some(Err(why)) => lines.push(("as it is", format!("not tried: {why}"))),
             None => {}
         }
-        lines.iter().map(|(name, what)| format!("{name:<13} {what}\n")).collect()
+        let lines = lines.iter().map(|(name, what)| format!("{name:<13} {what}"));
+        lines.collect::<Vec<_>>().join("\n") + "\n"
     }
 }
