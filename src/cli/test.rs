@@ -1,5 +1,6 @@
 //! `bass-tui test`: one trial in the sandbox.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use super::args::ConsentArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json};
 use super::session::{Session, check_tests, consent, on_signal};
-use crate::code::{Place, Target, TargetSpec};
+use crate::code::{Place, Target, TargetSpec, words};
 use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
@@ -122,7 +123,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
         (None, file) => {
             let path = Path::new(file);
-            Tests::of_file(language, Some((&spec.path, &program)), path, read("the tests file ", path)?)
+            let text = read("the tests file ", path)?;
+            // Tests that judge more of a project's file than this function are those of the project.
+            let others = functions.iter().filter(|f| Some(&f.name) != entry_point.as_ref());
+            let judge_more = names_function && mention(language, &text, others.map(|f| f.name.as_str()));
+            let tests = Tests::of_file(language, Some((&spec.path, &program)), path, text);
+            if judge_more { tests.in_project(&spec.path, path) } else { tests }
         }
     };
     let runner = consent(session.runner(), args.consent.unprotected)?;
@@ -148,6 +154,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Status::Passed => 0,
         _ => NOTHING_PASSED,
     })
+}
+
+/// Whether a text speaks of one of these functions.
+fn mention<'a>(language: Language, text: &str, names: impl Iterator<Item = &'a str>) -> bool {
+    let first: HashSet<&str> = names.filter_map(|name| name.split(['.', ':']).next()).collect();
+    words(language, text).iter().any(|word| word.name().is_some_and(|name| first.contains(name)))
 }
 
 /// The last function that a line without indentation begins, in the languages that say `function`, `fn` or

@@ -28,8 +28,8 @@ pub struct Job {
     pub tests_label: String,
     /// Which tests were asked for.
     choice: TestsChoice,
-    /// The tests file that was found where none was asked for, and what it is called.
-    found: Option<(Tests, String)>,
+    /// The tests files that were found where none was asked for, and what they are called.
+    found: Vec<(Tests, String)>,
 }
 
 /// What candidates continue.
@@ -119,7 +119,7 @@ impl Job {
     }
 
     fn new(text: Text, choice: &TestsChoice) -> Result<Self, JobError> {
-        let found = text.target().filter(|_| *choice == TestsChoice::IfAny).and_then(Tests::found);
+        let found = text.target().filter(|_| *choice == TestsChoice::IfAny).map(Tests::found).unwrap_or_default();
         let (tests, tests_label) = find_tests(text.target(), choice, found.clone())?;
         Ok(Self { text, tests, tests_label, choice: choice.clone(), found })
     }
@@ -140,7 +140,9 @@ impl Job {
         if matches!(job.choice, TestsChoice::IfAny | TestsChoice::Auto) {
             // Of another function it may not be a test.
             let is_same = |target: &&Target| self.target().is_some_and(|old| old.name == target.name);
-            job.found = self.found.clone().filter(|_| job.target().as_ref().is_some_and(is_same));
+            if job.target().filter(is_same).is_none() {
+                job.found.clear();
+            }
             (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny, job.found.clone())?;
         } else if let Some(Tests::Command { command, .. }) = &mut job.tests {
             command.line = job.text.target().map(first_line);
@@ -243,7 +245,7 @@ fn first_line(target: &Target) -> usize {
 fn find_tests(
     target: Option<&Target>,
     choice: &TestsChoice,
-    found: Option<(Tests, String)>,
+    found: Vec<(Tests, String)>,
 ) -> Result<(Option<Tests>, String), JobError> {
     let doctest = target.filter(|t| t.has_doctests());
     let doctest = doctest.map(|t| Tests::of_examples(t.language, t.path.as_deref(), &t.text));

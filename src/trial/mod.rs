@@ -60,28 +60,37 @@ impl Tests {
         project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
     }
 
-    /// The tests file that is found for a function, and what to call it, with the reason.
-    pub fn found(target: &Target) -> Option<(Self, String)> {
-        let path = target.path.as_deref()?;
-        let Found { path: tests, why } = language::find_tests(target.language, path, &target.name)?;
-        let text = files::text(&tests, files::TEXT).ok()?;
-        let name = tests.file_name()?.to_string_lossy().into_owned();
-        let tests = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
-        Some((tests, format!("{name} ({why})")))
+    /// The tests files that are found for a function, each with what to call it and the reason.
+    pub fn found(target: &Target) -> Vec<(Self, String)> {
+        let Some(path) = target.path.as_deref() else { return Vec::new() };
+        let tests = language::find_tests(target.language, path, &target.name).into_iter();
+        let tests = tests.filter_map(|Found { path: tests, why }| {
+            let text = files::text(&tests, files::TEXT).ok()?;
+            let name = tests.file_name()?.to_string_lossy().into_owned();
+            let tests = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
+            Some((tests, format!("{name} ({why})")))
+        });
+        tests.collect()
     }
 
-    /// What tests a function where nobody says it: its examples and the tests file that was found; and what
+    /// What tests a function where nobody says it: its examples and the tests files that were found; and what
     /// to call them.
-    pub fn usual(target: &Target, found: Option<(Self, String)>) -> Option<(Self, String)> {
+    pub fn usual(target: &Target, found: Vec<(Self, String)>) -> Option<(Self, String)> {
         let examples = target.has_doctests();
         let examples = examples.then(|| Self::of_examples(target.language, target.path.as_deref(), &target.text));
-        match (examples, found) {
-            (Some(examples), Some((file, name))) => {
-                Some((Self::Several(vec![examples, file]), format!("doctest + {name}")))
-            }
-            (Some(examples), None) => Some((examples, "doctest".to_owned())),
-            (None, found) => found,
+        let mut all: Vec<(Self, String)> = examples.map(|tests| (tests, "doctest".to_owned())).into_iter().collect();
+        all.extend(found);
+        if all.len() < 2 {
+            return all.pop();
         }
+        let (tests, names): (Vec<Self>, Vec<String>) = all.into_iter().unzip();
+        Some((Self::Several(tests), names.join(" + ")))
+    }
+
+    /// The same, in a copy of their project where they have one.
+    #[must_use]
+    pub fn in_project(self, program: &Path, tests: &Path) -> Self {
+        Project::around(program, Some(tests)).map_or(self, Tests::Project)
     }
 
     /// Whether some of them run in a copy of the project.

@@ -91,6 +91,8 @@ impl World {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bass-tui"));
         command.envs(self.surroundings());
+        // An activated environment would choose the interpreter.
+        command.env_remove("VIRTUAL_ENV").env_remove("CONDA_PREFIX");
         command.current_dir(self.work()).args(arguments(args)).timeout(std::time::Duration::from_secs(300));
         command
     }

@@ -27,9 +27,13 @@ pub struct Marks {
     pub inside: &'static [&'static str],
 }
 
-/// The file that most likely tests a function of a file in a project: one that calls it, best one that is
-/// named after its file, and else one that is only named so.
-pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Option<Found> {
+/// The files that most likely test a function of a file in a project, at most two: one that calls it, and one
+/// that is named after its file; often they are the same.
+pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Vec<Found> {
+    rated(language, marks, file, function).unwrap_or_default()
+}
+
+fn rated(language: Language, marks: Marks, file: &Path, function: &str) -> Option<Vec<Found>> {
     let file = std::fs::canonicalize(file).ok()?;
     let (root, _) = top(file.parent()?)?;
     let own = file.strip_prefix(&root).ok()?;
@@ -55,22 +59,31 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Op
         let imports = path == own || imported(&text).iter().any(|word| word == stem);
         let near = path.components().zip(own.components()).take_while(|(a, b)| a == b).count();
         let length = path.components().count();
-        let is_it = if path == own { calls } else { calls || is_named };
+        let is_it = if path == own { calls > 0 } else { calls > 0 || is_named };
         is_it.then_some(((calls, is_named, imports, near, Reverse(length)), path))
     };
     let files =
         list(&root).ok()?.files.into_iter().filter(|path| Language::of_path(path).is_some_and(|l| is_kin(l, language)));
-    let ((calls, is_named, ..), path) =
-        files.filter_map(rate).max_by(|(one, a), (two, b)| one.cmp(two).then(b.cmp(a)))?;
+    let mut all: Vec<_> = files.filter_map(rate).collect();
+    all.sort_by(|(one, a), (two, b)| two.cmp(one).then(a.cmp(b)));
     let name = own.file_name()?.to_string_lossy();
-    let why = match (path == own, calls, is_named) {
-        (true, ..) => format!("the tests in the file itself, which call {function}"),
-        (_, true, true) => format!("named after {name}, calls {function}"),
-        (_, true, false) => format!("calls {function}"),
-        (_, false, _) => format!("named after {name}"),
+    let best = all.first()?;
+    let named = all.iter().find(|((_, is_named, ..), _)| *is_named).filter(|_| !best.0.1);
+    let found = |((calls, is_named, ..), path): &(Rating, PathBuf)| {
+        let why = match (path == own, *calls > 0, *is_named) {
+            (true, ..) => format!("the tests in the file itself, which call {function}"),
+            (_, true, true) => format!("named after {name}, calls {function}"),
+            (_, true, false) => format!("calls {function}"),
+            (_, false, _) => format!("named after {name}"),
+        };
+        Found { path: root.join(path), why }
     };
-    Some(Found { path: root.join(path), why })
+    Some([Some(best), named].into_iter().flatten().map(found).collect())
 }
+
+/// How well a file fits: what it says of the function, whether it is named after its file and imports it, how
+/// near it is, and how short its path.
+type Rating = (u8, bool, bool, usize, Reverse<usize>);
 
 /// Whether files of one language may test those of the other.
 fn is_kin(one: Language, other: Language) -> bool {
@@ -78,17 +91,22 @@ fn is_kin(one: Language, other: Language) -> bool {
     one == other || (script(one) && script(other))
 }
 
-/// Whether a text speaks of a function. A method is spoken of by its own name, one with a special name by
-/// that of its class.
-fn mentions(language: Language, text: &str, function: &str) -> bool {
+/// How much a text speaks of a function: 2, and 1 more if it also speaks of its class; 1 where it speaks of the
+/// class alone. A method with a special name is spoken of by its class.
+fn mentions(language: Language, text: &str, function: &str) -> u8 {
     let mut parts = function.rsplit(['.', ':']).filter(|part| !part.is_empty());
-    let name = match (parts.next().unwrap_or(function), parts.next()) {
-        (name, Some(class)) if name.starts_with("__") || ["new", "constructor"].contains(&name) => class,
-        (name, _) => name,
+    let (name, class) = (parts.next().unwrap_or(function), parts.next());
+    let is_special = name.starts_with("__") || ["new", "constructor"].contains(&name);
+    let speaks_of = |name: &str| {
+        let is_it = |word: &Word| matches!(word, Word::Name(word) if word.as_str() == name);
+        // Cheaper than to read all of it as words.
+        text.contains(name) && words(language, text).iter().any(is_it)
     };
-    let is_it = |word: &Word| matches!(word, Word::Name(word) if word.as_str() == name);
-    // Examples stand in comments and strings.
-    text.contains(name) && words(language, text).iter().any(is_it)
+    match class {
+        Some(class) if is_special => 3 * u8::from(speaks_of(class)),
+        Some(class) => 2 * u8::from(speaks_of(name)) + u8::from(speaks_of(class)),
+        None => 3 * u8::from(speaks_of(name)),
+    }
 }
 
 #[cfg(test)]
@@ -103,7 +121,7 @@ mod tests {
     };
 
     #[test]
-    fn the_file_that_calls_the_function_is_found() {
+    fn the_files_that_call_the_function_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(folder.path()).unwrap();
         let files = [
@@ -114,23 +132,28 @@ mod tests {
             ("tests/test_all.py", "from pkg.numbers import f, g\nassert f(1) and g(2)\n"),
             ("tests/test_other.py", "from other import g\nassert g(3)\n"),
             ("tests/helper.py", "h(1)\n"),
+            ("tests/test_class.py", "from pkg.words import Words\nassert Words().f()\n"),
             ("src/pkg/both.py", "def m(x): ...\ndef n(x): ...\n# tests\nassert m(1)\n"),
         ];
         for (path, text) in files {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             fs::write(root.join(path), text).unwrap();
         }
-        let find = |file: &str, function: &str| {
-            let found = find(Language::Python, MARKS, &root.join(file), function)?;
-            Some((found.path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), found.why))
+        let find = |file: &str, function: &str| -> Vec<(String, String)> {
+            let found = find(Language::Python, MARKS, &root.join(file), function).into_iter();
+            found.map(|f| (f.path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), f.why)).collect()
         };
-        let found = |path: &str, why: &str| Some((path.to_owned(), why.to_owned()));
+        let found = |path: &str, why: &str| vec![(path.to_owned(), why.to_owned())];
         assert_eq!(find("src/pkg/numbers.py", "f"), found("tests/test_numbers.py", "named after numbers.py, calls f"));
-        assert_eq!(find("src/pkg/numbers.py", "g"), found("tests/test_all.py", "calls g"));
+        let two = [found("tests/test_all.py", "calls g"), found("tests/test_numbers.py", "named after numbers.py")];
+        assert_eq!(find("src/pkg/numbers.py", "g"), two.concat());
         assert_eq!(find("src/pkg/numbers.py", "h"), found("tests/test_numbers.py", "named after numbers.py"));
-        assert_eq!(find("src/pkg/words.py", "k"), None);
+        assert_eq!(find("src/pkg/words.py", "k"), []);
+        for method in ["Words.f", "Words.other", "Words.__len__"] {
+            assert_eq!(find("src/pkg/words.py", method), found("tests/test_class.py", &format!("calls {method}")));
+        }
         let inside = "the tests in the file itself, which call m";
         assert_eq!(find("src/pkg/both.py", "m"), found("src/pkg/both.py", inside));
-        assert_eq!(find("src/pkg/both.py", "n"), None);
+        assert_eq!(find("src/pkg/both.py", "n"), []);
     }
 }

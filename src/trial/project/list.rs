@@ -183,6 +183,9 @@ mod tests {
 
     #[test]
     fn what_is_ignored_comes_along_only_if_it_is_imported() {
+        if let Err(error) = Command::new("git").arg("--version").output() {
+            return crate::skip::for_want_of("git", error);
+        }
         let folder = tempfile::tempdir().unwrap();
         let (root, other) = (folder.path().join("project"), folder.path().join("other"));
         for repository in [&root, &other] {

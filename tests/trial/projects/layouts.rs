@@ -4,16 +4,27 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Status, Tests, Verdict};
+use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use super::place::{Place, trial};
 use crate::runner::runner;
+use crate::skip;
 
 const SETTINGS: (&str, &str) = ("pyproject.toml", "[project]\nname = \"p\"\n");
 const HELPER: &str = "def twice(x):\n    return 2 * x\n";
 const CODE: &str = "from .helper import twice\n\n\ndef f(x):\n    return twice(x)\n";
 const TESTS: &str = "import unittest\n\nfrom pkg.code import f\nfrom pkg.helper import twice\n\n\nclass T(unittest.TestCase):\n    \
     def test_f(self):\n        self.assertEqual(f(3), 6)\n\n    def test_twice(self):\n        self.assertEqual(twice(1), 2)\n";
+
+/// Python and git, or nothing, and why.
+fn tools() -> Option<Runner> {
+    let runner = runner(Language::Python)?;
+    if Command::new("git").arg("--version").stdout(Stdio::null()).status().is_err() {
+        skip::for_want_of("git", "it is not in PATH");
+        return None;
+    }
+    Some(runner)
+}
 
 /// Makes a repository of a project, with an environment in it if it is to have one.
 fn prepare(place: &Place, environment: Option<&str>, packages: &[(&str, &str)]) {
@@ -34,26 +45,26 @@ fn prepare(place: &Place, environment: Option<&str>, packages: &[(&str, &str)]) 
 
 /// The verdict on a project as it is, and on one whose function is wrong.
 #[track_caller]
-fn expect(place: &mut Place, code: &str, tests: &str) -> Option<Verdict> {
-    let runner = runner(Language::Python)?;
+fn expect(runner: &Runner, place: &mut Place, code: &str, tests: &str) -> Verdict {
     place.look();
     let program = place.text(code);
     let of = |program: &str| {
         let tests = place.tests(Language::Python, code, tests);
         assert!(matches!(tests, Tests::Project(_)));
         let file = Some(place.path().join(code));
-        place.judge(&runner, &bass_tui::trial::Trial { file, ..trial(Language::Python, program, tests) })
+        place.judge(runner, &Trial { file, ..trial(Language::Python, program, tests) })
     };
     let verdict = of(&program);
     assert_eq!(verdict.status, Status::Passed, "{}: {}", verdict.message, verdict.output);
     let wrong = of(&program.replace("return twice(x)", "return twice(x) + 1"));
     assert_eq!(wrong.status, Status::Failed, "{}", wrong.message);
     assert!(wrong.message.contains('7'), "{}", wrong.message);
-    Some(verdict)
+    verdict
 }
 
 #[test]
 fn an_environment_in_the_project_is_taken_ignored_or_not() {
+    let Some(runner) = tools() else { return };
     for name in [".venv", "tools"] {
         let files = [
             SETTINGS,
@@ -64,8 +75,12 @@ fn an_environment_in_the_project_is_taken_ignored_or_not() {
         ];
         let mut place = Place::new(&files);
         prepare(&place, Some(name), &[]);
-        let Some(verdict) = expect(&mut place, "pkg/code.py", "tests/test_code.py") else { return };
+        let verdict = expect(&runner, &mut place, "pkg/code.py", "tests/test_code.py");
         let interpreter = verdict.interpreter.unwrap();
+        // One that is activated comes first.
+        if std::env::var_os("VIRTUAL_ENV").is_some() {
+            continue;
+        }
         let own = format!("{name}/bin/python (the project's environment)");
         assert!(interpreter.ends_with(&own), "{interpreter}");
     }
@@ -73,6 +88,7 @@ fn an_environment_in_the_project_is_taken_ignored_or_not() {
 
 #[test]
 fn ignored_files_are_there_only_if_they_are_imported() {
+    let Some(runner) = tools() else { return };
     let tests =
         format!("import os\nassert not os.path.exists('pkg/secret.py') and not os.path.exists('.env')\n{TESTS}");
     let code = CODE.replace("import twice\n", "import twice\nfrom ._version import version\n");
@@ -88,12 +104,13 @@ fn ignored_files_are_there_only_if_they_are_imported() {
         ("tests/test_code.py", &tests),
     ]);
     prepare(&place, None, &[]);
-    expect(&mut place, "pkg/code.py", "tests/test_code.py");
+    expect(&runner, &mut place, "pkg/code.py", "tests/test_code.py");
 }
 
 /// The tests see the copy, wherever the package was installed from to be worked on.
 #[test]
 fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
+    let Some(runner) = tools() else { return };
     let finder = "import sys, importlib.util\n\nMAPPING = {'pkg': '@ROOT@/lib/pkg'}\n\n\nclass Finder:\n    @classmethod\n    \
         def find_spec(cls, name, path=None, target=None):\n        if name in MAPPING:\n            \
         return importlib.util.spec_from_file_location(name, MAPPING[name] + '/__init__.py', submodule_search_locations=[MAPPING[name]])\n\n\n\
@@ -110,12 +127,13 @@ fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
         ];
         let mut place = Place::new(&files);
         prepare(&place, Some(".venv"), packages);
-        expect(&mut place, "lib/pkg/code.py", "tests/test_code.py");
+        expect(&runner, &mut place, "lib/pkg/code.py", "tests/test_code.py");
     }
 }
 
 #[test]
 fn packages_without_an_init_file_and_below_the_root_of_their_repository_run() {
+    let Some(runner) = tools() else { return };
     let mut place = Place::new(&[
         ("README.md", ""),
         ("packages/one/pyproject.toml", "[project]\nname = \"one\"\n"),
@@ -124,16 +142,16 @@ fn packages_without_an_init_file_and_below_the_root_of_their_repository_run() {
         ("packages/one/tests/test_code.py", TESTS),
     ]);
     prepare(&place, None, &[]);
-    expect(&mut place, "packages/one/src/pkg/code.py", "packages/one/tests/test_code.py");
+    expect(&runner, &mut place, "packages/one/src/pkg/code.py", "packages/one/tests/test_code.py");
 }
 
 #[test]
 fn examples_know_their_module() {
+    let Some(runner) = tools() else { return };
     let code = "from . import helper\nfrom pkg.helper import twice\n\nSTEP = 0\n\n\ndef f(x):\n    \"\"\"Doubles.\n\n    \
         >>> # a remark\n    >>> f(3) + STEP\n    6\n    >>> helper.twice(1)\n    2\n    \"\"\"\n    return twice(x)\n";
     let mut place = Place::new(&[SETTINGS, ("pkg/__init__.py", ""), ("pkg/helper.py", HELPER), ("pkg/code.py", code)]);
     prepare(&place, None, &[]);
-    let Some(runner) = runner(Language::Python) else { return };
     place.look();
     for (body, status) in [("return twice(x)", Status::Passed), ("return twice(x) + 1", Status::Failed)] {
         let path = place.path().join("pkg/code.py");
@@ -141,7 +159,7 @@ fn examples_know_their_module() {
         assert!(matches!(tests, Tests::Project(_)));
         let program = code.replace("return twice(x)", body);
         let stub = Some(code.to_owned());
-        let trial = bass_tui::trial::Trial { file: Some(path), stub, ..trial(Language::Python, &program, tests) };
+        let trial = Trial { file: Some(path), stub, ..trial(Language::Python, &program, tests) };
         let verdict = place.judge(&runner, &trial);
         assert_eq!(verdict.status, status, "{}", verdict.message);
         assert!(status == Status::Passed || verdict.message.contains("gave 7, expected 6"), "{}", verdict.message);
@@ -150,6 +168,7 @@ fn examples_know_their_module() {
 
 #[test]
 fn what_fails_without_calling_the_function_is_left_out() {
+    let Some(runner) = tools() else { return };
     let tests = format!("{TESTS}\n    def test_other(self):\n        self.assertEqual(twice(2), 5)\n");
     let mut place = Place::new(&[
         SETTINGS,
@@ -158,18 +177,18 @@ fn what_fails_without_calling_the_function_is_left_out() {
         ("pkg/code.py", CODE),
         ("tests/test_code.py", &tests),
     ]);
-    let Some(verdict) = expect(&mut place, "pkg/code.py", "tests/test_code.py") else { return };
+    let verdict = expect(&runner, &mut place, "pkg/code.py", "tests/test_code.py");
     assert!(verdict.message.contains("left out, as they fail without calling the function"), "{}", verdict.message);
     assert!(verdict.message.contains("test_other"), "{}", verdict.message);
 }
 
 #[test]
 fn tests_of_a_project_may_start_threads_and_copy_files() {
+    let Some(runner) = tools() else { return };
     let more = "\n    def test_more(self):\n        import os, shutil, threading\n        \
         threads = [threading.Thread(target=threading.Event().wait, args=(0.2,)) for _ in range(60)]\n        \
         [thread.start() for thread in threads]\n        [thread.join() for thread in threads]\n        \
         if @FULL@:\n            shutil.copy2(__file__, 'copied.py')\n        self.assertEqual(f(3), 6)\n";
-    let Some(runner) = runner(Language::Python) else { return };
     let full = if runner.protection().tier == "full" { "True" } else { "False" };
     let tests = format!("{TESTS}{}", more.replace("@FULL@", full));
     let files = [
@@ -179,5 +198,5 @@ fn tests_of_a_project_may_start_threads_and_copy_files() {
         ("pkg/code.py", CODE),
         ("tests/test_code.py", &tests),
     ];
-    expect(&mut Place::new(&files), "pkg/code.py", "tests/test_code.py");
+    expect(&runner, &mut Place::new(&files), "pkg/code.py", "tests/test_code.py");
 }

@@ -124,9 +124,19 @@ fn needs_project(sources: &Sources) -> bool {
     // Examples have no settings of their own but what is given to them by name.
     let settings = if tests_file == project.file { has_settings_of_examples } else { has_conftest };
     settings(project, tests_file)
+        || imports_by_path(project, tests)
         || [(program, project.file.as_path()), (tests, tests_file)]
             .iter()
             .any(|(text, from)| imports(text).any(|name| is_of_project(project, from, name)))
+}
+
+/// Whether tests say `import package.module`: they then reach the code through its package.
+fn imports_by_path(project: &Project, tests: &str) -> bool {
+    let folders = ["src", ""].map(|folder| project.root.join(&project.package).join(folder));
+    let is_package = |name: &str| folders.iter().any(|folder| folder.join(name).is_dir());
+    let is_path = |name: &str| name.trim().split_once('.').is_some_and(|(first, _)| is_package(first));
+    let mut lines = tests.lines().filter_map(|line| line.trim_start().strip_prefix("import "));
+    lines.any(|names| names.split(',').any(is_path))
 }
 
 /// Pytest's own settings in code, beside the tests or above them.
@@ -201,6 +211,7 @@ mod tests {
         assert!(!needs("import math\n", "from pkg.a import f\nimport os, re\nassert f(1)\n"));
         assert!(needs("", "from pkg.b import g\n") && needs("", "import helpers\n") && needs("from . import b\n", ""));
         assert!(needs("    from .b import g\n", "") && needs("", "import os, helpers as h\n"));
+        assert!(needs("", "import pkg.a\nassert pkg.a.f(1)\n") && !needs("", "import os.path\n"));
         std::fs::write(root.join("conftest.py"), "").unwrap();
         assert!(needs("", ""));
     }
