@@ -139,8 +139,8 @@ impl Job {
         let mut job = Self { text: new, ..self.clone() };
         if matches!(job.choice, TestsChoice::IfAny | TestsChoice::Auto) {
             // Of another function it may not be a test.
-            let is_same = |target: &&Target| self.target().is_some_and(|old| old.name == target.name);
-            if job.target().filter(is_same).is_none() {
+            let name = |job: &Self| job.target().map(|target| target.name.clone());
+            if name(self) != name(&job) {
                 job.found.clear();
             }
             (job.tests, job.tests_label) = find_tests(job.target(), &TestsChoice::IfAny, job.found.clone())?;

@@ -91,8 +91,8 @@ fn is_kin(one: Language, other: Language) -> bool {
     one == other || (script(one) && script(other))
 }
 
-/// How much a text speaks of a function: 2, and 1 more if it also speaks of its class; 1 where it speaks of the
-/// class alone. A method with a special name is spoken of by its class.
+/// How much a text speaks of a function. Of a method: 2 for its class, which says more than a name that other
+/// classes may have, too, and 1 for its name. One with a special name is spoken of by its class.
 fn mentions(language: Language, text: &str, function: &str) -> u8 {
     let mut parts = function.rsplit(['.', ':']).filter(|part| !part.is_empty());
     let (name, class) = (parts.next().unwrap_or(function), parts.next());
@@ -104,7 +104,7 @@ fn mentions(language: Language, text: &str, function: &str) -> u8 {
     };
     match class {
         Some(class) if is_special => 3 * u8::from(speaks_of(class)),
-        Some(class) => 2 * u8::from(speaks_of(name)) + u8::from(speaks_of(class)),
+        Some(class) => u8::from(speaks_of(name)) + 2 * u8::from(speaks_of(class)),
         None => 3 * u8::from(speaks_of(name)),
     }
 }
