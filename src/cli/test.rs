@@ -87,6 +87,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
     };
     let names_function = matches!(spec.place, Place::Function(_));
+    // Tests that judge more of a project's file than this function are those of the project.
+    let tested = entry_point.clone();
+    let judge_more = |text: &str| {
+        let others = functions.iter().filter(|f| Some(&f.name) != tested.as_ref());
+        names_function && mention(language, text, others.map(|f| f.name.as_str()))
+    };
     let mut label = None;
     let tests = match (&args.test_command, args.tests.as_deref().unwrap_or_default()) {
         (Some(command), _) => {
@@ -97,7 +103,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             let name = entry_point.clone().unwrap_or_default();
             let spec = TargetSpec { path: spec.path.clone(), place: Place::Function(name.clone()) };
             let target = Target::read(&spec).map_err(Failure::input)?;
-            let (tests, what) = Tests::usual(&target, Tests::found(&target)).ok_or_else(|| {
+            let (tests, what) = Tests::usual(&target, Tests::found(&target, judge_more)).ok_or_else(|| {
                 Failure::input(format!(
                     "no tests were found for {name} of {}: it has no examples, and no tests file calls it or is named after its file; give --tests FILE",
                     spec.path.display()
@@ -124,11 +130,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (None, file) => {
             let path = Path::new(file);
             let text = read("the tests file ", path)?;
-            // Tests that judge more of a project's file than this function are those of the project.
-            let others = functions.iter().filter(|f| Some(&f.name) != entry_point.as_ref());
-            let judge_more = names_function && mention(language, &text, others.map(|f| f.name.as_str()));
+            let is_of_project = judge_more(&text);
             let tests = Tests::of_file(language, Some((&spec.path, &program)), path, text);
-            if judge_more { tests.in_project(&spec.path, path) } else { tests }
+            if is_of_project { tests.in_project(&spec.path, path) } else { tests }
         }
     };
     let runner = consent(session.runner(), args.consent.unprotected)?;

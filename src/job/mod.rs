@@ -119,7 +119,11 @@ impl Job {
     }
 
     fn new(text: Text, choice: &TestsChoice) -> Result<Self, JobError> {
-        let found = text.target().filter(|_| *choice == TestsChoice::IfAny).map(Tests::found).unwrap_or_default();
+        let found = text
+            .target()
+            .filter(|_| *choice == TestsChoice::IfAny)
+            .map(|target| Tests::found(target, |_| false))
+            .unwrap_or_default();
         let (tests, tests_label) = find_tests(text.target(), choice, found.clone())?;
         Ok(Self { text, tests, tests_label, choice: choice.clone(), found })
     }

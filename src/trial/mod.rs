@@ -60,15 +60,17 @@ impl Tests {
         project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
     }
 
-    /// The tests files that are found for a function, each with what to call it and the reason.
-    pub fn found(target: &Target) -> Vec<(Self, String)> {
+    /// The tests files that are found for a function, each with what to call it and the reason. Those with
+    /// such a text run in a copy of their project, whether they need it or not.
+    pub fn found(target: &Target, are_of_project: impl Fn(&str) -> bool) -> Vec<(Self, String)> {
         let Some(path) = target.path.as_deref() else { return Vec::new() };
         let tests = language::find_tests(target.language, path, &target.name).into_iter();
         let tests = tests.filter_map(|Found { path: tests, why }| {
             let text = files::text(&tests, files::TEXT).ok()?;
             let name = tests.file_name()?.to_string_lossy().into_owned();
-            let tests = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
-            Some((tests, format!("{name} ({why})")))
+            let is_of_project = are_of_project(&text);
+            let made = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
+            Some((if is_of_project { made.in_project(path, &tests) } else { made }, format!("{name} ({why})")))
         });
         tests.collect()
     }

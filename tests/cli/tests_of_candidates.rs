@@ -77,6 +77,21 @@ fn tests_are_found_and_named() {
     assert!(done.out.starts_with("FAIL: double(2) gave 4, expected 5"), "{}", done.out);
 }
 
+/// The rest of the file is the user's, too, and tests that judge it want it as it is.
+#[test]
+fn tests_of_more_than_the_named_function_are_those_of_the_project() {
+    let world = World::new();
+    world.file("mine/setup.cfg", "");
+    let file = world.file("mine/pair.py", "def one(x):\n    return x + 1\n\n\ndef two(x):\n    return x + 2\n");
+    let both = world
+        .file("mine/test_both.py", "from pair import one, two\n\n\ndef test_both():\n    assert one(two(1)) == 4\n");
+    let first = world.file("mine/test_one.py", "from pair import one\n\n\ndef test_one():\n    assert one(1) == 2\n");
+    for (tests, assurance) in [(both, "shared"), (first, "separate")] {
+        let verdict = world.run(&["test", &format!("{file}:one"), "--tests", &tests, "--json"]).code(0).json();
+        assert_eq!(verdict["assurance"], assurance, "{verdict}");
+    }
+}
+
 #[test]
 fn a_loop_without_end_is_ended() {
     let world = World::new();
