@@ -77,6 +77,27 @@ fn tests_are_found_and_named() {
     assert!(done.out.starts_with("FAIL: double(2) gave 4, expected 5"), "{}", done.out);
 }
 
+/// Also for a file that is named without a folder.
+#[test]
+fn the_environment_beside_the_file_is_taken() {
+    let world = World::new();
+    let made = std::process::Command::new("python3")
+        .args(["-m", "venv", "--without-pip", ".venv"])
+        .current_dir(world.work())
+        .output()
+        .is_ok_and(|made| made.status.success());
+    if !made {
+        return crate::skip::for_want_of("python3", "it makes no environment");
+    }
+    world.file("setup.cfg", "");
+    world.file("right.py", RIGHT);
+    let verdict = world.run(&["test", "right.py", "--tests", "auto", "--json"]).code(0).json();
+    assert!(
+        verdict["interpreter"].as_str().unwrap().ends_with(".venv/bin/python (the project's environment)"),
+        "{verdict}"
+    );
+}
+
 /// The rest of the file is the user's, too, and tests that judge it want it as it is.
 #[test]
 fn tests_of_more_than_the_named_function_are_those_of_the_project() {

@@ -66,6 +66,8 @@ impl Project {
 
     /// Root and package of the project that a folder lies in.
     pub fn folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+        // That of a file in the current folder has no name.
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         top(&fs::canonicalize(folder).ok()?)
     }
 
