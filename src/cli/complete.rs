@@ -120,7 +120,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let runner = match &job.tests {
         Some(tests) => {
             let runner = consent(session.runner(), args.consent.unprotected)?;
-            check_tests(&runner, job.language(), tests)?;
+            check_tests(&runner, job.language(), job.file(), tests)?;
             Some(Arc::new(runner))
         }
         None => None,

@@ -1,7 +1,7 @@
 //! What every command begins with: folders, settings, the catalog; and the questions to the user.
 
 use std::io::{BufRead, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
@@ -120,8 +120,13 @@ pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
 }
 
 /// Refuses tests that cannot be run here, and a tests file that is no program.
-pub fn check_tests(runner: &Runner, language: Option<Language>, tests: &Tests) -> Result<(), Failure> {
-    runner.check(language.unwrap_or(Language::Python), tests).map_err(|error| match error {
+pub fn check_tests(
+    runner: &Runner,
+    language: Option<Language>,
+    file: Option<&Path>,
+    tests: &Tests,
+) -> Result<(), Failure> {
+    runner.check(language.unwrap_or(Language::Python), file, tests).map_err(|error| match error {
         TrialError::TestsDoNotParse(_) => Failure::input(error),
         TrialError::Sandbox(_) => Failure::internal(error),
         error => Failure::internal(format!("the tests cannot be run: {error}, or use --tests none")),

@@ -1,6 +1,5 @@
 //! `bass-tui test`: one trial in the sandbox.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +10,7 @@ use super::args::ConsentArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json};
 use super::session::{Session, check_tests, consent, on_signal};
-use crate::code::{Place, Target, TargetSpec, words};
+use crate::code::{Place, Target, TargetSpec};
 use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
@@ -87,12 +86,6 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
     };
     let names_function = matches!(spec.place, Place::Function(_));
-    // Tests that judge more of a project's file than this function are those of the project.
-    let tested = entry_point.clone();
-    let judge_more = |text: &str| {
-        let others = functions.iter().filter(|f| Some(&f.name) != tested.as_ref());
-        names_function && mention(language, text, others.map(|f| f.name.as_str()))
-    };
     let mut label = None;
     let tests = match (&args.test_command, args.tests.as_deref().unwrap_or_default()) {
         (Some(command), _) => {
@@ -103,7 +96,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             let name = entry_point.clone().unwrap_or_default();
             let spec = TargetSpec { path: spec.path.clone(), place: Place::Function(name.clone()) };
             let target = Target::read(&spec).map_err(Failure::input)?;
-            let (tests, what) = Tests::usual(&target, Tests::found(&target, judge_more)).ok_or_else(|| {
+            let (tests, what) = Tests::usual(&target, Tests::found(&target, names_function)).ok_or_else(|| {
                 Failure::input(format!(
                     "no tests were found for {name} of {}: it has no examples, and no tests file calls it or is named after its file; give --tests FILE",
                     spec.path.display()
@@ -130,13 +123,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (None, file) => {
             let path = Path::new(file);
             let text = read("the tests file ", path)?;
-            let is_of_project = judge_more(&text);
-            let tests = Tests::of_file(language, Some((&spec.path, &program)), path, text);
-            if is_of_project { tests.in_project(&spec.path, path) } else { tests }
+            match entry_point.as_deref().filter(|_| names_function) {
+                Some(function) => Tests::of_function(language, (&spec.path, &program), function, path, text),
+                None => Tests::of_file(language, Some((&spec.path, &program)), path, text),
+            }
         }
     };
     let runner = consent(session.runner(), args.consent.unprotected)?;
-    check_tests(&runner, Some(language), &tests)?;
+    check_tests(&runner, Some(language), Some(&spec.path), &tests)?;
 
     let limits = session.settings.limits;
     // Only a function that is named is what is tested; else it is the whole file.
@@ -158,12 +152,6 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Status::Passed => 0,
         _ => NOTHING_PASSED,
     })
-}
-
-/// Whether a text speaks of one of these functions.
-fn mention<'a>(language: Language, text: &str, names: impl Iterator<Item = &'a str>) -> bool {
-    let first: HashSet<&str> = names.filter_map(|name| name.split(['.', ':']).next()).collect();
-    words(language, text).iter().any(|word| word.name().is_some_and(|name| first.contains(name)))
 }
 
 /// The last function that a line without indentation begins, in the languages that say `function`, `fn` or

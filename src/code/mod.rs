@@ -29,7 +29,7 @@ pub use error::CodeError;
 pub use open::open_function;
 pub use spec::{Place, TargetSpec};
 pub use target::Target;
-pub use words::{Word, words};
+pub use words::{Word, names, words};
 
 use braces::lex::{Kind, Tokens};
 

@@ -3,6 +3,8 @@
 //! Works on any text, also half written. Strings that are joined by `+` count as one, code in the fields of a
 //! string stands behind it, and what a language can say with a string (`getattr(x, "name")`) keeps the string.
 
+use std::collections::HashSet;
+
 use super::braces::lex;
 use super::python::lex as python;
 use super::rules;
@@ -39,6 +41,11 @@ const MAX_NESTING: usize = 4;
 /// The words of a text.
 pub fn words(language: Language, text: &str) -> Vec<Word> {
     joined(language, nested(language, text, 0))
+}
+
+/// The names that a text uses.
+pub fn names(language: Language, text: &str) -> HashSet<String> {
+    words(language, text).iter().filter_map(Word::name).map(str::to_owned).collect()
 }
 
 fn nested(language: Language, text: &str, depth: usize) -> Vec<Word> {

@@ -6,6 +6,7 @@
 pub(crate) mod run;
 pub(crate) mod trials;
 
+use std::path::Path;
 use std::sync::Arc;
 
 pub use run::{Ask, Candidate, Event, Outcome, Run, Sink, Task};
@@ -122,7 +123,7 @@ impl Job {
         let found = text
             .target()
             .filter(|_| *choice == TestsChoice::IfAny)
-            .map(|target| Tests::found(target, |_| false))
+            .map(|target| Tests::found(target, false))
             .unwrap_or_default();
         let (tests, tests_label) = find_tests(text.target(), choice, found.clone())?;
         Ok(Self { text, tests, tests_label, choice: choice.clone(), found })
@@ -152,6 +153,11 @@ impl Job {
             command.line = job.text.target().map(first_line);
         }
         Ok(job)
+    }
+
+    /// The file that it is about, if there is one.
+    pub fn file(&self) -> Option<&Path> {
+        self.target()?.path.as_deref()
     }
 
     /// The function that is completed; `None` for free text.
@@ -224,7 +230,7 @@ impl Task for Job {
         Some(Trial {
             language: self.language()?,
             program: self.program(completion),
-            file: self.target().and_then(|t| t.path.clone()),
+            file: self.file().map(Path::to_path_buf),
             entry_point: self.target().map(|t| t.name.clone()),
             tests,
             stub: self.target().map(|t| t.text.clone()),

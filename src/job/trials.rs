@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cmp::Ordering as Order;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -19,7 +20,7 @@ pub trait Judge: Send + Sync {
     /// The same, for a user who has agreed to run code although nothing isolates it.
     fn allow_unprotected(&self) -> Arc<dyn Judge>;
     /// Whether tests in a language can be used at all. Said before any work is put into candidates.
-    fn check(&self, _language: Language, _tests: &Tests) -> Result<(), TrialError> {
+    fn check(&self, _language: Language, _file: Option<&Path>, _tests: &Tests) -> Result<(), TrialError> {
         Ok(())
     }
     /// Runs a trial and waits; `cancel` ends it soon. An error is a fault of the sandbox.
@@ -39,8 +40,8 @@ impl Judge for Runner {
         Arc::new(self.clone().allow_unprotected())
     }
 
-    fn check(&self, language: Language, tests: &Tests) -> Result<(), TrialError> {
-        Runner::check(self, language, tests)
+    fn check(&self, language: Language, file: Option<&Path>, tests: &Tests) -> Result<(), TrialError> {
+        Runner::check(self, language, file, tests)
     }
 
     fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {

@@ -1,12 +1,9 @@
 //! A trial as its caller describes it: the program, the tests, the limits.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::language;
 use super::project::Project;
-use super::reach::{self, Reach};
 use crate::code::{Place, Target};
-use crate::files;
 use crate::language::Language;
 use crate::sandbox::Limits;
 
@@ -90,43 +87,5 @@ impl Trial {
     /// The function under test by its last name.
     pub(super) fn function(&self) -> Option<&str> {
         self.entry_point.as_deref()?.rsplit(['.', ':']).next()
-    }
-
-    /// The user's own text as far as the tests know it, and theirs.
-    fn texts(&self) -> (String, String) {
-        let read = |project: &Project, file: &Path| {
-            let bytes = files::read(&project.root.join(file), files::TEXT).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).into_owned()
-        };
-        match &self.tests {
-            Tests::Doctest { source } => (source.clone(), String::new()),
-            Tests::Source { text, .. } => (String::new(), text.clone()),
-            Tests::Project(project) => {
-                let tests = project.tests.as_deref().map(|tests| read(project, tests));
-                (read(project, &project.file), tests.unwrap_or_default())
-            }
-            Tests::Several(all) => {
-                let each = all.iter().map(|tests| Self { tests: tests.clone(), ..self.clone() }.texts());
-                each.reduce(|one, other| (one.0, one.1 + &other.1)).unwrap_or_default()
-            }
-            Tests::Command { project, .. } => {
-                (project.as_ref().map(|project| read(project, &project.file)).unwrap_or_default(), String::new())
-            }
-        }
-    }
-
-    /// What the program uses that nobody asked for.
-    pub(super) fn reach(&self) -> Vec<Reach> {
-        let (own, tests) = self.texts();
-        let own = self.stub.clone().unwrap_or(own);
-        // Of a file that is tested as it is, the function that is named is the candidate.
-        let own = if own == self.program { self.without_function().unwrap_or_default() } else { own };
-        reach::added(self.language, language::reach(self.language), &self.program, &own, &tests)
-    }
-
-    /// The program with nothing in the function under test.
-    fn without_function(&self) -> Option<String> {
-        let place = Place::Function(self.stub.as_ref().and(self.entry_point.clone())?);
-        Some(Target::in_text(&self.program, self.language, &place).ok()?.splice(""))
     }
 }

@@ -22,6 +22,11 @@ fn bodies(language: Language) -> &'static [(&'static str, &'static str)] {
     }
 }
 
+/// A body that raises.
+pub fn raising(language: Language) -> &'static str {
+    bodies(language).last().map_or("", |(_, body)| body)
+}
+
 /// The bodies that tests do not notice, by the tests and the program without a body.
 #[derive(Debug, Default)]
 pub struct Controls(Mutex<HashMap<u64, Vec<&'static str>>>);

@@ -10,6 +10,7 @@ mod error;
 mod evidence;
 mod judge;
 mod language;
+mod marks;
 mod project;
 mod reach;
 mod tool;
@@ -29,7 +30,7 @@ use project::cache::Projects;
 use project::find::Found;
 pub use verdict::{Assurance, Status, Verdict};
 
-use crate::code::Target;
+use crate::code::{self, Target};
 use crate::files;
 use crate::language::Language;
 use crate::sandbox::Sandbox;
@@ -60,17 +61,37 @@ impl Tests {
         project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
     }
 
-    /// The tests files that are found for a function, each with what to call it and the reason. Those with
-    /// such a text run in a copy of their project, whether they need it or not.
-    pub fn found(target: &Target, are_of_project: impl Fn(&str) -> bool) -> Vec<(Self, String)> {
+    /// The tests of a file for a function of a program that is tested as it is, so that the rest of it is the
+    /// user's, too: tests that judge more of it than this function run in their project.
+    pub fn of_function(
+        language: Language,
+        (path, program): (&Path, &str),
+        function: &str,
+        tests: &Path,
+        text: String,
+    ) -> Self {
+        let spoken_of = code::names(language, &text);
+        let others = code::function_names(language, program).into_iter().filter(|other| other.name != function);
+        let mut tops = others.filter_map(|other| other.name.split(['.', ':']).next().map(str::to_owned));
+        let project = tops.any(|top| spoken_of.contains(&top)).then(|| Project::around(path, Some(tests))).flatten();
+        project.map_or_else(|| Self::of_file(language, Some((path, program)), tests, text), Tests::Project)
+    }
+
+    /// The tests files that are found for a function, each with what to call it and the reason. Of a program
+    /// that is tested as it is they are as in [`Tests::of_function`].
+    pub fn found(target: &Target, is_tested_as_it_is: bool) -> Vec<(Self, String)> {
         let Some(path) = target.path.as_deref() else { return Vec::new() };
         let tests = language::find_tests(target.language, path, &target.name).into_iter();
         let tests = tests.filter_map(|Found { path: tests, why }| {
             let text = files::text(&tests, files::TEXT).ok()?;
             let name = tests.file_name()?.to_string_lossy().into_owned();
-            let is_of_project = are_of_project(&text);
-            let made = Self::of_file(target.language, Some((path, &target.text)), &tests, text);
-            Some((if is_of_project { made.in_project(path, &tests) } else { made }, format!("{name} ({why})")))
+            let program = (path, target.text.as_str());
+            let tests = if is_tested_as_it_is {
+                Self::of_function(target.language, program, &target.name, &tests, text)
+            } else {
+                Self::of_file(target.language, Some(program), &tests, text)
+            };
+            Some((tests, format!("{name} ({why})")))
         });
         tests.collect()
     }
@@ -87,12 +108,6 @@ impl Tests {
         }
         let (tests, names): (Vec<Self>, Vec<String>) = all.into_iter().unzip();
         Some((Self::Several(tests), names.join(" + ")))
-    }
-
-    /// The same, in a copy of their project where they have one.
-    #[must_use]
-    pub fn in_project(self, program: &Path, tests: &Path) -> Self {
-        Project::around(program, Some(tests)).map_or(self, Tests::Project)
     }
 
     /// Whether some of them run in a copy of the project.
@@ -192,44 +207,45 @@ impl Runner {
     /// Must be called on a thread that lives as long as the trial: the code is killed when that thread ends.
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
-        let language = self.language(trial.language);
-        let run_one = |trial: &Trial| match &trial.tests {
-            Tests::Command { command, project } => {
-                command::run(&at, &self.toolbox(trial), command, trial, project.as_ref())
-            }
-            Tests::Project(project) => language.run_in_project(&at, trial, project),
-            Tests::Doctest { .. } | Tests::Source { .. } => language.run_alone(&at, trial),
-            Tests::Several(_) => Ok(Verdict::not_run("tests of several kinds hold others")),
-        };
-        let run = |trial: &Trial| match &trial.tests {
-            Tests::Several(all) => {
-                let each = all.iter().map(|tests| run_one(&Trial { tests: tests.clone(), ..trial.clone() }));
-                Verdict::of_all(each)
-            }
-            _ => run_one(trial),
-        };
-        let verdict = run(trial)?.marked(trial.reach());
+        let run = |trial: &Trial| self.run_tests(&at, trial);
+        let verdict = run(trial)?.marked(marks::of(trial));
         self.controls.hold(trial, verdict, || at.is_cancelled(), run)
+    }
+
+    fn run_tests(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
+        let language = self.language(trial.language);
+        match &trial.tests {
+            Tests::Command { command, project } => {
+                command::run(at, &self.toolbox(trial), command, trial, project.as_ref())
+            }
+            Tests::Project(project) => language.run_in_project(at, trial, project),
+            Tests::Doctest { .. } | Tests::Source { .. } => language.run_alone(at, trial),
+            Tests::Several(all) => {
+                let one = |tests: &Tests| Trial { tests: tests.clone(), ..trial.clone() };
+                Verdict::of_all(all.iter().map(|tests| self.run_tests(at, &one(tests))))
+            }
+        }
     }
 
     /// [`Runner::check`] for Python.
     pub fn check_tests(&self, tests: &Tests) -> Result<(), TrialError> {
-        self.check(Language::Python, tests)
+        self.check(Language::Python, None, tests)
     }
 
     /// Refuses a tests file that does not parse, so that no model time is spent before it is mended; and a
-    /// language that nothing here can run.
-    pub fn check(&self, language: Language, tests: &Tests) -> Result<(), TrialError> {
+    /// language that nothing here can run. `file` is that with the program, whose project may have its own
+    /// interpreter.
+    pub fn check(&self, language: Language, file: Option<&Path>, tests: &Tests) -> Result<(), TrialError> {
         match tests {
             Tests::Source { name, text } => {
                 let never = AtomicBool::new(false);
-                self.language(language).check_tests(&self.context(&never)?, language, name, text)
+                self.language(language).check_tests(&self.context(&never)?, language, file, (name, text))
             }
             Tests::Project(project) => self.language(language).check_project(language, project),
             Tests::Doctest { .. } => self.check_language(language),
             // What it needs is the command's own business.
             Tests::Command { .. } => Ok(()),
-            Tests::Several(all) => all.iter().try_for_each(|tests| self.check(language, tests)),
+            Tests::Several(all) => all.iter().try_for_each(|tests| self.check(language, file, tests)),
         }
     }
 

@@ -162,7 +162,7 @@ impl Verdict {
 
     /// The same, with the interpreter that ran the tests. A message about a missing package names it.
     #[must_use]
-    pub fn with(mut self, interpreter: String) -> Self {
+    pub fn with_interpreter(mut self, interpreter: String) -> Self {
         if self.message.contains("No module named") {
             self.message = format!("{}; this is {interpreter}", self.message);
         }

@@ -96,7 +96,7 @@ impl World {
             let judge = result.as_ref().ok().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
             let _ = sender.send(Incoming::Opened(result));
             let asked = judge.zip(job.tests.as_ref()).zip(job.language());
-            if let Some(Err(why)) = asked.map(|((judge, tests), language)| judge.check(language, tests)) {
+            if let Some(Err(why)) = asked.map(|((judge, tests), language)| judge.check(language, job.file(), tests)) {
                 let _ = sender.send(Incoming::App(Msg::Fault(why.to_string())));
             }
         };

@@ -234,9 +234,9 @@ fn a_tests_file_that_does_not_parse_is_refused_before_anything_runs() {
     let Some(runner) = runner(Language::JavaScript) else { return };
     let _running = RUNNING.read();
     let file = |text: &str| Tests::Source { name: "t.js".to_owned(), text: text.to_owned() };
-    let error = runner.check(Language::JavaScript, &file("assert(f(1) === 2);\nassert((;\n")).unwrap_err();
+    let error = runner.check(Language::JavaScript, None, &file("assert(f(1) === 2);\nassert((;\n")).unwrap_err();
     assert!(error.to_string().starts_with("t.js, line 2: SyntaxError"), "{error}");
-    runner.check(Language::JavaScript, &file("import assert from 'assert';\nassert(await f(1));\n")).unwrap();
+    runner.check(Language::JavaScript, None, &file("import assert from 'assert';\nassert(await f(1));\n")).unwrap();
 }
 
 /// What hostile programs aim at: a home, a folder of somebody else's, services and a process.

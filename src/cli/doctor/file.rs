@@ -9,8 +9,7 @@ use serde::Serialize;
 use crate::code::{Target, TargetSpec};
 use crate::job::{Job, Task, TestsChoice};
 use crate::language::Language;
-use crate::sandbox::Limits;
-use crate::trial::{Project, Runner, Tests, Trial, Verdict};
+use crate::trial::{Limits, Project, Runner, Trial, Verdict};
 
 /// What was found.
 #[derive(Serialize)]
@@ -36,26 +35,22 @@ impl Findings {
     /// Looks at a file or a function of it; a sentence if that cannot be read.
     pub fn of(name: &str, runner: &Runner, limits: Limits) -> Result<Self, String> {
         let target = TargetSpec::parse(name).and_then(|spec| Target::read(&spec)).map_err(|e| e.to_string())?;
-        let job = Job::from_target(target, &TestsChoice::IfAny).map_err(|e| e.to_string())?;
-        let target = job.target().ok_or("there is no function in it")?;
-        let file = target.path.clone().unwrap_or_default();
+        let job = Job::from_target(target.clone(), &TestsChoice::IfAny).map_err(|e| e.to_string())?;
+        let file = target.path.unwrap_or_default();
         let project = Project::around(&file, None);
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let interpreter = (target.language == Language::Python).then(|| {
             let found = runner.interpreter(folder).map_err(|e| e.to_string());
             found.map(|(program, why)| format!("{} ({why})", program.display()))
         });
-        let place = job.tests.as_ref().map(|tests| match tests {
-            tests if tests.are_in_project() => "in a copy of the project",
-            Tests::Command { .. } => "as the command says",
-            _ => "alone with the code",
-        });
+        let place = |in_project| if in_project { "in a copy of the project" } else { "alone with the code" };
+        let place = job.tests.as_ref().map(|tests| place(tests.are_in_project()));
         let trial = job.trial(0, "", limits).filter(|_| runner.may_run()).map(|trial| {
-            let trial = Trial { program: target.text.clone(), ..trial };
+            let trial = Trial { program: target.text, ..trial };
             runner.run(&trial, &Arc::default()).map_err(|e| e.to_string())
         });
         Ok(Self {
-            function: target.name.clone(),
+            function: target.name,
             language: target.language.name(),
             root: project.as_ref().map(|project| project.root.clone()),
             package: project.map(|project| project.root.join(project.package)),

@@ -11,7 +11,7 @@ mod mistral;
 mod mixtral;
 mod opt;
 mod phi;
-mod phi3;
+pub mod phi3;
 pub mod qwen2;
 pub mod qwen3;
 mod qwen3_moe;

@@ -12,7 +12,8 @@ pub const PHI3: Architecture = Architecture {
     ..mistral::MISTRAL
 };
 
-const NAMES: TensorNames = TensorNames {
+/// Tensor names of Phi-3.
+pub const NAMES: TensorNames = TensorNames {
     in_block: &[
         (B::AttentionNorm, "input_layernorm.weight"),
         (B::Query, "self_attn.qkv_proj.weight"),

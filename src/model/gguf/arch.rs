@@ -6,12 +6,12 @@
 
 use crate::model::ModelError;
 use crate::model::arch::{
-    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, gemma, gpt_neox, gpt2, granite, llama, qwen2,
-    qwen3, starcoder2,
+    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, gemma, gpt_neox, gpt2, granite, llama, phi3,
+    qwen2, qwen3, starcoder2,
 };
 use crate::model::fields::Fields;
 use crate::model::spec::{Experts, ModelSpec, NormKind, RotaryScaling, Wiring};
-use crate::model::tensors::{BlockSlot as B, Fused, TensorNames};
+use crate::model::tensors::{BlockSlot as B, TensorNames};
 
 /// By `general.architecture`.
 pub const ALL: &[(&str, &Architecture)] = &[
@@ -105,7 +105,7 @@ fn multipliers(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
 }
 
 const PHI3: Architecture = Architecture {
-    name: "Phi3ForCausalLM",
+    name: phi3::PHI3.name,
     window: Switch::Always,
     names: &TensorNames {
         in_block: &[
@@ -119,13 +119,7 @@ const PHI3: Architecture = Architecture {
             (B::Up, "ffn_up.weight"),
             (B::Down, "ffn_down.weight"),
         ],
-        fused: &[
-            (B::Query, Fused::Qkv(0)),
-            (B::Key, Fused::Qkv(1)),
-            (B::Value, Fused::Qkv(2)),
-            (B::Gate, Fused::Stacked(0, 2)),
-            (B::Up, Fused::Stacked(1, 2)),
-        ],
+        fused: phi3::NAMES.fused,
         ..NAMES
     },
     ..QWEN2
@@ -201,15 +195,6 @@ fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     Ok(())
 }
 
-const QKV: &[(B, Fused)] = &[
-    (B::Query, Fused::Qkv(0)),
-    (B::Key, Fused::Qkv(1)),
-    (B::Value, Fused::Qkv(2)),
-    (B::QueryBias, Fused::Qkv(0)),
-    (B::KeyBias, Fused::Qkv(1)),
-    (B::ValueBias, Fused::Qkv(2)),
-];
-
 /// The converter stores matrices as all others have them.
 const GPT2: Architecture = Architecture {
     fields: &LAYER_NORM,
@@ -234,7 +219,7 @@ const GPT2: Architecture = Architecture {
             (B::Down, "ffn_down.weight"),
             (B::DownBias, "ffn_down.bias"),
         ],
-        fused: QKV,
+        fused: gpt2::NAMES.fused,
         ..NAMES
     },
     ..gpt2::GPT2

@@ -59,7 +59,13 @@ pub trait TrialLanguage: Debug + Send + Sync {
     }
 
     /// Refuses a tests file that does not parse, where that shows before there is a program.
-    fn check_tests(&self, _at: &Context, language: Language, _name: &str, _text: &str) -> Result<(), TrialError> {
+    fn check_tests(
+        &self,
+        _at: &Context,
+        language: Language,
+        _file: Option<&Path>,
+        (_name, _text): (&str, &str),
+    ) -> Result<(), TrialError> {
         self.check(language)
     }
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use super::baseline::{Baseline, Seen};
 use super::{Base, Copy, Project};
-use crate::hash;
 use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Outcome, Report, Reporter, TestEnd};
@@ -20,7 +19,7 @@ use crate::trial::verdict::limit;
 struct Known {
     project: Project,
     base: Arc<Base>,
-    without: Option<u64>,
+    without: Option<String>,
     runs: Vec<Seen>,
     baseline: Arc<Baseline>,
 }
@@ -64,14 +63,15 @@ impl Projects {
         &self,
         project: &Project,
         base: &Arc<Base>,
-        (without, times): (Option<u64>, usize),
+        (without, times): (Option<&str>, usize),
         cancel: &AtomicBool,
         of: fn(&[Seen]) -> Baseline,
         mut run: impl FnMut() -> Result<Seen, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
         let mut all = self.baselines.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it =
-            |known: &Known| known.project == *project && known.without == without && Arc::ptr_eq(&known.base, base);
+        let is_it = |known: &Known| {
+            known.project == *project && known.without.as_deref() == without && Arc::ptr_eq(&known.base, base)
+        };
         let found = all.iter().find(|known| is_it(known));
         let mut runs = found.map(|known| known.runs.clone()).unwrap_or_default();
         if let Some(known) = found.filter(|known| known.runs.len() >= times) {
@@ -85,7 +85,7 @@ impl Projects {
             return Ok(baseline);
         }
         all.retain(|known| known.project != *project);
-        let (project, base) = (project.clone(), Arc::clone(base));
+        let (project, base, without) = (project.clone(), Arc::clone(base), without.map(str::to_owned));
         all.push(Known { project, base, without, runs, baseline: Arc::clone(&baseline) });
         Ok(baseline)
     }
@@ -103,9 +103,9 @@ pub enum Ends {
     FirstFailure,
 }
 
-/// The evidence, and the limits that the candidate had: what a run without the candidate and one with it leave behind, of tests that a runner reports by name.
-/// `without` is the program with a function that has no body; `None`: the project as it is. Whether a test is
-/// flaky is looked at only when one has failed.
+/// What a run without the candidate and one with it leave behind, of tests that a runner reports by name, and
+/// the limits that the candidate had. `without` is the program with a function that has no body; `None`: the
+/// project as it is. Whether a test is flaky is looked at only when one has failed.
 pub fn evidence(
     projects: &Projects,
     project: &Project,
@@ -114,9 +114,8 @@ pub fn evidence(
     once: impl Fn(&Copy, Ends, Limits) -> Result<(Run, String), TrialError>,
 ) -> Result<(Evidence, Limits), TrialError> {
     let base = projects.base(project)?;
-    let key = without.map(|program| hash::of(program.as_bytes()));
     let baseline = |times: usize| {
-        projects.known(project, &base, (key, times), cancel, Baseline::of_runs_without, || {
+        projects.known(project, &base, (without, times), cancel, Baseline::of_runs_without, || {
             let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
             let long = Limits { wall: limits.wall * PATIENCE, ..limits };
             let (run, nonce) = once(&copy, Ends::LastTest, long)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::imports::imported;
 use super::list::list;
 use super::top;
-use crate::code::{Word, words};
+use crate::code::names;
 use crate::files;
 use crate::language::Language;
 
@@ -97,11 +97,12 @@ fn mentions(language: Language, text: &str, function: &str) -> u8 {
     let mut parts = function.rsplit(['.', ':']).filter(|part| !part.is_empty());
     let (name, class) = (parts.next().unwrap_or(function), parts.next());
     let is_special = name.starts_with("__") || ["new", "constructor"].contains(&name);
-    let speaks_of = |name: &str| {
-        let is_it = |word: &Word| matches!(word, Word::Name(word) if word.as_str() == name);
-        // Cheaper than to read all of it as words.
-        text.contains(name) && words(language, text).iter().any(is_it)
-    };
+    // Far cheaper than to read all of it as words.
+    if !text.contains(name) && !class.is_some_and(|class| text.contains(class)) {
+        return 0;
+    }
+    let names = names(language, text);
+    let speaks_of = |name: &str| names.contains(name);
     match class {
         Some(class) if is_special => 3 * u8::from(speaks_of(class)),
         Some(class) => u8::from(speaks_of(name)) + 2 * u8::from(speaks_of(class)),

@@ -1,7 +1,7 @@
 //! Which files of a project a copy holds: what git knows and does not ignore, and what it ignores but the
 //! project imports; without git all but what builds leave behind.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -46,7 +46,7 @@ pub struct List {
 /// The files of the project at `root`.
 pub fn list(root: &Path) -> Result<List, String> {
     let mut list = List::default();
-    walk(root, Path::new(""), &mut list);
+    walk(root, &mut list);
     if let Some(mut known) = git_files(root) {
         known.retain(|path| !list.dependencies.iter().any(|folder| path.starts_with(folder)));
         let names: HashSet<&PathBuf> = known.iter().collect();
@@ -83,8 +83,9 @@ impl List {
             }
             from = files.len();
             let stem = |path: &PathBuf| path.file_name()?.to_str()?.split('.').next().map(str::to_owned);
+            let known: HashSet<&PathBuf> = files.iter().collect();
             let is_new =
-                |path: &&PathBuf| !files.contains(path) && stem(path).is_some_and(|stem| words.contains(&stem));
+                |path: &&PathBuf| !known.contains(path) && stem(path).is_some_and(|stem| words.contains(&stem));
             let new: Vec<PathBuf> = self.ignored.iter().filter(is_new).cloned().collect();
             files.extend(new);
         }
@@ -129,21 +130,23 @@ fn git(root: &Path, options: &[&str]) -> Option<Vec<PathBuf>> {
     output.status.success().then(|| paths.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
 }
 
-/// Lists what lies in a folder, until it is too much.
-fn walk(root: &Path, folder: &Path, list: &mut List) {
-    let Ok(entries) = fs::read_dir(root.join(folder)) else { return };
-    for entry in entries.flatten() {
-        let path = folder.join(entry.file_name());
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        // Of the links to folders only those to installed packages are followed.
-        if is_dependency(&name, &entry.path()) {
-            list.dependencies.push(path);
-        } else if !is_folder {
-            list.files.push(path);
-        } else if !LEFTOVERS.contains(&&*name) {
-            walk(root, &path, list);
+/// Lists what lies in the project, until it is too much: the upper folders first, where installed packages
+/// are.
+fn walk(root: &Path, list: &mut List) {
+    let mut folders = VecDeque::from([PathBuf::new()]);
+    while let Some(folder) = folders.pop_front() {
+        let Ok(entries) = fs::read_dir(root.join(&folder)) else { continue };
+        for entry in entries.flatten() {
+            let (path, name) = (folder.join(entry.file_name()), entry.file_name());
+            let name = name.to_string_lossy();
+            // Of the links to folders only those to installed packages are followed.
+            if is_dependency(&name, &entry.path()) {
+                list.dependencies.push(path);
+            } else if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                list.files.push(path);
+            } else if !LEFTOVERS.contains(&&*name) {
+                folders.push_back(path);
+            }
         }
         if list.files.len() > MOST_FILES {
             return;
@@ -153,7 +156,12 @@ fn walk(root: &Path, folder: &Path, list: &mut List) {
 
 /// Whether a folder, or what a link leads to, holds installed packages.
 fn is_dependency(name: &str, path: &Path) -> bool {
-    (DEPENDENCIES.contains(&name) && path.is_dir()) || ENVIRONMENTS.iter().any(|file| path.join(file).exists())
+    (DEPENDENCIES.contains(&name) && path.is_dir()) || is_environment(path)
+}
+
+/// Whether a folder is a Python environment.
+pub fn is_environment(folder: &Path) -> bool {
+    ENVIRONMENTS.iter().any(|file| folder.join(file).exists())
 }
 
 #[cfg(test)]

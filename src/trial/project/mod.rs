@@ -14,6 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use copy::{Base, Copy};
+pub use list::is_environment;
 
 use super::tool::is_own_folder;
 

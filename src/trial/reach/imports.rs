@@ -96,10 +96,9 @@ impl Imports {
                     continue;
                 }
                 let names: Vec<&str> = item.iter().filter_map(Word::name).collect();
-                self.bind(
-                    if names.contains(&"as") { &names[names.len().saturating_sub(3)..] } else { &names[..1] },
-                    &module,
-                );
+                let from = if names.contains(&"as") { names.len().saturating_sub(3) } else { 0 };
+                let to = if names.contains(&"as") { names.len() } else { names.len().min(1) };
+                self.bind(&names[from..to], &module);
                 self.modules.push(module);
             }
         }

@@ -443,6 +443,31 @@ mod tests {
     }
 
     #[test]
+    fn an_import_of_nothing_is_read() {
+        for text in ["import .", "import . as", "from import", "from . import", "import as a", "import ,", "setattr("] {
+            for language in Language::ALL {
+                found(*language, text, "", "");
+            }
+        }
+    }
+
+    proptest::proptest! {
+        /// What a model writes may break off or go wrong anywhere.
+        #[test]
+        fn any_words_are_read(parts in proptest::collection::vec(0..FRAGMENTS.len(), 0..16)) {
+            let text: String = parts.into_iter().map(|part| FRAGMENTS[part]).collect();
+            for language in Language::ALL {
+                found(*language, &text, &text, &text[..text.len() / 2]);
+            }
+        }
+    }
+
+    const FRAGMENTS: &[&str] = &[
+        "import ", "from ", "as ", "use ", "extern ", "require(", "setattr(", "getattr(", "a", "os", "b.c", ".", ",",
+        "(", ")", "[", "]", "{", "}", ";", ":", "=", "==", "+", "?", "\n", "'", "\"", "`", "'x'", "f'{", "${", "\\",
+    ];
+
+    #[test]
     fn a_sentence_names_the_worst() {
         let program = "import gc, ctypes, os\nos._exit(0)\n";
         let found = found(Language::Python, program, "", "");

@@ -63,7 +63,13 @@ impl TrialLanguage for JavaScript {
         check(self.tool()?, language)
     }
 
-    fn check_tests(&self, at: &Context, language: Language, name: &str, text: &str) -> Result<(), TrialError> {
+    fn check_tests(
+        &self,
+        at: &Context,
+        language: Language,
+        _file: Option<&Path>,
+        (name, text): (&str, &str),
+    ) -> Result<(), TrialError> {
         match language {
             Language::JavaScript => {
                 single::parse(&Runs { at, node: self.tool()?, limits: Limits::default() }, name, text)

@@ -14,6 +14,7 @@ use super::runner::Plan;
 use super::{REMOVES_TYPES, check, types};
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
+use crate::trial::control::raising;
 use crate::trial::language::row::{
     Context, Copy, Evidence, Project, Report, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
 };
@@ -75,7 +76,7 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     fs::write(reporter.path().join("report.mjs"), MODULE).map_err(failed)?;
     let reporter = reporter.path();
     let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language };
-    let without = trial.with_body("throw new Error('it has no body here');");
+    let without = trial.with_body(raising(trial.language));
     let programs = (without.as_deref(), trial.program.as_str());
     let once = |copy: &Copy, _, limits| runs.once(copy, limits);
     let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, at.cancel), once)?;

@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::trial::project::is_environment;
+
 /// Folders inside of which tools keep the environments of all projects, below the home folder; the number is
 /// how deep an environment lies in it.
 const STORES: &[(&str, usize, &str)] = &[
@@ -43,7 +45,12 @@ pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
         }
         for tool in [".tox", ".nox"] {
             let what = format!("the project's environment in {tool}");
-            for environment in environments(&folder.join(tool)).iter().rev() {
+            // Others are for tools that look at the code or build the documents.
+            let is_for_tests = |path: &&PathBuf| {
+                let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+                name.starts_with("py") || name.starts_with("test")
+            };
+            for environment in environments(&folder.join(tool)).iter().rev().filter(is_for_tests) {
                 add(environment, &what);
             }
         }
@@ -70,8 +77,7 @@ pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
 
 /// The environments in a folder; those with the usual names first.
 fn environments(folder: &Path) -> Vec<PathBuf> {
-    let is_one = |folder: &PathBuf| folder.join("pyvenv.cfg").is_file() || folder.join("conda-meta").is_dir();
-    let mut found: Vec<PathBuf> = inside(folder).into_iter().filter(is_one).collect();
+    let mut found: Vec<PathBuf> = inside(folder).into_iter().filter(|folder| is_environment(folder)).collect();
     let usual = [".venv", "venv", "env", ".env"];
     let rank = |path: &PathBuf| usual.iter().position(|name| path.file_name() == Some(OsStr::new(name)));
     found.sort_by_key(|path| (rank(path).unwrap_or(usual.len()), path.clone()));
@@ -111,11 +117,18 @@ mod tests {
             fs::write(root.join(name).join("pyvenv.cfg"), "").unwrap();
             fs::write(root.join(name).join("bin/python"), "").unwrap();
         }
+        for name in ["py311", "py312", "typing"] {
+            fs::create_dir_all(root.join(".tox").join(name).join("bin")).unwrap();
+            fs::write(root.join(".tox").join(name).join("pyvenv.cfg"), "").unwrap();
+            fs::write(root.join(".tox").join(name).join("bin/python"), "").unwrap();
+        }
         fs::create_dir_all(root.join("data/bin")).unwrap();
         fs::write(root.join("data/bin/python"), "").unwrap();
         let found = interpreters(Some((&root.join("pkg"), root)));
         let own: Vec<&Path> = found.iter().filter_map(|(path, _)| path.strip_prefix(root).ok()).collect();
-        assert_eq!(own, ["pkg/env/bin/python", ".venv/bin/python", "tools/bin/python"].map(Path::new));
+        let expected = ["pkg/env", ".venv", "tools", ".tox/py312", ".tox/py311"]
+            .map(|folder| Path::new(folder).join("bin/python"));
+        assert_eq!(own, expected);
     }
 
     #[test]

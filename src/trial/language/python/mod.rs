@@ -6,12 +6,12 @@ mod reach;
 mod single;
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use single::{Programs, Runs};
 
+use crate::files;
 use crate::language::Language;
 use crate::sandbox::Limits;
 use crate::trial::language::row::{
@@ -97,8 +97,15 @@ impl TrialLanguage for Python {
         self.choose(None).map(drop)
     }
 
-    fn check_tests(&self, at: &Context, _language: Language, name: &str, text: &str) -> Result<(), TrialError> {
-        single::parse(&self.choose(None)?.runs(at, Limits::default())?, name, text)
+    fn check_tests(
+        &self,
+        at: &Context,
+        _language: Language,
+        file: Option<&Path>,
+        (name, text): (&str, &str),
+    ) -> Result<(), TrialError> {
+        let chosen = self.choose(file.and_then(Path::parent))?;
+        single::parse(&chosen.runs(at, Limits::default())?, name, text)
     }
 
     fn check_project(&self, _language: Language, project: &Project) -> Result<(), TrialError> {
@@ -108,13 +115,12 @@ impl TrialLanguage for Python {
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
         let chosen = self.choose(trial.file.as_deref().and_then(Path::parent))?;
         let verdict = single::run(&chosen.runs(at, trial.limits)?, trial)?;
-        Ok(verdict.with(chosen.tool.shown()))
+        Ok(verdict.with_interpreter(chosen.tool.shown()))
     }
 
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let chosen = self.choose(Some(&project.root.join(&project.package)))?;
-        let tool = &chosen.tool;
-        Ok(project::run(at, tool, trial, project)?.with(tool.shown()))
+        Ok(project::run(at, &chosen.tool, trial, project)?.with_interpreter(chosen.tool.shown()))
     }
 }
 
@@ -127,16 +133,14 @@ fn needs_project(sources: &Sources) -> bool {
         || imports_by_path(project, tests)
         || [(program, project.file.as_path()), (tests, tests_file)]
             .iter()
-            .any(|(text, from)| imports(text).any(|name| is_of_project(project, from, name)))
+            .any(|(text, from)| imports(text).any(|(name, _)| is_of_project(project, from, name)))
 }
 
 /// Whether tests say `import package.module`: they then reach the code through its package.
 fn imports_by_path(project: &Project, tests: &str) -> bool {
     let folders = ["src", ""].map(|folder| project.root.join(&project.package).join(folder));
     let is_package = |name: &str| folders.iter().any(|folder| folder.join(name).is_dir());
-    let is_path = |name: &str| name.trim().split_once('.').is_some_and(|(first, _)| is_package(first));
-    let mut lines = tests.lines().filter_map(|line| line.trim_start().strip_prefix("import "));
-    lines.any(|names| names.split(',').any(is_path))
+    imports(tests).any(|(name, is_from)| !is_from && name.split_once('.').is_some_and(|(first, _)| is_package(first)))
 }
 
 /// Pytest's own settings in code, beside the tests or above them.
@@ -154,19 +158,20 @@ fn about(path: &Path) -> Option<String> {
 /// Names or options that a project gives to all examples.
 fn has_settings_of_examples(project: &Project, file: &Path) -> bool {
     let names = ["conftest.py", "pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg"];
-    let mut files = file.ancestors().skip(1).flat_map(|folder| names.map(|name| project.root.join(folder).join(name)));
+    let mut settings =
+        file.ancestors().skip(1).flat_map(|folder| names.map(|name| project.root.join(folder).join(name)));
     let words = ["doctest_namespace", "doctest_optionflags"];
-    files.any(|path| fs::read_to_string(path).is_ok_and(|text| words.iter().any(|word| text.contains(word))))
+    settings.any(|path| files::text(&path, files::TEXT).is_ok_and(|text| words.iter().any(|word| text.contains(word))))
 }
 
-/// The modules that lines of Python import, with the dots of relative ones.
-fn imports(text: &str) -> impl Iterator<Item = &str> {
+/// The modules that lines of Python import, with the dots of relative ones, and whether only names out of them.
+fn imports(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.lines().flat_map(|line| {
         let line = line.trim_start();
         let from = line.strip_prefix("from ").and_then(|rest| rest.split_whitespace().next());
         let plain = line.strip_prefix("import ").unwrap_or_default();
         let plain = plain.split(',').filter_map(|part| part.split_whitespace().next());
-        from.into_iter().chain(plain)
+        from.map(|name| (name, true)).into_iter().chain(plain.map(|name| (name, false)))
     })
 }
 

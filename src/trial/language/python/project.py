@@ -8,15 +8,13 @@ import sys
 CONTROL = "the function under test has no body here"
 
 
-def adopt(real, copy):
+def adopt(real, copy, kept):
     """Has every path that leads to the project lead to its copy: search paths, and the finders of packages that are
     installed to be edited."""
     def moved(path):
         if type(path) is not str or not (path + os.sep).startswith(real + os.sep):
             return path
-        inside = path[len(real) + 1:].split(os.sep)
-        above = [os.path.join(real, *inside[:n]) for n in range(1, len(inside) + 1)]
-        if any(os.path.exists(os.path.join(folder, "pyvenv.cfg")) or os.path.isdir(os.path.join(folder, "conda-meta")) for folder in above):
+        if any((path + os.sep).startswith(folder + os.sep) for folder in kept):
             return path
         return copy + path[len(real):]
 
@@ -171,6 +169,7 @@ def main():
         except BaseException as error:
             complaints.append("%s: %s: %s" % (path, type(error).__name__, error))
             return
+
         class Item:
             pass
 
@@ -233,7 +232,7 @@ def main():
         module.called = called
     sys.argv[:] = ["tests"]
     here = os.getcwd()
-    adopt(request["root"], request["copy"])
+    adopt(request["root"], request["copy"], request["kept"])
     sys.path[:0] = [here, os.path.join(here, "src")]
     write(record_fd, b"started\n")
     try:

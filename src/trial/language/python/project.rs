@@ -2,7 +2,7 @@
 //! the project, each test reported by name.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -20,6 +20,8 @@ const WITHOUT_BODY: &str = "return __import__('_reached').called()";
 struct Request<'a> {
     root: &'a Path,
     copy: &'a Path,
+    /// What of the project is linked into the copy and read where it lies.
+    kept: &'a [PathBuf],
     /// From where it starts.
     tests: &'a Path,
     function: Option<&'a str>,
@@ -68,6 +70,7 @@ impl Runs<'_> {
         let request = Request {
             root: &project.root,
             copy: copy.path(),
+            kept: &copy.readable,
             tests: inside,
             function: trial.entry_point.as_deref(),
             source: (tests == project.file).then_some(source),

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::hash;
 use crate::sandbox::Scratch;
 
@@ -95,16 +96,8 @@ impl Store {
 
     /// Writes it in one step. That it is kept is not necessary.
     pub fn write<T: Serialize>(&self, name: &str, value: &T) {
-        let path = self.folder.join(name);
-        let next = path.with_extension(format!("{}.new", std::process::id()));
-        let written = serde_json::to_vec(value).map_err(io::Error::other).and_then(|bytes| {
-            fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-            fs::write(&next, bytes)?;
-            fs::rename(&next, &path)
-        });
-        if written.is_err() {
-            let _ = fs::remove_file(&next);
-        }
+        let Ok(bytes) = serde_json::to_vec(value) else { return };
+        let _ = files::replace(&self.folder.join(name), |error| error, |file| file.write_all(&bytes));
     }
 
     /// The program of tests that was made of these parts, and its secret.
