@@ -29,6 +29,8 @@ pub struct Engine {
     pub(super) eos: Vec<u32>,
     pub(super) drafter: Option<Box<dyn Drafter>>,
     pub(super) choice: Choice,
+    /// What steps are timed by.
+    pub(super) clock: Box<dyn Fn() -> Instant + Send>,
     next: u64,
     /// Requests that have not begun, in the order of their arrival.
     waiting: VecDeque<(Vec<u32>, Group)>,
@@ -42,7 +44,7 @@ pub struct Engine {
 /// What draft lengths are chosen by; later requests begin with what earlier ones have taught.
 #[derive(Default)]
 pub(super) struct Choice {
-    profiled: bool,
+    pub profiled: bool,
     pub costs: Costs,
     pub acceptance: Acceptance,
     pub auto: Auto,
@@ -82,6 +84,7 @@ impl Engine {
             eos,
             drafter,
             choice: Choice::default(),
+            clock: Box::new(Instant::now),
             next: 0,
             waiting: VecDeque::new(),
             joining: None,

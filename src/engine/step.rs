@@ -22,7 +22,7 @@ struct Drafted {
 impl Engine {
     /// Advances every live candidate by one token or more.
     pub(super) fn advance(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
-        let start = Instant::now();
+        let start = (self.clock)();
         let Drafted { drafts, offers, ms: drafts_ms } = self.draft()?;
 
         let vocab = self.main.vocab_size();
@@ -78,7 +78,7 @@ impl Engine {
         });
         self.live = live;
 
-        let ms = milliseconds(start);
+        let ms = self.ms_since(start);
         // What a step takes besides proposals is the price of its rows, whatever it is spent on.
         self.choice.costs.main_took(rows, ms - drafts_ms);
         self.choice.acceptance.age();
@@ -106,7 +106,7 @@ impl Engine {
             return Ok(nothing());
         }
         let (vocab, context) = (self.main.vocab_size(), self.main.context());
-        let start = Instant::now();
+        let start = (self.clock)();
         let asks: Vec<Ask<'_>> = self
             .live
             .iter()
@@ -146,13 +146,13 @@ impl Engine {
             return Ok(nothing());
         }
         let drafts = drafter.propose(&asks, &lengths)?;
-        let ms = milliseconds(start);
+        let ms = self.ms_since(start);
         let (passes, unread) = passes(&lengths, &offers);
         self.choice.costs.draft_took(&passes, unread, ms);
         Ok(Drafted { drafts, offers, ms })
     }
-}
 
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
+    fn ms_since(&self, start: Instant) -> f64 {
+        ((self.clock)() - start).as_secs_f64() * 1e3
+    }
 }

@@ -1,15 +1,22 @@
-//! A synthetic machine that the choice of lengths is tried on: true curves and true survival are known,
-//! readings are noisy and now and then interrupted, and what was measured beforehand is off. Everything is a
-//! function of a seed.
+//! A synthetic machine that the choice of lengths is tried on: the engine itself, over a network and a drafter
+//! that only take time, and a clock that shows it. True curves and true survival are known, readings are noisy
+//! and now and then interrupted, and what was measured beforehand is off. Everything is a function of a seed.
 //!
 //! Time is counted as it is in the mean: noise shows in what the choice sees, not in what it is charged with.
 //! Whether a draft token is accepted hangs on its position alone, so that all lengths meet the same luck.
 
+mod machine;
 mod rules;
 
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::DraftLength;
 use super::cost::{CostCurve, Costs};
-use super::{Acceptance, Auto, Outcome, Rate, Slot, passes};
-use crate::engine::drafter::{Evidence, Offer};
+use crate::engine::{Engine, GenerateOptions};
+use crate::model::Tokenizer;
+use machine::{EOS, Machine, Proposer, Verifier};
 
 /// A main model and something that drafts for it.
 #[derive(Clone, Copy)]
@@ -78,6 +85,8 @@ const REQUESTS: [usize; 7] = [64, 20, 60, 120, 200, 40, 90];
 /// Rows that are measured beforehand.
 const MEASURED: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256];
 const DRIFT_REQUEST: usize = 3;
+/// Tokens of one letter.
+const LETTERS: &str = r#"{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}"#;
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,188 +134,35 @@ fn measured(truth: &Costs, setting: &Setting, seed: usize) -> Costs {
     Costs { main: off(&truth.main, 0), draft: off(&truth.draft, 1), read: truth.read }
 }
 
-struct Machine {
-    setting: Setting,
-    truth: Costs,
-    seed: usize,
-    request: usize,
-    readings: usize,
-    /// How many times as long everything takes, and until when it does: ms of the first request's beginning.
-    slower: (f64, f64),
-    now: f64,
-}
-
-impl Machine {
-    fn speed(&self) -> f64 {
-        self.slower.0 * if self.setting.drifts && self.request + 1 >= DRIFT_REQUEST { 1.3 } else { 1.0 }
-    }
-
-    /// Time passes, and with it others come and go: they stay for 10 to 200 steps.
-    fn pass(&mut self, ms: f64) {
-        self.now += ms;
-        if self.setting.shared && self.now >= self.slower.1 {
-            let draw = |what| uniform([self.seed, 8, self.now as usize, self.readings, what]);
-            let steps = 10.0 * f64::powf(20.0, draw(0));
-            self.slower = (
-                if self.slower.0 > 1.0 { 1.0 } else { 1.15 + 0.4 * draw(1) },
-                self.now + steps * self.truth.main.ms(self.setting.candidates),
-            );
-        }
-    }
-
-    /// A reading of something that takes `ms`.
-    fn read(&mut self, ms: f64) -> f64 {
-        self.readings += 1;
-        let draw = |what| uniform([self.seed, 2, self.request, self.readings, what]);
-        // Box and Muller.
-        let normal = (-2.0 * draw(0).max(1e-12).ln()).sqrt() * (std::f64::consts::TAU * draw(1)).cos();
-        let interruption = if draw(2) < 0.02 { 2.0 + 3.0 * draw(3) } else { 1.0 };
-        ms * (self.setting.noise * normal).exp() * interruption
-    }
-
-    /// Share that is accepted of draft token `j` of a candidate, on this evidence.
-    fn share(&self, candidate: usize, evidence: Evidence, j: usize) -> f64 {
-        let own = 0.12 * uniform([self.seed, 3, self.request, candidate, 0]) - 0.06;
-        let later = if self.setting.drifts && self.request >= DRIFT_REQUEST { -0.25 } else { 0.0 };
-        let at = match evidence {
-            Evidence::Match { length } | Evidence::Sibling { length } => length - 1,
-            Evidence::Model => j,
-        };
-        self.setting.pair.survival[at.min(self.setting.pair.survival.len() - 1)] + own + later
-    }
-
-    fn accepted(&self, candidate: usize, evidence: Evidence, position: usize, drafted: usize) -> usize {
-        let luck = |j: usize| uniform([self.seed, 4, self.request, candidate, position + j]);
-        (0..drafted).take_while(|&j| luck(j) < self.share(candidate, evidence, j)).count()
-    }
-
-    fn offer(&self, candidate: usize, position: usize, lag: usize, room: usize) -> Offer {
-        if !self.setting.pair.draft.is_empty() {
-            return Offer { most: room, evidence: Evidence::Model, lag: Some(lag) };
-        }
-        let draw = uniform([self.seed, 5, self.request, candidate, position]);
-        if draw < 0.5 {
-            return Offer::NONE;
-        }
-        let length = 1 + (16.0 * (draw - 0.5)) as usize;
-        Offer { most: room.min(10), evidence: Evidence::Match { length }, lag: None }
-    }
-}
-
-struct Candidate {
-    index: usize,
-    position: usize,
-    left: usize,
-    lag: usize,
-    rate: Rate,
-}
-
-/// Runs all requests as the engine's step does, with a fixed length or with what [`Auto`] chooses.
+/// Runs all requests, with a fixed length or with what the engine chooses.
 pub fn run(setting: Setting, seed: usize, fixed: Option<usize>) -> Vec<Done> {
     let truth = curves(&setting.pair);
-    let mut costs = measured(&truth, &setting, seed);
-    let mut acceptance = Acceptance::default();
+    let costs = measured(&truth, &setting, seed);
+    let machine = Arc::new(Mutex::new(Machine::new(setting, truth, seed)));
+    let mut engine = Engine::new(
+        Box::new(Verifier(Arc::clone(&machine))),
+        Tokenizer::read(Path::new("letters"), LETTERS.as_bytes()).unwrap(),
+        vec![EOS],
+        Some(Box::new(Proposer::new(Arc::clone(&machine)))),
+    );
+    let (begun, clock) = (Instant::now(), Arc::clone(&machine));
+    engine.clock = Box::new(move || begun + Duration::from_secs_f64(clock.lock().unwrap().now / 1e3));
+    engine.choice.profiled = true;
+    engine.choice.costs = costs;
     let mean = setting.pair.survival.iter().sum::<f64>() / setting.pair.survival.len() as f64;
     if !setting.pair.draft.is_empty() {
         let off = setting.off.map_or(0.4 * uniform([seed, 6, 0, 0, 0]) - 0.2, |off| off.2);
-        acceptance.believe((mean + off).min(0.98));
+        engine.choice.acceptance.believe((mean + off).min(0.98));
     }
-    let mut auto = Auto::default();
-    let mut machine = Machine { setting, truth, seed, request: 0, readings: 0, slower: (1.0, 0.0), now: 0.0 };
-    let mut all = Vec::new();
-    for (request, max) in REQUESTS.into_iter().enumerate() {
-        machine.request = request;
-        let n = setting.candidates;
-        let mut done = Done::default();
-        let drafts = fixed.map_or_else(
-            || auto.would_draft(n, max, setting.prompt, acceptance.estimate(Evidence::Model, &Rate::default()), &costs),
-            |k| k > 0,
-        );
-        let lag = if drafts { 1 } else { setting.prompt };
-        if drafts && !setting.pair.draft.is_empty() && setting.prompt > 1 {
-            done.ms += machine.truth.read_ms(setting.prompt - 1);
-        }
-        let length = |i: usize| (max as f64 * (1.0 - 0.4 * uniform([seed, 7, request, i, 0]))).ceil() as usize;
-        let mut live: Vec<Candidate> = (0..n)
-            .map(|index| Candidate { index, position: 0, left: length(index), lag, rate: Rate::default() })
-            .collect();
-        // Steps without drafts since the last one with them.
-        let mut plain_for = 2;
-        while !live.is_empty() {
-            let room = |c: &Candidate| c.left - 1;
-            let offers: Vec<Offer> = live
-                .iter()
-                .enumerate()
-                // The prompt is read once for all.
-                .map(|(i, c)| {
-                    let unread = c.lag == setting.prompt + c.position && i > 0 && setting.prompt > 1;
-                    let lag = if unread { c.position + 1 } else { c.lag };
-                    machine.offer(c.index, c.position, lag, room(c))
-                })
-                .collect();
-            let lengths = if let Some(k) = fixed {
-                offers.iter().map(|offer| k.min(offer.most)).collect()
-            } else {
-                let slot = |(c, offer): (&Candidate, &Offer)| Slot {
-                    offer: *offer,
-                    accepted: acceptance.estimate(offer.evidence, &c.rate),
-                    left: room(c),
-                };
-                let slots: Vec<Slot> = live.iter().zip(&offers).map(slot).collect();
-                auto.choose(&slots, 0, &costs)
-            };
-            let mut ms = 0.0;
-            let mut seen = 0.0;
-            let (taken, unread) = passes(&lengths, &offers);
-            if !taken.is_empty() {
-                let each: Vec<f64> = taken.iter().map(|&rows| machine.truth.draft.ms(rows)).collect();
-                let each = [each, vec![machine.truth.read_ms(unread)]].concat();
-                ms += each.iter().sum::<f64>();
-                let speed = machine.speed();
-                seen += each.into_iter().map(|ms| machine.read(ms * speed)).sum::<f64>();
-                if fixed.is_none() {
-                    costs.draft_took(&taken, unread, seen);
-                }
-            }
-            let rows = live.len() + lengths.iter().sum::<usize>();
-            let pass = machine.truth.main.ms(rows);
-            let reading = machine.read(pass * machine.speed());
-            if fixed.is_none() {
-                costs.main_took(rows, reading);
-            }
-            ms += pass;
-            seen += reading;
-
-            let mut tokens = 0;
-            for ((c, offer), &drafted) in live.iter_mut().zip(&offers).zip(&lengths) {
-                let accepted = machine.accepted(c.index, offer.evidence, c.position, drafted);
-                let outcome = Outcome { drafted, accepted };
-                if drafted > 0 && fixed.is_none() {
-                    acceptance.observe(offer.evidence, outcome);
-                    if offer.evidence == Evidence::Model {
-                        c.rate.observe(outcome);
-                    }
-                }
-                c.position += accepted + 1;
-                c.left = c.left.saturating_sub(accepted + 1);
-                c.lag = if drafted == 0 { c.lag + 1 } else { 1 + usize::from(accepted == drafted) };
-                tokens += accepted + 1;
-            }
-            live.retain(|c| c.left > 0);
-            acceptance.age();
-            auto.stepped(tokens, seen);
-
-            let drafts = lengths.iter().any(|&length| length > 0);
-            machine.pass(seen);
-            done.ms += ms;
-            done.steps += 1;
-            done.drafted += usize::from(drafts);
-            done.changes += usize::from(drafts && plain_for >= 2) + usize::from(!drafts && plain_for == 1);
-            plain_for = if drafts { 0 } else { plain_for + 1 };
-        }
-        all.push(done);
-    }
-    all
+    let prompt = vec![0; setting.prompt];
+    let request = |(request, max_tokens): (usize, usize)| {
+        machine.lock().unwrap().begin(request, max_tokens);
+        let draft_length = fixed.map_or(DraftLength::Auto, DraftLength::Fixed);
+        let options = GenerateOptions { n: setting.candidates, max_tokens, draft_length, ..GenerateOptions::default() };
+        engine.generate(&prompt, &options, &|_| false, &mut |_| {}).unwrap();
+        machine.lock().unwrap().done
+    };
+    REQUESTS.into_iter().enumerate().map(request).collect()
 }
 
 /// A pair as it is usually run.
