@@ -1,8 +1,6 @@
 //! `models.toml`: names of model pairs, built in and the user's own, and where their files are. Nothing is
 //! downloaded: a model of a hub is found if it is in the local cache.
 
-mod hub;
-
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +8,8 @@ use similar::get_close_matches;
 
 use crate::config::{ConfigError, Paths, parse_toml};
 use crate::files;
+use crate::hub::{HubCache, Repository};
 use crate::model::{EmbeddedModel, ModelFiles, gguf};
-
-pub use hub::HubCache;
 
 /// The catalog that is part of the program.
 const BUILT_IN: &str = include_str!("../models.toml");
@@ -41,7 +38,8 @@ pub struct Catalog {
     pub entries: Vec<Entry>,
     /// The user's file, for messages.
     file: PathBuf,
-    hub: HubCache,
+    /// Where models of the hub are.
+    pub hub: HubCache,
 }
 
 /// The chosen model.
@@ -145,15 +143,12 @@ impl Catalog {
         if let Some(files) = on_disk(&folder) {
             return Ok(files);
         }
-        if hub::is_id(source) {
-            return match self.hub.snapshot(source) {
-                Some(folder) => Ok(ModelFiles::Folder(folder)),
-                None => Err(CatalogError::NotFetched {
-                    name: name.to_owned(),
-                    id: source.to_owned(),
-                    cache: self.hub.folder.clone(),
-                }),
-            };
+        if let Some(repository) = Repository::parse(source) {
+            return self.hub.find_model(&repository).ok_or_else(|| CatalogError::NotFetched {
+                name: name.to_owned(),
+                id: source.to_owned(),
+                cache: self.hub.folder.clone(),
+            });
         }
         Err(CatalogError::NoFolder { name: name.to_owned(), folder })
     }
@@ -166,7 +161,7 @@ impl Catalog {
         if let Some(entry) = self.entry(name) {
             return self.resolve_entry(entry);
         }
-        if hub::is_id(name) {
+        if Repository::parse(name).is_some() {
             if let Ok(files) = self.files(name, name) {
                 return Ok(Resolved { entry: self.with_main(name), files });
             }
@@ -184,7 +179,8 @@ impl Catalog {
         Ok(Resolved { files: self.files(&entry.main, &entry.name)?, entry: Some(entry.clone()) })
     }
 
-    fn unknown(&self, what: &'static str, name: &str, also: &[&str]) -> CatalogError {
+    /// The error for a name that nothing has, with the known names and `also`, nearest first.
+    pub fn unknown(&self, what: &'static str, name: &str, also: &[&str]) -> CatalogError {
         let names: Vec<&str> = self.entries.iter().map(|e| e.name.as_str()).chain(also.iter().copied()).collect();
         let mut known = get_close_matches(name, &names, 3, 0.5);
         let others: Vec<&str> = names.iter().filter(|n| !known.contains(n)).copied().collect();
@@ -260,7 +256,7 @@ pub enum CatalogError {
     },
     /// The model is known, but not on this machine.
     #[error(
-        "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete); fetch it with `hf download {id}`"
+        "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete); fetch it with `bass-tui models pull {name}`"
     )]
     NotFetched {
         name: String,
@@ -302,7 +298,7 @@ mod tests {
         for entry in &catalog.entries {
             assert!(!entry.description.is_empty() && entry.license.is_some(), "{}", entry.name);
             for source in [Some(&entry.main), entry.draft.as_ref()].into_iter().flatten() {
-                assert!(source.starts_with("embedded:") || hub::is_id(source), "{source}");
+                assert!(source.starts_with("embedded:") || Repository::parse(source).is_some(), "{source}");
             }
             assert_eq!(catalog.entries.iter().filter(|e| e.name == entry.name).count(), 1);
         }
@@ -372,7 +368,7 @@ mod tests {
     #[test]
     fn what_is_not_on_this_machine_is_explained() {
         let catalog = catalog("").unwrap();
-        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2-0.5b"))), @"the files of `qwen2-0.5b` are not on this machine: Qwen/Qwen2-0.5B is not in /hub (or its download is not complete); fetch it with `hf download Qwen/Qwen2-0.5B`");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2-0.5b"))), @"the files of `qwen2-0.5b` are not on this machine: Qwen/Qwen2-0.5B is not in /hub (or its download is not complete); fetch it with `bass-tui models pull qwen2-0.5b`");
         insta::assert_snapshot!(message(catalog.resolve_main(Some("./m"))), @"there is no folder or GGUF file ./m; check the path, or take a name that `bass-tui models` lists");
     }
 }

@@ -15,6 +15,7 @@ pub mod engine;
 mod eval;
 mod files;
 mod hash;
+mod hub;
 pub mod job;
 pub mod language;
 pub mod model;

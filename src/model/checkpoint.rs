@@ -271,7 +271,7 @@ fn map(path: &Path) -> Result<Bytes, ModelError> {
 }
 
 /// The distinct files of an index, in order of name.
-fn shards(index: &Path) -> Result<BTreeSet<String>, ModelError> {
+pub fn shards(index: &Path) -> Result<BTreeSet<String>, ModelError> {
     let bytes = files::read(index, files::DATA).map_err(|source| ModelError::Io { path: index.into(), source })?;
     let root = fields::parse(index, &bytes)?;
     let error = |found: String, expected: &str| ModelError::field(index, "weight_map", found, expected);

@@ -5,7 +5,8 @@ use std::fs;
 
 use super::world::{World, repository};
 
-const COMMANDS: [&[&str]; 7] = [&[], &["complete"], &["test"], &["models"], &["bench"], &["doctor"], &["eval"]];
+const COMMANDS: [&[&str]; 8] =
+    [&[], &["complete"], &["test"], &["models"], &["models", "remove"], &["bench"], &["doctor"], &["eval"]];
 
 /// The flags in a text.
 fn flags(text: &str) -> BTreeSet<String> {

@@ -5,7 +5,10 @@ mod documented;
 mod eval;
 mod generation;
 mod golden;
+#[path = "../shared/hub.rs"]
+mod hub;
 mod prompts;
+mod pull;
 mod refusals;
 #[path = "../shared/skip.rs"]
 mod skip;

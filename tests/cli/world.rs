@@ -106,13 +106,14 @@ impl World {
     }
 
     /// Own folders for everything; no model of the user's may change a result.
-    pub fn surroundings(&self) -> [(&'static str, PathBuf); 5] {
+    pub fn surroundings(&self) -> [(&'static str, PathBuf); 6] {
         [
             ("BASS_TUI_CONFIG_DIR", "config"),
             ("BASS_TUI_STATE_DIR", "state"),
             ("BASS_TUI_CACHE_DIR", "cache"),
             ("HF_HOME", "hub"),
             ("HF_HUB_CACHE", "hub"),
+            ("OLLAMA_MODELS", "ollama"),
         ]
         .map(|(name, folder)| (name, self.folder.path().join(folder)))
     }

@@ -57,17 +57,30 @@ pub fn read(path: &Path) -> Result<Model, ModelError> {
     Ok(Model::new(name, spec, tokenizer, eos, checkpoint))
 }
 
-/// The files of a model of which this is one: `NAME-00001-of-00003.gguf` and so on.
-fn parts(path: &Path) -> Result<Vec<PathBuf>, ModelError> {
+/// A part of a model, by the name of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// The name without number and ending; with the folder, if it has one.
+    pub name: &'a str,
+    /// Number of parts.
+    pub count: usize,
+}
+
+/// What part `name` is, as in `NAME-00001-of-00003.gguf`.
+pub fn part_of(name: &str) -> Option<Part<'_>> {
+    let stem = name.get(..name.len().checked_sub(5)?).filter(|_| is_name(name.as_ref()))?;
+    let (rest, count) = stem.rsplit_once("-of-")?;
+    let (name, number) = rest.rsplit_once('-')?;
+    let digits = |text: &str| (text.len() == 5).then(|| text.parse::<usize>().ok()).flatten();
+    let (number, count) = (digits(number)?, digits(count)?);
+    ((1..=count).contains(&number) && count <= MAX_FILES).then_some(Part { name, count })
+}
+
+/// The files of a model of which this is one.
+pub fn parts(path: &Path) -> Result<Vec<PathBuf>, ModelError> {
     let of = || {
-        let stem = path.file_stem()?.to_str()?;
-        let (rest, count) = stem.rsplit_once("-of-")?;
-        let (name, number) = rest.rsplit_once('-')?;
-        let digits = |text: &str| (text.len() == 5).then(|| text.parse::<usize>().ok()).flatten();
-        let (number, count) = (digits(number)?, digits(count)?);
-        let sensible = (1..=count).contains(&number) && count <= MAX_FILES;
-        sensible
-            .then(|| (1..=count).map(|n| path.with_file_name(format!("{name}-{n:05}-of-{count:05}.gguf"))).collect())
+        let Part { name, count } = part_of(path.file_name()?.to_str()?)?;
+        Some((1..=count).map(|n| path.with_file_name(format!("{name}-{n:05}-of-{count:05}.gguf"))).collect())
     };
     let parts: Vec<PathBuf> = of().unwrap_or_else(|| vec![path.into()]);
     match parts.iter().find(|part| !part.exists()) {

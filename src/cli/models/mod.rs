@@ -1,12 +1,15 @@
 //! `bass-tui models`: the models that can be used by name.
 
+mod pull;
+mod remove;
+
 use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::failure::Failure;
-use super::output::print;
-use super::session::Session;
+use crate::cli::failure::Failure;
+use crate::cli::output::print;
+use crate::cli::session::Session;
 use crate::model::{Model, ModelFiles};
 use crate::options::Flags;
 use crate::untrusted::clean;
@@ -14,13 +17,17 @@ use crate::untrusted::clean;
 /// Arguments of `models`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A model is used by its name, or by its folder in Hugging Face layout (config.json, tokenizer.json, *.safetensors). Names are \
-looked up in the Hugging Face cache; nothing is downloaded. Names of your own go into models.toml in the config folder, which \
-bass-tui doctor shows.
+A model is used by its name, or by its folder in Hugging Face layout (config.json, tokenizer.json, *.safetensors). pull fetches \
+its files into the Hugging Face cache, where other programs find them, too (HF_HOME, HF_TOKEN, HF_ENDPOINT and HTTPS_PROXY count \
+as usual); nothing else downloads anything. Names of your own go into models.toml in the config folder, which bass-tui doctor \
+shows.
 
 EXAMPLES
   bass-tui models
   bass-tui models show built-in
+  bass-tui models pull qwen2.5-coder-1.5b                      its draft model, too
+  bass-tui models pull ORG/NAME                                any repository; ORG/NAME@REVISION
+  bass-tui models pull ORG/NAME-GGUF:Q4_K_M                    one GGUF file, all its parts
   bass-tui models show ~/models/qwen2-1.5b --json
   bass-tui complete --model qwen2.5-coder-1.5b --file stats.py:rolling_max")]
 pub struct Args {
@@ -47,19 +54,20 @@ enum Action {
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Not in this version
-    #[command(hide = true)]
+    /// Download a model, with its draft model; goes on where it was interrupted
     Pull {
-        /// A name from the list
-        #[arg(value_name = "NAME")]
+        /// A name from the list, or a repository of the Hugging Face hub
+        #[arg(value_name = "NAME|REPO[:FILE]")]
         name: String,
     },
-    /// Not in this version
-    #[command(hide = true)]
+    /// Delete the files of a downloaded model
     Remove {
-        /// A name from the list
-        #[arg(value_name = "NAME")]
+        /// A name from the list, or a repository of the Hugging Face hub
+        #[arg(value_name = "NAME|REPO[:FILE]")]
         name: String,
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -69,13 +77,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Action::List => list(&session, args.json),
         Action::Show { name } => show(&session, name, args.json),
         Action::Path { name } => path(&session, name, args.json),
-        Action::Pull { name } => Err(Failure::input(format!(
-            "models pull is not available in this version: fetch the model with `hf download {}`",
-            session.catalog.entry(name).map_or(name.as_str(), |e| e.main.as_str())
-        ))),
-        Action::Remove { .. } => Err(Failure::input(
-            "models remove is not available in this version: delete the folder that bass-tui models path shows",
-        )),
+        Action::Pull { name } => pull::run(&session, name, args.json),
+        Action::Remove { name, yes } => remove::run(&session, name, *yes, args.json),
     }
 }
 

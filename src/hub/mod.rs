@@ -1,0 +1,20 @@
+//! The Hugging Face hub: what is in its local cache, and what is fetched into it. Only [`pull()`] uses the
+//! network.
+
+mod access;
+mod blob;
+mod cache;
+mod client;
+mod error;
+mod pull;
+mod repository;
+#[cfg(test)]
+mod tests;
+mod wanted;
+
+pub use access::Access;
+pub use cache::HubCache;
+pub use client::Patience;
+pub use error::HubError;
+pub use pull::{Event, bytes, pull};
+pub use repository::Repository;
