@@ -53,6 +53,19 @@ pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
     functions.into_iter().map(|f| FunctionName { name: f.name, line: f.line, finished: f.finished }).collect()
 }
 
+/// The functions of `text` in whose bodies one of these names stands, and that are not called so themselves.
+pub fn callers(language: Language, text: &str, called: &[&str]) -> Vec<String> {
+    let (text, _) = text::decode_str(text);
+    let calls = |function: &rules::Function| {
+        let own = function.name.rsplit('.').next().unwrap_or_default();
+        let body = text.get(function.body.clone()).unwrap_or_default();
+        // Far cheaper than to read all of it as words.
+        let may = called.iter().any(|name| body.contains(name));
+        may && !called.contains(&own) && names(language, body).iter().any(|name| called.contains(&name.as_str()))
+    };
+    (rules::of(language).functions)(&text).into_iter().filter(calls).map(|function| function.name).collect()
+}
+
 /// Where a function body that starts at the beginning of `text` ends: the byte length to keep, `None` while
 /// it may go on. `indent` is the indentation of the `def` line in columns.
 ///

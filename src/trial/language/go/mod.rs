@@ -21,7 +21,11 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     // Tests in a module are compiled with it.
     needs_project: |sources| sources.project.has_above("go.mod"),
-    tests: Marks { about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()), inside: &[] },
+    tests: Marks {
+        about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()),
+        begins: &["func Test", "func Fuzz"],
+        inside: &[],
+    },
     open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),
 };
 

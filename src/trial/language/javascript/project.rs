@@ -160,7 +160,9 @@ fn complaint(output: &str) -> Option<String> {
         let kind = line.split([':', ' ']).next().unwrap_or_default();
         kind.ends_with("Error") && kind.chars().all(char::is_alphanumeric) && line.contains(": ")
     };
-    let error = output.lines().map(str::trim).find(is_error)?;
+    // Mocha says when it was thrown.
+    let mut lines = output.lines().map(|line| line.trim().trim_start_matches("Exception during run: "));
+    let error = lines.find(is_error)?;
     // Above the error, on a line of its own.
     let place = output.lines().filter(|line| line.starts_with("file://") || line.starts_with('/')).find_map(|line| {
         let (path, number) = line.rsplit_once(':')?;
@@ -179,6 +181,9 @@ mod tests {
         let output = "hello: you\nfile:///tmp/x/f.mjs:2\n\n\n\nSyntaxError: Unexpected end of input\n    at compile (node:internal/x:346:16)\n\nNode.js v20.20.2\n";
         assert_eq!(complaint(output).unwrap(), "SyntaxError: Unexpected end of input (f.mjs:2)");
         assert_eq!(complaint("node:internal/harness:46\n      throw err;\n\nError: boom\n").unwrap(), "Error: boom");
+        let missing =
+            "\n Exception during run: Error [ERR_MODULE_NOT_FOUND]: Cannot find module 'a.js'\n    at f (x:1)\n";
+        assert_eq!(complaint(missing).unwrap(), "Error [ERR_MODULE_NOT_FOUND]: Cannot find module 'a.js'");
         assert_eq!(complaint("Errors: none\nall is well\n"), None);
     }
 }

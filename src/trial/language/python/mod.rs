@@ -22,7 +22,7 @@ pub const ROW: Row = Row {
     languages: &[Language::Python],
     reach: reach::REACH,
     needs_project,
-    tests: Marks { about, inside: &[] },
+    tests: Marks { about, begins: &[], inside: &[] },
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), chosen: Mutex::default() }),
 };
 

@@ -38,7 +38,7 @@ pub struct Baseline {
     pub is_all: bool,
     /// What is left out, in words.
     pub left_out: String,
-    /// Why the tests do not compile without the candidate, if they do not.
+    /// Why the tests do not compile without a body of the function, if they do not.
     pub complaint: Option<String>,
 }
 
@@ -71,9 +71,9 @@ pub fn known(
     let protected = Guards::of(text, "unused", "").protected;
     let except: &[_] = if is_own { &protected } else { &[] };
     let noted = |empty| probe::noted(&program, function?, except, empty);
-    let versions = [(noted(true), true), (noted(false), true), (Some(Vec::new()), false)];
+    let versions = [(noted(true), true, true), (noted(false), true, false), (Some(Vec::new()), false, false)];
     let (mut known, mut complaint) = (bench.workshop.known.lock().unwrap_or_else(PoisonError::into_inner), None);
-    for (edits, has_notes) in versions {
+    for (edits, has_notes, is_empty) in versions {
         let Some(edits): Option<Vec<Edit>> = edits else { continue };
         let laid = apply(&program, &edits);
         let own = if is_own { laid.as_str() } else { text };
@@ -91,7 +91,10 @@ pub fn known(
             let built = match build(bench, kind, (&program, text), &version)? {
                 Ok(built) => built,
                 Err(run) => {
-                    complaint = complaint.or(Some(not_compiled(run, bench.limits)?.message));
+                    // With a body it may be that body's fault.
+                    if is_empty {
+                        complaint = Some(not_compiled(run, bench.limits)?.message);
+                    }
                     continue;
                 }
             };

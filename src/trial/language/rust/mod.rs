@@ -28,14 +28,19 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     // Tests in a crate are compiled with it.
     needs_project: |sources| sources.project.has_above("Cargo.toml"),
-    tests: Marks { about, inside: &["#[cfg(test)]", "#[test]"] },
+    tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"] },
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
 };
 
-/// The file that a file of integration tests may be about.
+/// The file that a file of tests may be about: of integration tests, or of a module of tests.
 fn about(path: &Path) -> Option<String> {
-    let is_one = path.parent()?.file_name()? == "tests";
-    is_one.then(|| path.file_stem()?.to_str().map(|stem| stem.trim_start_matches("test_").to_owned()))?
+    let (stem, folder) = (path.file_stem()?.to_str()?, path.parent()?.file_name().and_then(|name| name.to_str()));
+    if ["test", "tests"].contains(&stem) {
+        return Some(folder.filter(|folder| *folder != "src").unwrap_or("lib").to_owned());
+    }
+    let named = ["_test", "_tests"].iter().find_map(|end| stem.strip_suffix(end));
+    let in_folder = || path.parent().is_some_and(|folder| folder.iter().any(|part| part == "tests"));
+    named.or_else(|| in_folder().then(|| stem.trim_start_matches("test_"))).map(str::to_owned)
 }
 
 const RECIPE: Recipe = Recipe {

@@ -18,10 +18,14 @@ const NOTE: &str = " { extern crate std as own_std; static ONCE: own_std::sync::
 
 /// What stands for a body, and what it says when it is called.
 const STUB: &str = " { extern crate std as own_std; own_std::panic!(\"@SAYS@\") } ";
+/// The same where the body has to have a type of its own.
+const STUB_OF_ITERATOR: &str =
+    " { extern crate std as own_std; if true { own_std::panic!(\"@SAYS@\") } own_std::iter::empty() } ";
 pub const SAYS: &str = "the function has no body here";
 
 /// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes.
-/// `None` where that cannot be done for all of them, as in a `const fn`, or where there is none.
+/// `None` where that cannot be done for all of them, as in a `const fn` or, with `empty`, where the body tells
+/// what the type `impl Trait` is, or where there is none.
 pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Option<Vec<Edit>> {
     let code = blanked(Language::Rust, text);
     let mut edits = Vec::new();
@@ -44,12 +48,30 @@ pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Op
         let note = NOTE.replace("@VARIABLE@", VARIABLE);
         edits.push(if empty {
             let end = closing(&code, open);
-            Edit { at: open + 1..end.checked_sub(1)?.max(open + 1), text: note + &STUB.replace("@SAYS@", SAYS) }
+            let text = note + &stub(&code[at..open])?.replace("@SAYS@", SAYS);
+            Edit { at: open + 1..end.checked_sub(1)?.max(open + 1), text }
         } else {
             Edit::insert(open + 1, note)
         });
     }
     (!edits.is_empty()).then_some(edits)
+}
+
+/// What stands for the body under this head.
+fn stub(head: &str) -> Option<&'static str> {
+    // Only what is returned stands outside of brackets and can be opaque.
+    let mut depth = 0;
+    let mut outside = |c: &char| {
+        depth += i32::from(*c == '(') - i32::from(*c == ')');
+        depth == 0
+    };
+    let outside: String = head.chars().filter(|c| outside(c)).collect();
+    let mut words = outside.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    if words.all(|word| word != "impl") {
+        return Some(STUB);
+    }
+    let (_, returned) = outside.split_once("-> impl ")?;
+    (returned.contains("Iterator") && !returned.contains("->")).then_some(STUB_OF_ITERATOR)
 }
 
 /// Whether `const` is among the words before `fn`.
@@ -95,5 +117,16 @@ mod tests {
                 && !out.contains("nonsense"),
             "{out}"
         );
+    }
+
+    #[test]
+    fn a_body_that_tells_the_type_is_replaced_by_one_that_does_too() {
+        let emptied = |text: &str| Some(apply(text, &noted(text, "f", &[], true)?));
+        let out = emptied("fn f(x: &str) -> impl Iterator<Item = char> + '_ {\n    x.chars()\n}\n").unwrap();
+        assert!(out.contains("own_std::iter::empty()") && !out.contains("chars"), "{out}");
+        assert_eq!(emptied("fn f() -> impl Fn(u8) -> u8 { |x| x }"), None);
+        assert_eq!(emptied("fn f() -> Option<impl Iterator<Item = u8>> { None }"), None);
+        let out = emptied("fn f(x: impl Fn(u8) -> u8) -> u8 { x(1) }").unwrap();
+        assert!(out.contains("own_std::panic!") && !out.contains("empty()"), "{out}");
     }
 }
