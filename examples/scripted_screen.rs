@@ -188,6 +188,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         ..Protection::default()
     };
     Ok(Setup {
+        notice: None,
         job: Job::from_text(PROMPT, &TestsChoice::Auto)?,
         open: Box::new(move || {
             thread::sleep(Duration::from_millis(300));

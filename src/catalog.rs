@@ -1,6 +1,10 @@
 //! `models.toml`: names of model pairs, built in and the user's own, and where their files are. Nothing is
 //! downloaded: a model of a hub is found if it is in the local cache.
 
+mod error;
+mod found;
+pub mod memory;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,18 +13,23 @@ use similar::get_close_matches;
 use crate::config::{ConfigError, Paths, parse_toml};
 use crate::files;
 use crate::hub::{HubCache, Repository};
+use crate::language::Language;
 use crate::model::{EmbeddedModel, ModelFiles, gguf};
+
+pub use error::CatalogError;
+pub use found::{Found, Others};
 
 /// The catalog that is part of the program.
 const BUILT_IN: &str = include_str!("../models.toml");
 
 /// A model pair with a name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// What `--model` and `--draft` take.
     pub name: String,
-    /// Where the main model is: `embedded:main`, a folder, a GGUF file, or a Hugging Face id.
+    /// Where the main model is: `embedded:main`, a folder, a GGUF file, a repository of the hub, or
+    /// `ollama:NAME`.
     pub main: String,
     /// Where its draft model is; `None` for no draft.
     pub draft: Option<String>,
@@ -29,6 +38,30 @@ pub struct Entry {
     pub description: String,
     /// Licence of the weights as published, if known.
     pub license: Option<String>,
+    /// The languages that its makers name; none if that is not known.
+    #[serde(default)]
+    pub languages: Vec<Language>,
+    /// Billions of weights.
+    pub parameters: Option<f64>,
+    /// What they are stored in.
+    pub dtype: Option<Stored>,
+    pub layers: Option<u32>,
+    /// Key/value heads times their width.
+    pub kv_width: Option<u32>,
+    /// Tokens of prompt and completion.
+    pub context: Option<u32>,
+    /// May be proposed where it is the largest that fits.
+    #[serde(default)]
+    pub recommended: bool,
+}
+
+/// Number format of a published model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stored {
+    F32,
+    F16,
+    Bf16,
 }
 
 /// Named model pairs and where to look for their files.
@@ -40,6 +73,8 @@ pub struct Catalog {
     file: PathBuf,
     /// Where models of the hub are.
     pub hub: HubCache,
+    /// Where other programs keep models.
+    pub others: Others,
 }
 
 /// The chosen model.
@@ -66,11 +101,11 @@ impl Catalog {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(source) => return Err(ConfigError::Read { path: file, source }.into()),
         };
-        Self::parse(&text, &file, HubCache::find())
+        Self::parse(&text, &file, HubCache::find(), Others::find())
     }
 
     /// The built-in entries and those in `text`, which was read from `file`.
-    pub fn parse(text: &str, file: &Path, hub: HubCache) -> Result<Self, CatalogError> {
+    pub fn parse(text: &str, file: &Path, hub: HubCache, others: Others) -> Result<Self, CatalogError> {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in parse_toml::<Document>(text, file)?.model {
             let problem = if entry.name.trim().is_empty() {
@@ -91,7 +126,7 @@ impl Catalog {
                 entries.push(entry);
             }
         }
-        Ok(Self { entries, file: file.to_path_buf(), hub })
+        Ok(Self { entries, file: file.to_path_buf(), hub, others })
     }
 
     pub fn entry(&self, name: &str) -> Option<&Entry> {
@@ -139,6 +174,10 @@ impl Catalog {
                 .map(ModelFiles::Embedded)
                 .ok_or_else(|| CatalogError::NotEmbedded { source_text: source.to_owned() });
         }
+        if let Some(model) = source.strip_prefix(Others::OLLAMA) {
+            let found = self.others.ollama(model);
+            return found.map_err(|problem| CatalogError::Ollama { name: source.to_owned(), problem });
+        }
         let folder = expand_home(source);
         if let Some(files) = on_disk(&folder) {
             return Ok(files);
@@ -160,6 +199,9 @@ impl Catalog {
         }
         if let Some(entry) = self.entry(name) {
             return self.resolve_entry(entry);
+        }
+        if name.starts_with(Others::OLLAMA) {
+            return Ok(Resolved { entry: self.with_main(name), files: self.files(name, name)? });
         }
         if Repository::parse(name).is_some() {
             if let Ok(files) = self.files(name, name) {
@@ -214,7 +256,7 @@ fn on_disk(path: &Path) -> Option<ModelFiles> {
     if path.is_dir() {
         return Some(ModelFiles::Folder(path.into()));
     }
-    (path.is_file() && gguf::is_name(path)).then(|| ModelFiles::Gguf(path.into()))
+    gguf::is_file(path).then(|| ModelFiles::Gguf(path.into()))
 }
 
 /// `~/x` as a path in the home folder.
@@ -226,65 +268,12 @@ fn expand_home(path: &str) -> PathBuf {
     }
 }
 
-/// Why a model cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CatalogError {
-    /// The user's file cannot be used.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// An entry of the user's file cannot be used.
-    #[error("{file}: the entry `{name}` cannot be used: {problem}")]
-    Entry {
-        file: PathBuf,
-        /// Name of the entry.
-        name: String,
-        problem: &'static str,
-    },
-    /// There is no such name.
-    #[error(
-        "there is no {what} `{name}`, neither a folder nor a name; known are {known}; others can be added to {file}"
-    )]
-    Unknown {
-        /// What was looked for.
-        what: &'static str,
-        /// What was given.
-        name: String,
-        /// Known names, nearest first.
-        known: String,
-        /// Where the user's own entries go.
-        file: PathBuf,
-    },
-    /// The model is known, but not on this machine.
-    #[error(
-        "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete); fetch it with `bass-tui models pull {name}`"
-    )]
-    NotFetched {
-        name: String,
-        /// Its id on the hub.
-        id: String,
-        /// Where it was looked for.
-        cache: PathBuf,
-    },
-    /// The folder of an entry does not exist.
-    #[error("the entry `{name}` names the folder {folder}, which does not exist; correct it in models.toml")]
-    NoFolder { name: String, folder: PathBuf },
-    /// A path was given, and it leads nowhere.
-    #[error("there is no folder or GGUF file {folder}; check the path, or take a name that `bass-tui models` lists")]
-    NoSuchFolder { folder: PathBuf },
-    /// There is no such model in the program.
-    #[error("this program has no model `{source_text}` inside; name a folder with `--model DIR`")]
-    NotEmbedded {
-        /// The source as written.
-        source_text: String,
-    },
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn catalog(text: &str) -> Result<Catalog, CatalogError> {
-        Catalog::parse(text, Path::new("/config/models.toml"), HubCache { folder: "/hub".into() })
+        Catalog::parse(text, Path::new("/config/models.toml"), HubCache { folder: "/hub".into() }, Others::default())
     }
 
     fn message<T>(result: Result<T, CatalogError>) -> String {
@@ -301,6 +290,14 @@ mod tests {
                 assert!(source.starts_with("embedded:") || Repository::parse(source).is_some(), "{source}");
             }
             assert_eq!(catalog.entries.iter().filter(|e| e.name == entry.name).count(), 1);
+            if entry.main.starts_with("embedded:") {
+                continue;
+            }
+            let facts = [entry.layers, entry.kv_width, entry.context].iter().all(Option::is_some);
+            assert!(facts && entry.parameters.is_some() && entry.dtype.is_some(), "{}", entry.name);
+            // What a draft takes is known by its own entry.
+            let known = |draft: &String| catalog.entries.iter().any(|e| e.main == *draft);
+            assert!(entry.draft.as_ref().is_none_or(known), "{}", entry.name);
         }
     }
 
@@ -318,7 +315,7 @@ mod tests {
         insta::assert_snapshot!(message(catalog("[[model]]\nname = 'x'\n")), @"/config/models.toml, line 1: missing field `main`");
         insta::assert_snapshot!(
             message(catalog("[[model]]\nname = 'x'\nmain = '/m'\nlicence = 'MIT'\n")),
-            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`"
+            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`, `languages`, `parameters`, `dtype`, `layers`, `kv_width`, `context`, `recommended`"
         );
         let twice = "[[model]]\nname = 'x'\nmain = '/m'\n".repeat(2);
         insta::assert_snapshot!(message(catalog(&twice)), @"/config/models.toml: the entry `x` cannot be used: the name is there twice");
@@ -341,7 +338,7 @@ mod tests {
         let text = format!(
             "[[model]]\nname = 'a'\nmain = '{folder}'\ndraft = 'o/small'\n[[model]]\nname = 'b'\nmain = '{folder}'\ndraft = 'o/none'\n[[model]]\nname = 'c'\nmain = '/no/folder'\n"
         );
-        let catalog = Catalog::parse(&text, Path::new("models.toml"), hub).unwrap();
+        let catalog = Catalog::parse(&text, Path::new("models.toml"), hub, Others::default()).unwrap();
         let path = |r: Resolved| match r.files {
             ModelFiles::Folder(path) | ModelFiles::Gguf(path) => path,
             ModelFiles::Embedded(_) => PathBuf::new(),
@@ -362,7 +359,7 @@ mod tests {
         assert_eq!(path(catalog.resolve_main(Some(&file_name)).unwrap()), file);
         assert_eq!(catalog.resolve_draft(&file_name, &main).unwrap().map(path), Some(file));
         insta::assert_snapshot!(message(catalog.resolve_main(Some("c"))), @"the entry `c` names the folder /no/folder, which does not exist; correct it in models.toml");
-        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name; known are qwen2.5-coder-7b, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, a, b, c, built-in, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name; known are qwen2.5-coder-3b, qwen2.5-coder-7b, qwen2.5-coder-14b, a, b, c, built-in, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, qwen2.5-coder-32b, qwen3-coder-30b-a3b, starcoder2-3b, starcoder2-7b, starcoder2-15b, deepseek-coder-1.3b, deepseek-coder-6.7b, codellama-7b, codellama-13b, granite-code-3b, granite-code-8b, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use super::args::{CompletionFlags, ConsentArgs, TestArgs, token_ids};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
+use super::memory::advice;
 use super::output::{print, print_json, say};
 use super::progress::Progress;
 use super::report::Report;
@@ -125,6 +126,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         }
         None => None,
     };
+    if let Some(line) = advice(&session, job.language()).filter(|_| !args.json) {
+        say(&(framed(&format!("bass-tui: {line}")) + "\n"));
+    }
     let source = session.source()?;
 
     let n = options.n;

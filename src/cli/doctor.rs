@@ -8,9 +8,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::memory::gain;
 use super::output::print;
 use super::session::Session;
 use crate::backend::DEVICES;
+use crate::catalog::memory::Shape;
+use crate::model::Outline;
 use crate::options::{Flags, MODELS, TESTS};
 use crate::source::{Source, SourceInfo};
 use crate::trial::{Layer, Protection};
@@ -48,6 +51,9 @@ struct Findings {
     devices: BTreeMap<&'static str, Result<String, String>>,
     /// `None` if the models cannot be used.
     engine: Option<SourceInfo>,
+    /// What int8 would gain with the main model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    int8: Option<String>,
     /// Why they cannot.
     problem: Option<String>,
     protection: Protection,
@@ -79,10 +85,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let file = file.transpose().map_err(Failure::input)?;
     let code = if engine.is_some() { 0 } else { 3 };
     let python = runner.interpreter(Path::new("."));
+    let int8 = session.models().ok().and_then(|models| Outline::read(&models.main).ok());
+    let int8 = int8.and_then(|outline| gain(&Shape::of_model(&outline), session.settings.load.dtype));
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
         devices: DEVICES.iter().map(|d| (d.name, (d.probe)().map(|found| found.what))).collect(),
         engine,
+        int8,
         problem,
         protection: runner.protection().clone(),
         python: python.map(|(program, why)| format!("{} ({why})", program.display())).map_err(|e| e.to_string()),
@@ -114,6 +123,7 @@ impl Findings {
             ),
             None => format!("CANNOT BE USED: {}", self.problem.as_deref().unwrap_or_default()),
         };
+        let int8 = self.int8.as_ref().map(|gain| format!("with int8     {gain}\n")).unwrap_or_default();
         let device = |(name, what): (&&str, &Result<String, String>)| {
             format!("  {name:<13} {}\n", what.as_ref().unwrap_or_else(|why| why))
         };
@@ -125,7 +135,7 @@ impl Findings {
         let missing: String = p.missing.iter().map(missing).collect();
         let size = self.terminal.size.map_or("unknown".to_owned(), |(w, h)| format!("{w}x{h}"));
         format!(
-            "bass-tui {}\nmodel         {engine}\ndevices\n{devices}sandbox       {}\n{layers}{missing}python        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
+            "bass-tui {}\nmodel         {engine}\n{int8}devices\n{devices}sandbox       {}\n{layers}{missing}python        {}\nconfig        {}\nstate         {}\ncache         {}\nterminal      {size}, TERM {}{}\n",
             self.version,
             p.summary.strip_prefix("sandbox: ").unwrap_or(&p.summary),
             self.python.as_ref().unwrap_or_else(|why| why),

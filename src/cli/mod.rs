@@ -6,6 +6,7 @@ mod complete;
 mod doctor;
 mod eval;
 mod failure;
+mod memory;
 mod models;
 mod output;
 mod progress;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::args::{ConsentArgs, TestArgs};
 use super::failure::{Failure, INTERRUPTED};
+use super::memory::advice;
 use super::output::{print, say};
 use super::session::Session;
 use crate::code::{Target, TargetSpec};
@@ -51,6 +52,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let unprotected = args.consent.unprotected;
     let kept = session.builds();
     let setup = tui::Setup {
+        notice: advice(&session, job.language()),
         job,
         open: Box::new(move || {
             let source = LocalSource::open(&models).map_err(|e| e.to_string())?;

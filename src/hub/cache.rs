@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::Repository;
-use super::wanted::{CONFIG, INDEX, WEIGHTS, gguf_files};
+use super::wanted::gguf_files;
 use crate::files;
-use crate::model::{ModelFiles, checkpoint, gguf};
+use crate::model::checkpoint::{self, INDEX, SINGLE as WEIGHTS};
+use crate::model::config::FILE as CONFIG;
+use crate::model::{ModelFiles, gguf};
 
 /// The cache.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,10 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use super::access::Access;
 use super::blob::{Blobs, Bytes, Known};
 use super::client::{Client, Patience};
-use super::wanted::{CONFIG, INDEX, Listing, Remote};
+use super::wanted::{Listing, Remote};
 use super::{HubCache, HubError, Repository};
-use crate::files;
-use crate::model::{ModelError, checkpoint, config};
+use crate::model::ModelError;
+use crate::model::checkpoint::{self, INDEX};
+use crate::model::config;
 
 /// Files that are fetched at the same time.
 const TOGETHER: usize = 4;
@@ -85,10 +86,7 @@ struct Pulling<'a> {
 impl Pulling<'_> {
     /// Refuses an architecture that cannot be used before its weights are fetched.
     fn check(&self) -> Result<(), HubError> {
-        let path = self.snapshot.join(CONFIG);
-        let bytes = files::read(&path, files::DATA).map_err(|source| ModelError::Io { path: path.clone(), source });
-        let read = bytes.and_then(|bytes| config::read(&path, &bytes));
-        read.map(drop).map_err(|source| self.unusable(source))
+        config::of_folder(&self.snapshot).map(drop).map_err(|source| self.unusable(source))
     }
 
     fn unusable(&self, source: ModelError) -> HubError {

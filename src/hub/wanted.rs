@@ -6,6 +6,8 @@ use super::client::{Answer, Client, Follow, encode};
 use super::repository::is_path;
 use super::{HubError, Repository};
 use crate::files;
+use crate::model::checkpoint::{INDEX, SINGLE as WEIGHTS};
+use crate::model::config::FILE as CONFIG;
 use crate::model::gguf;
 
 /// A file of a repository.
@@ -49,7 +51,7 @@ struct Large {
 
 /// What describes a model, beside its weights.
 const DESCRIPTION: &[&str] = &[
-    "config.json",
+    CONFIG,
     "generation_config.json",
     "tokenizer.json",
     "tokenizer_config.json",
@@ -59,9 +61,6 @@ const DESCRIPTION: &[&str] = &[
     "vocab.json",
     "merges.txt",
 ];
-pub const CONFIG: &str = "config.json";
-pub const WEIGHTS: &str = "model.safetensors";
-pub const INDEX: &str = "model.safetensors.index.json";
 
 impl Listing {
     /// Most bytes of a listing.

@@ -14,6 +14,11 @@ use super::gguf::container::{self, Header, Info};
 use super::{ModelError, fields};
 use crate::files;
 
+/// The weights, where they are one file.
+pub const SINGLE: &str = "model.safetensors";
+/// What lists the files of the weights, where they are several.
+pub const INDEX: &str = "model.safetensors.index.json";
+
 /// Number format of a stored tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TensorType {
@@ -115,12 +120,12 @@ impl Checkpoint {
     /// Opens `model.safetensors`, or the shards of `model.safetensors.index.json`, in `folder`.
     pub fn open(folder: &Path) -> Result<Self, ModelError> {
         let mut checkpoint = Self::empty(folder.into());
-        let single = folder.join("model.safetensors");
+        let single = folder.join(SINGLE);
         if single.exists() {
             checkpoint.add(single.clone(), map(&single)?)?;
             return Ok(checkpoint);
         }
-        let index = folder.join("model.safetensors.index.json");
+        let index = folder.join(INDEX);
         if !index.exists() {
             return Err(ModelError::Missing { path: single, need: instead(folder) });
         }
@@ -212,6 +217,17 @@ impl Checkpoint {
 
     /// The tensor `name`, which must have the given shape.
     pub fn tensor(&self, name: &str, shape: &[usize]) -> Result<Tensor<'_>, ModelError> {
+        let (entry, dtype) = self.find(name, shape)?;
+        let bytes = &self.files[entry.file].bytes.as_slice()[entry.range.clone()];
+        Ok(Tensor { dtype, bytes: bytes.into() })
+    }
+
+    /// The type of the tensor `name`, which must have the given shape.
+    pub fn tensor_type(&self, name: &str, shape: &[usize]) -> Result<TensorType, ModelError> {
+        self.find(name, shape).map(|(_, dtype)| dtype)
+    }
+
+    fn find(&self, name: &str, shape: &[usize]) -> Result<(&Entry, TensorType), ModelError> {
         let expected = || format!("{} of shape {shape:?}", self.types);
         let error = |path: &Path, found: String| ModelError::Tensor {
             path: path.into(),
@@ -229,13 +245,12 @@ impl Checkpoint {
             format!("{dtype} of shape {:?}", entry.shape)
         };
         let Ok(dtype) = entry.dtype else { return Err(error(&source.path, found())) };
-        let bytes = &source.bytes.as_slice()[entry.range.clone()];
         let rows: usize = shape.iter().rev().skip(1).product();
         let row = shape.last().and_then(|&row| dtype.bytes(row));
-        if entry.shape != shape || row.and_then(|row| row.checked_mul(rows)) != Some(bytes.len()) {
+        if entry.shape != shape || row.and_then(|row| row.checked_mul(rows)) != Some(entry.range.len()) {
             return Err(error(&source.path, found()));
         }
-        Ok(Tensor { dtype, bytes: bytes.into() })
+        Ok((entry, dtype))
     }
 }
 

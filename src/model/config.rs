@@ -15,6 +15,15 @@ pub(super) use rotary::rotary_of;
 /// for.
 const MAX_PARTS: usize = 1024;
 
+/// Name of the file.
+pub const FILE: &str = "config.json";
+
+/// Reads the configuration of a model in Hugging Face layout.
+pub fn of_folder(folder: &Path) -> Result<ModelSpec, ModelError> {
+    let (path, bytes) = super::required(folder, FILE, "it describes the model's architecture")?;
+    read(&path, &bytes)
+}
+
 /// Reads `bytes`, the content of the `config.json` at `path`.
 pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     let map = fields::parse(path, bytes)?;

@@ -8,6 +8,7 @@ pub mod embedded;
 mod error;
 mod fields;
 pub mod gguf;
+mod outline;
 pub mod spec;
 pub mod tensors;
 pub mod tokenizer;
@@ -20,6 +21,7 @@ use crate::files;
 pub use checkpoint::{Checkpoint, Tensor, TensorType};
 pub use embedded::{DRAFT, MAIN};
 pub use error::ModelError;
+pub use outline::Outline;
 pub use spec::ModelSpec;
 pub use tensors::{BlockSlot, Slot, Source};
 pub use tokenizer::{StreamDecoder, Tokenizer};
@@ -82,10 +84,15 @@ impl Model {
 
     /// Puts a model together.
     fn new(name: String, spec: ModelSpec, tokenizer: Tokenizer, eos: Vec<u32>, checkpoint: Checkpoint) -> Self {
+        let prefix = Self::prefix(&spec, &checkpoint);
+        Model { name, spec, tokenizer, eos, checkpoint, prefix }
+    }
+
+    /// What stands before the names of the tensors: found by the embedding.
+    fn prefix(spec: &ModelSpec, checkpoint: &Checkpoint) -> &'static str {
         let names = spec.names;
         let embedded = |prefix: &&&str| checkpoint.has(&format!("{prefix}{}", names.embedding));
-        let prefix = names.prefixes.iter().find(embedded).or(names.prefixes.first()).copied().unwrap_or_default();
-        Model { name, spec, tokenizer, eos, checkpoint, prefix }
+        names.prefixes.iter().find(embedded).or(names.prefixes.first()).copied().unwrap_or_default()
     }
 
     /// The whole tensor that `slot` is in, as stored, checked against the configuration.
@@ -129,8 +136,7 @@ impl Model {
             .ok()
             .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
             .unwrap_or_else(|| folder.display().to_string());
-        let (config_path, config) = required(folder, "config.json", "it describes the model's architecture")?;
-        let spec = config::read(&config_path, &config)?;
+        let spec = config::of_folder(folder)?;
         let need = "the model cannot be used without its tokenizer; older models have it in other files, get a \
                     version of the model that has tokenizer.json";
         let (tokenizer_path, tokenizer) = required(folder, "tokenizer.json", need)?;
@@ -147,10 +153,10 @@ impl Model {
 
     fn from_embedded(files: &EmbeddedModel) -> Result<Model, ModelError> {
         let path = |file: &str| Path::new(files.name).join(file);
-        let spec = config::read(&path("config.json"), files.config)?;
+        let spec = config::read(&path(config::FILE), files.config)?;
         let tokenizer = read_tokenizer(&path("tokenizer.json"), files.tokenizer, &spec)?;
         let eos = eos(&path("generation_config.json"), files.generation_config, &spec)?;
-        let checkpoint = Checkpoint::from_static(&path("model.safetensors"), files.weights)?;
+        let checkpoint = Checkpoint::from_static(&path(checkpoint::SINGLE), files.weights)?;
         Ok(Model::new(files.name.into(), spec, tokenizer, eos, checkpoint))
     }
 }

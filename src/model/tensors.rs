@@ -138,7 +138,7 @@ impl Runs {
 
 impl Slot {
     /// The slot of the same place in another block or expert; the block's number, if it has one.
-    fn in_block(self) -> Option<(usize, BlockSlot)> {
+    pub fn in_block(self) -> Option<(usize, BlockSlot)> {
         match self {
             Self::Block(block, slot) | Self::Expert(block, _, slot) => Some((block, slot)),
             _ => None,

@@ -24,6 +24,7 @@ use tokio::sync::mpsc;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, TrialPool};
 use crate::trial::Limits;
+use crate::untrusted;
 
 use app::State;
 use highlight::Highlights;
@@ -37,6 +38,8 @@ use world::{Incoming, Opened, World};
 pub struct Setup {
     /// What is to be completed.
     pub job: Job,
+    /// A line to begin with.
+    pub notice: Option<String>,
     /// Loads models and sandbox, on a thread of its own after the first frame. The error is a sentence for
     /// the user.
     #[allow(clippy::type_complexity)] // the alias would hide what a caller has to write
@@ -137,6 +140,9 @@ pub fn run_on(
     let job = Arc::new(setup.job);
     let mut state = State::new(job.clone(), setup.options.clone(), keys, setup.tests_allowed);
     state.stop_on_pass = setup.stop_on_pass;
+    if let Some(notice) = setup.notice {
+        state.say(untrusted::clean_line(&notice, 400));
+    }
     let coloured = sender.clone();
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));

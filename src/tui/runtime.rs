@@ -377,6 +377,7 @@ mod tests {
         });
         let isolated = Protection { landlock_abi: 5, seccomp: true, no_new_privs: true, ..Protection::default() };
         let setup = Setup {
+            notice: None,
             job: Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(),
             open: Box::new(move || {
                 if open_fails {
@@ -436,6 +437,7 @@ mod tests {
         drop(sender);
         let shown = Arc::new(Shown::default());
         let setup = Setup {
+            notice: None,
             job: Job::from_text("", &TestsChoice::None).unwrap(),
             open: Box::new(|| Err(String::new())),
             options: GenerateOptions::default(),

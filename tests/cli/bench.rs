@@ -102,7 +102,7 @@ fn a_profile_is_measured_shown_and_kept() {
     let report = world.run(&[&args[..], &["--json"]].concat()).code(0).json();
     assert_eq!(keys(&report), "device draft dtype kernel model profile threads");
     assert_eq!(keys(&report["profile"]), "draft main read survival table");
-    let [.., (_, cache), _, _] = world.surroundings();
+    let [_, _, (_, cache), ..] = world.surroundings();
     assert_eq!(std::fs::read_dir(cache.join("profiles")).expect("a folder").count(), 1);
 }
 

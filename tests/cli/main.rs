@@ -16,3 +16,6 @@ mod terminal;
 mod tests_of_candidates;
 mod tools;
 mod world;
+#[allow(dead_code)] // some is for tests of the engine only
+#[path = "../engine/gguf/write.rs"]
+mod write;

@@ -1,8 +1,12 @@
 //! `models`, `doctor`, help, version; commands that this version does not have.
 
-use serde_json::json;
+use std::path::PathBuf;
+
+use bass_tui::model::{Model, ModelFiles, TensorType};
+use serde_json::{Value, json};
 
 use super::world::{World, keys, model, repository};
+use super::write::converted;
 
 #[test]
 fn models_are_listed_shown_and_found() {
@@ -11,14 +15,33 @@ fn models_are_listed_shown_and_found() {
     assert_eq!(list, world.run(&["models", "list"]).code(0).out);
     assert!(list.starts_with("built-in") && list.contains("qwen2"), "{list}");
     let rows = world.run(&["models", "list", "--json"]).code(0).json();
-    assert_eq!(keys(&rows[0]), "description draft here license name");
-    assert_eq!(rows[0]["here"], true);
-    assert!(rows.as_array().unwrap().iter().skip(1).all(|row| row["here"] == false), "the cache is empty");
+    assert_eq!(
+        keys(&rows[0]),
+        "context description draft dtype fits here languages license memory name parameters problem program recommended"
+    );
+    assert_eq!((&rows[0]["here"], &rows[0]["languages"]), (&json!(true), &json!(["python"])));
+    let own: Vec<&Value> = rows.as_array().unwrap().iter().filter(|row| row["program"].is_null()).collect();
+    assert!(own.iter().skip(1).all(|row| row["here"] == false), "the cache is empty");
+    assert!(own.iter().all(|row| row["memory"].is_u64() && row["fits"].is_boolean() && row["context"].is_u64()));
+    assert!(
+        list.contains("This machine has ") && list.contains("a prompt of 2048 tokens and 8 candidates of 256"),
+        "{list}"
+    );
+    world.config("n = 64\nmax_tokens = 2048\ndtype = 'int8'\n");
+    let more = world.run(&["models", "list", "--json"]).code(0).json();
+    let memory = |rows: &Value| {
+        rows.as_array().unwrap().iter().find(|r| r["name"] == "codellama-7b").unwrap()["memory"].as_u64()
+    };
+    assert!(memory(&more) > memory(&rows), "many long candidates take more than 8 bits save");
+    world.config("");
 
     let shown = world.run(&["models", "show", "built-in"]).code(0).out;
     assert!(shown.contains("licence") && shown.contains("LlamaForCausalLM"), "{shown}");
     let details = world.run(&["models", "show", &model("qwen2"), "--json"]).code(0).json();
     assert_eq!(details["architecture"], "Qwen2ForCausalLM");
+    assert_eq!(details["memory"][1][0], "int8");
+    assert!(shown.contains("stored as") && shown.contains("int4 ") && shown.contains("Python"), "{shown}");
+    assert!(shown.contains("prompts") && shown.contains("gaps"), "{shown}");
     assert_eq!(world.run(&["models", "path", &model("llama")]).code(0).out, model("llama") + "\n");
 
     world.run(&["models", "path", "built-in"]).refused(2, &["built-in", "inside the program"]);
@@ -26,6 +49,60 @@ fn models_are_listed_shown_and_found() {
     world.run(&["models", "show", "qwen2-0.5b"]).refused(2, &["not on this machine", "models pull qwen2-0.5b"]);
     world.run(&["models", "show", &repository("tests")]).refused(2, &["config.json"]);
     world.run(&["models", "show"]).refused(2, &["<NAME>"]);
+}
+
+/// A model of Ollama's from the bytes of a GGUF file.
+fn ollama(world: &World, name: &str, bytes: &[u8]) {
+    let folder = world.surroundings()[5].1.clone();
+    let digest = format!("{:064x}", name.len());
+    let manifest = folder.join("manifests/registry.ollama.ai/library").join(name.replace(':', "/"));
+    std::fs::create_dir_all(manifest.parent().unwrap()).unwrap();
+    std::fs::create_dir_all(folder.join("blobs")).unwrap();
+    std::fs::write(folder.join("blobs").join(format!("sha256-{digest}")), bytes).unwrap();
+    let layer = format!(r#"{{"mediaType":"application/vnd.ollama.image.model","digest":"sha256:{digest}"}}"#);
+    std::fs::write(manifest, format!(r#"{{"layers":[{layer}]}}"#)).unwrap();
+}
+
+#[test]
+fn models_of_other_programs_are_listed_and_used() {
+    let world = World::new();
+    let folder = PathBuf::from(model("qwen2"));
+    let golden = Model::load(&ModelFiles::Folder(folder.clone())).unwrap();
+    let mut writer = converted(&golden, &folder, "qwen2", TensorType::Q8_0);
+    writer.text("general.name", "Tiny Coder");
+    ollama(&world, "tiny:1b", &writer.bytes(0..writer.tensors()));
+    ollama(&world, "broken:latest", b"GGUFnothing");
+    let rows = world.run(&["models", "--json"]).code(0).json();
+    let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["name"] == name).cloned().unwrap_or_default();
+    let tiny = row("ollama:tiny:1b");
+    assert_eq!((&tiny["program"], &tiny["here"], &tiny["problem"]), (&json!("Ollama"), &json!(true), &Value::Null));
+    assert!(tiny["memory"].is_u64() && tiny["description"].as_str().unwrap().contains("ForCausalLM"), "{tiny}");
+    assert!(row("ollama:broken:latest")["problem"].as_str().unwrap().contains("GGUF"), "{rows}");
+    let list = world.run(&["models"]).code(0).out;
+    assert!(list.contains("\nOllama\n") && list.contains("cannot be used: "), "{list}");
+    let path = world.run(&["models", "path", "ollama:tiny:1b"]).code(0).out;
+    for model in ["ollama:tiny:1b", path.trim_end()] {
+        let report = world.complete(&["--model", model, "--prompt-ids", "1,2,3", "-n", "1", "--max-tokens", "4"]);
+        assert_eq!(report["model"], "Tiny Coder");
+    }
+    world.run(&["complete", "x", "--model", "ollama:tiny"]).refused(2, &["no such model", "it has ollama:"]);
+}
+
+#[test]
+fn a_small_model_says_what_it_does_not_know() {
+    let world = World::new();
+    let file = world.file("lib.rs", "/// Adds.\nfn add(a: i32, b: i32) -> i32 {\n}\n");
+    let args = ["complete", "--file", &file, "--tests", "none", "-n", "1", "--max-tokens", "4"];
+    let said = |args: &[&str]| world.run(args).err.lines().filter(|line| line.contains("bass-tui: ")).count();
+    let done = world.run(&args);
+    assert!(done.err.contains("built-in knows Python, not Rust"), "{}", done.err);
+    let python = ["complete", "def f():", "-n", "1", "--max-tokens", "4"];
+    let done = world.run(&python);
+    assert!(done.err.contains("the built-in pair of models is small"), "{}", done.err);
+    assert_eq!((said(&args), said(&python)), (1, 1));
+    assert_eq!(world.run(&[&python[..], &["--json"]].concat()).err, "");
+    // Whoever brings a model knows.
+    assert_eq!(said(&[&args[..], &["--model", &model("qwen2")]].concat()), 0);
 }
 
 #[test]
@@ -59,6 +136,7 @@ fn doctor_tells_what_works() {
     }
     let json = world.run(&["doctor", "--json"]).code(0).json();
     assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+    assert!(json["int8"].is_null(), "the built-in pair is in the cache: {json}");
     assert!(json["engine"]["model"].is_string() && json["problem"].is_null(), "{json}");
     assert!(json["protection"]["summary"].is_string());
     assert!(json["devices"]["cpu"]["Ok"].as_str().is_some_and(|what| what.contains("kernels")), "{json}");

@@ -4,6 +4,7 @@ mod arch;
 pub mod container;
 mod tokenizer;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -11,6 +12,8 @@ use serde_json::{Map, Value, json};
 use super::fields::Fields;
 use super::spec::{ModelSpec, RotaryScaling};
 use super::{Checkpoint, Model, ModelError, blocks, config, read_tokenizer};
+use crate::files;
+use crate::untrusted::clean_line;
 
 /// Most files of a model.
 const MAX_FILES: usize = 1000;
@@ -20,9 +23,38 @@ pub fn is_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
 }
 
+/// Whether a file has that name, or begins as such files do.
+pub fn is_file(path: &Path) -> bool {
+    let begins = || {
+        let mut magic = [0; 4];
+        files::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"GGUF"
+    };
+    path.is_file() && (is_name(path) || begins())
+}
+
 /// Reads a model from a file; of a split one from any of its parts.
 pub fn read(path: &Path) -> Result<Model, ModelError> {
-    let name = path.file_stem().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let Opened { name, first, spec, vocabulary, eos, checkpoint } = open(path)?;
+    let tokenizer = read_tokenizer(&first, &vocabulary.json, &spec)?;
+    Ok(Model::new(name, spec, tokenizer, eos, checkpoint))
+}
+
+/// The same without a tokenizer.
+pub fn outline(path: &Path) -> Result<(ModelSpec, Checkpoint), ModelError> {
+    open(path).map(|opened| (opened.spec, opened.checkpoint))
+}
+
+struct Opened {
+    name: String,
+    /// The first part.
+    first: PathBuf,
+    spec: ModelSpec,
+    vocabulary: tokenizer::Vocabulary,
+    eos: Vec<u32>,
+    checkpoint: Checkpoint,
+}
+
+fn open(path: &Path) -> Result<Opened, ModelError> {
     let parts = parts(path)?;
     let mut checkpoint = Checkpoint::of_gguf(path.into());
     let mut all = Vec::new();
@@ -36,6 +68,11 @@ pub fn read(path: &Path) -> Result<Model, ModelError> {
         let expected = format!("{}, the number of parts in the file's name", parts.len());
         return Err(top.error("split.count", &expected));
     }
+    let name = match top.text("general.name")? {
+        // Files of Ollama are called by their checksums.
+        Some(name) if !is_name(path) => clean_line(name, 60),
+        _ => path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+    };
     let vocabulary = tokenizer::read(top)?;
     let eos = ends(top)?;
     let bos = top.ids("tokenizer.ggml.bos_token_id")?.and_then(|ids| ids.first().copied());
@@ -53,8 +90,7 @@ pub fn read(path: &Path) -> Result<Model, ModelError> {
     let mut spec = config::read_as(arch, fields)?;
     factors(fields, &mut spec, &checkpoint)?;
     (spec.bos, spec.eos) = (bos, eos.clone());
-    let tokenizer = read_tokenizer(path, &vocabulary.json, &spec)?;
-    Ok(Model::new(name, spec, tokenizer, eos, checkpoint))
+    Ok(Opened { name, first: path.clone(), spec, vocabulary, eos, checkpoint })
 }
 
 /// A part of a model, by the name of its file.
@@ -62,6 +98,8 @@ pub fn read(path: &Path) -> Result<Model, ModelError> {
 pub struct Part<'a> {
     /// The name without number and ending; with the folder, if it has one.
     pub name: &'a str,
+    /// Which one, from 1.
+    pub number: usize,
     /// Number of parts.
     pub count: usize,
 }
@@ -73,13 +111,13 @@ pub fn part_of(name: &str) -> Option<Part<'_>> {
     let (name, number) = rest.rsplit_once('-')?;
     let digits = |text: &str| (text.len() == 5).then(|| text.parse::<usize>().ok()).flatten();
     let (number, count) = (digits(number)?, digits(count)?);
-    ((1..=count).contains(&number) && count <= MAX_FILES).then_some(Part { name, count })
+    ((1..=count).contains(&number) && count <= MAX_FILES).then_some(Part { name, number, count })
 }
 
 /// The files of a model of which this is one.
 pub fn parts(path: &Path) -> Result<Vec<PathBuf>, ModelError> {
     let of = || {
-        let Part { name, count } = part_of(path.file_name()?.to_str()?)?;
+        let Part { name, count, .. } = part_of(path.file_name()?.to_str()?)?;
         Some((1..=count).map(|n| path.with_file_name(format!("{name}-{n:05}-of-{count:05}.gguf"))).collect())
     };
     let parts: Vec<PathBuf> = of().unwrap_or_else(|| vec![path.into()]);

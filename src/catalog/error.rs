@@ -1,0 +1,65 @@
+//! Why a model cannot be used.
+
+use std::path::PathBuf;
+
+use crate::config::ConfigError;
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// The user's file cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An entry of the user's file cannot be used.
+    #[error("{file}: the entry `{name}` cannot be used: {problem}")]
+    Entry {
+        file: PathBuf,
+        /// Name of the entry.
+        name: String,
+        problem: &'static str,
+    },
+    /// There is no such name.
+    #[error(
+        "there is no {what} `{name}`, neither a folder nor a name; known are {known}; others can be added to {file}"
+    )]
+    Unknown {
+        /// What was looked for.
+        what: &'static str,
+        /// What was given.
+        name: String,
+        /// Known names, nearest first.
+        known: String,
+        /// Where the user's own entries go.
+        file: PathBuf,
+    },
+    /// The model is known, but not on this machine.
+    #[error(
+        "the files of `{name}` are not on this machine: {id} is not in {cache} (or its download is not complete); fetch it with `bass-tui models pull {name}`"
+    )]
+    NotFetched {
+        name: String,
+        /// Its id on the hub.
+        id: String,
+        /// Where it was looked for.
+        cache: PathBuf,
+    },
+    /// Ollama has no such model that can be used.
+    #[error("{name} cannot be used: {problem}")]
+    Ollama {
+        /// As written.
+        name: String,
+        problem: String,
+    },
+    /// The folder of an entry does not exist.
+    #[error("the entry `{name}` names the folder {folder}, which does not exist; correct it in models.toml")]
+    NoFolder { name: String, folder: PathBuf },
+    /// A path was given, and it leads nowhere.
+    #[error("there is no folder or GGUF file {folder}; check the path, or take a name that `bass-tui models` lists")]
+    NoSuchFolder { folder: PathBuf },
+    /// There is no such model in the program.
+    #[error("this program has no model `{source_text}` inside; name a folder with `--model DIR`")]
+    NotEmbedded {
+        /// The source as written.
+        source_text: String,
+    },
+}

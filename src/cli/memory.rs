@@ -1,0 +1,89 @@
+//! What models take of this machine, and which one to propose, in words.
+
+use crate::backend::Dtype;
+use crate::catalog::memory::{Shape, Use, of_machine};
+use crate::hub::bytes;
+use crate::language::Language;
+use crate::options::Settings;
+
+use super::session::Session;
+
+/// How the settings use a model.
+pub fn usage(settings: &Settings) -> Use {
+    Use { dtype: settings.load.dtype, n: settings.generate.n, tokens: settings.generate.max_tokens }
+}
+
+/// Weights that a processor may hold in its caches, in bytes: reading fewer of them gains nothing there.
+const CACHED: u64 = 64 << 20;
+
+/// What int8 would gain over `dtype`: an estimate by bytes read. `None` where that is little.
+pub fn gain(shape: &Shape, dtype: Dtype) -> Option<String> {
+    let (now, int8) = (shape.weights(dtype), shape.weights(Dtype::Int8));
+    (now > CACHED && int8 < now / 10 * 9).then(|| {
+        format!(
+            "a step would read {} instead of {}: up to {:.1} times as fast where memory is the limit, {} less memory \
+             (an estimate by bytes; what is written changes a little)",
+            bytes(int8),
+            bytes(now),
+            now as f64 / int8 as f64,
+            bytes(now - int8)
+        )
+    })
+}
+
+/// What to say before something is written: that the model does not know the language, or that the pair inside
+/// of the program is used because nothing else was ever fetched. One line, with the command that helps.
+pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
+    let catalog = &session.catalog;
+    let main = catalog.resolve_main(session.settings.model.as_deref()).ok()?.entry?;
+    let unknown = language.filter(|l| !main.languages.is_empty() && !main.languages.contains(l));
+    let built_in = main.main.starts_with("embedded:");
+    if unknown.is_none() && !built_in {
+        return None;
+    }
+    let knows = |languages: &[Language]| unknown.is_none_or(|l| languages.is_empty() || languages.contains(&l));
+    let other = catalog.entries.iter().find(|entry| {
+        entry.name != main.name && knows(&entry.languages) && catalog.resolve_main(Some(&entry.name)).is_ok()
+    });
+    if unknown.is_none() && other.is_some() {
+        // Whoever has fetched one knows.
+        return None;
+    }
+    let problem = match unknown {
+        Some(language) => {
+            let known: Vec<&str> = main.languages.iter().map(|l| l.title()).collect();
+            format!("{} knows {}, not {}", main.name, known.join(", "), language.title())
+        }
+        None => "the built-in pair of models is small".to_owned(),
+    };
+    let proposal = of_machine().and_then(|memory| catalog.proposal(memory, usage(&session.settings)));
+    let help = match (other, proposal) {
+        (Some(other), _) => format!("; on this machine is --model {}", other.name),
+        (None, Some(p)) if p.entry.name != main.name && knows(&p.entry.languages) => {
+            format!("; a stronger one fits here: bass-tui models pull {}, then {}", p.entry.name, p.flags())
+        }
+        _ => String::new(),
+    };
+    Some(problem + &help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{MAIN, ModelFiles, Outline};
+
+    #[test]
+    fn int8_gains_on_what_is_read_from_memory() {
+        let entry = |dtype: &str, billions: f64| {
+            let text = format!(
+                "name = 'x'\nmain = 'o/x'\ndtype = '{dtype}'\nparameters = {billions}\nlayers = 1\nkv_width = 1\n"
+            );
+            Shape::of_entry(&toml::from_str(&text).unwrap()).unwrap()
+        };
+        insta::assert_snapshot!(gain(&entry("bf16", 1.5), Dtype::Auto).unwrap(), @"a step would read 1.6 GB instead of 3.0 GB: up to 1.9 times as fast where memory is the limit, 1.4 GB less memory (an estimate by bytes; what is written changes a little)");
+        assert!(gain(&entry("f32", 1.5), Dtype::Auto).unwrap().contains("up to 3.8 times"));
+        assert_eq!(gain(&entry("bf16", 1.5), Dtype::Int4), None);
+        let small = Shape::of_model(&Outline::read(&ModelFiles::Embedded(&MAIN)).unwrap());
+        assert_eq!(gain(&small, Dtype::Auto), None);
+    }
+}

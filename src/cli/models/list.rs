@@ -1,0 +1,152 @@
+//! `bass-tui models list`: what there is, what fits, and which one to take.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::catalog::memory::{Need, PROMPT, Shape, of_machine};
+use crate::catalog::{Catalog, Entry, Found};
+use crate::cli::failure::Failure;
+use crate::cli::memory::usage;
+use crate::cli::output::print;
+use crate::cli::session::Session;
+use crate::hub::bytes;
+use crate::language::Language;
+use crate::model::{ModelFiles, Outline};
+use crate::untrusted::clean_line;
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    description: String,
+    license: String,
+    draft: String,
+    /// The files of the main model are on this machine.
+    here: bool,
+    /// Whose they are, if it is another program's.
+    program: Option<&'static str>,
+    languages: Vec<Language>,
+    /// Number of weights.
+    parameters: Option<u64>,
+    context: Option<usize>,
+    /// What the weights are stored in.
+    dtype: Option<String>,
+    /// Bytes that the pair takes with the settings.
+    memory: Option<u64>,
+    fits: Option<bool>,
+    recommended: bool,
+    /// Why what is here cannot be used.
+    problem: Option<String>,
+}
+
+/// Prints all entries, and what other programs have.
+pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
+    let (catalog, how) = (&session.catalog, usage(&session.settings));
+    let memory = of_machine();
+    let proposal = memory.and_then(|memory| catalog.proposal(memory, how));
+    let need = |entry: Option<&Entry>, outline: Option<&Outline>| {
+        let main = outline.map(Shape::of_model).or_else(|| Shape::of_entry(entry?))?;
+        let draft = entry.and_then(|entry| draft(catalog, entry));
+        Some(Need::of(&main, draft.as_ref(), how))
+    };
+    let row = |name: &str, entry: Option<&Entry>, files: Option<Result<ModelFiles, String>>| {
+        let outline = files.map(|files| Outline::read(&files?).map_err(|e| e.to_string()));
+        let here = outline.is_some();
+        let (outline, problem) =
+            outline.map_or((None, None), |read| read.map_or_else(|e| (None, Some(e)), |o| (Some(o), None)));
+        let need = need(entry, outline.as_ref()).filter(|_| problem.is_none());
+        let written = entry.and_then(|e| e.parameters).map(|billions| (billions * 1e9) as u64);
+        let context = outline.as_ref().map(|o| o.spec.context).or_else(|| Some(entry?.context? as usize));
+        let stored = || entry.and_then(|e| e.dtype).map(|dtype| format!("{dtype:?}").to_uppercase());
+        Row {
+            name: name.to_owned(),
+            description: entry.map_or_else(
+                || outline.as_ref().map_or_else(String::new, |o| format!("{}, {}", o.spec.architecture, o.stored())),
+                |entry| entry.description.clone(),
+            ),
+            license: entry.and_then(|e| e.license.clone()).unwrap_or_default(),
+            draft: entry.and_then(|e| e.draft.clone()).unwrap_or_else(|| "none".to_owned()),
+            here,
+            program: None,
+            languages: entry.map(|e| e.languages.clone()).unwrap_or_default(),
+            parameters: outline.as_ref().map(Outline::parameters).or(written),
+            context,
+            dtype: outline.as_ref().map(Outline::stored).or_else(stored),
+            memory: need.map(Need::bytes),
+            fits: need.and_then(|need| Some(need.fits(memory?))),
+            recommended: proposal.as_ref().is_some_and(|p| p.entry.name == name),
+            problem,
+        }
+    };
+    let mut rows: Vec<Row> = catalog
+        .entries
+        .iter()
+        .map(|entry| row(&entry.name, Some(entry), catalog.resolve_main(Some(&entry.name)).ok().map(|r| Ok(r.files))))
+        .collect();
+    for Found { name, program, file } in catalog.others.all() {
+        rows.push(Row { program: Some(program), ..row(&name, None, Some(file.map(ModelFiles::Gguf))) });
+    }
+    if json {
+        print(&(serde_json::to_string(&rows).unwrap_or_default() + "\n"))?;
+        return Ok(0);
+    }
+    let mut out = table(&rows);
+    if let Some(memory) = memory {
+        let (n, tokens, dtype) = (how.n, how.tokens, how.dtype);
+        let _ = writeln!(
+            out,
+            "\nThis machine has {}. Counted are both models with --dtype {dtype}, a prompt of {PROMPT} tokens and {n} \
+             candidates of {tokens}; a quarter is left to others.",
+            bytes(memory)
+        );
+    }
+    if let Some(proposal) = proposal {
+        let (name, takes) = (&proposal.entry.name, bytes(proposal.need.bytes()));
+        let here = rows.iter().any(|row| row.name == *name && row.here);
+        let pull = if here { String::new() } else { format!("bass-tui models pull {name}, then ") };
+        let _ = writeln!(out, "Recommended here: {name}, {takes}: {pull}{}", proposal.flags());
+    }
+    print(&out)?;
+    Ok(0)
+}
+
+/// What the draft model of an entry takes: by its files if they are here, else by its own entry.
+fn draft(catalog: &Catalog, entry: &Entry) -> Option<Shape> {
+    let source = entry.draft.as_ref()?;
+    let files = catalog.files(source, &entry.name).ok();
+    let outline = files.and_then(|files| Outline::read(&files).ok());
+    let written = || catalog.entries.iter().find(|e| e.main == *source).and_then(Shape::of_entry);
+    outline.as_ref().map(Shape::of_model).or_else(written)
+}
+
+fn table(rows: &[Row]) -> String {
+    let own: Vec<&Row> = rows.iter().filter(|row| row.program.is_none()).collect();
+    let width = own.iter().map(|r| r.name.chars().count()).max().unwrap_or(0).min(40);
+    let mut out = String::new();
+    for row in own {
+        let here = if row.here { "here   " } else { "missing" };
+        let _ = writeln!(out, "{:width$}  {here}  {}", clean_line(&row.name, 80), facts(row));
+    }
+    let mut program = None;
+    for row in rows.iter().filter(|row| row.program.is_some()) {
+        if program != row.program {
+            program = row.program;
+            let _ = writeln!(out, "\n{}", program.unwrap_or_default());
+        }
+        let _ = writeln!(out, "  {}\n    {}", clean_line(&row.name, 200), facts(row));
+    }
+    out
+}
+
+fn facts(row: &Row) -> String {
+    if let Some(problem) = &row.problem {
+        return format!("cannot be used: {}", clean_line(problem, 200));
+    }
+    let memory = row.memory.map_or_else(|| "?".to_owned(), bytes);
+    let fits = match row.fits {
+        Some(true) => "fits   ",
+        Some(false) => "too big",
+        None => "       ",
+    };
+    format!("{memory:>8}  {fits}  {}", clean_line(&row.description, 200))
+}

@@ -1,0 +1,133 @@
+//! `bass-tui models show`: what is known of one model.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::backend::Dtype;
+use crate::catalog::memory::{Need, Shape, Use};
+use crate::cli::failure::Failure;
+use crate::cli::memory::{gain, usage};
+use crate::cli::output::print;
+use crate::cli::session::Session;
+use crate::hub::bytes;
+use crate::language::Language;
+use crate::model::{Model, Outline, Tokenizer};
+use crate::untrusted::clean;
+
+/// Tokens that stand before the text before a gap, before the text after it, and before what belongs into it.
+const FILL_IN: &[[&str; 3]] = &[
+    ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"],
+    ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"],
+    ["<fim-prefix>", "<fim-suffix>", "<fim-middle>"],
+    ["<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"],
+    ["▁<PRE>", "▁<SUF>", "▁<MID>"],
+];
+
+#[derive(Serialize)]
+struct Details {
+    name: String,
+    description: String,
+    license: String,
+    languages: Vec<Language>,
+    architecture: String,
+    layers: usize,
+    hidden: usize,
+    vocab: usize,
+    context: usize,
+    parameters: usize,
+    /// What the weights are stored in.
+    dtype: String,
+    /// Bytes that main model and candidates take, by `--dtype`.
+    memory: [(&'static str, u64); 3],
+    /// What int8 would gain.
+    int8: Option<String>,
+    /// Tokens that the tokenizer puts before a prompt.
+    begins_with: Vec<String>,
+    /// Tokens for filling in gaps, if it has such.
+    fill_in: Option<[&'static str; 3]>,
+    draft: String,
+}
+
+pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
+    let found = session.catalog.resolve_main(Some(name)).map_err(Failure::input)?;
+    let model = Model::load(&found.files).map_err(Failure::input)?;
+    let outline = Outline::read(&found.files).map_err(Failure::input)?;
+    let entry = found.entry;
+    let (shape, how) = (Shape::of_model(&outline), usage(&session.settings));
+    let takes = |dtype| Need::of(&shape, None, Use { dtype, ..how }).bytes();
+    let details = Details {
+        name: model.name.clone(),
+        description: entry.as_ref().map(|e| e.description.clone()).unwrap_or_default(),
+        license: entry.as_ref().and_then(|e| e.license.clone()).unwrap_or_default(),
+        languages: entry.as_ref().map(|e| e.languages.clone()).unwrap_or_default(),
+        architecture: model.spec.architecture.to_owned(),
+        layers: model.spec.blocks.len(),
+        hidden: model.spec.hidden,
+        vocab: model.spec.vocab_size,
+        context: model.spec.context,
+        parameters: model.parameters(),
+        dtype: outline.stored(),
+        memory: [("auto", Dtype::Auto), ("int8", Dtype::Int8), ("int4", Dtype::Int4)].map(|(n, d)| (n, takes(d))),
+        int8: gain(&shape, Dtype::Auto),
+        begins_with: begins_with(&model.tokenizer),
+        fill_in: FILL_IN.iter().find(|marks| marks.iter().all(|mark| model.tokenizer.id(mark).is_some())).copied(),
+        draft: entry.and_then(|e| e.draft).unwrap_or_else(|| "none".to_owned()),
+    };
+    print(&if json { serde_json::to_string(&details).unwrap_or_default() + "\n" } else { details.text(how) })?;
+    Ok(0)
+}
+
+fn begins_with(tokenizer: &Tokenizer) -> Vec<String> {
+    let ids = tokenizer.encode("").unwrap_or_default();
+    ids.into_iter().filter_map(|id| tokenizer.token(id)).collect()
+}
+
+impl Details {
+    fn text(&self, how: Use) -> String {
+        let mut out = self.name.clone() + "\n";
+        let mut line = |label: &str, text: &str| {
+            if !text.is_empty() {
+                let _ = writeln!(out, "  {label:12}  {text}");
+            }
+        };
+        let named: Vec<&str> = self.languages.iter().map(|l| l.title()).collect();
+        let takes: Vec<String> =
+            self.memory.iter().map(|(dtype, count)| format!("{dtype} {}", bytes(*count))).collect();
+        line("about", &self.description);
+        line("licence", &self.license);
+        line("languages", &named.join(", "));
+        let size =
+            format!("{}, {} layers x {} wide, {} token ids", self.architecture, self.layers, self.hidden, self.vocab);
+        line("architecture", &size);
+        line("context", &format!("{} tokens", self.context));
+        line("parameters", &format!("{:.1} million, stored as {}", self.parameters as f64 / 1e6, self.dtype));
+        line(
+            "memory",
+            &format!(
+                "{} (with {} candidates of {} tokens, without the draft model)",
+                takes.join(", "),
+                how.n,
+                how.tokens
+            ),
+        );
+        line("int8", self.int8.as_deref().unwrap_or_default());
+        line(
+            "prompts",
+            &if self.begins_with.is_empty() {
+                "as they are".to_owned()
+            } else {
+                format!("begin with {}", self.begins_with.join(" "))
+            },
+        );
+        line(
+            "gaps",
+            &self.fill_in.map_or_else(
+                || "no tokens for filling in".to_owned(),
+                |marks| format!("{} (not used: prompts are continued)", marks.join(" ")),
+            ),
+        );
+        line("draft", &self.draft);
+        clean(&out)
+    }
+}

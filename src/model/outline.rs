@@ -1,0 +1,62 @@
+//! What a model is without its weights and tokenizer: enough to say whether it can be loaded, and what it
+//! takes.
+
+use super::{Checkpoint, Model, ModelError, ModelFiles, ModelSpec, TensorType, checkpoint, config, gguf};
+
+/// A model that can be loaded, as far as its configuration and its table of tensors say.
+pub struct Outline {
+    /// Its architecture.
+    pub spec: ModelSpec,
+    /// Weights in matrices, by the type that they are stored in.
+    pub matrices: Vec<(TensorType, u64)>,
+    /// Those of them in embedding and head.
+    pub ends: u64,
+    /// All other weights.
+    pub vectors: u64,
+}
+
+impl Outline {
+    /// Reads configuration and table of tensors, and checks that the table has all that is needed.
+    pub fn read(files: &ModelFiles) -> Result<Self, ModelError> {
+        let (spec, checkpoint) = match files {
+            ModelFiles::Folder(folder) => (config::of_folder(folder)?, Checkpoint::open(folder)?),
+            ModelFiles::Gguf(path) => gguf::outline(path)?,
+            ModelFiles::Embedded(files) => {
+                let path = std::path::Path::new(files.name);
+                let checkpoint = Checkpoint::from_static(&path.join(checkpoint::SINGLE), files.weights)?;
+                (config::read(&path.join(config::FILE), files.config)?, checkpoint)
+            }
+        };
+        let prefix = Model::prefix(&spec, &checkpoint);
+        let mut outline = Self { matrices: Vec::new(), ends: 0, vectors: 0, spec };
+        for slot in outline.spec.slots() {
+            let source = outline.spec.source(slot, prefix);
+            let dtype = checkpoint.tensor_type(&source.name, &source.shape)?;
+            let weights = outline.spec.shape(slot).iter().map(|&n| n as u64).product::<u64>();
+            if !slot.is_product() {
+                outline.vectors += weights;
+                continue;
+            }
+            if slot.in_block().is_none() {
+                outline.ends += weights;
+            }
+            match outline.matrices.iter_mut().find(|(known, _)| *known == dtype) {
+                Some((_, sum)) => *sum += weights,
+                None => outline.matrices.push((dtype, weights)),
+            }
+        }
+        Ok(outline)
+    }
+
+    /// Number of weights.
+    pub fn parameters(&self) -> u64 {
+        self.vectors + self.matrices.iter().map(|(_, weights)| weights).sum::<u64>()
+    }
+
+    /// The types that matrices are stored in, the most frequent first.
+    pub fn stored(&self) -> String {
+        let mut types = self.matrices.clone();
+        types.sort_by_key(|(_, weights)| std::cmp::Reverse(*weights));
+        types.iter().map(|(dtype, _)| dtype.to_string()).collect::<Vec<_>>().join(", ")
+    }
+}
