@@ -32,7 +32,12 @@ pub fn run(
 }
 
 /// Both at once. A worker that outlives the judge is cancelled.
-fn side_by_side(sandbox: &Sandbox, mut judge: Job, mut worker: Job, cancel: &AtomicBool) -> Result<(Run, Run), String> {
+pub fn side_by_side(
+    sandbox: &Sandbox,
+    mut judge: Job,
+    mut worker: Job,
+    cancel: &AtomicBool,
+) -> Result<(Run, Run), String> {
     let failed = |error: std::io::Error| format!("a pipe could not be made: {error}");
     let (worker_reads, judge_writes) = std::io::pipe().map_err(failed)?;
     let (judge_reads, worker_writes) = std::io::pipe().map_err(failed)?;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::trial::evidence::{Record, Report, TestEnd};
+use crate::trial::evidence::{Record, Report, Said, TestEnd};
 
 /// What a runner of ours reports from within.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -19,6 +19,20 @@ pub struct Names {
     /// name stands for the loading of the tests.
     #[serde(default)]
     pub reached: Option<Vec<String>>,
+    /// What such a run shows of whether the code can be in a process of its own; absent where it cannot.
+    #[serde(default)]
+    pub apart: Option<Apart>,
+    /// What ended the tests for good, where the code is in a process of its own, and why.
+    #[serde(default)]
+    pub end: Option<(Said, String)>,
+}
+
+/// Whether the code can be in a process of its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Apart {
+    /// Why it cannot.
+    pub reason: Option<String>,
 }
 
 /// The judge's report of this run.
@@ -54,6 +68,10 @@ mod tests {
         assert!(named(line, "n").is_ok());
         assert_eq!(named(line, "m"), Err(Report::Forged));
         assert_eq!((named(&line.repeat(2), "n"), named(b"", "n")), (Err(Report::Forged), Err(Report::Missing)));
+        let apart = b"{\"nonce\":\"n\",\"tests\":[],\"complaint\":\"\",\"apart\":{\"reason\":null},\"end\":[\"shared\",\"why\"]}\n";
+        let names = named(apart, "n").unwrap();
+        assert_eq!(names.apart, Some(Apart { reason: None }));
+        assert_eq!(names.end, Some((Said::Shared, "why".to_owned())));
         let odd = b"{\"nonce\":\"n\",\"tests\":[[\"a\",\"odd\",\"\"]],\"complaint\":\"\"}\n";
         assert_eq!(named(odd, "n"), Err(Report::Forged));
     }

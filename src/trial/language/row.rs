@@ -11,6 +11,7 @@ use crate::trial::project::cache::Projects;
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
 pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
+use crate::trial::judge::pair::side_by_side;
 pub use crate::trial::judge::{driver, nonce};
 pub use crate::trial::project::find::Marks;
 pub use crate::trial::project::{Base, Copy, Project};
@@ -113,6 +114,26 @@ impl Context<'_> {
         let writable: Vec<PathBuf> = [copy.path()].iter().chain(writable).map(|path| path.to_path_buf()).collect();
         let folder = copy.path().join(folder);
         self.run(Job { readable: &readable, writable: &writable, folder: Some(&folder), ..job })
+    }
+
+    /// Runs two programs that are joined by a line, each in a copy of its own, in the same folder of it.
+    pub fn run_both_in(
+        &self,
+        (first, one): (&Copy, Job),
+        (second, other): (&Copy, Job),
+        folder: &Path,
+    ) -> Result<(Run, Run), TrialError> {
+        let readable = [(one.readable, first), (other.readable, second)];
+        let readable = readable.map(|(readable, copy)| [readable, &copy.readable].concat());
+        let writable = [first, second].map(|copy| [copy.path().to_path_buf()]);
+        let folders = [first, second].map(|copy| copy.path().join(folder));
+        let [one, other] = [(0, one), (1, other)].map(|(at, job)| Job {
+            readable: &readable[at],
+            writable: &writable[at],
+            folder: Some(&folders[at]),
+            ..job
+        });
+        side_by_side(self.sandbox, one, other, self.cancel).map_err(TrialError::Sandbox)
     }
 
     /// Whether the caller wants no more of it.

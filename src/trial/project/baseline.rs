@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crate::trial::evidence::{Outcome, TestEnd};
-use crate::trial::judge::record::Names;
+use crate::trial::judge::record::{Apart, Names};
 
 /// What came of a run, where it came to an end, and how long it took.
 pub type Seen = Option<(Names, Duration)>;
@@ -20,6 +20,8 @@ pub struct Baseline {
     pub broken: Vec<String>,
     /// Those that call it, as far as that was seen.
     pub reached: HashSet<String>,
+    /// Whether the code can be in a process of its own, and why not; `None` where no tests can do that.
+    pub apart: Option<Apart>,
     /// How long they take.
     pub elapsed: Duration,
 }
@@ -58,7 +60,8 @@ impl Baseline {
         let failed: HashSet<&String> = failed.map(|test| &test.name).collect();
         let is_broken = |name: &String| counts && failed.contains(name) && !reached.contains(name);
         let (broken, wanted) = baseline.wanted.iter().cloned().partition(is_broken);
-        Self { wanted, broken, reached, ..baseline }
+        let apart = first.apart.clone();
+        Self { wanted, broken, reached, apart, ..baseline }
     }
 
     /// From runs on the unchanged project.
@@ -126,6 +129,9 @@ mod tests {
         for reached in [None, Some(&["", "calls"][..])] {
             assert_eq!(Baseline::without_body(Some(&names(reached)), None).wanted, ["calls", "fails", "other"]);
         }
+        let apart = Some(Apart { reason: Some("why".to_owned()) });
+        let told = Names { apart: apart.clone(), ..names(None) };
+        assert_eq!(Baseline::without_body(Some(&told), None).apart, apart);
         let complaint = Names { complaint: "no".to_owned(), ..names(None) };
         assert_eq!(Baseline::without_body(Some(&complaint), None), Baseline::default());
         assert_eq!(Baseline::without_body(None, None), Baseline::default());

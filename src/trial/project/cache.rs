@@ -10,7 +10,7 @@ use super::baseline::{Baseline, Seen};
 use super::{Base, Copy, Project};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::error::TrialError;
-use crate::trial::evidence::{Evidence, Outcome, Report, Reporter, TestEnd};
+use crate::trial::evidence::{Evidence, Outcome, Record, Report, Reporter, Said, TestEnd};
 use crate::trial::judge::record::{Names, named};
 use crate::trial::verdict::limit;
 
@@ -103,22 +103,49 @@ pub enum Ends {
     FirstFailure,
 }
 
+/// What a run of tests is about.
+#[derive(Clone, Copy, Debug)]
+pub enum Of<'a> {
+    /// The project without the candidate.
+    Baseline(&'a Copy),
+    /// The candidate, in the process of the tests.
+    Candidate(&'a Copy),
+    /// The candidate in a process of its own, in the second copy; the first is that of the tests, without it.
+    Apart(&'a Copy, &'a Copy),
+}
+
+impl<'a> Of<'a> {
+    /// The copy that the tests run in.
+    pub fn copy(self) -> &'a Copy {
+        match self {
+            Self::Baseline(copy) | Self::Candidate(copy) | Self::Apart(copy, _) => copy,
+        }
+    }
+}
+
+/// What one run left behind: the process of the tests, that of the code where it is another one, and the
+/// nonce.
+pub type Ran = (Run, Option<Run>, String);
+
 /// What a run without the candidate and one with it leave behind, of tests that a runner reports by name, and
 /// the limits that the candidate had. `without` is the program with a function that has no body; `None`: the
 /// project as it is. Whether a test is flaky is looked at only when one has failed.
+///
+/// The code is in a process of its own where the run without it shows that it can be, and nothing that the
+/// tests pass to it later cannot be carried there; else the remark says why it is not.
 pub fn evidence(
     projects: &Projects,
     project: &Project,
     (without, program): (Option<&str>, &str),
     (limits, cancel): (Limits, &AtomicBool),
-    once: impl Fn(&Copy, Ends, Limits) -> Result<(Run, String), TrialError>,
+    once: impl Fn(Of, Ends, Limits) -> Result<Ran, TrialError>,
 ) -> Result<(Evidence, Limits), TrialError> {
     let base = projects.base(project)?;
     let baseline = |times: usize| {
         projects.known(project, &base, (without, times), cancel, Baseline::of_runs_without, || {
             let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
             let long = Limits { wall: limits.wall * PATIENCE, ..limits };
-            let (run, nonce) = once(&copy, Ends::LastTest, long)?;
+            let (run, _, nonce) = once(Of::Baseline(&copy), Ends::LastTest, long)?;
             if let Some((_, hit)) = limit(run.ended, &long) {
                 let flag = if run.ended == Ended::WallLimit { "; raise it with --timeout" } else { "" };
                 return Err(TrialError::Limit(format!("{hit}{flag}")));
@@ -127,42 +154,72 @@ pub fn evidence(
         })
     };
     let mut known = baseline(1)?;
+    let in_place = |program: Option<&str>| base.copy(project, program).map_err(TrialError::Sandbox);
     let try_candidate = |known: &Baseline| {
-        let copy = base.copy(project, Some(program)).map_err(TrialError::Sandbox)?;
+        let candidate = in_place(Some(program))?;
         // A failure that says nothing must not hide those behind it.
         let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
         let wall = limits.wall.max(known.elapsed * 3);
         let limits = Limits { wall, ..limits };
-        let (run, nonce) = once(&copy, ends, limits)?;
+        let mut reason = known.apart.as_ref().and_then(|apart| apart.reason.clone());
+        if known.apart.is_some() && reason.is_none() {
+            let judge = in_place(without)?;
+            let (run, worker, nonce) = once(Of::Apart(&judge, &candidate), ends, limits)?;
+            let names = named(&run.record, &nonce);
+            match &names {
+                Ok(Names { end: Some((Said::Shared, why)), .. }) => reason = Some(why.clone()),
+                _ => return Ok(Tried { copy: judge, run, worker, names, limits, reason }),
+            }
+        }
+        let (run, worker, nonce) = once(Of::Candidate(&candidate), ends, limits)?;
         let names = named(&run.record, &nonce);
-        Ok((copy, run, names, limits))
+        Ok(Tried { copy: candidate, run, worker, names, limits, reason })
     };
-    let (mut copy, mut run, mut names, mut limits) = try_candidate(&known)?;
+    let mut tried = try_candidate(&known)?;
     let is_doubtful = |test: &TestEnd| {
         test.outcome == Outcome::Failed && !known.reached.contains(&test.name) && !known.broken.contains(&test.name)
     };
-    if names.as_ref().is_ok_and(|names| names.tests.iter().any(is_doubtful)) {
+    if tried.names.as_ref().is_ok_and(|names| names.tests.iter().any(is_doubtful)) {
         let before = known.left_out().len();
         known = baseline(2)?;
         if before == 0 && !known.left_out().is_empty() {
-            (copy, run, names, limits) = try_candidate(&known)?;
+            tried = try_candidate(&known)?;
         }
     }
+    let Tried { copy, run, worker, names, limits, reason } = tried;
     let (report, complaint) = match names {
+        // What ended the tests for good is the judge's word on all of them.
+        Ok(Names { nonce, end: Some((status, message)), .. }) => {
+            (Report::Judge(Record { nonce, status, checks: 0, message }), String::new())
+        }
         Ok(Names { tests, complaint, .. }) => {
             (Report::Tests { by: Reporter::Runner, tests, is_whole: true }, complaint)
         }
         Err(unread) => (unread, String::new()),
     };
+    let shared = reason.map(|reason| format!("tests and code shared one interpreter: {reason}"));
+    let remarks: Vec<String> = [known.remark()].into_iter().filter(|remark| !remark.is_empty()).chain(shared).collect();
     let evidence = Evidence {
         complaint: Some(complaint).filter(|complaint| !complaint.is_empty()),
         wanted: known.wanted.clone(),
         flaky: known.left_out(),
-        remark: known.remark(),
+        remark: remarks.join("; "),
+        worker,
         changed: base.changed(project, &copy),
         ..Evidence::of(run, report)
     };
     Ok((evidence, limits))
+}
+
+/// A run of the tests on a candidate.
+struct Tried {
+    copy: Copy,
+    run: Run,
+    worker: Option<Run>,
+    names: Result<Names, Report>,
+    limits: Limits,
+    /// Why the code was in the process of the tests, where that could be otherwise.
+    reason: Option<String>,
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::trial::control::raising;
 use crate::trial::language::row::{
     Context, Copy, Evidence, Project, Report, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
 };
-use crate::trial::project::cache;
+use crate::trial::project::cache::{self, Of};
 use crate::untrusted::clean_line;
 
 const RECORD: &str = include_str!("reporter/record.js");
@@ -78,7 +78,7 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body(raising(trial.language));
     let programs = (without.as_deref(), trial.program.as_str());
-    let once = |copy: &Copy, _, limits| runs.once(copy, limits);
+    let once = |of: Of, _, limits| runs.once(of.copy(), limits).map(|(run, nonce)| (run, None, nonce));
     let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, at.cancel), once)?;
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },

@@ -1,6 +1,7 @@
 //! Python: its row in the table of trials.
 
 mod environment;
+mod programs;
 mod project;
 mod reach;
 mod single;
@@ -56,6 +57,7 @@ struct Python {
 struct Chosen {
     tool: Tool,
     programs: OnceLock<Result<Programs, String>>,
+    in_project: OnceLock<Result<project::Programs, String>>,
 }
 
 impl Python {
@@ -70,7 +72,7 @@ impl Python {
         let own = environment::interpreters(project.as_ref().map(|(root, package)| (&**package, &**root)));
         let own = own.into_iter().find_map(|(path, why)| Some(Tool { why, ..RECIPE.at(&path)?.ok()? }));
         let tool = own.map_or_else(|| self.tool.get().cloned(), Ok)?;
-        let new = Arc::new(Chosen { tool, programs: OnceLock::new() });
+        let new = Arc::new(Chosen { tool, programs: OnceLock::new(), in_project: OnceLock::new() });
         chosen.insert(key, Arc::clone(&new));
         Ok(new)
     }
@@ -120,7 +122,9 @@ impl TrialLanguage for Python {
 
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let chosen = self.choose(Some(&project.root.join(&project.package)))?;
-        Ok(project::run(at, &chosen.tool, trial, project)?.with_interpreter(chosen.tool.shown()))
+        let programs = chosen.in_project.get_or_init(|| project::Programs::compile(&chosen.tool)).as_ref();
+        let programs = programs.map_err(|sentence| TrialError::Interpreter(sentence.clone()))?;
+        Ok(project::run(at, (&chosen.tool, programs), trial, project)?.with_interpreter(chosen.tool.shown()))
     }
 }
 

@@ -1,22 +1,47 @@
 //! Python in a project: its tests file or the examples of a docstring, run by pytest or unittest in a copy of
-//! the project, each test reported by name.
+//! the project, each test reported by name. The candidate is in another copy, in a process of its own, where
+//! tests and project allow it.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::sandbox::{Limits, Run};
-use crate::trial::language::row::{Context, Copy, Project, Tool, Trial, TrialError, Verdict, decide, driver, nonce};
-use crate::trial::project::cache::{self, Ends};
+use super::programs::{self, PROJECT, PROJECT_WORKER};
+use crate::sandbox::Limits;
+use crate::trial::language::row::{Context, Copy, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
+use crate::trial::project::cache::{self, Ends, Of, Ran};
 
-const DRIVER: &str = include_str!("project.py");
-
-/// A body that says that it was called, and by which test. It raises there, and returns nothing while the
-/// tests are loaded.
+/// A body that comes to the driver: it says there that it was called, or has the worker run the candidate's.
 const WITHOUT_BODY: &str = "return __import__('_reached').called()";
 
-#[derive(Serialize)]
+/// The programs of the driver for projects, compiled for a Python.
+#[derive(Debug)]
+pub struct Programs {
+    tests: Vec<u8>,
+    worker: Vec<u8>,
+}
+
+impl Programs {
+    /// Compiles the driver; the sentence why that did not work.
+    pub fn compile(python: &Tool) -> Result<Self, String> {
+        let [tests, worker] = programs::compile(python, [PROJECT, PROJECT_WORKER])?;
+        Ok(Self { tests, worker })
+    }
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Purpose {
+    /// The tests run without the candidate; what calls the function is noted.
+    Baseline,
+    /// Tests and candidate share the process.
+    Candidate,
+    /// The tests run here, the candidate in the worker.
+    Judge,
+    Worker,
+}
+
+#[derive(Clone, Serialize)]
 struct Request<'a> {
     root: &'a Path,
     copy: &'a Path,
@@ -27,37 +52,44 @@ struct Request<'a> {
     function: Option<&'a str>,
     /// The text that holds the examples; `None` for a tests file.
     source: Option<&'a str>,
-    /// Whether calls of a function without a body are counted.
-    counts: bool,
+    /// The user's own text; `None` where all of it is the candidate's.
+    own: Option<&'a str>,
+    purpose: Purpose,
     /// After how many failures the rest is left; 0: never.
     first: u8,
 }
 
 /// Runs a tests file of a project with the candidate in it. Where that is the candidate's own file, the tests
 /// are the examples of its docstrings.
-pub fn run(at: &Context, python: &Tool, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+pub fn run(
+    at: &Context,
+    (python, programs): (&Tool, &Programs),
+    trial: &Trial,
+    project: &Project,
+) -> Result<Verdict, TrialError> {
     // Tools of a project write more than a function does, and start threads.
     let limits =
         Limits { file: trial.limits.file.max(64 << 20), processes: trial.limits.processes.max(128), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
-    let runs = Runs { at, python, trial, project, counts: without.is_some() };
-    let programs = (without.as_deref(), trial.program.as_str());
-    let once = |copy: &Copy, ends, limits| runs.once(copy, ends, limits);
-    let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, at.cancel), once)?;
+    let runs = Runs { at, python, programs, trial, project, is_without_body: without.is_some() };
+    let texts = (without.as_deref(), trial.program.as_str());
+    let once = |of: Of, ends, limits| runs.once(of, ends, limits);
+    let (evidence, limits) = cache::evidence(at.projects, project, texts, (limits, at.cancel), once)?;
     decide(&evidence, &limits)
 }
 
 struct Runs<'a> {
     at: &'a Context<'a>,
     python: &'a Tool,
+    programs: &'a Programs,
     trial: &'a Trial,
     project: &'a Project,
-    counts: bool,
+    is_without_body: bool,
 }
 
 impl Runs<'_> {
-    fn once(&self, copy: &Copy, ends: Ends, limits: Limits) -> Result<(Run, String), TrialError> {
-        let Self { project, trial, .. } = self;
+    fn once(&self, of: Of, ends: Ends, limits: Limits) -> Result<Ran, TrialError> {
+        let Self { at, project, trial, .. } = self;
         let nonce = nonce()?;
         let tests = project.tests.as_deref().unwrap_or(Path::new(""));
         // Pytest finds settings and modules from where it starts: the package, or the root for tests outside of
@@ -67,21 +99,39 @@ impl Runs<'_> {
             Err(_) => (Path::new(""), tests),
         };
         let source = trial.stub.as_deref().unwrap_or(&trial.program);
-        let request = Request {
-            root: &project.root,
-            copy: copy.path(),
-            kept: &copy.readable,
-            tests: inside,
-            function: trial.entry_point.as_deref(),
-            source: (tests == project.file).then_some(source),
-            counts: self.counts,
-            first: u8::from(ends == Ends::FirstFailure),
+        let request = |copy: &Copy, purpose: Purpose| {
+            let request = Request {
+                root: &project.root,
+                copy: copy.path(),
+                kept: &copy.readable,
+                tests: inside,
+                function: trial.entry_point.as_deref(),
+                source: (tests == project.file).then_some(source),
+                own: trial.stub.as_deref(),
+                purpose,
+                first: u8::from(ends == Ends::FirstFailure),
+            };
+            let (program, nonce) = match purpose {
+                Purpose::Worker => (&self.programs.worker, ""),
+                _ => (&self.programs.tests, nonce.as_str()),
+            };
+            let line = serde_json::to_vec(&request).unwrap_or_default();
+            [program, line.as_slice(), b"\n", nonce.as_bytes()].concat()
         };
-        let mut request = serde_json::to_vec(&request).unwrap_or_default();
-        request.push(b'\n');
-        request.extend_from_slice(nonce.as_bytes());
-        let arguments: Vec<OsString> = ["-s", "-B", "-X", "utf8", "-c", DRIVER].map(OsString::from).to_vec();
-        let job = driver(&self.python.program, arguments, request, limits);
-        Ok((self.at.run_in(copy, folder, &self.python.readable, &[], job)?, nonce))
+        let run = |copy: &Copy, purpose| {
+            let job = programs::job(self.python, request(copy, purpose), limits);
+            at.run_in(copy, folder, &self.python.readable, &[], job)
+        };
+        match of {
+            // Where nothing is left out, nothing says that it was called.
+            Of::Baseline(copy) if self.is_without_body => Ok((run(copy, Purpose::Baseline)?, None, nonce)),
+            Of::Baseline(copy) | Of::Candidate(copy) => Ok((run(copy, Purpose::Candidate)?, None, nonce)),
+            Of::Apart(tests, candidate) => {
+                let judge = programs::job(self.python, request(tests, Purpose::Judge), limits);
+                let worker = programs::job(self.python, request(candidate, Purpose::Worker), limits);
+                let (judge, worker) = at.run_both_in((tests, judge), (candidate, worker), folder)?;
+                Ok((judge, Some(worker), nonce))
+            }
+        }
     }
 }

@@ -1,48 +1,12 @@
-//! Python: the programs that run inside the sandbox, and what is said to them.
+//! Python: a tests file or examples alone with the code, and what is said to the programs that run them.
 
-use std::ffi::OsString;
-use std::io::Write;
-use std::process::{Command, Stdio};
-
+use super::programs::{self, JUDGE, SHARED, WORKER};
 use crate::sandbox::{Job, Limits};
 use crate::trial::judge::pair;
 use crate::trial::judge::record::judged;
-use crate::trial::language::row::{Context, Evidence, Tests, Tool, Trial, TrialError, Verdict, decide, driver, nonce};
-use crate::untrusted::clean_line;
+use crate::trial::language::row::{Context, Evidence, Tests, Tool, Trial, TrialError, Verdict, decide, nonce};
 
-/// A program made of parts of the driver, in this order.
-macro_rules! program {
-    ($($part:literal)*) => {
-        concat!($(include_str!(concat!("driver/", $part, ".py")), "\n",)*)
-    };
-}
-
-/// One process for tests and code.
-const SHARED: &str = program!("text" "report" "values" "rewrite" "examples" "pytests" "styles" "watch" "shared");
-/// The process with the tests.
-const JUDGE: &str = program!("text" "report" "rewrite" "examples" "pytests" "styles" "codec" "line" "standins" "judge_line" "reasons" "stub" "judge");
-/// The process with the code.
-const WORKER: &str = program!("text" "codec" "line" "worker");
-
-/// Compiles programs once: compiling takes as long as starting the interpreter. They come in with a zero byte
-/// between them; each goes out as ten digits of length and the code.
-const COMPILER: &str = "import sys, marshal\n\
-    for text in sys.stdin.buffer.read().split(b'\\0'):\n    \
-        code = marshal.dumps(compile(text, '<driver>', 'exec', 0, True))\n    \
-        sys.stdout.buffer.write(b'%010d' % len(code) + code)";
-
-/// Reads the compiled driver from the request pipe (ten digits of length, then the code) and runs it in a
-/// dictionary that no module leads to, with builtins of its own. The current folder leaves the search path
-/// first.
-const STARTER: &str = "import sys, builtins, os, marshal\n\
-    sys.path[:] = [p for p in sys.path if p]\n\
-    with open(int(sys.argv[1]), 'rb', 0, closefd=False) as pipe:\n    \
-        size, code = int(pipe.read(10)), b''\n    \
-        while len(code) < size:\n        \
-            code += pipe.read(size - len(code)) or sys.exit('the driver did not come through')\n\
-    exec(marshal.loads(code), {'__name__': 'driver', '__builtins__': dict(vars(builtins))})";
-
-/// The programs of the driver, compiled for a Python, each as the starter reads it.
+/// The programs of the driver, compiled for a Python.
 #[derive(Debug)]
 pub struct Programs {
     shared: Vec<u8>,
@@ -53,40 +17,9 @@ pub struct Programs {
 impl Programs {
     /// Compiles the driver; the sentence why that did not work.
     pub fn compile(python: &Tool) -> Result<Self, String> {
-        let name = python.program.display();
-        let compile = || {
-            let mut child = Command::new(&python.program)
-                .args(["-I", "-S", "-B", "-X", "utf8", "-c", COMPILER])
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped())
-                .spawn()?;
-            // It writes nothing before it has read everything; one that ends early says why.
-            let _ = child.stdin.take().map(|mut pipe| pipe.write_all([SHARED, JUDGE, WORKER].join("\0").as_bytes()));
-            child.wait_with_output()
-        };
-        let output = compile().map_err(|error| format!("{name} could not be started: {error}"))?;
-        if !output.status.success() {
-            let said = clean_line(&String::from_utf8_lossy(&output.stderr), 200);
-            return Err(format!("{name} could not read the test driver: {said}"));
-        }
-        let mut rest = output.stdout.as_slice();
-        let mut next = || {
-            let (program, after) = first_program(rest)?;
-            rest = after;
-            Some(program.to_vec())
-        };
-        let (Some(shared), Some(judge), Some(worker)) = (next(), next(), next()) else {
-            return Err(format!("{name} did not give back the compiled test driver"));
-        };
+        let [shared, judge, worker] = programs::compile(python, [SHARED, JUDGE, WORKER])?;
         Ok(Self { shared, judge, worker })
     }
-}
-
-/// Splits the first compiled program, with its length before it, from those that follow.
-fn first_program(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let digits = bytes.get(..10).and_then(|digits| std::str::from_utf8(digits).ok())?;
-    bytes.split_at_checked(10 + digits.parse::<usize>().ok()?)
 }
 
 /// What to do, as the driver knows it.
@@ -154,10 +87,7 @@ impl Runs<'_> {
     }
 
     fn job(&self, request: Vec<u8>) -> Job<'_> {
-        // Not -I: it would also ignore PYTHONHASHSEED, and the environment is ours from the first variable to
-        // the last.
-        let arguments = ["-s", "-B", "-X", "utf8", "-c", STARTER].map(OsString::from).to_vec();
-        Job { readable: &self.python.readable, ..driver(&self.python.program, arguments, request, self.limits) }
+        programs::job(self.python, request, self.limits)
     }
 }
 
@@ -198,14 +128,6 @@ mod tests {
     #[test]
     fn a_request_can_be_taken_apart_by_its_lengths() {
         assert_eq!(request(b"0000000004code", &["a\n", "", "é"]), "0000000004code2 0 2\na\né".as_bytes());
-        assert_eq!(first_program(b"0000000004codemore"), Some((&b"0000000004code"[..], &b"more"[..])));
-        assert_eq!(first_program(b"0000000004cod"), None);
-        assert_eq!(first_program(b"what?"), None);
-    }
-
-    #[test]
-    fn programs_can_be_told_apart() {
-        assert!([SHARED, JUDGE, WORKER].iter().all(|program| !program.contains('\0')));
     }
 
     /// `cargo test --lib times_of_a_trial -- --ignored --nocapture`: medians, taken in turns. Not a test: it
@@ -213,6 +135,7 @@ mod tests {
     #[test]
     #[ignore = "prints times"]
     fn times_of_a_trial() {
+        use std::process::Command;
         use std::time::Instant;
         let (sandbox, Ok(python)) = (Sandbox::probe(Tier::Full), super::super::RECIPE.find()) else {
             return eprintln!("skipped: no Python");

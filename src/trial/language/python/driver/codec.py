@@ -11,7 +11,7 @@ DEEPEST = 100
 MOST_PARTS = 1 << 20
 MOST_NESTED = 30
 SHALLOW = 20
-MOST_SHARED, MOST_CONTAINERS = 2000, 64
+MOST_SHARED, MOST_CONTAINERS, FEWER = 2000, 64, 12
 LARGE = 1 << 62
 FLOATS = frozenset((float, bool, type(None)))
 SCALAR_KINDS = frozenset((float, bool, int, str, type(None)))
@@ -136,8 +136,9 @@ class Codec:
             made = [tag, self.number(value)]
             made.extend(self.contents(value, depth))
             return made
-        if kind in self.side.own_names:
-            return self.encode_own(value, self.side.own_names[kind], depth)
+        own = self.side.own_name(kind)
+        if own is not None:
+            return self.side.by_name(value) or self.encode_own(value, own, depth)
         if kind is bytes:
             return ["b", value.hex()]
         if kind is frozenset:
@@ -162,7 +163,7 @@ class Codec:
                 parts = STANDARD[name][0](value)
                 if name == "datetime.datetime" and value.tzinfo is not None:
                     zone = type(value.tzinfo)
-                    if zone not in self.side.own_names and standard_name(zone) is None:
+                    if self.side.own_name(zone) is None and standard_name(zone) is None:
                         if self.side.is_strict:
                             raise Uncarryable("a `%s` object" % class_name(zone))
                         parts[-1] = modules["datetime"].timezone(value.utcoffset(), value.tzname())
@@ -285,7 +286,7 @@ class Codec:
             self.expect_number(item[1], made)
             return made
         if tag == "o":
-            own = self.side.own_classes[text(item[2])]
+            own = self.side.own(text(item[2]))
             if own.style in ("enum", "value"):
                 raise Broken
             made = own.maker(own.cls)
@@ -294,7 +295,7 @@ class Codec:
                 self.fill(made, self.all(item[3], 0, depth))
             return made
         if tag == "v":
-            own = self.side.own_classes[text(item[1])]
+            own = self.side.own(text(item[1]))
             payload = self.decode(item[2], depth + 1)
             if own.style != "value" or type(payload) is not own.base:
                 raise Broken
@@ -302,10 +303,10 @@ class Codec:
             self.fill(made, self.all(item, 3, depth))
             return made
         if tag == "n":
-            own = self.side.own_classes[text(item[1])]
+            own = self.side.own(text(item[1]))
             return own.members[item[2]] if item[2] in own.members else own.cls(self.decode(item[3], depth + 1))
         if tag == "O":
-            return self.side.own_classes[text(item[1])].cls
+            return self.side.own(text(item[1])).cls
         if tag == "V":
             parts = self.all(item, 2, depth)
             if item[1] == "i":
@@ -442,9 +443,9 @@ class Codec:
             side.all_shared += 1
             side.shared_numbers[id(thing)] = side.all_shared
             side.shared[side.all_shared] = [thing, self.watched(thing)]
-            if type(thing) not in side.own_names:
+            if side.forgets or type(thing) not in side.own_names:
                 side.window.append(side.all_shared)
-        while len(side.window) > MOST_CONTAINERS:
+        while len(side.window) > (FEWER if side.forgets else MOST_CONTAINERS):
             entry = side.shared.pop(side.window.pop(0), None)
             if entry is not None:
                 side.shared_numbers.pop(id(entry[0]), None)
@@ -452,9 +453,9 @@ class Codec:
     def worth_keeping(self, with_containers):
         """The numbers of what is to be kept."""
         side = self.side
-        if not with_containers and not side.own_names:
+        if not with_containers and (side.forgets or not side.own_names):
             return []
-        room = MOST_SHARED - len(side.shared)
+        room = FEWER // 2 if side.forgets else MOST_SHARED - len(side.shared)
         new = [n for n, thing in enumerate(self.numbered) if id(thing) not in side.shared_numbers]
         of_the_user = [n for n in new if type(self.numbered[n]) in side.own_names]
         # What lies deep in others is seldom changed by itself.
@@ -520,9 +521,11 @@ def refill(container, parts):
     """Replaces what a container holds."""
     if isinstance(container, dict):
         parts = flat(parts) if isinstance(parts, dict) else parts
-        dict.clear(container)
+        # An ordered dictionary keeps its order beside what a dictionary holds.
+        base = next(c for c in class_mro(type(container)) if c is dict or standard_name(c) == "collections.OrderedDict")
+        base.clear(container)
         for key, value in pairs(parts):
-            dict.__setitem__(container, key, value)
+            base.__setitem__(container, key, value)
     elif isinstance(container, list):
         list.__setitem__(container, slice(None), list(parts))
     elif isinstance(container, set):

@@ -3,15 +3,6 @@ FUNCTION_KINDS.append(Function)
 ALIASES = {"np": "numpy", "pd": "pandas", "dt": "datetime", "plt": "matplotlib.pyplot"}
 
 
-def wait_for_worker(line):
-    """Waits until the worker's interpreter is up."""
-    try:
-        if line.receive() != ["ready"]:
-            raise Broken
-    except (Gone, Broken):
-        raise End("gone", "the worker did not come up")
-
-
 def load(line, program):
     """Has the worker load the program; returns the stand-in of its module."""
     answer = line.ask("load", program)
@@ -222,4 +213,3 @@ def main():
     report(record_fd, nonce, status, checks, message)
 
 
-main()

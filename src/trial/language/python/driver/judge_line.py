@@ -102,6 +102,10 @@ class Line(Peer):
         self.broken = End("tampered", message)
         return self.broken
 
+    def is_of_tests(self, module):
+        """Whether a module is the tests' own, which only this side has."""
+        return module == HOME
+
     def more(self, codec):
         return []
 
@@ -201,12 +205,12 @@ class Line(Peer):
             if value in self.own_names:
                 return ["O", self.own_names[value]]
             home = class_module(value)
-            if type(home) is str and home not in (HOME, "driver") and getattr(modules.get(home), class_name(value), None) is value:
+            if type(home) is str and home != "driver" and not self.is_of_tests(home) and getattr(modules.get(home), class_name(value), None) is value:
                 return ["y", home, class_name(value)]
             raise Uncarryable("the class `%s`" % class_name(value))
         if kind in CALLABLES or full_name(kind) in CALLED:
             home, name = getattr(value, "__module__", None), getattr(value, "__name__", "function")
-            if type(home) is str and home not in (HOME, "driver") and type(name) is str and getattr(modules.get(home), name, None) is value:
+            if type(home) is str and home != "driver" and not self.is_of_tests(home) and type(name) is str and getattr(modules.get(home), name, None) is value:
                 return ["y", home, name]
             doc, full = getattr(value, "__doc__", None), getattr(value, "__qualname__", name)
             return ["k", self.offer(value), name if type(name) is str else "function", doc if type(doc) is str else None,
@@ -216,7 +220,7 @@ class Line(Peer):
         unit = modules.get("unittest")
         is_case = unit is not None and issubclass(kind, unit.TestCase)
         known = [c for c in class_mro(kind) if c is not object]
-        if module == HOME and not is_case and all(class_flags(c) & HEAP_TYPE for c in known):
+        if self.is_of_tests(module) and not is_case and all(class_flags(c) & HEAP_TYPE for c in known):
             dunders = [name for name in OFFERED if any(name in class_dict(c) for c in known)]
             return ["j", self.offer(value), class_name(kind), dunders]
         raise Uncarryable("a `%s` object" % class_name(kind))
@@ -236,13 +240,13 @@ class Line(Peer):
 
     def get_offered(self, number, name):
         thing = self.offered[natural(number)]
-        if text(name).startswith("_") or class_module(type(thing)) != HOME:
+        if text(name).startswith("_") or not self.is_of_tests(class_module(type(thing))):
             raise AttributeError(name)
         return getattr(thing, name)
 
     def set_offered(self, number, name, value):
         thing = self.offered[natural(number)]
-        if text(name).startswith("_") or class_module(type(thing)) != HOME or hasattr(type(thing), name):
+        if text(name).startswith("_") or not self.is_of_tests(class_module(type(thing))) or hasattr(type(thing), name):
             raise AttributeError(name)
         setattr(thing, name, value)
 
@@ -271,7 +275,7 @@ class Line(Peer):
             if tag == "C":
                 known = self.standin_class(number)
             elif tag == "f":
-                known = Function(self, number, text(item[2]), item[3] is True)
+                known = Function(self, number, text(item[2]), item[3] is True, item[4] is True)
             elif tag == "M":
                 known = Module(text(item[2]))
                 vars(known).update({"@line": self, "@number": number})
@@ -335,7 +339,7 @@ class Line(Peer):
 
     def error(self, codec, item, depth):
         """An exception of the worker's."""
-        _tag, number, kind, said, args, cause = item
+        _tag, number, kind, said, args, cause, held = item
         number, said = natural(number), text(said)
         if number in self.known:
             return self.known[number]
@@ -347,7 +351,7 @@ class Line(Peer):
             cls = CLASSES_BY_NAME[kind[1]]
         elif kind[0] == "y":
             module, name = text(kind[1]), text(kind[2])
-            if module.partition(".")[0] not in FRAMEWORKS and module != HOME:
+            if module.partition(".")[0] not in FRAMEWORKS and not self.is_of_tests(module):
                 cls = vars(modules.get(module) or builtins).get(name)
             if not (isinstance(cls, type) and issubclass(cls, BaseException)):
                 cls, own = self.standin_class(natural(kind[3])), True
@@ -367,8 +371,20 @@ class Line(Peer):
         cause = codec.decode(cause, depth + 1)
         if isinstance(cause, BaseException):
             made.__cause__ = cause
+        for name, value in pairs(codec.all(held, 0, depth)):
+            if text(name).isidentifier() and not name.startswith("__") and not hasattr(cls, name):
+                vars(made)[name] = value
         self.known[number] = made
         return made
+
+
+def wait_for_worker(line):
+    """Waits until the worker's interpreter is up."""
+    try:
+        if line.receive() != ["ready"]:
+            raise Broken
+    except (Gone, Broken):
+        raise End("gone", "the worker did not come up")
 
 
 class ByNumber:

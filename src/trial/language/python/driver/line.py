@@ -45,6 +45,11 @@ def json_codec():
 
 class Peer:
     """One end of the line. `side` exports and imports what is not plain data, and answers questions."""
+    # Whether objects of the user's classes are kept only where the code may hold them, and a few at a time: what
+    # they hold may change, too, and looking for that takes long where tests make thousands of calls.
+    forgets = False
+    # What comes up where a value cannot travel.
+    cannot_carry = (Uncarryable,)
 
     def __init__(self, reading, writing):
         self.reading, self.writing, self.nested, self.broken = reading, writing, 0, None
@@ -104,6 +109,17 @@ class Peer:
         self.own_names[cls] = name
         own.counted = [n for n in counted if n in class_dict(cls) and type(class_dict(cls)[n]) in DATA]
 
+    def own_name(self, kind):
+        """The name of a class of the user's that both sides have, or None."""
+        return self.own_names.get(kind)
+
+    def own(self, name):
+        return self.own_classes[name]
+
+    def by_name(self, value):
+        """How something travels that both sides have by name; None for all else."""
+        return None
+
     def classes_now(self, codec):
         """What the user's classes count, for the other side."""
         if not self.own_classes:
@@ -132,7 +148,7 @@ class Peer:
         try:
             request = ["?", question, [codec.encode(part) for part in parts], self.classes_now(codec)]
             request += [codec.shared_now(), codec.told_later()]
-        except Uncarryable as error:
+        except self.cannot_carry as error:
             self.unfit(error)
         count = len(codec.numbered)
         self.nested += 1

@@ -137,4 +137,3 @@ def main():
     report(record_fd, nonce(), status, checks, message)
 
 
-main()

@@ -83,8 +83,12 @@ class Function:
     # A function that lives in the worker.
     __doc__ = property(lambda self: reach(self, "__doc__"))
 
-    def __init__(self, line, number, name, waits):
-        self.__dict__.update({"@line": line, "@number": number, "__name__": name, "__qualname__": name, "@waits": waits})
+    def __init__(self, line, number, name, waits, binds):
+        self.__dict__.update({"@line": line, "@number": number, "__name__": name, "__qualname__": name, "@waits": waits, "@binds": binds})
+
+    def __get__(self, owner, _cls=None):
+        # A function that decorates a method of the tests is one.
+        return types.MethodType(self, owner) if owner is not None and self.__dict__["@binds"] else self
 
     def __call__(self, *args, **named):
         line = line_of(self)

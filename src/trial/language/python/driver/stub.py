@@ -66,7 +66,7 @@ class Mine:
         """Runs what can run here, before the candidate is loaded: nothing of it may ask for the function under test."""
         space = self.space = {"__name__": HOME, "__builtins__": builtins, "@line": line}
         if not self.is_method():
-            space[self.first] = Function(line, -1, self.first, False)
+            space[self.first] = Function(line, -1, self.first, False, False)
         line.broken = End("error", "the user's file calls the function under test while it is loaded")
         for node in self.tree.body:
             names = [name for name in given_names(node) if name in self.nodes]

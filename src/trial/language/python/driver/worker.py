@@ -154,17 +154,21 @@ class Worker(Peer):
     def describe(self, cls):
         """What the judge has to know about a class."""
         mro = class_mro(cls)
-        own = [c for c in mro if class_module(c) == "candidate"]
+        own = [c for c in mro if self.is_codes(c)]
         plain = next((c for c in mro if c in INSIDE), None)
         error = next((c for c in mro if CLASSES_BY_NAME.get(class_name(c)) is c and issubclass(c, BaseException)), None)
         known = [c for c in mro if c is not object]
         dunders = [n for n in list(OPERATIONS) + MORE if any(n in class_dict(c) for c in known)]
         if any("__getitem__" in class_dict(c) for c in known) and "__iter__" not in dunders:
             dunders.append("__iter__")
-        bases = [self.identify(c) for c in cls.__bases__ if class_module(c) == "candidate"]
+        bases = [self.identify(c) for c in cls.__bases__ if self.is_codes(c)]
         doc = class_dict(cls).get("__doc__")
         return [class_name(cls), str(class_module(cls)), bases, plain, error, dunders, answers_for_itself(own),
                 any("__eq__" in class_dict(c) for c in own), doc if type(doc) is str else None]
+
+    def is_codes(self, cls):
+        """Whether only the code has a class."""
+        return class_module(cls) == "candidate"
 
     def wait(self, value):
         """Waits for something awaitable."""
@@ -200,12 +204,13 @@ class Worker(Peer):
             return ["C", self.identify(value)]
         codec.has_handles = True
         if isinstance(value, BaseException):
+            held = [part for item in vars(value).items() if type(item[1]) in DATA for part in item]
             return ["E", self.identify(value), self.error_class(kind), plain_text_of(value), self.arguments(codec, value, depth),
-                    codec.encode(value.__cause__, depth + 1)]
+                    codec.encode(value.__cause__, depth + 1), codec.each(held, depth)]
         if kind in FUNCTIONS:
             name = getattr(value, "__name__", "?")
             waits = bool(getattr(getattr(value, "__code__", None), "co_flags", 0) & 0x80)
-            return ["f", self.identify(value), name if type(name) is str else "?", waits]
+            return ["f", self.identify(value), name if type(name) is str else "?", waits, kind is FunctionType]
         if kind is ModuleType:
             name = value.__name__
             if modules.get(name) is value and name.partition(".")[0] in STANDARD_MODULES:
@@ -234,13 +239,17 @@ class Worker(Peer):
         if CLASSES_BY_NAME.get(class_name(kind)) is kind:
             return ["g", class_name(kind)]
         module = class_module(kind)
-        if module != "candidate" and getattr(modules.get(module), class_name(kind), None) is kind:
+        if not self.is_codes(kind) and getattr(modules.get(module), class_name(kind), None) is kind:
             return ["y", module, class_name(kind), self.identify(kind)]
         return ["C", self.identify(kind)]
 
     def arguments(self, codec, error, depth):
+        args = tuple(error.args)
+        if isinstance(error, OSError) and len(args) == 2 and error.filename is not None:
+            # Python leaves it out of them.
+            args += (error.filename,)
         try:
-            return codec.encode(tuple(error.args), depth + 1)
+            return codec.encode(args, depth + 1)
         except TooLarge:
             return ["t"]
 
@@ -352,4 +361,3 @@ def main():
             leave(0)
 
 
-main()

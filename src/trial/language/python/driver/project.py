@@ -1,42 +1,12 @@
-# Runs the tests of a project inside the sandbox: with pytest where it is installed, else with unittest.
-# Reports each test by name.
+# Runs the tests of a project inside the sandbox: with pytest where it is installed, else with unittest. Reports
+# each test by name. The code under test is in the project here, or in a worker that the body which stands in
+# its place asks.
 import ast
-import json
-import os
-import sys
+from importlib.util import find_spec
+from tempfile import gettempdir
+from _thread import get_ident
 
 CONTROL = "the function under test has no body here"
-
-
-def adopt(real, copy, kept):
-    """Has every path that leads to the project lead to its copy: search paths, and the finders of packages that are
-    installed to be edited."""
-    def moved(path):
-        if type(path) is not str or not (path + os.sep).startswith(real + os.sep):
-            return path
-        if any((path + os.sep).startswith(folder + os.sep) for folder in kept):
-            return path
-        return copy + path[len(real):]
-
-    def move_all(table):
-        for key, value in list(table.items()):
-            table[key] = [moved(path) for path in value] if isinstance(value, (list, tuple)) else moved(value)
-
-    sys.path[:] = [moved(path) for path in sys.path if path]
-    # Where the project itself cannot be seen, Python has left out what these files say of it.
-    for folder in [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]:
-        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-            if name.endswith(".pth"):
-                with open(os.path.join(folder, name), errors="replace") as lines:
-                    paths = [moved(line.strip()) for line in lines if line.startswith("/")]
-                sys.path += [path for path in paths if path.startswith(copy) and path not in sys.path]
-    for finder in sys.meta_path:
-        cls = finder if isinstance(finder, type) else type(finder)
-        home = vars(sys.modules.get(cls.__module__) or sys)
-        tables = [home.get("MAPPING"), home.get("NAMESPACES"), getattr(finder, "_redirections", None)]
-        for table in tables:
-            if isinstance(table, dict):
-                move_all(table)
 
 
 def docstring(source, function):
@@ -53,14 +23,13 @@ def docstring(source, function):
 
 
 def main():
-    leave, write, read, dumps = os._exit, os.write, os.read, json.dumps
-    request_fd, record_fd = map(int, sys.argv[-2:])
-    line = b""
-    while not line.endswith(b"\n"):
-        line += read(request_fd, 1) or leave(3)
-    request = json.loads(line)
+    read, dumps = os.read, json.dumps
+    request_fd, record_fd, *ends = map(int, sys.argv[1:])
+    request = request_of(request_fd)
     path, function, source = request["tests"], request["function"], request["source"]
-    tests, complaints, current, reached = {}, [], [""], set()
+    tests, complaints, current, reached, item_now = {}, [], [""], set(), []
+    # Why the code has to be in this process, as far as calls of the function have shown.
+    shares, line, purpose, looked_at = [None], None, request["purpose"], set()
 
     def short(text):
         return " ".join(str(text).split())[:300]
@@ -72,8 +41,12 @@ def main():
             shown.append([name, outcome, message if told <= 20 else ""])
         # Only now does this process learn the number that the report has to carry.
         names = {"nonce": read(request_fd, 64).decode(), "tests": shown, "complaint": short(complaints[0]) if complaints else ""}
-        if request["counts"]:
+        if purpose == "baseline":
             names["reached"] = sorted(reached)
+            if request["own"] is not None:
+                names["apart"] = {"reason": shares[0]}
+        if line is not None and line.broken is not None:
+            names["end"] = [line.broken.status, short(line.broken.message)]
         data = dumps(names).encode() + b"\n"
         while data:
             data = data[write(record_fd, data):]
@@ -85,6 +58,13 @@ def main():
         def pytest_runtest_logstart(self, nodeid, location):
             current[0] = nodeid
 
+        def pytest_runtest_setup(self, item):
+            item_now[:] = [item]
+
+        def pytest_collection_finish(self, session):
+            if line is not None:
+                line.look()
+
         def pytest_collection_modifyitems(self, items):
             if source is None:
                 return
@@ -92,6 +72,8 @@ def main():
 
         def pytest_runtest_makereport(self, item, call):
             error = call.excinfo.value if call.excinfo is not None else None
+            if line is not None and line.broken is not None:
+                item.session.shouldstop = "nothing can be asked any more"
             failures = getattr(error, "failures", None) or ([error] if hasattr(error, "example") else [])
             if failures:
                 item.user_properties.append(("example", words(failures[0])))
@@ -173,6 +155,8 @@ def main():
         class Item:
             pass
 
+        if line is not None:
+            line.look()
         for test in doctest.DocTestFinder().find(module):
             Item.dtest = test
             if is_asked(Item) and test.examples:
@@ -219,21 +203,53 @@ def main():
         for name, value in list(vars(module).items()):
             if name.startswith("test") and type(value) is type(main) and value.__code__.co_argcount == 0:
                 suite.addTest(unittest.FunctionTestCase(value, description=name))
+        if line is not None:
+            line.look()
         suite.run(Result())
 
-    if request["counts"]:
-        # The body that stands in for the function's says here that it was called.
-        def called():
-            reached.add(current[0])
-            if current[0]:
-                raise RuntimeError(CONTROL)
-
-        module = sys.modules["_reached"] = type(sys)("_reached")
-        module.called = called
     sys.argv[:] = ["tests"]
-    here = os.getcwd()
-    adopt(request["root"], request["copy"], request["kept"])
-    sys.path[:0] = [here, os.path.join(here, "src")]
+    here = enter(request)
+    # The body that stands in for the function's comes here.
+    stand_in = sys.modules["_reached"] = type(sys)("_reached")
+    if purpose != "candidate":
+        line = ProjectLine(*(ends or os.pipe()), Tree(here, request), os.path.abspath(path))
+
+    def called():
+        reached.add(current[0])
+        if current[0]:
+            try:
+                shares[0] = shares[0] or why_shared(sys._getframe(1))
+            except Exception as error:
+                shares[0] = "what the tests pass cannot be looked at (%s)" % show_error(error)
+            raise RuntimeError(CONTROL)
+        shares[0] = "the tests call the function while they are loaded"
+
+    def why_shared(frame):
+        for item in item_now:
+            used = sorted(SHARED_FIXTURES.keys() & set(getattr(item, "fixturenames", ())))
+            if used:
+                return "%s uses `%s`, which %s" % (item.name, used[0], SHARED_FIXTURES[used[0]])
+            # A test with many parameters is one function.
+            obj = getattr(item, "obj", None)
+            code = getattr(getattr(obj, "__func__", obj), "__code__", item)
+            if code not in looked_at:
+                looked_at.add(code)
+                examples = getattr(getattr(item, "dtest", None), "examples", ())
+                reason = OfTest(item, line.tree).reason or why_of_text("".join(example.source for example in examples))
+                if reason is not None:
+                    return reason
+        return line.why_shared(function, frame)
+
+    if purpose == "judge":
+        stand_in.called = lambda: line.call(function, sys._getframe(1))
+    elif purpose == "baseline":
+        stand_in.called = called
+        # Examples stand in the file of the function, which both sides load.
+        files = settings_above(path, here) + [path] * (source is None)
+        shares[0] = why_one_process(request["own"] or "", function or "", files, here)
+        if shares[0] is None and find_spec("pytest") is None:
+            with open(path, errors="replace") as opened:
+                shares[0] = why_of_text(opened.read() if source is None else docstring(source, function)[0] or "")
     write(record_fd, b"started\n")
     try:
         import pytest
@@ -244,7 +260,6 @@ def main():
             import unittest
             with_unittest(unittest)
     else:
-        from importlib.util import find_spec
         # The project's own settings hold; what they add for a whole run of the developer's is taken back: other
         # processes, measuring coverage, an end at the first failure, tracebacks (which take ten times the time).
         options = ["-q", "--no-header", "--color=no", "--tb=line", "--maxfail=%d" % request["first"], "-p", "no:randomly", "-W", "ignore::pytest.PytestCacheWarning"]
@@ -259,4 +274,3 @@ def main():
     report()
 
 
-main()

@@ -1,0 +1,49 @@
+# The driver: a copy of the user's project, entered.
+import json
+
+
+def request_of(fd):
+    """The request: one line, after which more may follow."""
+    line = b""
+    while not line.endswith(b"\n"):
+        line += os.read(fd, 1) or leave(3)
+    return json.loads(line)
+
+
+def adopt(real, copy, kept):
+    """Has every path that leads to the project lead to its copy: search paths, and the finders of packages that are
+    installed to be edited."""
+    def moved(path):
+        if type(path) is not str or not (path + os.sep).startswith(real + os.sep):
+            return path
+        if any((path + os.sep).startswith(folder + os.sep) for folder in kept):
+            return path
+        return copy + path[len(real):]
+
+    def move_all(table):
+        for key, value in list(table.items()):
+            table[key] = [moved(path) for path in value] if isinstance(value, (list, tuple)) else moved(value)
+
+    sys.path[:] = [moved(path) for path in sys.path if path]
+    # Where the project itself cannot be seen, Python has left out what these files say of it.
+    for folder in [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]:
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if name.endswith(".pth"):
+                with open(os.path.join(folder, name), errors="replace") as lines:
+                    paths = [moved(line.strip()) for line in lines if line.startswith("/")]
+                sys.path += [path for path in paths if path.startswith(copy) and path not in sys.path]
+    for finder in sys.meta_path:
+        cls = finder if isinstance(finder, type) else type(finder)
+        home = vars(sys.modules.get(cls.__module__) or sys)
+        tables = [home.get("MAPPING"), home.get("NAMESPACES"), getattr(finder, "_redirections", None)]
+        for table in tables:
+            if isinstance(table, dict):
+                move_all(table)
+
+
+def enter(request):
+    """Makes the copy the project that Python sees; returns its folder."""
+    here = os.getcwd()
+    adopt(request["root"], request["copy"], request["kept"])
+    sys.path[:0] = [here, os.path.join(here, "src")]
+    return os.path.realpath(request["copy"])

@@ -1,0 +1,193 @@
+# Why tests of a project need the code in their own process, as far as texts show it: that of the user's file
+# and those of the tests. No code under test has a say in it.
+# Decorators that hand errors of the tests to the function.
+THROWING = ("contextmanager", "asynccontextmanager")
+# Methods that Python calls where it looks at no result, or where a result says that something is over.
+UNSEEN = frozenset("__%s__" % name for name in (
+    "new", "next", "anext", "exit", "aexit", "del", "getattr", "getattribute", "setattr", "delattr", "set_name", "init_subclass",
+    "class_getitem", "instancecheck", "subclasscheck", "subclasshook", "prepare", "reduce", "reduce_ex", "getstate", "setstate",
+    "get", "set", "delete", "await", "aiter", "mro_entries", "post_init", "attrs_post_init"))
+PATCHING = ("mock", "freezegun", "time_machine", "responses", "requests_mock", "httpretty", "respx", "pyfakefs", "flexmock", "vcr", "moto",
+            "testfixtures", "pretend")
+LIBRARIES = {name: why for name, why in SHARING.items() if why not in ("shares files", "starts programs", "pickles", "loads modules")}
+LOOKED_AT = frozenset(("__code__", "__globals__", "__closure__", "__defaults__", "__kwdefaults__", "getsource", "getsourcelines", "isgenerator",
+                       "isgeneratorfunction", "iscoroutine", "iscoroutinefunction", "isasyncgen", "isasyncgenfunction", "GeneratorType",
+                       "CoroutineType", "AsyncGeneratorType", "getrefcount", "settrace", "setprofile", "setrecursionlimit", "StopIteration",
+                       "StopAsyncIteration", "reload", "stdin", "seed", "setlocale", "tzset", "warns", "deprecated_call", "assertWarns",
+                       "assertLogs", "assertNoLogs", "assertWarnsRegex", "get_objects", "getgeneratorstate", "cache_info", "cache_clear", "aiter", "anext"))
+MORE_FIXTURES = {"mocker": "replaces parts of the code", "fs": "shares files", "freezer": "stops the clock", "capfdbinary": "listens to the process",
+                 "capsysbinary": "listens to the process", "testdir": "starts programs", "pytester": "starts programs", "benchmark": "measures times",
+                 "doctest_namespace": "shares names"}
+SHARED_FIXTURES = dict(FIXTURES, **MORE_FIXTURES)
+
+
+def named_nodes(body, path):
+    """The definitions that a path leads to in the text of a module, and the class around them."""
+    first, _, rest = path.partition(".")
+    nodes = [n for n in body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and n.name == first]
+    if not rest:
+        return nodes, None
+    if not nodes or not isinstance(nodes[-1], ast.ClassDef):
+        return [], None
+    found, inner = named_nodes(nodes[-1].body, rest)
+    return found, inner or nodes[-1]
+
+
+def last_name(node):
+    node = node.func if isinstance(node, ast.Call) else node
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "?")
+
+
+def why_of_function(source, path):
+    """What of the function itself needs one process."""
+    name = path.rpartition(".")[2]
+    try:
+        nodes, owner = named_nodes(ast.parse(source).body, path)
+    except (SyntaxError, ValueError):
+        return "the file cannot be read without the code"
+    nodes = [node for node in nodes if "overload" not in map(last_name, getattr(node, "decorator_list", ()))]
+    if not nodes or isinstance(nodes[-1], ast.ClassDef):
+        return "`%s` is defined inside of another function, or by cases" % name
+    node = nodes[-1]
+    for decorator in node.decorator_list:
+        if last_name(decorator) in THROWING:
+            return "`%s` is decorated with `%s`" % (name, last_name(decorator))
+    if name in UNSEEN:
+        return "`%s` is called by Python itself" % name
+    if owner is not None and any(last_name(base) == "type" or last_name(base).endswith("Meta") for base in owner.bases):
+        return "`%s` is a class of classes" % owner.name
+    # What its docstring promises and what its class waits for; an end of an iteration does not come through.
+    around = [ast.get_docstring(node) or ""] + ([ast.dump(part) for part in owner.body if part is not node] if owner is not None else [])
+    if any("StopIteration" in text or "StopAsyncIteration" in text for text in around):
+        return "`%s` may end an iteration" % name
+    if isinstance(node, ast.AsyncFunctionDef):
+        returns = ast.dump(node.returns) if node.returns is not None else ""
+        if "Async" in returns or any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)):
+            return "`%s` is an async generator" % name
+    return None
+
+
+def why_of_names(names, space):
+    """What of the names that a test uses needs one process; `space` is what they mean."""
+    for name in sorted(names):
+        if name in LOOKED_AT:
+            return "the tests use `%s`" % name
+        meant = space.get(name)
+        home = meant.__name__ if type(meant) is ModuleType else getattr(meant, "__module__", None)
+        for module in (name, home if type(home) is str else name):
+            if module in LIBRARIES:
+                return "the tests use `%s`, which %s" % (module, LIBRARIES[module])
+            if module.partition(".")[0] in PATCHING:
+                return "the tests use `%s`, which replaces parts of the code" % module
+    return None
+
+
+def why_of_text(text):
+    """The same of a whole tests file, or of examples."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(a.name for a in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.update([node.module] + ["%s.%s" % (node.module, a.name) for a in node.names])
+        elif isinstance(node, (ast.Attribute, ast.Name)):
+            names.add(node.attr if isinstance(node, ast.Attribute) else node.id)
+    return why_of_names(names, {})
+
+
+def why_of_loading(text, file_name, top):
+    """What a tests file does to the project while it is loaded, where the worker does not see it."""
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return None
+    of_project = set()
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            roots = [a.name.partition(".")[0] for a in node.names] if isinstance(node, ast.Import) else [(node.module or "").partition(".")[0]]
+            if getattr(node, "level", 0) or any(is_in_project(root, top) for root in roots):
+                of_project.update((a.asname or a.name).partition(".")[0] for a in node.names)
+            continue
+        changed = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+        changed = [part for part in changed if isinstance(part, (ast.Attribute, ast.Subscript))]
+        called = [node.value.func] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else []
+        for part in changed + called:
+            while isinstance(part, (ast.Attribute, ast.Subscript, ast.Call)):
+                part = part.func if isinstance(part, ast.Call) else part.value
+            if getattr(part, "id", "") in of_project:
+                return "%s changes something of the project while it is loaded" % file_name
+    return None
+
+
+def is_in_project(root, top):
+    """Whether a module of this name lies in the project."""
+    places = [os.path.join(folder, root) for folder in (top, os.path.join(top, "src"))]
+    return any(os.path.isdir(place) or os.path.isfile(place + ".py") for place in places)
+
+
+class OfTest:
+    """The functions of the tests that one test comes through: its own, those of its class and fixtures, and what they call."""
+
+    def __init__(self, item, tree):
+        self.tree, self.seen, self.cls = tree, set(), getattr(item, "cls", None)
+        self.reason = None
+        known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {})
+        self.add(getattr(item, "obj", None))
+        for definitions in known.values():
+            for definition in definitions:
+                self.add(getattr(definition, "func", None))
+        for name in dir(self.cls) if self.cls is not None else ():
+            if name.lower().startswith(("setup", "teardown", "asyncsetup")):
+                self.add(getattr(self.cls, name, None))
+
+    def add(self, function):
+        while type(function) is not FunctionType or hasattr(function, "__wrapped__"):
+            if hasattr(function, "patchings"):
+                self.reason = self.reason or "the tests use `mock`, which replaces parts of the code"
+            inner = getattr(function, "__wrapped__", None) or getattr(function, "__func__", None)
+            if inner is None:
+                return
+            function = inner
+        if function in self.seen or not self.tree.is_of_tests(function.__module__) or len(self.seen) > 500:
+            return
+        self.seen.add(function)
+        names, space = names_of(function.__code__), function.__globals__
+        self.reason = self.reason or why_of_names(names, space)
+        for name in names:
+            meant = space.get(name)
+            self.add(meant)
+            self.add(getattr(self.cls, name, None) if self.cls is not None else None)
+            if isinstance(meant, type) and self.tree.is_of_tests(class_module(meant)):
+                for member in class_dict(meant).values():
+                    self.add(member)
+
+
+def names_of(code):
+    """The names that a function uses, with those of functions inside of it."""
+    found = set(code.co_names)
+    for part in code.co_consts:
+        if type(part) is types.CodeType:
+            found |= names_of(part)
+    return found
+
+
+def settings_above(path, top):
+    """The settings in code that pytest reads for a tests file."""
+    found, folder = [], os.path.dirname(os.path.abspath(path))
+    while (folder + os.sep).startswith(top + os.sep):
+        found.append(os.path.join(folder, "conftest.py"))
+        folder = os.path.dirname(folder)
+    return [file for file in found if os.path.isfile(file)]
+
+
+def why_one_process(source, function, files, top):
+    """The reason that the texts of the function and of the tests give, or None."""
+    reason = why_of_function(source, function)
+    for file in files if reason is None else ():
+        with open(file, errors="replace") as opened:
+            reason = reason or why_of_loading(opened.read(), os.path.basename(file), top)
+    return reason

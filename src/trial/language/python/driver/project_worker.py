@@ -1,0 +1,96 @@
+# The worker of a project: its copy of the project holds the candidate, and it runs the one function under test.
+class ProjectWorker(InProject, Worker):
+    def __init__(self, reading, writing, tree):
+        Worker.__init__(self, reading, writing)
+        self.sends = LARGEST_SENT
+        self.tree, self.others, self.module, self.names, self.tested = tree, set(), None, frozenset(), None
+        self.questions.update(begin=self.begin, run=self.run, told=self.take_told)
+        self.state, self.complained = State(self), Printed()
+        sys.stderr = self.complained
+        sys.stderr.buffer = original_stderr.buffer
+
+    def begin(self, module, path, names, folders, copy):
+        """Loads the code; returns what went wrong, or an empty text."""
+        to_json, from_json = self.to_json, self.from_json
+        # A path of one copy is that of the other for the tests.
+        self.to_json = lambda message: to_json(message).replace(self.tree.copy, copy)
+        self.from_json = lambda said: from_json(said.replace(copy, self.tree.copy))
+        self.tree.package, self.names = module.partition(".")[0], frozenset(names)
+        for folder in folders:
+            folder = folder if folder.startswith("/") else os.path.join(self.tree.copy, folder)
+            if folder not in sys.path:
+                sys.path.append(folder)
+        try:
+            __import__(module)
+            self.candidate = self.module = modules[module]
+            self.tested = raw_function(self.tree, self.module, path)
+            self.state.changed([(module, self.module)])
+        except BaseException as error:
+            line = line_in(error, vars(modules.get(module, builtins)).get("__file__")) or getattr(error, "lineno", None)
+            return "%s while loading%s" % (show_error(error), " (line %d)" % line if type(line) is int else "")
+        return "" if self.tested is not None else "the code does not define `%s`" % path
+
+    def take_told(self, told):
+        """Changes what the tests have changed in their project."""
+        for module, name, how, parts in told:
+            if module not in modules:
+                __import__(module)
+            self.state.take(module, name, how, parts)
+        self.state.changed([(self.module.__name__, self.module)])
+
+    def more(self, codec):
+        """What goes with every answer; also what was written to the other stream, and what changed in the module under test."""
+        told = []
+        if self.module is not None:
+            self.tree.is_telling = True
+            for _module, name, how, parts in self.state.changed([(self.module.__name__, self.module)]):
+                if name in self.names or type(parts) in DATA:
+                    told.append([name, how, codec.encode(parts)])
+            self.tree.is_telling = False
+        return Worker.more(self, codec) + [self.complained.taken(), told]
+
+    def run(self, waits, args, named):
+        """Calls the function under test."""
+        value = self.tested(*args, **named)
+        return self.wait(value) if waits else value
+
+    def may_be_kept(self, question, parts, codec):
+        return codec.has_handles if question == "run" else Worker.may_be_kept(self, question, parts, codec)
+
+    def has(self, name):
+        """Whether the judge has what a name stands for: in the module under test the code may have added some."""
+        module, _, path = name.partition(":")
+        return self.module is None or module != self.module.__name__ or path.partition(".")[0] in self.names
+
+    def is_codes(self, cls):
+        home = class_module(cls)
+        return self.module is not None and home == self.module.__name__
+
+    def export(self, codec, value, depth):
+        kind = type(value)
+        if not (issubclass(kind, (Foreign, BaseException)) and "_number_" in own_dict(value, "__dict__")):
+            named = self.by_name(value)
+            if named is not None:
+                return named
+        return Worker.export(self, codec, value, depth)
+
+    def arrive(self, codec, item, depth):
+        if item[0] == "P":
+            return self.tree.resolve(item[1])
+        return Worker.arrive(self, codec, item, depth)
+
+
+def main():
+    request_fd, record_fd, reading, writing = map(int, sys.argv[1:5])
+    sys.argv[:] = ["tests"]
+    request = request_of(request_fd)
+    here = enter(request)
+    worker = ProjectWorker(reading, writing, Tree(here, request))
+    write(record_fd, b"started\n")
+    os.close(record_fd)
+    worker.send(["ready"])
+    while True:
+        try:
+            worker.serve(worker.receive())
+        except (Gone, Broken, End):
+            leave(0)

@@ -1,0 +1,117 @@
+//! Python projects whose tests and code are two processes: right code passes there, what deceives does not. Each program is a file of
+//! parts: those of the project, and for a deceiver the candidate in the place of `pkg/code.py`.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Limits, Project, Runner, Status, Tests, Trial, Verdict};
+
+use super::place::Place;
+use crate::judge::{in_parallel, word};
+use crate::runner::runner;
+use crate::skip;
+use crate::verdicts::header;
+
+const CODE: &str = "pkg/code.py";
+
+/// A program of one of the folders, taken apart.
+struct Program {
+    name: String,
+    source: String,
+    files: Vec<(String, String)>,
+    candidate: Option<String>,
+}
+
+impl Program {
+    fn of(path: &Path) -> Self {
+        let source = fs::read_to_string(path).unwrap();
+        let mut files: Vec<(String, String)> = Vec::new();
+        for line in source.split_inclusive('\n') {
+            match line.strip_prefix("# --- ").and_then(|rest| rest.strip_suffix(" ---\n")) {
+                Some(name) => files.push((name.to_owned(), String::new())),
+                None => files.last_mut().into_iter().for_each(|(_, text)| text.push_str(line)),
+            }
+        }
+        let candidate = files.iter().position(|(name, _)| name == "candidate").map(|at| files.remove(at).1);
+        for (name, text) in [("pyproject.toml", "[project]\nname = \"p\"\n"), ("pkg/__init__.py", "")] {
+            files.push((name.to_owned(), text.to_owned()));
+        }
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        Self { name, source, files, candidate }
+    }
+
+    fn all(folder: &str, least: usize) -> Vec<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+        let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        assert!(paths.len() >= least, "programs are missing");
+        paths.iter().map(|path| Self::of(path)).collect()
+    }
+
+    fn judge(&self, runner: &Runner) -> Verdict {
+        let files: Vec<(&str, &str)> = self.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let place = Place::new(&files);
+        let (file, stub) = (place.path().join(CODE), place.text(CODE));
+        let tests = match header(&self.source, "tests") {
+            Some("examples") => file.clone(),
+            _ => place.path().join("tests/test_code.py"),
+        };
+        // Also where they need no more than the code and could run alone with it.
+        let tests = Tests::Project(Project::around(&file, Some(&tests)).unwrap());
+        let trial = Trial {
+            language: Language::Python,
+            program: self.candidate.clone().unwrap_or_else(|| stub.clone()),
+            file: Some(file),
+            entry_point: Some(header(&self.source, "entry").unwrap_or("f").to_owned()),
+            tests,
+            stub: Some(stub),
+            limits: Limits { wall: Duration::from_secs(8), ..Limits::default() },
+        };
+        runner.run(&trial, &std::sync::Arc::default()).unwrap()
+    }
+
+    fn says(&self, verdict: &Verdict) -> String {
+        let (status, assurance) = (word(verdict.status), word(verdict.assurance));
+        format!("{}: {status} {assurance}: {} {}", self.name, verdict.message, verdict.output)
+    }
+}
+
+fn has_pytest() -> bool {
+    let mut python = std::process::Command::new("python3");
+    python
+        .args(["-c", "import pytest"])
+        .stderr(std::process::Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+#[test]
+fn right_code_of_projects_passes_in_a_process_of_its_own() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let has_pytest = has_pytest();
+    let complaints = in_parallel(&Program::all("everyday/project", 20), |program| {
+        if header(&program.source, "needs") == Some("pytest") && !has_pytest {
+            skip::for_want_of("pytest", "python3 cannot import it");
+            return None;
+        }
+        let verdict = program.judge(&runner);
+        let assurance = header(&program.source, "assurance").unwrap_or("separate");
+        let is_right = verdict.status == Status::Passed && word(verdict.assurance) == assurance;
+        let says_why = assurance == "separate" || verdict.message.contains("shared one interpreter: ");
+        (!is_right || !says_why).then(|| program.says(&verdict))
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn deceivers_of_projects_do_not_pass() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let complaints = in_parallel(&Program::all("hostile/project", 25), |program| {
+        let verdict = program.judge(&runner);
+        let is_right = !verdict.has_passed() && word(verdict.assurance) == "separate";
+        (!is_right).then(|| program.says(&verdict))
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
