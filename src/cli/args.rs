@@ -1,7 +1,5 @@
 //! Arguments that several commands share beside the options.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::failure::Failure;
@@ -29,20 +27,20 @@ pub fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct TestArgs {
-    /// A tests file, auto for the >>> examples of the docstring, or none [default: the examples and the tests
-    /// file of the function, as far as they are found]
+    /// A tests file, a folder of them or a pattern, also several times; auto for the >>> examples of the
+    /// docstring, or none [default: the examples and the tests file of the function, as far as they are found]
     #[arg(long, value_name = "FILE|auto|none")]
-    pub tests: Option<String>,
+    pub tests: Vec<String>,
 }
 
 impl TestArgs {
     /// Which tests were asked for.
     pub fn choice(&self) -> TestsChoice {
-        match self.tests.as_deref() {
-            None => TestsChoice::IfAny,
-            Some("auto") => TestsChoice::Auto,
-            Some("none") => TestsChoice::None,
-            Some(file) => TestsChoice::File(PathBuf::from(file)),
+        match &self.tests[..] {
+            [] => TestsChoice::IfAny,
+            [one] if one == "auto" => TestsChoice::Auto,
+            [one] if one == "none" => TestsChoice::None,
+            names => TestsChoice::Named(names.to_vec()),
         }
     }
 }

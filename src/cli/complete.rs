@@ -186,7 +186,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 /// Which tests ran, where the user did not name them; or that there were none.
 fn about_tests(job: &Job, args: &Args) -> String {
-    let is_asked = args.tests.tests.is_some() || args.test_command.is_some();
+    let is_asked = !args.tests.tests.is_empty() || args.test_command.is_some();
     match job.target() {
         Some(_) if is_asked => String::new(),
         Some(target) if job.tests.is_none() => format!(

@@ -26,6 +26,7 @@ assert lines, check(candidate), test_ functions, unittest classes and doctests a
 EXAMPLES
   bass-tui test stats.py --tests test_stats.py
   bass-tui test stats.py:rolling_max                       its examples, and the tests file that is found
+  bass-tui test stats.py:rolling_max --tests tests         the files of a folder that speak of it
   bass-tui test stats.py --tests auto                      the >>> examples of its docstrings
   bass-tui test stats.py:rolling_max --tests check.py --timeout 2s --json
   bass-tui test src/stats.rs:mean --tests src/stats.rs     the tests inside of a crate's own file
@@ -38,10 +39,10 @@ pub struct Args {
         help = "The program under test: FILE, or FILE:FUNCTION to name what check(candidate) gets (else the last function)"
     )]
     candidate: String,
-    /// A tests file, or auto for the >>> examples of the docstrings [default: the examples and the tests file
-    /// of the function, as far as they are found]
+    /// A tests file, a folder of them or a pattern, also several times; or auto for the >>> examples of the
+    /// docstrings [default: the examples and the tests file of the function, as far as they are found]
     #[arg(long, value_name = "FILE|auto", help_heading = "Tests")]
-    tests: Option<String>,
+    tests: Vec<String>,
     /// Command that tests the candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are
     /// filled in
     #[arg(long, value_name = "CMD", help_heading = "Tests", conflicts_with = "tests")]
@@ -70,7 +71,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Failure::input(format!("the language of {} is not known: give --language", spec.path.display()))
         })?,
     };
-    let program = read("", &spec.path)?;
+    let program = read(&spec.path)?;
     let functions = crate::code::function_names(language, &program);
     let mut entry_point = match &spec.place {
         Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
@@ -87,12 +88,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let names_function = matches!(spec.place, Place::Function(_));
     let mut label = None;
-    let tests = match (&args.test_command, args.tests.as_deref().unwrap_or_default()) {
+    let words: Vec<&str> = args.tests.iter().map(String::as_str).collect();
+    let tests = match (&args.test_command, &words[..]) {
         (Some(command), _) => {
             let named = functions.iter().find(|f| Some(&f.name) == entry_point.as_ref());
             Tests::of_command(command, language, Some(&spec.path), named.map(|f| f.line)).map_err(Failure::input)?
         }
-        (None, "") => {
+        (None, []) => {
             let name = entry_point.clone().unwrap_or_default();
             let spec = TargetSpec { path: spec.path.clone(), place: Place::Function(name.clone()) };
             let target = Target::read(&spec).map_err(Failure::input)?;
@@ -105,28 +107,27 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             label = Some(what);
             tests
         }
-        (None, "none") => {
+        (None, ["none"]) => {
             return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto"));
         }
-        (None, "auto") if language != Language::Python => {
+        (None, ["auto"]) if language != Language::Python => {
             return Err(Failure::input(format!(
                 "--tests auto takes the >>> examples of Python docstrings, and {} is in {}: give --tests FILE",
                 spec.path.display(),
                 language.title()
             )));
         }
-        (None, "auto") => {
+        (None, ["auto"]) => {
             // The examples are those of the whole file, unless a function is named.
             entry_point = entry_point.filter(|_| names_function);
             Tests::of_examples(language, Some(&spec.path), &program)
         }
-        (None, file) => {
-            let path = Path::new(file);
-            let text = read("the tests file ", path)?;
-            match entry_point.as_deref().filter(|_| names_function) {
-                Some(function) => Tests::of_function(language, (&spec.path, &program), function, path, text),
-                None => Tests::of_file(language, Some((&spec.path, &program)), path, text),
-            }
+        (None, _) => {
+            let function = entry_point.as_deref().filter(|_| names_function);
+            let program = Some((spec.path.as_path(), program.as_str()));
+            let (tests, what) = Tests::named(&args.tests, language, program, function, true).map_err(Failure::input)?;
+            label = matches!(tests, Tests::Several(_)).then_some(what);
+            tests
         }
     };
     let runner = consent(session.runner(), args.consent.unprotected)?;
@@ -166,8 +167,8 @@ fn last_function(program: &str) -> Option<String> {
     })
 }
 
-fn read(what: &str, path: &Path) -> Result<String, Failure> {
-    let problem = |why: String| Failure::input(format!("{what}{} {why}", path.display()));
+fn read(path: &Path) -> Result<String, Failure> {
+    let problem = |why: String| Failure::input(format!("{} {why}", path.display()));
     let bytes = files::read(path, files::TEXT).map_err(|e| problem(format!("cannot be read: {e}")))?;
     String::from_utf8(bytes).map_err(|e| problem(format!("is not UTF-8 text: {}", e.utf8_error())))
 }

@@ -14,7 +14,6 @@ pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
-use crate::files;
 use crate::language::Language;
 use crate::source::Prompt;
 use crate::trial::{Limits, Tests, Trial};
@@ -63,8 +62,8 @@ pub enum TestsChoice {
     Auto,
     /// None.
     None,
-    /// A tests file.
-    File(std::path::PathBuf),
+    /// What the user named: tests files, folders, patterns.
+    Named(Vec<String>),
     /// A command, as the user wrote it.
     Command(String),
 }
@@ -75,14 +74,9 @@ pub enum JobError {
     /// The code could not be read or understood.
     #[error(transparent)]
     Code(#[from] CodeError),
-    /// The tests file cannot be read.
-    #[error("the tests file {path} cannot be read: {source}")]
-    TestsFile {
-        /// The file.
-        path: std::path::PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    /// The tests that were named cannot be read; the sentence says which.
+    #[error("{0}")]
+    Tests(String),
     /// There are no tests where they were expected.
     #[error("--tests auto: {0}")]
     NoTests(String),
@@ -280,13 +274,12 @@ fn find_tests(
                 Err(JobError::NoTests("the prompt holds no function with a docstring; give --tests FILE".to_owned()))
             }
         },
-        TestsChoice::File(path) => {
-            let text =
-                files::text(path, files::TEXT).map_err(|source| JobError::TestsFile { path: path.clone(), source })?;
-            let name = path.file_name().map_or_else(|| path.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
+        TestsChoice::Named(names) => {
             let language = target.map_or(Language::Python, |t| t.language);
             let program = target.and_then(|t| Some((t.path.as_deref()?, t.text.as_str())));
-            Ok((Some(Tests::of_file(language, program, path, text)), name))
+            let function = target.map(|t| t.name.as_str());
+            let (tests, label) = Tests::named(names, language, program, function, false).map_err(JobError::Tests)?;
+            Ok((Some(tests), label))
         }
         TestsChoice::Command(command) => {
             let language = target.map_or(Language::Python, |t| t.language);
@@ -477,7 +470,7 @@ mod tests {
         assert!(error.contains("double") && error.contains(">>>"), "{error}");
         let error = Job::from_text("func double(x int) int {\n", &TestsChoice::Auto).unwrap_err().to_string();
         assert!(error.contains("double is in Go") && error.contains("--tests FILE"), "{error}");
-        let gone = TestsChoice::File("no/such/tests.py".into());
+        let gone = TestsChoice::Named(vec!["no/such/tests.py".to_owned()]);
         assert!(Job::from_text(text, &gone).unwrap_err().to_string().contains("no/such/tests.py"));
     }
 }

@@ -11,6 +11,7 @@ mod evidence;
 mod judge;
 mod language;
 mod marks;
+mod named;
 mod project;
 mod reach;
 mod tool;

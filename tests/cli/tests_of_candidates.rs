@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::world::{World, isolated, keys};
+use super::world::{World, isolated, keys, text_of};
 
 const RIGHT: &str = "def double(x):\n    \"\"\"Twice x.\n\n    >>> double(2)\n    4\n    \"\"\"\n    return 2 * x\n";
 
@@ -132,6 +132,18 @@ fn code_that_does_not_load_is_an_error_of_the_candidate() {
     let verdict = world.run(&["test", &file, "--tests", &tests, "--json"]).code(1).json();
     assert_eq!(verdict["status"], "error");
     assert!(verdict["message"].as_str().unwrap().contains("SyntaxError"), "{verdict}");
+}
+
+#[test]
+fn several_tests_files_all_count() {
+    let world = World::new();
+    let file = world.file("right.py", RIGHT);
+    let good = world.file("test_a.py", "assert double(2) == 4\n");
+    let bad = world.file("test_b.py", "assert double(2) == 5\n");
+    world.run(&["test", &file, "--tests", &good, "--tests", &good]).code(0);
+    world.run(&["test", &file, "--tests", &good, "--tests", &bad]).code(1);
+    let done = world.run(&["test", &file, "--tests", &text_of(&world.work())]).code(1);
+    assert!(done.out.contains("test_a.py + test_b.py"), "{}", done.out);
 }
 
 #[test]

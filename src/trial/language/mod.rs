@@ -8,11 +8,11 @@ mod python;
 mod row;
 mod rust;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use row::{Context, Sources, TrialLanguage};
 
-use super::project::find::{Found, find};
+use super::project::find::{Found, below, find};
 use super::reach::Table;
 use crate::language::Language;
 use row::Row;
@@ -37,6 +37,11 @@ pub fn reach(language: Language) -> Table {
 /// See [`find`].
 pub fn find_tests(language: Language, file: &Path, function: &str) -> Vec<Found> {
     find(language, ROWS[place(language)].tests, file, function)
+}
+
+/// See [`below`].
+pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) -> Vec<PathBuf> {
+    below(language, ROWS[place(language)].tests, folder, function)
 }
 
 /// See [`Row::needs_project`].

@@ -29,6 +29,13 @@ pub struct Marks {
     pub inside: &'static [&'static str],
 }
 
+impl Marks {
+    /// Whether a text may hold tests that can be run.
+    fn begin_in(&self, text: &str) -> bool {
+        self.begins.is_empty() || self.begins.iter().any(|mark| text.contains(mark))
+    }
+}
+
 /// How many calls may lie between the tests and the function.
 const MOST_CALLS: usize = 3;
 
@@ -58,6 +65,20 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
     let named = rated.iter().find(|file| file.is_named).filter(|_| best.is_some_and(|best| !best.is_named));
     let found = |file: &Rated| Found { path: search.root.join(&file.path), why: search.why(file) };
     best.into_iter().chain(named).map(found).collect()
+}
+
+/// The tests files below a folder: those that speak of the function, if any do, else all.
+pub fn below(language: Language, marks: Marks, folder: &Path, function: Option<&str>) -> Vec<PathBuf> {
+    let files = list(folder).map(|list| list.files).unwrap_or_default().into_iter().map(|path| folder.join(path));
+    let files = files.filter(|path| Language::of_path(path).is_some_and(|other| is_kin(other, language)));
+    let files = files.filter(|path| (marks.about)(path).is_some());
+    let files = files.filter_map(|path| files::text(&path, files::TEXT).ok().map(|text| (path, text)));
+    let mut all: Vec<(PathBuf, String)> = files.filter(|(_, text)| marks.begin_in(text)).collect();
+    let speaks = |text: &str| function.is_some_and(|function| mentions(language, text, function) > 0);
+    if all.iter().any(|(_, text)| speaks(text)) {
+        all.retain(|(_, text)| speaks(text));
+    }
+    all.into_iter().map(|(path, _)| path).collect()
 }
 
 /// The source files of a project, and the one with the function.
@@ -121,7 +142,7 @@ impl Search {
                 Some(named) if path != own => (named, text.as_str()),
                 _ => (String::new(), &text[marks.inside.iter().filter_map(|mark| text.find(mark)).min()?..]),
             };
-            if !marks.begins.is_empty() && !marks.begins.iter().any(|mark| text.contains(mark)) {
+            if !marks.begin_in(text) {
                 return None;
             }
             let calls = mentions(*language, text, function);
