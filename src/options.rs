@@ -34,6 +34,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Whether, on the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// MiB for prompts that the screen keeps for the next request; `None` leaves it to the machine.
+    pub kv_cache: Option<usize>,
     /// Colours: `auto`, `light`, `dark` or the name of a theme.
     pub theme: String,
     /// Keys by action, as written in the config file: `quit = ["q", "ctrl-d"]`; an empty list unbinds.
@@ -52,6 +54,7 @@ impl Default for Settings {
             no_default_stops: false,
             limits: Limits::default(),
             stop_on_pass: false,
+            kv_cache: None,
             theme: "auto".to_owned(),
             keys: BTreeMap::new(),
         }
@@ -294,6 +297,16 @@ pub static ALL: &[Row] = &[
         help: "Stop writing as soon as a candidate passes",
         read: |s, t| parsed(t).map(|on| s.stop_on_pass = on),
         show: |s| json!(s.stop_on_pass),
+    },
+    Row {
+        name: "kv-cache",
+        group: SCREEN,
+        value: "MIB",
+        expected: "a number of MiB up to 1048576, 0 for none",
+        help: "MiB of memory for what was read of prompts, so that the next request for one is written at once; 0 keeps nothing \
+               [default: a sixteenth of the memory, at most 1024]",
+        read: |s, t| within(t, 0..=1 << 20).map(|n| s.kv_cache = Some(n)),
+        show: |s| json!(s.kv_cache),
     },
     Row {
         name: "theme",

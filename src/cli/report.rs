@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(keys(&json["candidates"][0]["verdict"]), "assurance duration_ms message output status");
         assert_eq!(
             keys(&json["stats"]),
-            "accepted accepted_lengths decode_ms draft_lengths drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms steps tokens tokens_per_second"
+            "accepted accepted_lengths decode_ms draft_lengths drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms prompt_tokens_reused steps tokens tokens_per_second"
         );
         assert_eq!((json["prompt_tokens"].as_u64(), json["picked"].is_null()), (Some(31), true));
     }

@@ -9,7 +9,7 @@ use std::sync::mpsc::Sender;
 use super::failure::{Failure, INTERRUPTED};
 use super::output::say;
 use crate::backend::BackendError;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, memory};
 use crate::config::Paths;
 use crate::engine::LookupSettings;
 use crate::language::Language;
@@ -66,7 +66,15 @@ impl Session {
         };
         let profiles = Some(self.paths.cache_dir.join("profiles"));
         let weights = Some(self.paths.cache_dir.join("weights"));
-        Ok(LocalModels { main: main.files, draft, load: settings.load, profiles, weights })
+        Ok(LocalModels { main: main.files, draft, load: settings.load, profiles, weights, kv_cache: 0 })
+    }
+
+    /// The same for the screen, where a prompt is often asked for again.
+    pub fn models_for_screen(&self) -> Result<LocalModels, Failure> {
+        let of_machine = || memory::of_machine().map_or(0, |bytes| (bytes / 16).min(1 << 30));
+        let kv_cache = self.settings.kv_cache.map_or_else(of_machine, |mib| (mib as u64) << 20);
+        let kv_cache = usize::try_from(kv_cache).unwrap_or(usize::MAX);
+        Ok(LocalModels { kv_cache, ..self.models()? })
     }
 
     /// The engine with these models, loaded.

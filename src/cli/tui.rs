@@ -48,7 +48,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         None => Job::example(&choice).map_err(Failure::input)?,
     };
     let options = session.settings.generate.clone();
-    let models = session.models()?;
+    let models = session.models_for_screen()?;
     let unprotected = args.consent.unprotected;
     let kept = session.builds();
     let setup = tui::Setup {

@@ -10,6 +10,7 @@ use super::drafter::{Beginning, CandidateId, Drafter, Evidence};
 use super::event::{Event, FinishReason, RequestId, Summary};
 use super::group::Group;
 use super::profile::Profile;
+use super::prompts::Prompts;
 use super::request::GenerateOptions;
 use super::sequence::Sequence;
 use super::{DraftLength, EngineError, MAX_CANDIDATES, PREFILL_SLAB};
@@ -29,6 +30,12 @@ pub struct Engine {
     pub(super) eos: Vec<u32>,
     pub(super) drafter: Option<Box<dyn Drafter>>,
     pub(super) choice: Choice,
+    /// Prompts of requests that are over.
+    prompts: Prompts,
+    /// Bytes that these may take, of both models.
+    kept: usize,
+    /// A prompt that may be asked for.
+    ahead: Option<Ahead>,
     /// What steps are timed by.
     pub(super) clock: Box<dyn Fn() -> Instant + Send>,
     next: u64,
@@ -49,6 +56,14 @@ pub(super) struct Choice {
     pub acceptance: Acceptance,
     pub auto: Auto,
     pub table: Arc<Table>,
+}
+
+/// A prompt that is read while nothing else is to be done.
+struct Ahead {
+    prompt: Vec<u32>,
+    region: Option<SeqId>,
+    /// Whether the drafter reads it, too.
+    is_begun: bool,
 }
 
 struct Joining {
@@ -76,6 +91,12 @@ impl Engine {
     /// Time for measuring a pair that comes without a profile.
     const QUICK_PROFILE: Duration = Duration::from_millis(500);
 
+    /// What the drafter knows the prompt by that is read ahead.
+    const AHEAD: RequestId = RequestId(u64::MAX);
+
+    /// Tokens of it per pass: a request that comes waits for one.
+    const AHEAD_SLAB: usize = 64;
+
     /// An engine for `main`, whose completions end at the ids of `eos`.
     pub fn new(main: Box<dyn Network>, tokenizer: Tokenizer, eos: Vec<u32>, drafter: Option<Box<dyn Drafter>>) -> Self {
         Self {
@@ -84,6 +105,9 @@ impl Engine {
             eos,
             drafter,
             choice: Choice::default(),
+            prompts: Prompts::default(),
+            kept: 0,
+            ahead: None,
             clock: Box::new(Instant::now),
             next: 0,
             waiting: VecDeque::new(),
@@ -91,6 +115,14 @@ impl Engine {
             groups: BTreeMap::new(),
             live: Vec::new(),
         }
+    }
+
+    /// Keeps prompts of at most so many bytes of K/V, those of both models, for requests that begin alike.
+    pub fn keep_prompts(&mut self, bytes: usize) {
+        self.kept = bytes;
+        let drafter = self.drafter.as_mut().map_or(0, |drafter| drafter.keep_prompts(bytes / 4));
+        self.prompts.clear(self.main.as_mut());
+        self.prompts = Prompts::keeping(bytes - drafter);
     }
 
     /// The main model's tokenizer.
@@ -106,7 +138,7 @@ impl Engine {
     /// Whether a request with these options waits for measurements that nobody has given yet.
     pub fn wants_profile(&self, options: &GenerateOptions) -> bool {
         let measured = matches!(options.draft_length, DraftLength::Auto | DraftLength::Table);
-        measured && self.drafter.is_some() && !self.choice.profiled && self.is_idle()
+        measured && self.drafter.is_some() && !self.choice.profiled && self.is_free()
     }
 
     /// Takes over what was measured of this pair earlier.
@@ -130,6 +162,7 @@ impl Engine {
     /// Queues a request. Its events come out of [`step`](Self::step); the last one is `Done` or `Failed`.
     pub fn submit(&mut self, prompt: &[u32], options: &GenerateOptions) -> Result<RequestId, EngineError> {
         self.check(prompt, options)?;
+        self.stop_reading_ahead();
         if self.wants_profile(options) {
             // Before measuring, which submits requests of its own.
             self.choice.profiled = true;
@@ -182,14 +215,72 @@ impl Engine {
         }
     }
 
+    /// Reads a prompt that may be asked for, in the steps that have nothing else to do; for an engine that
+    /// [keeps prompts](Self::keep_prompts). The next request, or another prompt, ends that; what is read by then
+    /// is kept. A prompt that no request can have is left alone.
+    pub fn read_ahead(&mut self, prompt: &[u32]) {
+        self.stop_reading_ahead();
+        if self.prompts.keeps() && self.check(prompt, &GenerateOptions::default()).is_ok() {
+            self.ahead = Some(Ahead { prompt: prompt.to_vec(), region: None, is_begun: false });
+        }
+    }
+
+    fn stop_reading_ahead(&mut self) {
+        let Some(ahead) = self.ahead.take() else { return };
+        self.forget(Self::AHEAD);
+        if let Some(region) = ahead.region {
+            self.prompts.keep(self.main.as_mut(), &ahead.prompt[..ahead.prompt.len() - 1], region);
+        }
+    }
+
+    /// Reads a little of the prompt that may be asked for, first for the main model. Nobody waits for it, so
+    /// that an error only ends it.
+    fn step_ahead(&mut self) {
+        let Some(ahead) = self.ahead.as_mut() else { return };
+        let tokens = &ahead.prompt[..ahead.prompt.len() - 1];
+        let done = match (ahead.region, &mut self.drafter) {
+            (None, _) => {
+                ahead.region = self.prompts.open(self.main.as_mut(), tokens).ok();
+                ahead.region.is_none()
+            }
+            (Some(seq), _) if self.main.len(seq) < tokens.len() => {
+                let start = self.main.len(seq);
+                let len = Self::AHEAD_SLAB.min(tokens.len() - start);
+                let spans = [Span { seq, start, len }];
+                let rows = Rows::chain(&tokens[start..start + len], &spans);
+                self.main.forward(&rows, Wanted::Nothing).is_err()
+            }
+            (_, Some(drafter)) => {
+                if !std::mem::replace(&mut ahead.is_begun, true) {
+                    let beginning = Beginning { prompt: &ahead.prompt, reference: &[], n: 1, room: ahead.prompt.len() };
+                    drafter.begin(Self::AHEAD, &beginning);
+                }
+                drafter.prepare(Self::AHEAD).map_or(true, |left| left == 0)
+            }
+            _ => true,
+        };
+        if done {
+            self.stop_reading_ahead();
+        }
+    }
+
     /// Whether nothing is waiting or running.
     pub fn is_idle(&self) -> bool {
+        self.is_free() && self.ahead.is_none()
+    }
+
+    /// Whether there is no request.
+    fn is_free(&self) -> bool {
         self.waiting.is_empty() && self.joining.is_none() && self.groups.is_empty()
     }
 
     /// One step of everything: a slab of the prompt that is being read, then one token or more for every live
     /// candidate. Returns false when there is nothing left to do. After an error all requests are gone.
     pub fn step(&mut self, sink: Sink<'_>) -> Result<bool, EngineError> {
+        if self.is_free() {
+            self.step_ahead();
+            return Ok(!self.is_idle());
+        }
         self.waiting.retain_mut(|(_, group)| {
             let stays = !group.is_cancelled_whole();
             if !stays {
@@ -212,6 +303,9 @@ impl Engine {
     /// Drops all requests and gives back what they hold.
     pub fn abort(&mut self) {
         self.waiting.clear();
+        self.stop_reading_ahead();
+        // Of prompts, too, nothing is kept that the failure may have touched.
+        self.keep_prompts(self.kept);
         if let Some(joining) = self.joining.take() {
             self.main.close(joining.region);
             self.forget(joining.group.id);
@@ -220,7 +314,7 @@ impl Engine {
             self.main.close(sequence.seq);
         }
         for (id, group) in std::mem::take(&mut self.groups) {
-            group.region.into_iter().for_each(|region| self.main.close(region));
+            group.region.into_iter().for_each(|(region, _)| self.main.close(region));
             self.forget(id);
         }
     }
@@ -277,7 +371,7 @@ impl Engine {
         let Some(mut joining) = self.joining.take() else { return Ok(()) };
         let (total, group) = (joining.prompt.len(), &mut joining.group);
         if group.is_given_up() {
-            self.main.close(joining.region);
+            self.prompts.keep(self.main.as_mut(), &joining.prompt[..total - 1], joining.region);
             self.forget(group.id);
             group.give_up(sink);
             return Ok(());
@@ -325,7 +419,7 @@ impl Engine {
             group.give_up(sink);
             return;
         }
-        let region = match self.main.open(total - 1) {
+        let region = match self.prompts.open(self.main.as_mut(), &prompt[..total - 1]) {
             Ok(region) => region,
             Err(error) => return sink(group.id, Event::Failed(error.to_string())),
         };
@@ -335,20 +429,30 @@ impl Engine {
             let reference = &group.options.reference;
             drafter.begin(group.id, &Beginning { prompt: &prompt, reference, n, room });
             let choice = &self.choice;
+            let unread = total - drafter.reusable(group.id);
             let accepted = || choice.acceptance.estimate(Evidence::Model, &Rate::default());
-            let would_draft = || choice.auto.would_draft(n, group.options.max_tokens, total, accepted(), &choice.costs);
+            let would_draft =
+                || choice.auto.would_draft(n, group.options.max_tokens, unread, accepted(), &choice.costs);
             drafts = group.policy.length(n).map_or_else(would_draft, |length| length > 0);
         }
-        sink(group.id, Event::Prefill { done: 0, total });
+        let read = self.main.len(region);
+        group.stats.reused(read);
+        sink(group.id, Event::Prefill { done: read, total });
         let drafter = if drafts { Preparation::Left(total) } else { Preparation::NotNeeded };
-        self.joining = Some(Joining { prompt, group, region, read: 0, drafter });
+        self.joining = Some(Joining { prompt, group, region, read, drafter });
     }
 
     /// Makes the candidates of a prompt that has been read.
     fn begin(&mut self, joining: Joining, sink: Sink<'_>) {
         let Joining { prompt, mut group, region, .. } = joining;
         let room = prompt.len().saturating_add(group.options.max_tokens).min(self.main.context());
-        let forks = match self.main.fork(region, group.options.n, room - (prompt.len() - 1)) {
+        let (n, tail) = (group.options.n, room - (prompt.len() - 1));
+        let forks = self.main.fork(region, n, tail).or_else(|_| {
+            // What may be wanted again gives way to what is wanted now.
+            self.prompts.clear(self.main.as_mut());
+            self.main.fork(region, n, tail)
+        });
+        let forks = match forks {
             Ok(forks) => forks,
             Err(error) => {
                 self.main.close(region);
@@ -357,12 +461,12 @@ impl Engine {
             }
         };
         sink(group.id, Event::Prefill { done: prompt.len(), total: prompt.len() });
-        group.prefilled(region);
         for (index, seq) in forks.into_iter().enumerate() {
             let id = CandidateId { request: group.id, index };
             let options = Arc::clone(&group.options);
             self.live.push(Sequence::new(id, seq, &prompt, options, self.tokenizer.stream()));
         }
+        group.prefilled(region, prompt);
         self.groups.insert(group.id, group);
     }
 
@@ -402,7 +506,9 @@ impl Engine {
         let over: Vec<RequestId> = self.groups.iter().filter(|(_, group)| group.is_over()).map(|(&id, _)| id).collect();
         for id in over {
             if let Some(group) = self.groups.remove(&id) {
-                group.region.into_iter().for_each(|region| self.main.close(region));
+                if let Some((region, prompt)) = &group.region {
+                    self.prompts.keep(self.main.as_mut(), &prompt[..prompt.len() - 1], *region);
+                }
                 self.forget(id);
                 group.done(sink);
             }

@@ -90,6 +90,8 @@ pub struct StepStats {
 pub struct Summary {
     /// Time for the prompt, both models.
     pub prefill_ms: f64,
+    /// Tokens of the prompt that the main model had read for an earlier request.
+    pub prompt_tokens_reused: usize,
     /// Time from the end of the prefill to the last token.
     pub decode_ms: f64,
     /// Decode steps.

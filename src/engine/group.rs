@@ -17,8 +17,8 @@ pub struct Group {
     pub id: RequestId,
     /// Everything that was asked but the prompt.
     pub options: Arc<GenerateOptions>,
-    /// The prompt in the main network, while there are candidates.
-    pub region: Option<SeqId>,
+    /// The prompt in the main network, while there are candidates, and its tokens.
+    pub region: Option<(SeqId, Vec<u32>)>,
     /// When its prefill began.
     pub start: Instant,
     /// Where its draft lengths come from.
@@ -95,8 +95,8 @@ impl Group {
     }
 
     /// The prompt has been read; it lies in `region`.
-    pub fn prefilled(&mut self, region: SeqId) {
-        self.region = Some(region);
+    pub fn prefilled(&mut self, region: SeqId, prompt: Vec<u32>) {
+        self.region = Some((region, prompt));
         self.decode_start = Instant::now();
         self.stats.prefilled(self.decode_start - self.start);
     }

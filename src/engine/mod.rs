@@ -10,6 +10,7 @@ pub mod drafter;
 pub mod event;
 mod group;
 pub mod profile;
+mod prompts;
 mod rank;
 pub mod request;
 mod sequence;

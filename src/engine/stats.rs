@@ -8,6 +8,7 @@ use super::event::{StepStats, Summary};
 #[derive(Debug, Default)]
 pub struct Stats {
     prefill: Duration,
+    reused: usize,
     steps: usize,
     drafted: usize,
     accepted: usize,
@@ -22,6 +23,11 @@ impl Stats {
     /// The prompt took this long.
     pub fn prefilled(&mut self, time: Duration) {
         self.prefill = time;
+    }
+
+    /// So many tokens of the prompt were read for an earlier request.
+    pub fn reused(&mut self, tokens: usize) {
+        self.reused = tokens;
     }
 
     /// A step is over.
@@ -58,6 +64,7 @@ impl Stats {
         let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
         Summary {
             prefill_ms: ms(self.prefill),
+            prompt_tokens_reused: self.reused,
             decode_ms: ms(decode),
             steps: self.steps,
             tokens,

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, SendError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
@@ -43,6 +43,8 @@ pub struct LocalModels {
     pub profiles: Option<PathBuf>,
     /// Folder where quantised weights are kept; `None` to make them anew.
     pub weights: Option<PathBuf>,
+    /// Bytes of K/V for prompts that are kept for the next request; 0 keeps none.
+    pub kv_cache: usize,
 }
 
 /// Why the models cannot be used.
@@ -78,16 +80,16 @@ pub struct LocalSource {
     requests: Sender<Work>,
 }
 
-struct Work {
-    request: Request,
-    sink: EventSink,
-    ticket: Ticket,
+enum Work {
+    Generate(Request, EventSink, Ticket),
+    ReadAhead(Prompt),
 }
 
 impl LocalSource {
     /// Loads the models and starts the thread. Takes as long as reading and packing the weights takes.
     pub fn open(models: &LocalModels) -> Result<Self, SourceError> {
-        let Loaded { engine, info, profile } = load(models)?;
+        let Loaded { mut engine, info, profile } = load(models)?;
+        engine.keep_prompts(models.kv_cache);
         Self::start(engine, info, profile)
     }
 
@@ -167,12 +169,15 @@ impl Source for LocalSource {
 
     fn generate(&self, request: Request, sink: EventSink) -> Ticket {
         let ticket = Ticket::new(request.options.n);
-        let work = Work { request, sink, ticket: ticket.clone() };
-        if let Err(refused) = self.requests.send(work) {
-            let mut work = refused.0;
-            let _ = (work.sink)(Event::Failed("the engine has stopped: start the program again".to_owned()));
+        let work = Work::Generate(request, sink, ticket.clone());
+        if let Err(SendError(Work::Generate(_, mut sink, _))) = self.requests.send(work) {
+            let _ = sink(Event::Failed("the engine has stopped: start the program again".to_owned()));
         }
         ticket
+    }
+
+    fn read_ahead(&self, prompt: Prompt) {
+        let _ = self.requests.send(Work::ReadAhead(prompt));
     }
 }
 
@@ -207,7 +212,7 @@ impl Serving {
     fn serve(mut self, work: &Receiver<Work>) {
         loop {
             loop {
-                let next = if self.running.is_empty() {
+                let next = if self.running.is_empty() && self.engine.is_idle() {
                     work.recv().map_err(|_| TryRecvError::Disconnected)
                 } else {
                     work.try_recv()
@@ -224,7 +229,15 @@ impl Serving {
 
     /// Hands a request to the engine.
     fn take(&mut self, work: Work) {
-        let Work { request, mut sink, ticket } = work;
+        let (request, mut sink, ticket) = match work {
+            Work::Generate(request, sink, ticket) => (request, sink, ticket),
+            Work::ReadAhead(prompt) => {
+                let read = || self.tokens(&prompt).map(|tokens| self.engine.read_ahead(&tokens));
+                // Nobody waits for it, and who asks for it hears why it cannot be read.
+                let _ = catch_unwind(AssertUnwindSafe(read));
+                return;
+            }
+        };
         let submitted = catch_unwind(AssertUnwindSafe(|| self.submit(&request)));
         let failure = match submitted {
             Ok(Ok(id)) => {
@@ -239,22 +252,10 @@ impl Serving {
     }
 
     fn submit(&mut self, request: &Request) -> Result<RequestId, EngineError> {
-        let encode =
-            |engine: &Engine, text: &str| engine.tokenizer().encode(text).map_err(|e| EngineError::Backend(e.into()));
-        let encoded;
-        let prompt = match &request.prompt {
-            Prompt::Ids(ids) => ids,
-            Prompt::Text(text) if text.is_empty() => {
-                return Err(EngineError::Request("the prompt is empty: there is nothing to complete".to_owned()));
-            }
-            Prompt::Text(text) => {
-                encoded = encode(&self.engine, text)?;
-                &encoded
-            }
-        };
+        let prompt = self.tokens(&request.prompt)?;
         let mut options = request.options.clone();
         if let Some(text) = &request.reference {
-            options.reference = encode(&self.engine, text)?.into();
+            options.reference = self.encode(text)?.into();
         }
         if self.engine.wants_profile(&options)
             && let Some(file) = self.profile.take()
@@ -267,7 +268,21 @@ impl Serving {
             // A pair that cannot be measured goes without drafts.
             self.engine.set_profile(&profile.unwrap_or_default());
         }
-        self.engine.submit(prompt, &options)
+        self.engine.submit(&prompt, &options)
+    }
+
+    fn tokens(&self, prompt: &Prompt) -> Result<Vec<u32>, EngineError> {
+        match prompt {
+            Prompt::Ids(ids) => Ok(ids.clone()),
+            Prompt::Text(text) if text.is_empty() => {
+                Err(EngineError::Request("the prompt is empty: there is nothing to complete".to_owned()))
+            }
+            Prompt::Text(text) => self.encode(text),
+        }
+    }
+
+    fn encode(&self, text: &str) -> Result<Vec<u32>, EngineError> {
+        self.engine.tokenizer().encode(text).map_err(|e| EngineError::Backend(e.into()))
     }
 
     /// One step of the engine, after taking out what is not wanted any more.

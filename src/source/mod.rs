@@ -63,6 +63,11 @@ pub trait Source: Send + Sync {
     /// Queues a request; its events go to `sink`, the last one being `Done`, `Refused` or `Failed`. Never
     /// blocks. Requests may run at the same time.
     fn generate(&self, request: Request, sink: EventSink) -> Ticket;
+
+    /// Says what may be asked for next, so that the prompt can be read while nothing else is to be done.
+    fn read_ahead(&self, prompt: Prompt) {
+        drop(prompt);
+    }
 }
 
 /// A running or waiting request. Dropping it does not cancel.

@@ -184,6 +184,7 @@ impl Loop<'_> {
                 Asked::Quit(accepted) => self.end = Some(End::Quit(accepted)),
             }
         }
+        self.run.world.read_ahead(&self.run.state.job);
         Ok(())
     }
 

@@ -56,6 +56,8 @@ pub struct World {
     in_tmux: bool,
     sender: UnboundedSender<Incoming>,
     opened: Option<Opened>,
+    /// The job whose prompt was read ahead last.
+    ahead: Option<Arc<Job>>,
     /// The current generation: its name, its run and its job.
     current: Option<(u64, Run, Arc<Job>)>,
     applied: Option<Applied>,
@@ -81,6 +83,7 @@ impl World {
             in_tmux,
             sender,
             opened: None,
+            ahead: None,
             current: None,
             applied: None,
         }
@@ -163,6 +166,15 @@ impl World {
             Effect::Quit { accept } => return Asked::Quit(accept.map(|text| self.program(&text))),
         }
         Asked::Nothing
+    }
+
+    /// Lets the models read the prompt of a job before it is asked for.
+    pub fn read_ahead(&mut self, job: &Arc<Job>) {
+        let Some((source, _)) = &self.opened else { return };
+        if !self.ahead.as_ref().is_some_and(|known| Arc::ptr_eq(known, job)) {
+            source.read_ahead(job.prompt());
+            self.ahead = Some(Arc::clone(job));
+        }
     }
 
     fn tell(&self, msg: Msg) {

@@ -11,7 +11,7 @@ fn the_object_is_the_one_of_the_contract() {
     assert_eq!(keys(&report), "candidates device draft dtype model picked prompt_tokens ranking seed stats");
     assert_eq!(
         keys(&report["stats"]),
-        "accepted accepted_lengths decode_ms draft_lengths drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms steps tokens tokens_per_second"
+        "accepted accepted_lengths decode_ms draft_lengths drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms prompt_tokens_reused steps tokens tokens_per_second"
     );
     assert_eq!((&report["device"], &report["seed"]), (&json!("cpu"), &json!(0)));
     let all = candidates(&report);

@@ -11,6 +11,7 @@ mod memory;
 mod model_files;
 mod network;
 mod pairs;
+mod prompts;
 mod sampling;
 mod steps;
 mod toy;

@@ -40,6 +40,14 @@ impl Drafter for ChainDrafter {
         self.other.begin(request, beginning);
     }
 
+    fn reusable(&self, request: RequestId) -> usize {
+        self.other.reusable(request)
+    }
+
+    fn keep_prompts(&mut self, bytes: usize) -> usize {
+        self.other.keep_prompts(bytes)
+    }
+
     fn prepare(&mut self, request: RequestId) -> Result<usize, BackendError> {
         self.other.prepare(request)
     }

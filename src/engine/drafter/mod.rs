@@ -114,6 +114,12 @@ pub trait Drafter: Send {
     /// Begins a request. Must be cheap: the drafter may never be asked.
     fn begin(&mut self, request: RequestId, beginning: &Beginning<'_>);
 
+    /// How many tokens of the request's prompt it need not read, since it has for an earlier one.
+    fn reusable(&self, request: RequestId) -> usize {
+        let _ = request;
+        0
+    }
+
     /// Reads a part of the request's prompt, if there is anything to prepare before the first proposal;
     /// returns the number of prompt tokens still unread. What was not prepared is read when it is needed.
     fn prepare(&mut self, request: RequestId) -> Result<usize, BackendError> {
@@ -141,6 +147,13 @@ pub trait Drafter: Send {
     fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {
         let _ = (text, budget);
         Ok(Times::default())
+    }
+
+    /// Keeps prompts of at most so many bytes of K/V for requests that begin alike; returns how much of that it
+    /// may use.
+    fn keep_prompts(&mut self, bytes: usize) -> usize {
+        let _ = bytes;
+        0
     }
 
     /// Bytes of K/V held now.

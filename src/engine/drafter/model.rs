@@ -7,6 +7,7 @@ use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
 use crate::backend::{BackendError, Candidate, Drafts, Network, Rows, SeqId, Span, Wanted};
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
+use crate::engine::prompts::Prompts;
 use crate::engine::{PREFILL_SLAB, profile};
 
 /// Drafts with a network.
@@ -14,6 +15,8 @@ pub struct ModelDrafter {
     name: String,
     network: Box<dyn Network>,
     requests: HashMap<RequestId, Request>,
+    /// Prompts of requests that are over.
+    prompts: Prompts,
 }
 
 /// What the network holds of a request. Nothing, until something is to be proposed.
@@ -29,7 +32,7 @@ struct Request {
 impl ModelDrafter {
     /// Drafts with `network`.
     pub fn new(name: impl Into<String>, network: Box<dyn Network>) -> Self {
-        Self { name: name.into(), network, requests: HashMap::new() }
+        Self { name: name.into(), network, requests: HashMap::new(), prompts: Prompts::default() }
     }
 
     fn sequence(&self, id: CandidateId) -> Option<SeqId> {
@@ -67,6 +70,11 @@ impl Drafter for ModelDrafter {
         self.requests.insert(request, request_state);
     }
 
+    fn reusable(&self, request: RequestId) -> usize {
+        let state = self.requests.get(&request).filter(|state| state.prompt_seq.is_none());
+        state.map_or(0, |state| self.prompts.reusable(&state.prompt[..state.prompt.len() - 1]))
+    }
+
     fn prepare(&mut self, request: RequestId) -> Result<usize, BackendError> {
         let Some(state) = self.requests.get_mut(&request) else { return Ok(0) };
         // The last token of the prompt is read with the first proposal.
@@ -76,7 +84,10 @@ impl Drafter for ModelDrafter {
         }
         let seq = match state.prompt_seq {
             Some(seq) => seq,
-            None => *state.prompt_seq.insert(self.network.open(shared)?),
+            None => {
+                let opened = self.prompts.open(self.network.as_mut(), &state.prompt[..shared])?;
+                *state.prompt_seq.insert(opened)
+            }
         };
         let start = self.network.len(seq);
         let len = PREFILL_SLAB.min(shared - start);
@@ -105,7 +116,7 @@ impl Drafter for ModelDrafter {
                     None if prompts_to_read.contains(&ask.id.request) => len - state.prompt.len() + 1,
                     None => {
                         prompts_to_read.push(ask.id.request);
-                        len
+                        len - state.prompt_seq.map_or(self.reusable(ask.id.request), |seq| self.network.len(seq))
                     }
                 };
                 // To propose k tokens it reads everything and k − 1 of its own.
@@ -145,10 +156,19 @@ impl Drafter for ModelDrafter {
 
     fn finish(&mut self, request: RequestId) {
         if let Some(state) = self.requests.remove(&request) {
-            for seq in state.sequences.into_iter().flatten().chain(state.prompt_seq) {
+            for seq in state.sequences.into_iter().flatten() {
                 self.network.close(seq);
             }
+            if let Some(region) = state.prompt_seq {
+                self.prompts.keep(self.network.as_mut(), &state.prompt[..state.prompt.len() - 1], region);
+            }
         }
+    }
+
+    fn keep_prompts(&mut self, bytes: usize) -> usize {
+        self.prompts.clear(self.network.as_mut());
+        self.prompts = Prompts::keeping(bytes);
+        bytes
     }
 
     fn measure(&mut self, text: &[u32], budget: Duration) -> Result<Times, BackendError> {

@@ -171,7 +171,7 @@ impl Network for Verifier {
     }
 
     fn len(&self, _: SeqId) -> usize {
-        unimplemented!("the engine does not ask")
+        0
     }
 
     fn set_len(&mut self, _: SeqId, _: usize) {

@@ -1,0 +1,97 @@
+//! Prompts that stay in a network after their request, for the next one that begins alike: it reads only what
+//! is new. What a row becomes does not depend on the rows it is read with, so nothing changes but the time.
+
+use crate::backend::{BackendError, Network, SeqId};
+
+/// The prompts of one network that no request uses, the one used last at the end.
+#[derive(Debug, Default)]
+pub struct Prompts {
+    kept: Vec<Kept>,
+    /// Most bytes of K/V; 0 keeps nothing.
+    limit: usize,
+    /// Bytes of K/V of a position, once a region was opened.
+    position: usize,
+}
+
+#[derive(Debug)]
+struct Kept {
+    region: SeqId,
+    /// What the network has read of it.
+    tokens: Vec<u32>,
+    /// Positions that it has room for.
+    room: usize,
+}
+
+impl Kept {
+    fn shared(&self, tokens: &[u32]) -> usize {
+        self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count()
+    }
+}
+
+impl Prompts {
+    /// Keeps prompts of at most so many bytes of K/V together.
+    pub fn keeping(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    /// Whether anything is kept.
+    pub fn keeps(&self) -> bool {
+        self.limit > 0
+    }
+
+    /// The kept prompt that is cut back for `tokens`, and how many of them are left of it: at least half, or all
+    /// that it holds.
+    fn best(&self, tokens: &[u32]) -> Option<(usize, usize)> {
+        let shared = self.kept.iter().map(|kept| kept.shared(tokens)).enumerate();
+        let pays = |&(i, shared): &(usize, usize)| {
+            shared > 0 && (2 * shared >= tokens.len() || shared == self.kept[i].tokens.len())
+        };
+        shared.filter(pays).max_by_key(|&(_, shared)| shared)
+    }
+
+    /// How many of `tokens` need not be read.
+    pub fn reusable(&self, tokens: &[u32]) -> usize {
+        self.best(tokens).map_or(0, |(_, shared)| shared)
+    }
+
+    /// A region with room for `tokens`, of which the [reusable](Self::reusable) ones are in it already.
+    pub fn open(&mut self, network: &mut dyn Network, tokens: &[u32]) -> Result<SeqId, BackendError> {
+        if let Some((best, shared)) = self.best(tokens) {
+            let kept = self.kept.remove(best);
+            if network.resize(kept.region, shared, tokens.len()).is_ok() {
+                return Ok(kept.region);
+            }
+            network.close(kept.region);
+        }
+        let before = network.kv_bytes();
+        let opened = network.open(tokens.len()).or_else(|error| {
+            // What may be wanted again gives way to what is wanted now.
+            if self.kept.is_empty() {
+                return Err(error);
+            }
+            self.clear(network);
+            network.open(tokens.len())
+        })?;
+        self.position = network.kv_bytes().saturating_sub(before) / tokens.len().max(1);
+        Ok(opened)
+    }
+
+    /// Takes over a region of [`open`](Self::open) for the same tokens, of which it may not have read all. It
+    /// has no forks any more.
+    pub fn keep(&mut self, network: &mut dyn Network, tokens: &[u32], region: SeqId) {
+        let read = &tokens[..network.len(region).min(tokens.len())];
+        self.kept.push(Kept { region, tokens: read.to_vec(), room: tokens.len() });
+        while self.bytes() > self.limit {
+            network.close(self.kept.remove(0).region);
+        }
+    }
+
+    /// Gives all of it back.
+    pub fn clear(&mut self, network: &mut dyn Network) {
+        self.kept.drain(..).for_each(|kept| network.close(kept.region));
+    }
+
+    fn bytes(&self) -> usize {
+        self.kept.iter().map(|kept| kept.room.max(1)).sum::<usize>() * self.position.max(1)
+    }
+}
