@@ -97,6 +97,9 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     repeat: usize,
+    /// Keep what was read of the prompts, as the screen does: a repeated request then waits for what is new only
+    #[arg(long, help_heading = "What to measure")]
+    warm: bool,
     /// Instead of all that: measure what passes of the models cost and how far drafts survive, print it, and
     /// keep it for the draft lengths auto and table
     #[arg(long, help_heading = "What to measure")]
@@ -109,7 +112,8 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
     let mut plan = args.plan(&session.settings.generate)?;
-    let models = session.models()?;
+    let kv_cache = if args.warm { usize::MAX } else { 0 };
+    let models = LocalModels { kv_cache, ..session.models()? };
     on_signal(|| {
         if Line::is_seen() {
             say(Line::CLEAR);

@@ -30,7 +30,7 @@ fn every_combination_is_run_and_summed_up() {
     assert_eq!(
         keys(&runs[0]),
         "accept accepted accepted_lengths batch decode_ms draft_length draft_lengths drafted mean_accepted_length \
-         ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms prompt repeat steps tokens tokens_per_second"
+         ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms prompt prompt_tokens_reused repeat steps tokens tokens_per_second"
     );
     assert_eq!(runs.len(), 2 * lengths.len() * prompts);
     let mut seen = BTreeSet::new();
