@@ -81,7 +81,7 @@ pub struct LocalSource {
 }
 
 enum Work {
-    Generate(Request, EventSink, Ticket),
+    Generate(Box<Request>, EventSink, Ticket),
     ReadAhead(Prompt),
 }
 
@@ -169,7 +169,7 @@ impl Source for LocalSource {
 
     fn generate(&self, request: Request, sink: EventSink) -> Ticket {
         let ticket = Ticket::new(request.options.n);
-        let work = Work::Generate(request, sink, ticket.clone());
+        let work = Work::Generate(Box::new(request), sink, ticket.clone());
         if let Err(SendError(Work::Generate(_, mut sink, _))) = self.requests.send(work) {
             let _ = sink(Event::Failed("the engine has stopped: start the program again".to_owned()));
         }

@@ -82,12 +82,11 @@ impl Drafter for ModelDrafter {
         if !state.sequences.is_empty() || shared >= state.room {
             return Ok(0);
         }
-        let seq = match state.prompt_seq {
-            Some(seq) => seq,
-            None => {
-                let opened = self.prompts.open(self.network.as_mut(), &state.prompt[..shared])?;
-                *state.prompt_seq.insert(opened)
-            }
+        let seq = if let Some(seq) = state.prompt_seq {
+            seq
+        } else {
+            let opened = self.prompts.open(self.network.as_mut(), &state.prompt[..shared])?;
+            *state.prompt_seq.insert(opened)
         };
         let start = self.network.len(seq);
         let len = PREFILL_SLAB.min(shared - start);
