@@ -305,6 +305,8 @@ fn names_that_lead_out_of_the_cache_are_left_out() {
     world.hub.faults().also = Some(("../../../escaped".to_owned(), 4));
     world.pull(ID).unwrap();
     assert!(!world.folder.path().join("escaped").exists());
+    world.hub.faults().also = Some(("../../../escaped-q4.gguf".to_owned(), 4));
+    assert!(world.pull("org/tiny:q4").unwrap_err().contains("q4 is no file of org/tiny"));
     let mut files = model();
     files.get_mut("config.json").unwrap().etag = "../../escaped".to_owned();
     World::new(files).refused(&["ETag"]);

@@ -8,7 +8,8 @@ use super::{HubError, Repository};
 use crate::files;
 use crate::model::checkpoint::{INDEX, SINGLE as WEIGHTS};
 use crate::model::config::FILE as CONFIG;
-use crate::model::gguf;
+use crate::model::slow_tokenizer::{MERGES, VOCABULARY};
+use crate::model::{gguf, tokenizer};
 
 /// A file of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,13 +54,13 @@ struct Large {
 const DESCRIPTION: &[&str] = &[
     CONFIG,
     "generation_config.json",
-    "tokenizer.json",
+    tokenizer::FILE,
     "tokenizer_config.json",
     "special_tokens_map.json",
     "added_tokens.json",
     "tokenizer.model",
-    "vocab.json",
-    "merges.txt",
+    VOCABULARY,
+    MERGES,
 ];
 
 impl Listing {
@@ -121,11 +122,8 @@ impl Listing {
         if !self.has(CONFIG) {
             return missing(CONFIG, "");
         }
-        if !self.has("tokenizer.json") {
-            return missing(
-                "tokenizer.json",
-                ": older models have their tokenizer in other files, take another version",
-            );
+        if !(self.has(tokenizer::FILE) || self.has(VOCABULARY) && self.has(MERGES)) {
+            return missing(tokenizer::FILE, ", vocab.json and merges.txt neither");
         }
         let index = if self.has(WEIGHTS) { None } else { Some(INDEX) };
         Ok(self.named(&DESCRIPTION.iter().copied().chain(index).collect::<Vec<_>>()))
@@ -234,6 +232,8 @@ mod tests {
         let paths =
             ["README.md", "config.json", "tokenizer.json", "model.safetensors", "pytorch_model.bin", "a/config.json"];
         assert_eq!(wanted(&paths, "a/b").unwrap(), ["config.json", "tokenizer.json"]);
+        let older = ["config.json", "vocab.json", "merges.txt", "model.safetensors"];
+        assert_eq!(wanted(&older, "a/b").unwrap(), older[..3]);
         let repository = Repository::parse("a/b").unwrap();
         let weights = |paths: &[&str], shards: &[&str]| {
             let shards: Vec<String> = shards.iter().map(|s| (*s).to_owned()).collect();

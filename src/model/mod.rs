@@ -9,9 +9,11 @@ mod error;
 mod fields;
 pub mod gguf;
 mod outline;
+pub mod slow_tokenizer;
 pub mod spec;
 pub mod tensors;
 pub mod tokenizer;
+mod vocabulary;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -137,9 +139,14 @@ impl Model {
             .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
             .unwrap_or_else(|| folder.display().to_string());
         let spec = config::of_folder(folder)?;
-        let need = "the model cannot be used without its tokenizer; older models have it in other files, get a \
+        let need = "the model cannot be used without its tokenizer, which is this file, or vocab.json and merges.txt; get a \
                     version of the model that has tokenizer.json";
-        let (tokenizer_path, tokenizer) = required(folder, "tokenizer.json", need)?;
+        let (tokenizer_path, tokenizer) = match required(folder, tokenizer::FILE, need) {
+            Err(ModelError::Missing { .. }) if slow_tokenizer::is_there(folder) => {
+                (folder.join(slow_tokenizer::VOCABULARY), slow_tokenizer::read(folder, spec.architecture)?)
+            }
+            other => other?,
+        };
         let tokenizer = read_tokenizer(&tokenizer_path, &tokenizer, &spec)?;
         let generation_path = folder.join("generation_config.json");
         let generation = match files::read(&generation_path, files::DATA) {
@@ -154,7 +161,7 @@ impl Model {
     fn from_embedded(files: &EmbeddedModel) -> Result<Model, ModelError> {
         let path = |file: &str| Path::new(files.name).join(file);
         let spec = config::read(&path(config::FILE), files.config)?;
-        let tokenizer = read_tokenizer(&path("tokenizer.json"), files.tokenizer, &spec)?;
+        let tokenizer = read_tokenizer(&path(tokenizer::FILE), files.tokenizer, &spec)?;
         let eos = eos(&path("generation_config.json"), files.generation_config, &spec)?;
         let checkpoint = Checkpoint::from_static(&path(checkpoint::SINGLE), files.weights)?;
         Ok(Model::new(files.name.into(), spec, tokenizer, eos, checkpoint))

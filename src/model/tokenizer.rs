@@ -7,6 +7,9 @@ use tokenizers::decoders::DecoderWrapper;
 use super::ModelError;
 use crate::panics;
 
+/// Name of the file.
+pub const FILE: &str = "tokenizer.json";
+
 /// A tokenizer read from `tokenizer.json`.
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::model::ModelError;
 use crate::model::fields::Fields;
+use crate::model::vocabulary::{Cut, LLAMA3, QWEN2, beginning, byte_level};
 
 /// A tokenizer.
 pub struct Vocabulary {
@@ -28,22 +29,6 @@ const CUTS: &[(&str, Cut)] = &[
     ("llama3", Cut::Regex(LLAMA3)),
     ("deepseek-coder", Cut::DeepSeekCoder),
 ];
-
-#[derive(Clone, Copy)]
-enum Cut {
-    /// As GPT-2.
-    Gpt2,
-    /// The same, and digits one by one.
-    SingleDigits,
-    /// By an expression.
-    Regex(&'static str),
-    /// By several.
-    DeepSeekCoder,
-}
-
-const QWEN2: &str =
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
-const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 
 /// Types of tokens.
 const UNKNOWN: u64 = 2;
@@ -69,7 +54,7 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
             let merges = fields.texts(&field("merges"))?;
             let merges = merges.ok_or_else(|| fields.error(&field("merges"), "a list of texts"))?;
             let pairs = merges.iter().filter_map(|merge| merge.split_once(' ')).map(|(a, b)| json!([a, b]));
-            (byte_level(fields, &field("pre"))?, pairs.collect::<Vec<_>>())
+            (cut_by(fields, &field("pre"))?, pairs.collect::<Vec<_>>())
         }
         "llama" => {
             let scores = fields.get(&field("scores")).and_then(Value::as_array);
@@ -119,34 +104,14 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
     Ok(Vocabulary { json: whole.to_string().into_bytes(), size: tokens.len() })
 }
 
-/// Bytes as characters, merged by a list.
-fn byte_level(fields: Fields<'_>, pre: &str) -> Result<Value, ModelError> {
-    let bytes =
-        |regex: bool| json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": regex});
-    let split =
-        |regex: &str| json!({"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": false});
-    let digits = json!({"type": "Digits", "individual_digits": true});
+/// Bytes as characters, merged by a list, cut as the field `pre` says.
+fn cut_by(fields: Fields<'_>, pre: &str) -> Result<Value, ModelError> {
     let name = fields.text(pre)?.unwrap_or("default");
     let Some((_, cut)) = CUTS.iter().find(|(known, _)| *known == name) else {
         let known = CUTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         return Err(fields.error(pre, &format!("one of {known}")));
     };
-    let cuts = match cut {
-        Cut::Gpt2 => vec![bytes(true)],
-        Cut::SingleDigits => vec![digits, bytes(true)],
-        Cut::Regex(regex) => vec![split(regex), bytes(false)],
-        Cut::DeepSeekCoder => {
-            let mut cuts: Vec<Value> = [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"].map(split).into();
-            cuts.extend([digits, bytes(false)]);
-            cuts
-        }
-    };
-    let normalizer = if name.contains("qwen") { json!({"type": "NFC"}) } else { Value::Null };
-    let decoder = json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true});
-    Ok(json!({
-        "version": "1.0", "truncation": null, "padding": null, "normalizer": normalizer,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": cuts}, "post_processor": null, "decoder": decoder,
-    }))
+    Ok(byte_level(*cut, name.contains("qwen")))
 }
 
 /// Words with `▁` for spaces, and bytes for what the vocabulary lacks.
@@ -183,16 +148,4 @@ fn merges_of(tokens: &[&str], scores: &[Value], ids: &HashMap<&str, usize>) -> V
     }
     merges.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     merges.into_iter().map(|(_, a, b)| json!([a, b])).collect()
-}
-
-/// The token `id` in front of every prompt.
-fn beginning(token: &str, id: u32) -> Value {
-    let special = json!({"SpecialToken": {"id": token, "type_id": 0}});
-    let sequence = |name: &str| json!({"Sequence": {"id": name, "type_id": 0}});
-    json!({
-        "type": "TemplateProcessing",
-        "single": [special, sequence("A")],
-        "pair": [special, sequence("A"), special, sequence("B")],
-        "special_tokens": {token: {"id": token, "ids": [id], "tokens": [token]}},
-    })
 }

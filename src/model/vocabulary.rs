@@ -1,0 +1,57 @@
+//! Parts of a `tokenizer.json`, for models whose vocabulary is written in another form.
+
+use serde_json::{Value, json};
+
+/// How a text is cut before pieces are merged.
+#[derive(Clone, Copy)]
+pub enum Cut {
+    /// As GPT-2.
+    Gpt2,
+    /// The same, and digits one by one.
+    SingleDigits,
+    /// By an expression.
+    Regex(&'static str),
+    /// By several.
+    DeepSeekCoder,
+}
+
+pub const QWEN2: &str =
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+pub const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// Bytes as characters, merged by a list: all but the vocabulary. `nfc`: characters are composed first.
+pub fn byte_level(cut: Cut, nfc: bool) -> Value {
+    let bytes =
+        |regex: bool| json!({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": regex});
+    let split =
+        |regex: &str| json!({"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": false});
+    let digits = json!({"type": "Digits", "individual_digits": true});
+    let cuts = match cut {
+        Cut::Gpt2 => vec![bytes(true)],
+        Cut::SingleDigits => vec![digits, bytes(true)],
+        Cut::Regex(regex) => vec![split(regex), bytes(false)],
+        Cut::DeepSeekCoder => {
+            let mut cuts: Vec<Value> = [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"].map(split).into();
+            cuts.extend([digits, bytes(false)]);
+            cuts
+        }
+    };
+    let normalizer = if nfc { json!({"type": "NFC"}) } else { Value::Null };
+    let decoder = json!({"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true});
+    json!({
+        "version": "1.0", "truncation": null, "padding": null, "normalizer": normalizer,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": cuts}, "post_processor": null, "decoder": decoder,
+    })
+}
+
+/// The token `id` in front of every prompt.
+pub fn beginning(token: &str, id: u32) -> Value {
+    let special = json!({"SpecialToken": {"id": token, "type_id": 0}});
+    let sequence = |name: &str| json!({"Sequence": {"id": name, "type_id": 0}});
+    json!({
+        "type": "TemplateProcessing",
+        "single": [special, sequence("A")],
+        "pair": [special, sequence("A"), special, sequence("B")],
+        "special_tokens": {token: {"id": token, "ids": [id], "tokens": [token]}},
+    })
+}
