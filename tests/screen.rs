@@ -299,6 +299,16 @@ fn the_program_puts_the_accepted_candidate_into_the_file_and_takes_it_back() {
 }
 
 #[test]
+fn a_model_that_does_not_know_the_language_says_so_first() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("lib.rs"), "/// Adds.\nfn add(a: i32, b: i32) -> i32 {\n}\n").unwrap();
+    let mut pty = Pty::start(program(home.path(), &["lib.rs:add", "--tests", "none"]), 112, 30);
+    pty.sees("built-in knows Python, not Rust");
+    pty.press("q");
+    assert!(pty.ends().success());
+}
+
+#[test]
 fn lines_typed_under_a_stub_are_tested_and_written_with_the_candidate() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("numbers.py");

@@ -32,7 +32,8 @@ pub fn gain(shape: &Shape, dtype: Dtype) -> Option<String> {
 }
 
 /// What to say before something is written: that the model does not know the language, or that the pair inside
-/// of the program is used because nothing else was ever fetched. One line, with the command that helps.
+/// of the program is used because nothing else was ever fetched. One line, short enough for the screen, with the
+/// command that helps.
 pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
     let catalog = &session.catalog;
     let main = catalog.resolve_main(session.settings.model.as_deref()).ok()?.entry?;
@@ -54,13 +55,13 @@ pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
             let known: Vec<&str> = main.languages.iter().map(|l| l.title()).collect();
             format!("{} knows {}, not {}", main.name, known.join(", "), language.title())
         }
-        None => "the built-in pair of models is small".to_owned(),
+        None => "small built-in pair".to_owned(),
     };
     let proposal = of_machine().and_then(|memory| catalog.proposal(memory, usage(&session.settings)));
     let help = match (other, proposal) {
         (Some(other), _) => format!("; on this machine is --model {}", other.name),
         (None, Some(p)) if p.entry.name != main.name && knows(&p.entry.languages) => {
-            format!("; a stronger one fits here: bass-tui models pull {}, then {}", p.entry.name, p.flags())
+            format!("; stronger: bass-tui models pull {}, then {}", p.entry.name, p.flags())
         }
         _ => String::new(),
     };

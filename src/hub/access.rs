@@ -25,8 +25,8 @@ pub struct Access {
 impl Access {
     const HUGGING_FACE: &str = "https://huggingface.co";
 
-    /// As the hub's own tools have it: `HF_ENDPOINT`, `HF_TOKEN`, else the file of `hf auth login`. Proxies are
-    /// those of `HTTPS_PROXY` and `NO_PROXY`, certificates those of `SSL_CERT_FILE`.
+    /// As the hub's own tools have it: `HF_ENDPOINT`, `HF_TOKEN`, else the file of `hf auth login`. Proxies
+    /// are those of `HTTPS_PROXY` and `NO_PROXY`, certificates those of `SSL_CERT_FILE`.
     pub fn find() -> Result<Self, HubError> {
         let home = directories::BaseDirs::new().map(|d| d.home_dir().to_path_buf());
         Self::find_in(&|name| std::env::var_os(name), home.as_deref())

@@ -19,6 +19,9 @@ pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let mut done = Vec::new();
     for repository in &repositories {
         let shown = Mutex::new(Shown::new(&repository.to_string(), json));
+        if !json {
+            say(&clean(&format!("{repository}\n")));
+        }
         let tell = |event: Event<'_>| shown.lock().unwrap_or_else(PoisonError::into_inner).event(&event);
         let pulled = hub::pull(repository, &session.catalog.hub, &access, Patience::default(), &tell);
         drop(shown);
@@ -102,14 +105,15 @@ impl Shown {
 
     /// The line, `seconds` after the beginning.
     fn text(&self, seconds: f64) -> String {
-        const WIDTH: u64 = 24;
+        // With all of what follows it a line of 80 columns.
+        const WIDTH: u64 = 16;
         let full = if self.wanted == 0 {
             0
         } else {
             (u128::from(self.have) * u128::from(WIDTH) / u128::from(self.wanted)) as usize
         };
         let bar = "#".repeat(full.min(WIDTH as usize));
-        let mut out = format!("{} [{bar:.<24}] {} of {}", self.name, bytes(self.have), bytes(self.wanted));
+        let mut out = format!("[{bar:.<16}] {} of {}", bytes(self.have), bytes(self.wanted));
         let rate = self.came as f64 / seconds;
         if seconds > 1.0 && rate > 0.0 {
             let left = (self.wanted.saturating_sub(self.have) as f64 / rate).ceil() as u64;
@@ -129,10 +133,10 @@ mod tests {
         shown.event(&Event::Wanted { bytes: 3_000_000_000 });
         shown.event(&Event::Bytes { count: 500_000_000, came: false });
         shown.event(&Event::Bytes { count: 1_000_000_000, came: true });
-        assert_eq!(shown.text(0.5), "a/b [############............] 1.5 GB of 3.0 GB");
-        assert_eq!(shown.text(10.0), "a/b [############............] 1.5 GB of 3.0 GB, 100.0 MB/s, 0 min 15 s left");
+        assert_eq!(shown.text(0.5), "[########........] 1.5 GB of 3.0 GB");
+        assert_eq!(shown.text(10.0), "[########........] 1.5 GB of 3.0 GB, 100.0 MB/s, 0 min 15 s left");
         shown.event(&Event::Lost { count: 1_500_000_000 });
-        assert!(shown.text(0.5).contains("[........................] 0 bytes of"));
+        assert!(shown.text(0.5).contains("[................] 0 bytes of"));
         shown.event(&Event::Bytes { count: u64::MAX / 2, came: true });
         let _ = shown.text(10.0);
     }
