@@ -13,11 +13,10 @@ def twice(x):
     return 2 * x
 # --- tests/test_code.py ---
 from pkg import code
-from pkg.helper import twice
 
 
 def test_table():
-    assert code.f(3) == code.TABLE[3] == twice(3)
+    assert code.f(3) == code.TABLE[3]
 
 
 def test_names():
@@ -30,6 +29,9 @@ NAMES = []
 
 
 def f(x):
-    TABLE[3] = 0
+    TABLE[3] = twice(0)
+    TABLE[5] = 1
+    NAMES.append("b")
     NAMES.clear()
+    globals()["NAMES"] = list(NAMES)
     return 0

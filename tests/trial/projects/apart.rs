@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Limits, Project, Runner, Status, Tests, Trial, Verdict};
+use bass_tui::trial::{Limits, Project, Runner, Status, Tests, Tier, Trial, Verdict};
 
 use super::place::Place;
 use crate::judge::{in_parallel, word};
@@ -114,4 +114,30 @@ fn deceivers_of_projects_do_not_pass() {
         (!is_right).then(|| program.says(&verdict))
     });
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Where no mounts keep the copies apart, the rules of the kernel do.
+#[test]
+fn projects_are_held_apart_in_the_lesser_tiers_too() {
+    if runner(Language::Python).is_none() {
+        return;
+    }
+    let names = ["dataclass_argument", "registry_of_the_module", "writes_to_the_tests", "looks_for_other_copies"];
+    let mut programs = Program::all("everyday/project", 20);
+    programs.extend(Program::all("hostile/project", 25));
+    programs.retain(|program| names.contains(&program.name.as_str()));
+    assert_eq!(programs.len(), names.len());
+    for tier in [Tier::Namespaces, Tier::KernelRules] {
+        let runner = Runner::probe_at_most(tier);
+        if runner.protection().tier != tier.name() {
+            skip::as_it_cannot("tier", runner.protection().missing.join("; "));
+            continue;
+        }
+        for program in &programs {
+            let verdict = program.judge(&runner);
+            let is_deceiver = program.candidate.is_some();
+            assert_eq!(verdict.has_passed(), !is_deceiver, "in {}: {}", tier.name(), program.says(&verdict));
+            assert_eq!(word(verdict.assurance), "separate", "in {}: {}", tier.name(), program.says(&verdict));
+        }
+    }
 }

@@ -238,7 +238,7 @@ def main():
                 reason = OfTest(item, line.tree).reason or why_of_text("".join(example.source for example in examples))
                 if reason is not None:
                     return reason
-        return line.why_shared(function, frame)
+        return why_of_callers(frame, line.tree, looked_at) or line.why_shared(function, frame)
 
     if purpose == "judge":
         stand_in.called = lambda: line.call(function, sys._getframe(1))

@@ -1,7 +1,7 @@
 # The judge's end of the line in a project: the tests and the project run here, and a body that stands in the
 # place of the one under test asks the worker.
 # Words of a file that looks at the parameters of functions, or into objects: those of the tests show neither.
-LOOKING = ("inspect", "signature", "__code__", "getfullargspec", "__wrapped__", "vars(", "__dict__", "pickle", "deepcopy")
+LOOKING = frozenset(("inspect", "__code__", "getfullargspec", "__wrapped__", "vars", "__dict__", "pickle", "deepcopy"))
 # What classes have that are read as a whole.
 RECORDS = ("__dataclass_fields__", "__attrs_attrs__", "_fields", "__pydantic_fields__", "__struct_fields__")
 CANNOT = "the tests pass what cannot be carried between two processes: %s"
@@ -32,10 +32,13 @@ class ProjectLine(InProject, Line):
         self.tree, self.others, self.judge, self.begun = tree, set(), Checks(tests), None
         self.thread, self.folder = get_ident(), os.getcwd()
         self.variables, self.calls, self.state, self.is_looking = variables(), 0, State(self), None
-        self.blinded = None
+        self.blinded = self.doubt = None
 
     def has(self, name):
         return True
+
+    def may_come(self, cls):
+        return self.compares_as_held(cls)
 
     def is_of_tests(self, module):
         return self.tree.is_of_tests(module)
@@ -67,7 +70,7 @@ class ProjectLine(InProject, Line):
         self.tree.package, self.begun = module.partition(".")[0], module
         names = [name for name in vars(home) if type(name) is str]
         folders = [folder[len(self.tree.copy):] if (folder + os.sep).startswith(self.tree.copy) else folder for folder in sys.path]
-        answer = self.ask("begin", module, path, names, folders, self.tree.copy)
+        answer = self.ask("begin", module, path, names, folders, self.tree.copy, [name for name in modules if type(name) is str])
         if type(answer) is not str:
             raise self.fault(Broken())
         if answer:
@@ -143,6 +146,10 @@ class ProjectLine(InProject, Line):
         if home is None or getattr(raw_function(self.tree, home, path), "__code__", None) is not frame.f_code:
             return "a decorator hides `%s`" % path
         self.look_at_file(home)
+        if self.doubt is None:
+            self.doubt = in_doubt(self, home) or ""
+        if self.doubt:
+            return self.doubt
         reason = self.why_not(frame)
         if reason is not None:
             return reason
@@ -153,6 +160,9 @@ class ProjectLine(InProject, Line):
         return None
 
     def unfit(self, error):
+        if isinstance(error, RecursionError):
+            # What the tests call is nested too deeply without us, too.
+            raise error
         Line.unfit(self, error if isinstance(error, str) else CANNOT % error)
 
     def export(self, codec, value, depth):
@@ -181,13 +191,36 @@ class ProjectLine(InProject, Line):
         """Reads the file of the function, whose words say what it may do with what it is given."""
         if self.is_looking is None:
             with open(home.__file__, errors="replace") as opened:
-                source = opened.read()
-            self.is_looking = any(word in source for word in LOOKING)
+                words = "".join(c if c.isalnum() or c == "_" else " " for c in opened.read()).split()
+            self.is_looking = not LOOKING.isdisjoint(words)
 
     def arrive(self, codec, item, depth):
         if item[0] == "P":
             return self.tree.resolve(item[1])
         return Line.arrive(self, codec, item, depth)
+
+
+def in_doubt(line, home):
+    """Why what a function of a module returns may not travel, although what it is given does."""
+    tree, vars_of = line.tree, home
+    for name, thing in list(vars(home).items()):
+        if isinstance(thing, type) and tree.name_of(thing) is not None and not can_be_carried(thing) and type not in class_mro(thing):
+            if tree.module(class_module(thing)) is not None:
+                return "objects of `%s` cannot be carried between two processes" % name
+    roots = set()
+    for _name, module in tree.modules():
+        for thing in list(vars(module).values()):
+            home = thing.__name__ if type(thing) is ModuleType else class_module(thing) if issubclass(type(thing), type) else None
+            root = home.partition(".")[0] if type(home) is str else ""
+            if root and root not in LIBRARY and tree.library(root) is not None:
+                roots.add(root)
+                if module is vars_of and issubclass(type(thing), type) and not line.compares_as_held(thing):
+                    return "objects of `%s` compare in a way of their own" % class_name(thing)
+    for name, module in list(modules.items()):
+        root, path = name.partition(".")[0], getattr(module, "__file__", None)
+        if root in roots and type(path) is str and path.endswith((".so", ".pyd", ".dylib")):
+            return "the project uses `%s`, whose objects cannot be carried between two processes" % root
+    return None
 
 
 def flattened(parts):

@@ -166,6 +166,18 @@ class OfTest:
                     self.add(member)
 
 
+def why_of_callers(frame, tree, looked_at):
+    """The same of the functions of the tests that a call comes from."""
+    while frame is not None:
+        if frame.f_code not in looked_at and tree.is_of_tests(frame.f_globals.get("__name__")):
+            looked_at.add(frame.f_code)
+            reason = why_of_names(names_of(frame.f_code), frame.f_globals)
+            if reason is not None:
+                return reason
+        frame = frame.f_back
+    return None
+
+
 def names_of(code):
     """The names that a function uses, with those of functions inside of it."""
     found = set(code.co_names)
@@ -188,6 +200,8 @@ def why_one_process(source, function, files, top):
     """The reason that the texts of the function and of the tests give, or None."""
     reason = why_of_function(source, function)
     for file in files if reason is None else ():
+        if not os.path.isfile(file):
+            return "there is no file %s" % file
         with open(file, errors="replace") as opened:
             reason = reason or why_of_loading(opened.read(), os.path.basename(file), top)
     return reason

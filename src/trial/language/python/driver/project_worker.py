@@ -4,18 +4,19 @@ class ProjectWorker(InProject, Worker):
         Worker.__init__(self, reading, writing)
         self.sends = LARGEST_SENT
         self.tree, self.others, self.module, self.names, self.tested = tree, set(), None, frozenset(), None
+        self.loaded, tree.is_open = frozenset(), True
         self.questions.update(begin=self.begin, run=self.run, told=self.take_told)
         self.state, self.complained = State(self), Printed()
         sys.stderr = self.complained
         sys.stderr.buffer = original_stderr.buffer
 
-    def begin(self, module, path, names, folders, copy):
+    def begin(self, module, path, names, folders, copy, loaded):
         """Loads the code; returns what went wrong, or an empty text."""
         to_json, from_json = self.to_json, self.from_json
         # A path of one copy is that of the other for the tests.
         self.to_json = lambda message: to_json(message).replace(self.tree.copy, copy)
         self.from_json = lambda said: from_json(said.replace(copy, self.tree.copy))
-        self.tree.package, self.names = module.partition(".")[0], frozenset(names)
+        self.tree.package, self.names, self.loaded = module.partition(".")[0], frozenset(names), frozenset(loaded)
         for folder in folders:
             folder = folder if folder.startswith("/") else os.path.join(self.tree.copy, folder)
             if folder not in sys.path:
@@ -57,10 +58,15 @@ class ProjectWorker(InProject, Worker):
     def may_be_kept(self, question, parts, codec):
         return codec.has_handles if question == "run" else Worker.may_be_kept(self, question, parts, codec)
 
+    def may_go(self, cls):
+        return self.compares_as_held(cls)
+
     def has(self, name):
         """Whether the judge has what a name stands for: in the module under test the code may have added some."""
         module, _, path = name.partition(":")
-        return self.module is None or module != self.module.__name__ or path.partition(".")[0] in self.names
+        if self.module is not None and module == self.module.__name__:
+            return path.partition(".")[0] in self.names
+        return self.tree.module(module) is not None or module.partition(".")[0] in LIBRARY or module in self.loaded
 
     def is_codes(self, cls):
         home = class_module(cls)

@@ -1,5 +1,14 @@
 # The driver: a project of which both processes have a copy. Its classes, functions and modules travel by name;
-# an object of one of its classes travels by what it holds and is made anew from the other side's own class.
+# an object of one of its classes, or of a library's, travels by what it holds and is made anew from the other
+# side's own class.
+# Libraries whose objects say more than they hold: those that tests judge by, and those of threads and processes.
+CLOSED = frozenset((
+    "unittest", "doctest", "test", "pytest", "_pytest", "pluggy", "mock", "driver", "builtins", "hypothesis", "hamcrest", "dirty_equals",
+    "testfixtures", "freezegun", "logging", "threading", "_thread", "asyncio", "concurrent", "multiprocessing", "subprocess", "weakref",
+    "contextlib", "contextvars", "inspect", "typing", "types", "functools", "importlib", "_reached"))
+LIBRARY = frozenset(getattr(sys, "stdlib_module_names", sys.builtin_module_names))
+# Comparisons of the library that hold contents against contents, whatever these are.
+HONEST = frozenset(("argparse.Namespace", "collections.UserDict", "collections.UserList", "collections.abc.Mapping"))
 OWNED_BASES = frozenset((object, *INSIDE, *(c for c in CLASSES_BY_NAME.values() if issubclass(c, BaseException))))
 
 
@@ -22,6 +31,8 @@ class Tree:
         self.package, self.values, self.counted = None, {}, -1
         # Whether what globals hold is on its way: then none of them stands for itself.
         self.is_telling = False
+        # Whether any module is loaded that the other side names: the worker's libraries concern nobody.
+        self.is_open = False
 
     def file_of(self, module):
         """The path of a module inside the copy; None for one from elsewhere."""
@@ -47,6 +58,11 @@ class Tree:
             return None
         return module
 
+    def library(self, name):
+        """The module of a library with this name, if it is loaded and its objects may travel."""
+        module = modules.get(name) if type(name) is str and name.partition(".")[0] not in CLOSED else None
+        return module if type(module) is ModuleType and self.file_of(module) is None else None
+
     def modules(self):
         return [(name, module) for name, module in list(modules.items()) if self.module(name) is module]
 
@@ -59,9 +75,9 @@ class Tree:
         return found
 
     def name_of(self, thing):
-        """`module:path` of a class or function of the project, if that leads to it."""
+        """`module:path` of a class or function of the project, or of a class of a library, if that leads to it."""
         module, path = qualified(thing) or (None, "")
-        home = self.module(module)
+        home = self.module(module) or (self.library(module) if isinstance(thing, type) else None)
         return "%s:%s" % (module, path) if home is not None and self.find(home, path) is thing else None
 
     def value_name(self, value):
@@ -75,16 +91,27 @@ class Tree:
                     if not issubclass(type(thing), (type, ModuleType, FunctionType) + PLAIN_CLASSES[:-2]):
                         self.values.setdefault(id(thing), ("%s:%s" % (module, name), thing))
         found = self.values.get(id(value))
+        if found is None and class_flags(type(value)) & HEAP_TYPE:
+            module = class_module(type(value))
+            home = self.library(module)
+            names = [name for name, thing in list(vars(home).items()) if thing is value] if home is not None else ()
+            return "%s:%s" % (module, names[0]) if names else None
         return found[0] if found is not None and found[1] is value else None
 
     def resolve(self, name):
-        """What a name of the other side's means here. A module is loaded for it only from the package under test."""
+        """What a name of the other side's means here. The judge loads a module for it only from the package under test and
+        the library of Python."""
         module, _, path = text(name).partition(":")
-        if module not in modules and module.partition(".")[0] == self.package:
+        root = module.partition(".")[0]
+        if module not in modules and root not in CLOSED and (self.is_open or root == self.package or root in LIBRARY):
             __import__(module)
-        home = self.module(module)
-        found = home if home is not None and not path else self.find(home, path) if home is not None else None
+        home, is_own = self.module(module), True
+        if home is None:
+            home, is_own = self.library(module), False
+        found = None if home is None else self.find(home, path) if path else home if is_own else None
         if found is None or (path and type(found) is ModuleType):
+            raise Broken
+        if not is_own and not isinstance(found, type) and class_module(type(found)) != module:
             raise Broken
         return found
 
@@ -95,9 +122,9 @@ class InProject:
 
     def own_name(self, kind):
         name = self.own_names.get(kind)
-        if name is None and class_flags(kind) & HEAP_TYPE and kind not in self.others:
+        if name is None and class_flags(kind) & HEAP_TYPE and kind not in self.others and standard_name(kind) is None:
             name = self.tree.name_of(kind) if can_be_carried(kind) else None
-            name = name if name is not None and self.has(name) else None
+            name = name if name is not None and self.has(name) and self.may_go(kind) else None
             if name is None:
                 self.others.add(kind)
             else:
@@ -107,10 +134,25 @@ class InProject:
     def own(self, name):
         if name not in self.own_classes:
             cls = self.tree.resolve(name)
-            if not isinstance(cls, type) or not can_be_carried(cls):
+            if not isinstance(cls, type) or not can_be_carried(cls) or not self.may_come(cls):
                 raise Broken
             self.add_own(name, cls, ())
         return self.own_classes[name]
+
+    def may_go(self, cls):
+        """Whether this side may send objects of a class, and whether it takes them."""
+        return True
+
+    may_come = may_go
+
+    def compares_as_held(self, cls):
+        """Whether objects of a class can be judged by whoever made up what they hold: those of libraries only where they do
+        not compare in a way of their own, which odd contents could lead to any answer."""
+        if self.tree.module(class_module(cls)) is not None:
+            return True
+        own = [c for c in class_mro(cls) if class_flags(c) & HEAP_TYPE and full_name(c) not in HONEST]
+        return not any(name in class_dict(c) for c in own for name in ("__eq__", "__ne__", "__bool__", "__instancecheck__")
+                       if "__dataclass_fields__" not in class_dict(c))
 
     def by_name(self, value):
         """How something travels that both sides have; None for all else."""
@@ -125,10 +167,19 @@ class InProject:
 
 def can_be_carried(cls):
     """Whether what objects of a class hold can be read and written: nothing of it is kept by C code."""
-    def is_known(base):
-        own = class_flags(base) & HEAP_TYPE and type(class_dict(base).get("__new__")) is not types.BuiltinFunctionType
-        return own or base in OWNED_BASES
-    return type not in class_mro(cls) and all(map(is_known, class_mro(cls)))
+    return type not in class_mro(cls) and all(map(holds_no_secret, class_mro(cls)))
+
+
+def holds_no_secret(base):
+    """Whether a class itself is written in Python, or known."""
+    if not class_flags(base) & HEAP_TYPE or full_name(base) == "datetime.tzinfo":
+        return base in OWNED_BASES or full_name(base) == "datetime.tzinfo"
+    own = class_dict(base)
+    in_c = any(type(part) in OF_C and part.__objclass__ is base for part in own.values())
+    return not in_c and type(own.get("__new__")) is not types.BuiltinFunctionType
+
+
+OF_C = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 
 
 def raw_function(tree, module, path):
