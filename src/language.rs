@@ -58,6 +58,17 @@ impl Language {
         }
     }
 
+    /// What begins a comment that ends with its line.
+    pub fn line_comment(self) -> &'static str {
+        if self == Language::Python { "#" } else { "//" }
+    }
+
+    /// Whether files of one language may import and test those of the other.
+    pub fn is_kin(self, other: Self) -> bool {
+        let script = |language| matches!(language, Language::JavaScript | Language::TypeScript);
+        self == other || (script(self) && script(other))
+    }
+
     /// The language of a file, by the ending of its name.
     pub fn of_path(path: &Path) -> Option<Language> {
         let ending = path.extension()?.to_str()?.to_ascii_lowercase();

@@ -21,6 +21,7 @@ pub mod language;
 pub mod model;
 mod options;
 mod panics;
+pub mod prompt;
 pub mod sampling;
 pub mod sandbox;
 mod signals;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{Device, LoadOptions};
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
+use crate::prompt;
 use crate::trial::Limits;
 
 /// All settings: the defaults, with the config file and then the flags laid over them.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub load: LoadOptions,
     /// How candidates are written; of its stop rules only the strings are set.
     pub generate: GenerateOptions,
+    /// What prompts hold.
+    pub prompt: prompt::Options,
     /// Whether a candidate goes on after the end of its function.
     pub no_default_stops: bool,
     /// Limits of a trial.
@@ -51,6 +54,7 @@ impl Default for Settings {
             lookup_length: None,
             load: LoadOptions::default(),
             generate: GenerateOptions::default(),
+            prompt: prompt::Options::default(),
             no_default_stops: false,
             limits: Limits::default(),
             stop_on_pass: false,
@@ -71,6 +75,9 @@ pub const SAMPLING: u8 = 4;
 pub const TESTS: u8 = 8;
 /// What only the screen has.
 pub const SCREEN: u8 = 16;
+
+/// What the model is shown of a file; problem sets bring their own prompts.
+pub const PROMPTS: u8 = 32;
 
 /// An option.
 #[derive(Debug)]
@@ -175,6 +182,44 @@ pub static ALL: &[Row] = &[
         help: "Most tokens of a candidate",
         read: |s, t| within(t, 1..=usize::MAX).map(|n| s.generate.max_tokens = n),
         show: |s| json!(s.generate.max_tokens),
+    },
+    Row {
+        name: "prompt-tokens",
+        group: PROMPTS,
+        value: "N|auto",
+        expected: "auto or a number from 1",
+        help: "Most tokens of the prompt for a function of a file: what it names, the file around it, what is imported from the \
+               project, in order of worth; auto is what suits the size of the model",
+        read: |s, t| {
+            s.prompt.tokens = if is_auto(t) { None } else { Some(within(t, 1..=usize::MAX)?) };
+            Some(())
+        },
+        show: |s| s.prompt.tokens.map_or(json!("auto"), |n| json!(n)),
+    },
+    Row {
+        name: "show-tests",
+        group: PROMPTS,
+        value: "auto|yes|no",
+        expected: "",
+        help: "Show the model the tests that judge it; auto: where --tests names their file and the model is not small",
+        read: |s, t| {
+            s.prompt.tests = if is_auto(t) { None } else { Some(yes_or_no(t)?) };
+            Some(())
+        },
+        show: |s| json!(s.prompt.tests.map_or("auto", |shown| if shown { "yes" } else { "no" })),
+    },
+    Row {
+        name: "infill",
+        group: PROMPTS,
+        value: "auto|no",
+        expected: "",
+        help: "Show models with tokens for it (Qwen2.5-Coder, StarCoder, CodeLlama, DeepSeek-Coder, CodeGemma, Granite) what stands \
+               after the function",
+        read: |s, t| {
+            s.prompt.infill = is_auto(t) || yes_or_no(t)?;
+            Some(())
+        },
+        show: |s| json!(if s.prompt.infill { "auto" } else { "no" }),
     },
     Row {
         name: "temperature",
@@ -357,6 +402,7 @@ impl Row {
             MODELS => "Models",
             TESTS => "Tests",
             SCREEN => "Screen",
+            PROMPTS => "Prompt",
             _ => "Generation",
         };
         let default = match self.value(&Settings::default()) {
@@ -435,6 +481,18 @@ pub fn duration(text: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(number.trim().parse::<f64>().ok()? * scale).ok()
 }
 
+fn is_auto(text: &str) -> bool {
+    text.trim() == "auto"
+}
+
+fn yes_or_no(text: &str) -> Option<bool> {
+    match text.trim() {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
+}
+
 fn text(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
@@ -466,6 +524,7 @@ pub(crate) mod tests {
         match row.name {
             "model" | "theme" | "stop" => "mine",
             "draft" => "none",
+            "show-tests" | "infill" => "no",
             "device" => "cpu",
             "dtype" => "int8",
             "accept" => "rejection",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
-use super::args::{CompletionFlags, ConsentArgs, TestArgs, token_ids};
+use super::args::{ConsentArgs, FunctionFlags, TestArgs, token_ids};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::memory::advice;
 use super::output::{print, print_json, say};
@@ -17,7 +17,8 @@ use super::session::{Session, check_tests, consent, on_interrupt};
 use crate::code::{Target, TargetSpec};
 use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
-use crate::source::{self, Prompt, Request, Source};
+use crate::model::Model;
+use crate::source::{self, Prompt, Request, Source, Window};
 use crate::untrusted::{clean, clean_line, framed};
 
 /// Arguments of `complete`.
@@ -31,6 +32,7 @@ the best mean log-probability. With --json everything goes to stdout, as one obj
 EXAMPLES
   bass-tui complete --file stats.py:rolling_max            try the >>> examples of its docstring
   bass-tui complete --file stats.py:12 --apply             write what passed into the file
+  bass-tui complete --file stats.py:12 --show-prompt       what the model would be shown
   bass-tui complete --file stats.py:rolling_max --tests test_stats.py -n 16 --json
   bass-tui complete 'def add(a, b):' --temperature 0 -n 1
   git show HEAD:a.py | bass-tui complete --prompt-file - --time-budget 2.5s
@@ -69,7 +71,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Models")]
     reference: Option<PathBuf>,
     #[command(flatten)]
-    options: CompletionFlags,
+    options: FunctionFlags,
     #[command(flatten)]
     tests: TestArgs,
     /// Command that tests a candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are filled
@@ -88,6 +90,10 @@ pub struct Args {
     /// Write the picked candidate into the file; a copy of the file as it was is kept
     #[arg(long, help_heading = "Output")]
     apply: bool,
+    /// Print the prompt that the model would get, and on stderr what it holds and what was left out and why;
+    /// nothing is written
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["apply", "prompt_ids"])]
+    show_prompt: bool,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -106,7 +112,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.apply && args.file.is_none() {
         return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
     }
-    let job = job(args)?;
+    let job = job(args)?.showing(session.settings.prompt);
+    if args.show_prompt {
+        return show_prompt(&job, &session, args.json);
+    }
     if args.apply {
         writable(job.target().and_then(|t| t.path.as_deref()))?;
     }
@@ -135,7 +144,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let seed = options.seed;
     let job = Arc::new(job);
     let ask = Ask {
-        request: Request { prompt: job.prompt(), reference, options },
+        request: Request { prompt: job.prompt_for(&source.window()), reference, options },
         task: job.clone(),
         limits,
         stop_on_pass: args.stop_on_pass || (!args.json && !args.no_stop_on_pass),
@@ -182,6 +191,27 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         _ => {}
     }
     Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })
+}
+
+/// Prints what the main model would get, without loading its weights.
+fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> {
+    let model = Model::load(&session.models()?.main).map_err(Failure::input)?;
+    let shown = job.shown(&Window::of(model));
+    if json {
+        print_json(&serde_json::to_string(&shown).map_err(Failure::internal)?)?;
+        return Ok(0);
+    }
+    let text = if std::io::stdout().is_terminal() { clean(&shown.text) } else { shown.text.clone() };
+    print(&text)?;
+    let most = shown.budget.map_or_else(String::new, |budget| format!(" of {budget}"));
+    say(&format!("{} tokens{most}\n", shown.tokens));
+    for part in &shown.shown {
+        say(&format!("  {:>5}  {}\n", part.tokens, part.what));
+    }
+    for part in &shown.left_out {
+        say(&format!("left out: {}: {}\n", part.what, part.why));
+    }
+    Ok(0)
 }
 
 /// Which tests ran, where the user did not name them; or that there were none.

@@ -10,7 +10,7 @@ use super::output::{print, say};
 use super::session::Session;
 use crate::code::{Target, TargetSpec};
 use crate::job::{Job, TrialPool};
-use crate::options::{Flags, GENERATION, MODELS, SAMPLING, SCREEN, TESTS};
+use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, SCREEN, TESTS};
 use crate::source::{LocalSource, Source};
 use crate::trial::Runner;
 use crate::tui;
@@ -24,7 +24,7 @@ pub struct Args {
     )]
     target: Option<String>,
     #[command(flatten)]
-    options: Flags<{ MODELS | GENERATION | SAMPLING | TESTS | SCREEN }>,
+    options: Flags<{ MODELS | GENERATION | SAMPLING | TESTS | PROMPTS | SCREEN }>,
     #[command(flatten)]
     tests: TestArgs,
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let kept = session.builds();
     let setup = tui::Setup {
         notice: advice(&session, job.language()),
-        job,
+        job: job.showing(session.settings.prompt),
         open: Box::new(move || {
             let source = LocalSource::open(&models).map_err(|e| e.to_string())?;
             let runner = Runner::probe().keeping(&kept);

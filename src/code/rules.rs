@@ -1,8 +1,10 @@
 //! What differs between languages: one row of functions per language.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::braces::lex::Lexicon;
+use super::outline::Item;
 use super::{go, javascript, python, rust, typescript};
 use crate::language::Language;
 
@@ -24,6 +26,10 @@ pub(super) struct Rules {
     /// See [`super::normalise`].
     pub normalise: fn(&str) -> String,
     pub prompt: fn(&str, &[Function], &Function) -> String,
+    /// The names that code in a stub mentions, in its comments and docstring, too.
+    pub names: for<'t> fn(&'t str, &Function) -> HashSet<&'t str>,
+    /// See [`super::outline()`].
+    pub outline: fn(&str, &[Function]) -> Vec<Item>,
     /// A trimmed candidate with the indentation that the file uses for this function.
     pub reindent: fn(&str, &str, &str) -> String,
 }

@@ -1,5 +1,6 @@
 //! The function to complete, found in its file.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -50,6 +51,10 @@ pub struct Target {
     pub(super) stub: usize,
     /// Lines under the stub, which stay in front of a candidate.
     pub(super) typed: String,
+    /// The heads of what it stands in, outermost first.
+    pub(super) around: Vec<Range<usize>>,
+    /// The names that code in its stub mentions.
+    pub(super) names: HashSet<String>,
     /// The same as it was read, where its stub has been edited since.
     pub(super) read: Option<Box<Self>>,
     prompt: String,
@@ -125,6 +130,26 @@ impl Target {
         [&self.text[self.stub..self.body.start], &self.lead, line_end, &self.typed].concat()
     }
 
+    /// Where the stub begins in the text: the start of a line.
+    pub fn stub_start(&self) -> usize {
+        self.stub
+    }
+
+    /// The heads of the classes and functions that it stands in, outermost first.
+    pub fn around(&self) -> &[Range<usize>] {
+        &self.around
+    }
+
+    /// The names that code in its stub mentions, also in examples and between back quotes.
+    pub fn names(&self) -> &HashSet<String> {
+        &self.names
+    }
+
+    /// What stands after a candidate.
+    pub fn after(&self) -> String {
+        format!("{}{}", self.tail, &self.text[self.body.end..])
+    }
+
     /// The same place in the same file with another stub: head and docstring may differ, whole lines under it
     /// stay in front of a candidate.
     pub fn with_stub(&self, stub: &str) -> Result<Self, CodeError> {
@@ -194,6 +219,8 @@ impl Source {
             prompt: (rules::of(language).prompt)(&text, functions, this),
             stub: text::line_start(&text, this.stub),
             typed: String::new(),
+            around: this.parents.clone(),
+            names: (rules::of(language).names)(&text, this).into_iter().map(str::to_owned).collect(),
             read: None,
             name: this.name.clone(),
             function: this.range.clone(),

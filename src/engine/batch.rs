@@ -26,7 +26,7 @@ pub type Sink<'a> = &'a mut dyn FnMut(RequestId, Event);
 /// joined the batch.
 pub struct Engine {
     pub(super) main: Box<dyn Network>,
-    pub(super) tokenizer: Tokenizer,
+    pub(super) tokenizer: Arc<Tokenizer>,
     pub(super) eos: Vec<u32>,
     pub(super) drafter: Option<Box<dyn Drafter>>,
     pub(super) choice: Choice,
@@ -98,10 +98,15 @@ impl Engine {
     const AHEAD_SLAB: usize = 64;
 
     /// An engine for `main`, whose completions end at the ids of `eos`.
-    pub fn new(main: Box<dyn Network>, tokenizer: Tokenizer, eos: Vec<u32>, drafter: Option<Box<dyn Drafter>>) -> Self {
+    pub fn new(
+        main: Box<dyn Network>,
+        tokenizer: impl Into<Arc<Tokenizer>>,
+        eos: Vec<u32>,
+        drafter: Option<Box<dyn Drafter>>,
+    ) -> Self {
         Self {
             main,
-            tokenizer,
+            tokenizer: tokenizer.into(),
             eos,
             drafter,
             choice: Choice::default(),

@@ -15,7 +15,8 @@ pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 use crate::code::{self, CodeError, Place, Target, TargetSpec};
 use crate::engine::StopRules;
 use crate::language::Language;
-use crate::source::Prompt;
+use crate::prompt::{self, Shown};
+use crate::source::{Prompt, Window};
 use crate::trial::{Limits, Tests, Trial};
 
 /// What is to be completed and how it is tested. All else follows from these.
@@ -28,6 +29,8 @@ pub struct Job {
     pub tests_label: String,
     /// Which tests were asked for.
     choice: TestsChoice,
+    /// What the model is shown beside the function.
+    showing: prompt::Options,
     /// The tests files that were found where none was asked for, and what they are called.
     found: Vec<(Tests, String)>,
 }
@@ -100,7 +103,14 @@ impl Job {
     pub fn read_again(&self) -> Result<Self, JobError> {
         let target = self.target().and_then(|t| Some((t.path.clone()?, t.name.clone())));
         let (path, name) = target.ok_or_else(|| CodeError::NotAFile { name: "the prompt".to_owned() })?;
-        Self::from_target(Target::read(&TargetSpec { path, place: Place::Function(name) })?, &self.choice)
+        let target = Target::read(&TargetSpec { path, place: Place::Function(name) })?;
+        Ok(Self::from_target(target, &self.choice)?.showing(self.showing))
+    }
+
+    /// The job whose prompts hold what these options say.
+    #[must_use]
+    pub fn showing(self, showing: prompt::Options) -> Self {
+        Self { showing, ..self }
     }
 
     /// A job for a text. If it ends in a function, that function is completed; else the text goes on freely.
@@ -120,7 +130,8 @@ impl Job {
             .map(|target| Tests::found(target, false))
             .unwrap_or_default();
         let (tests, tests_label) = find_tests(text.target(), choice, found.clone())?;
-        Ok(Self { text, tests, tests_label, choice: choice.clone(), found })
+        let showing = prompt::Options::default();
+        Ok(Self { text, tests, tests_label, choice: choice.clone(), showing, found })
     }
 
     /// The job with [`Job::editable`] changed to `text`: the function, its language and its examples are
@@ -165,7 +176,32 @@ impl Job {
         self.target().map(|t| t.language).or(self.tests.as_ref().map(|_| Language::Python))
     }
 
-    /// What the model gets.
+    /// What a model with this window gets.
+    pub fn prompt_for(&self, window: &Window) -> Prompt {
+        match &self.text {
+            Text::Function(_) => Prompt::Text(self.shown(window).text),
+            Text::Free(_) | Text::Ids(_) => self.prompt(),
+        }
+    }
+
+    /// The prompt of a model with this window, and what it holds.
+    pub fn shown(&self, window: &Window) -> Shown {
+        if let Some(target) = self.target() {
+            return prompt::of(target, &self.tests_shown(target), window, self.showing);
+        }
+        let text = if let Text::Free(text) = &self.text { text.clone() } else { String::new() };
+        Shown { tokens: window.count(&text), text, ..Shown::default() }
+    }
+
+    /// The tests files beside that of the function.
+    fn tests_shown(&self, target: &Target) -> prompt::Tests {
+        let mut files = self.tests.iter().flat_map(Tests::files).collect::<Vec<_>>();
+        let own = target.path.as_deref().and_then(|path| path.canonicalize().ok());
+        files.retain(|(path, _)| own.is_none() || path.canonicalize().ok() != own);
+        prompt::Tests { files, named: matches!(self.choice, TestsChoice::Named(_)) }
+    }
+
+    /// What the smallest models get: the function and what it names, or the text.
     pub fn prompt(&self) -> Prompt {
         match &self.text {
             Text::Function(target) => Prompt::Text(target.prompt()),

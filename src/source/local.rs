@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
-use super::{EventSink, Prompt, Request, Source, SourceInfo, Ticket};
+use super::{EventSink, Prompt, Request, Source, SourceInfo, Ticket, Window};
 use crate::backend::{self, BackendError, LoadOptions};
 use crate::engine::{
     ChainDrafter, Drafter, Engine, EngineError, Event, LookupDrafter, LookupSettings, ModelDrafter, Profile, RequestId,
@@ -77,6 +78,7 @@ pub enum SourceError {
 /// The engine on its own thread.
 pub struct LocalSource {
     info: SourceInfo,
+    window: Window,
     requests: Sender<Work>,
 }
 
@@ -88,14 +90,14 @@ enum Work {
 impl LocalSource {
     /// Loads the models and starts the thread. Takes as long as reading and packing the weights takes.
     pub fn open(models: &LocalModels) -> Result<Self, SourceError> {
-        let Loaded { mut engine, info, profile } = load(models)?;
+        let Loaded { mut engine, info, window, profile } = load(models)?;
         engine.keep_prompts(models.kv_cache);
-        Self::start(engine, info, profile)
+        Self::start(engine, info, window, profile)
     }
 
     /// Measures the models anew, in about `budget`, and keeps the result for later starts.
     pub fn measure(models: &LocalModels, budget: Duration) -> Result<(SourceInfo, Profile), SourceError> {
-        let Loaded { mut engine, info, profile: file } = load(models)?;
+        let Loaded { mut engine, info, profile: file, .. } = load(models)?;
         let profile = engine.measure(budget)?;
         if let Some(file) = file {
             file.write(&profile);
@@ -105,23 +107,29 @@ impl LocalSource {
 
     /// Puts a ready engine on a thread.
     pub fn with_engine(engine: Engine, info: SourceInfo) -> Result<Self, SourceError> {
-        Self::start(engine, info, None)
+        Self::start(engine, info, Window::default(), None)
     }
 
-    fn start(engine: Engine, info: SourceInfo, profile: Option<ProfileFile>) -> Result<Self, SourceError> {
+    fn start(
+        engine: Engine,
+        info: SourceInfo,
+        window: Window,
+        profile: Option<ProfileFile>,
+    ) -> Result<Self, SourceError> {
         let (requests, work) = channel();
         let serving = Serving { engine, profile, running: HashMap::new() };
         std::thread::Builder::new()
             .name("engine".to_owned())
             .spawn(move || serving.serve(&work))
             .map_err(SourceError::Thread)?;
-        Ok(Self { info, requests })
+        Ok(Self { info, window, requests })
     }
 }
 
 struct Loaded {
     engine: Engine,
     info: SourceInfo,
+    window: Window,
     profile: Option<ProfileFile>,
 }
 
@@ -159,12 +167,20 @@ fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
     };
     pair.push(info.draft.clone());
     let profile = models.profiles.as_ref().map(|folder| ProfileFile::new(folder, &info, &pair));
-    Ok(Loaded { engine: Engine::new(network, main.tokenizer, main.eos, drafter), info, profile })
+    let (weights, tokenizer) = (main.parameters(), Arc::new(main.tokenizer));
+    let window = Window::new(weights, info.context, tokenizer.clone());
+    let mut ends = main.eos;
+    ends.extend(window.infill.iter().flat_map(|infill| infill.stop_ids(&tokenizer)));
+    Ok(Loaded { engine: Engine::new(network, tokenizer, ends, drafter), info, window, profile })
 }
 
 impl Source for LocalSource {
     fn info(&self) -> SourceInfo {
         self.info.clone()
+    }
+
+    fn window(&self) -> Window {
+        self.window.clone()
     }
 
     fn generate(&self, request: Request, sink: EventSink) -> Ticket {

@@ -3,6 +3,7 @@
 
 pub mod local;
 mod profiles;
+mod window;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::GenerateOptions;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
 pub use local::{Drafting, LocalModels, LocalSource, SourceError};
+pub use window::Window;
 
 /// The prompt of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,11 @@ pub struct SourceInfo {
 pub trait Source: Send + Sync {
     /// What it runs on.
     fn info(&self) -> SourceInfo;
+
+    /// What its prompts may hold. By default the function and what it names, no more.
+    fn window(&self) -> Window {
+        Window::default()
+    }
 
     /// Queues a request; its events go to `sink`, the last one being `Done`, `Refused` or `Failed`. Never
     /// blocks. Requests may run at the same time.

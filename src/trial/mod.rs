@@ -111,6 +111,19 @@ impl Tests {
         Some((Self::Several(tests), names.join(" + ")))
     }
 
+    /// The tests files with their texts, as far as they can be read.
+    pub fn files(&self) -> Vec<(PathBuf, String)> {
+        match self {
+            Tests::Source { name, text } => vec![(PathBuf::from(name), text.clone())],
+            Tests::Project(Project { root, tests: Some(tests), .. }) => {
+                let path = root.join(tests);
+                files::text(&path, files::TEXT).map(|text| (path, text)).into_iter().collect()
+            }
+            Tests::Several(all) => all.iter().flat_map(Self::files).collect(),
+            Tests::Project(_) | Tests::Doctest { .. } | Tests::Command { .. } => Vec::new(),
+        }
+    }
+
     /// Whether some of them run in a copy of the project.
     pub fn are_in_project(&self) -> bool {
         match self {

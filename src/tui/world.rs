@@ -172,7 +172,7 @@ impl World {
     pub fn read_ahead(&mut self, job: &Arc<Job>) {
         let Some((source, _)) = &self.opened else { return };
         if !self.ahead.as_ref().is_some_and(|known| Arc::ptr_eq(known, job)) {
-            source.read_ahead(job.prompt());
+            source.read_ahead(job.prompt_for(&source.window()));
             self.ahead = Some(Arc::clone(job));
         }
     }
@@ -186,7 +186,7 @@ impl World {
         let stop = job.stop_rules(&self.options.stop.strings, self.default_stops);
         let options = GenerateOptions { n, stop, seed, ..self.options.clone() };
         let ask = Ask {
-            request: Request { prompt: job.prompt(), reference: None, options },
+            request: Request { prompt: job.prompt_for(&source.window()), reference: None, options },
             task: job.clone(),
             limits: self.limits,
             stop_on_pass: self.stop_on_pass,

@@ -153,3 +153,55 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     assert_eq!(fs::read_to_string(&file).unwrap(), format!("{STUB}# mine\n"));
     assert_eq!(fs::read_dir(world.state().join("patches")).unwrap().count(), 1);
 }
+
+#[test]
+fn the_prompt_is_shown_with_what_was_left_out_and_nothing_is_written() {
+    let world = World::new();
+    world.file("pyproject.toml", "");
+    world.file("words_of_mine.py", "def clean(text):\n    \"\"\"Lowers.\"\"\"\n    return text.lower()\n");
+    let before =
+        format!("import os\nfrom words_of_mine import clean\n\nODD = 1\nUNUSED = {{\n    'a': 1,\n}}\n\n\n{STUB}");
+    let file = world.file("numbers_of_mine.py", &before);
+    let tests =
+        world.file("test_numbers.py", "from numbers_of_mine import is_even\n\ndef test_it():\n    assert is_even(4)\n");
+    let run =
+        |options: &[&str]| world.run(&[&["complete", "--show-prompt", "--file", &file], options].concat()).code(0);
+    let small = run(&[]);
+    assert_eq!(small.out, STUB, "the built-in pair gets the function and what it names");
+    assert!(
+        small.err.contains("left out: the rest of its file") && small.err.contains("--prompt-tokens"),
+        "{}",
+        small.err
+    );
+    let grown = run(&["--prompt-tokens", "400", "--tests", &tests]);
+    for part in
+        ["# words_of_mine.py\n# def clean(text):\n", "# test_numbers.py\n# def test_it():\n", "UNUSED = {", STUB]
+    {
+        assert!(grown.out.contains(part), "{part}: {}", grown.out);
+    }
+    assert!(grown.err.contains(" of 400\n") && grown.err.contains("its tests"), "{}", grown.err);
+    let hidden = run(&["--prompt-tokens", "400", "--tests", &tests, "--show-tests", "no"]);
+    assert!(
+        !hidden.out.contains("test_it") && hidden.err.contains("left out: its tests: --show-tests no"),
+        "{}",
+        hidden.err
+    );
+    let value = run(&["--prompt-tokens", "100", "--json"]).json();
+    assert!(value["prompt"].as_str().unwrap().ends_with(STUB), "{value}");
+    assert!(value["prompt_tokens"].as_u64() <= Some(100) && value["budget"] == 100, "{value}");
+    assert!(
+        value["shown"][0]["tokens"].is_u64() && !value["left_out"][0]["why"].as_str().unwrap().is_empty(),
+        "{value}"
+    );
+    assert_eq!(fs::read_to_string(&file).unwrap(), before, "nothing of it is written");
+    // What a candidate becomes is the file, whatever it was shown.
+    let tests = ["--tests", &tests, "--prompt-tokens", "300", "-n", "4", "--temperature", "0", "--apply"];
+    let done = world.run(&[&["complete", "--json", "--file", &file], &tests[..]].concat());
+    let report = done.json();
+    assert!(report["prompt_tokens"].as_u64() > Some(60), "{report}");
+    assert!(fs::read_to_string(&file).unwrap().starts_with(&before), "only the body is written");
+    world
+        .run(&["complete", "--prompt-tokens", "0", "x"])
+        .refused(2, &["--prompt-tokens is 0", "auto or a number from 1"]);
+    world.run(&["complete", "--show-prompt", "--prompt-ids", "1,2"]).refused(2, &["--show-prompt", "--prompt-ids"]);
+}

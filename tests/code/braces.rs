@@ -569,3 +569,27 @@ fn what_is_written_is_valid() {
         }
     }
 }
+
+#[test]
+fn a_documenting_comment_belongs_to_the_function_across_blank_lines() {
+    for (language, text, stub) in [
+        (Rust, "/// Even?\n\n#[inline]\n\nfn f(n: i32) -> bool {\n    todo!()\n}\n", "/// Even?\n\n#[inline]\n"),
+        (Rust, "//! File.\n\n// Plain.\n\nfn f(n: i32) -> bool {\n    todo!()\n}\n", "fn f"),
+        (
+            Rust,
+            "/// Even?\n/// Or odd.\n\n\nfn f(n: i32) -> bool {\n    todo!()\n}\n",
+            "/// Even?\n/// Or odd.\n\n\nfn",
+        ),
+        (JavaScript, "/**\n * Even?\n */\n\nfunction f(n) {\n}\n", "/**\n * Even?\n */\n\nfunction"),
+        (JavaScript, "/**\n * @fileoverview Numbers.\n */\n\nfunction f(n) {\n}\n", "function"),
+        (JavaScript, "/// <reference path=\"a\" />\n\nfunction f(n) {\n}\n", "function"),
+        (TypeScript, "class A {\n  /** Even? */\n\n  f(n: number) {\n  }\n}\n", "  /** Even? */\n\n  f("),
+        (Go, "// Licence.\n\nfunc f(n int) bool {\n}\n", "func"),
+    ] {
+        let target = Target::in_text(text, language, &Place::Any).unwrap();
+        assert!(target.stub().starts_with(stub), "{language:?}: {:?}", target.stub());
+        assert!(target.prompt().contains(stub), "{:?}", target.prompt());
+        let spliced = target.splice("    return n % 2 == 0\n");
+        assert!(spliced.starts_with(&text[..text.find(stub).unwrap() + stub.len()]), "{spliced}");
+    }
+}

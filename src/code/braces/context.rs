@@ -28,12 +28,14 @@ pub(in crate::code) struct Context {
 }
 
 /// A statement at the top of the text.
-struct Item<'t> {
-    range: Range<usize>,
-    words: Vec<&'t str>,
-    import: bool,
+pub(super) struct Statement<'t> {
+    /// From its first to its last token.
+    pub range: Range<usize>,
+    /// Its words; of an import the names that it makes known.
+    pub words: Vec<&'t str>,
+    pub import: bool,
     /// The name it defines.
-    name: Option<&'t str>,
+    pub name: Option<&'t str>,
 }
 
 /// The prompt of `this`, one of the `functions` of `text`.
@@ -41,17 +43,8 @@ pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &F
     let stub = format!("{}{}", &text[line_start(text, this.stub)..this.body.start], this.lead);
     let stub = if stub.ends_with('\n') { stub } else { format!("{stub}\n") };
     let tokens = tokens(table, text);
-    let within = |range: &Range<usize>| {
-        let from = tokens.partition_point(|t| t.start < range.start);
-        let to = tokens.partition_point(|t| t.start < range.end).max(from);
-        tokens[from..to].iter().copied()
-    };
-    let words =
-        |range: &Range<usize>| within(range).filter(|t| t.kind == Kind::Word).map(|t| t.text(text)).collect::<Vec<_>>();
-    let mut names: HashSet<&str> = words(&(this.stub..this.body.start)).into_iter().collect();
-    for comment in within(&(this.stub..this.body.start)).filter(|t| t.kind == Kind::Comment) {
-        names.extend(quoted(comment.text(text)));
-    }
+    let words = |range: &Range<usize>| words(&tokens, text, range).collect::<Vec<_>>();
+    let mut names = stub_names(&tokens, text, this);
     let mut used = 0;
     let mut fits = |part: &str| {
         let fits = used + part.len() <= MAX_CONTEXT;
@@ -76,7 +69,7 @@ pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &F
         around.push_str(&part);
     }
 
-    let items = items(table, text, &tokens);
+    let items = statements(table, text, &tokens);
     let mut constants = String::new();
     for item in items.iter().filter(|i| !i.import) {
         let part = format!("{}\n", &text[item.range.clone()]);
@@ -109,6 +102,24 @@ fn constructor<'f>(table: &Table, functions: &'f [Function], this: &Function) ->
     functions.iter().rfind(|f| wanted && f.finished && f.parents == this.parents && is(f))
 }
 
+/// The words of a stub, and those that its comments hold between back quotes.
+pub(super) fn stub_names<'t>(tokens: &[Token], text: &'t str, this: &Function) -> HashSet<&'t str> {
+    let stub = this.stub..this.body.start;
+    let comments = within(tokens, &stub).filter(|t| t.kind == Kind::Comment);
+    words(tokens, text, &stub).chain(comments.flat_map(|comment| quoted(comment.text(text)))).collect()
+}
+
+/// The words of code in a part of the text.
+fn words<'t>(tokens: &[Token], text: &'t str, range: &Range<usize>) -> impl Iterator<Item = &'t str> {
+    within(tokens, range).filter(|t| t.kind == Kind::Word).map(move |t| t.text(text))
+}
+
+fn within(tokens: &[Token], range: &Range<usize>) -> impl Iterator<Item = Token> {
+    let from = tokens.partition_point(|t| t.start < range.start);
+    let to = tokens.partition_point(|t| t.start < range.end).max(from);
+    tokens[from..to].iter().copied()
+}
+
 /// The words between back quotes.
 fn quoted(comment: &str) -> impl Iterator<Item = &str> {
     let pieces = comment.split('`').skip(1).step_by(2);
@@ -116,7 +127,7 @@ fn quoted(comment: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The statements at the top of `text`: each begins at the left border, outside of brackets.
-fn items<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Vec<Item<'t>> {
+pub(super) fn statements<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Vec<Statement<'t>> {
     let mut found: Vec<Vec<Token>> = Vec::new();
     let mut depth = 0_usize;
     for (i, token) in tokens.iter().enumerate() {
@@ -136,10 +147,10 @@ fn items<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Vec<Item<'t>> {
             last.push(*token);
         }
     }
-    found.iter().filter_map(|tokens| item(table, text, tokens)).collect()
+    found.iter().filter_map(|tokens| statement(table, text, tokens)).collect()
 }
 
-fn item<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<Item<'t>> {
+fn statement<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<Statement<'t>> {
     let (first, last) = (tokens.first()?, tokens.last()?);
     let at = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
     // `export default`, `pub(crate)`
@@ -159,7 +170,7 @@ fn item<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<Item<'t>> 
         }
         at(name)
     });
-    Some(Item { range: first.start..last.end, words, import, name })
+    Some(Statement { range: first.start..last.end, words, import, name })
 }
 
 /// The names that an import makes known: words after which no path goes on.

@@ -9,6 +9,10 @@ use crate::code::rules::Function;
 /// Longest comments above a function, in bytes, that are shown as its description.
 const MAX_COMMENT: usize = 3000;
 
+/// What a documenting comment says that is about its whole file.
+const FILE_TAGS: &[&str] =
+    &["@file", "@overview", "@module", "@license", "@copyright", "@preserve", "@packageDocumentation"];
+
 /// Deepest nesting that is told: what is around a function beyond that is left out of its name and its
 /// prompt.
 const MAX_NESTING: usize = 50;
@@ -16,8 +20,7 @@ const MAX_NESTING: usize = 50;
 /// All functions of `text`, in the order they stand in.
 pub(super) fn functions(table: &Table, text: &str) -> Vec<Function> {
     let tokens = tokens(table, text);
-    let definitions =
-        tree::definitions(&table.grammar, text).unwrap_or_else(|| scan::definitions(table, text, &tokens));
+    let definitions = definitions(table, text, &tokens);
     let file = File {
         table,
         text,
@@ -26,6 +29,11 @@ pub(super) fn functions(table: &Table, text: &str) -> Vec<Function> {
         tokens,
     };
     definitions.iter().filter(|d| !d.scope).map(|d| file.function(&definitions, d)).collect()
+}
+
+/// All functions and scopes of `text`, in the order they stand in.
+pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<Definition> {
+    tree::definitions(&table.grammar, text).unwrap_or_else(|| scan::definitions(table, text, tokens))
 }
 
 /// A text with what is asked of it again and again.
@@ -79,19 +87,21 @@ impl File<'_> {
         let mut start = head;
         let mut index = self.tokens.partition_point(|t| t.start < head);
         loop {
-            // Nothing but white space and one line end may stand between.
+            // Nothing but white space and one line end may stand between; below what is always about what comes
+            // next, blank lines, too.
             let mut above = index;
             let mut line_ends = 0;
             while above > 0 && self.tokens[above - 1].kind == Kind::Newline {
                 above -= 1;
                 line_ends += 1;
             }
-            let Some(last) = above.checked_sub(1).filter(|_| line_ends < 2) else { return start };
+            let belongs = |&last: &usize| line_ends < 2 || self.documents(last) || self.attribute(last).is_some();
+            let Some(last) = above.checked_sub(1).filter(belongs) else { return start };
             let first = match self.tokens[last] {
                 t if t.kind == Kind::Comment => self.comment(last).filter(|_| head - t.start <= MAX_COMMENT),
                 _ => self.attribute(last),
             };
-            let Some(first) = first.filter(|&f| line_ends == 1 || self.tokens[f].kind != Kind::Comment) else {
+            let Some(first) = first.filter(|&f| line_ends > 0 || self.tokens[f].kind != Kind::Comment) else {
                 return start;
             };
             index = first;
@@ -104,6 +114,16 @@ impl File<'_> {
         let text = self.tokens[index].text(self.text);
         let first = index == 0 || self.tokens[index - 1].kind == Kind::Newline;
         (first && !text.starts_with("//!") && !text.starts_with("/*!")).then_some(index)
+    }
+
+    /// Whether a comment is one that tools take as the description of what comes next, not of the whole file.
+    fn documents(&self, index: usize) -> bool {
+        let token = self.tokens[index];
+        let text = token.text(self.text);
+        let about_file = FILE_TAGS.iter().any(|tag| text.contains(tag));
+        token.kind == Kind::Comment
+            && (text.starts_with("/**") && !text.starts_with("/**/") && !about_file
+                || self.table.line_docs && text.starts_with("///") && !text.starts_with("////"))
     }
 
     /// The first token of the `#[attribute]` or `@decorator(...)` that ends with the token at `last`.

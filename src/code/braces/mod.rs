@@ -6,11 +6,14 @@ pub(super) mod context;
 mod functions;
 mod indent;
 pub(super) mod lex;
+mod outline;
 pub(super) mod scan;
 pub(super) mod tree;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
+use super::outline::Item;
 use super::rules::Function;
 use super::text::line_start;
 use lex::{Kind, Lexicon, Token, Tokens};
@@ -25,6 +28,8 @@ pub(super) struct Table {
     pub heads: scan::Heads,
     /// One step of indentation, in a text that shows none.
     pub unit: &'static str,
+    /// Whether `///` begins the description of what comes next.
+    pub line_docs: bool,
     /// Whether a line end may end a statement.
     pub line_ends: bool,
     /// What stands in for a body that is not written yet.
@@ -45,6 +50,8 @@ macro_rules! rules {
             inside: |_, text| braces::inside(&$table, text),
             normalise: |text| braces::normalise(&$table, text),
             prompt: |text, functions, this| braces::prompt(&$table, text, functions, this),
+            names: |text, this| braces::stub_names(&$table, text, this),
+            outline: |text, functions| braces::outline(&$table, text, functions),
             reindent: |candidate, outer, want| braces::reindent(&$table, candidate, outer, want),
         }
     };
@@ -110,6 +117,16 @@ pub(super) fn normalise(table: &Table, text: &str) -> String {
 /// See [`super::rules::Rules::prompt`].
 pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &Function) -> String {
     context::prompt(table, text, functions, this)
+}
+
+/// See [`super::rules::Rules::names`].
+pub(super) fn stub_names<'t>(table: &Table, text: &'t str, this: &Function) -> HashSet<&'t str> {
+    context::stub_names(&tokens(table, text), text, this)
+}
+
+/// See [`super::outline::outline`].
+pub(super) fn outline(table: &Table, text: &str, functions: &[Function]) -> Vec<Item> {
+    outline::outline(table, text, functions)
 }
 
 /// See [`super::rules::Rules::reindent`].

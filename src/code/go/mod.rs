@@ -37,6 +37,7 @@ pub(super) static TABLE: Table = Table {
     },
     heads: heads::HEADS,
     unit: "\t",
+    line_docs: false,
     line_ends: true,
     placeholders: &[Placeholder { tokens: &["panic"], says_so: true }],
     context: Context {

@@ -89,6 +89,7 @@ pub(super) static TABLE: Table = Table {
     },
     heads: HEADS,
     unit: "  ",
+    line_docs: false,
     line_ends: true,
     placeholders: PLACEHOLDERS,
     context: CONTEXT,

@@ -78,7 +78,7 @@ fn constructor<'f>(functions: &'f [Function], this: &Function) -> Option<&'f Fun
 
 /// The names that code in the stub mentions: in decorators, the signature, and examples and back-quoted
 /// pieces of the docstring.
-fn stub_names<'t>(text: &'t str, this: &Function) -> HashSet<&'t str> {
+pub(super) fn stub_names<'t>(text: &'t str, this: &Function) -> HashSet<&'t str> {
     let code = this.range.start..this.docstring.as_ref().map_or(this.body.start, |d| d.start.min(this.body.start));
     let mut names = words(text, code);
     let Some(doc) = this.docstring.clone() else { return names };
@@ -117,7 +117,7 @@ fn words(text: &str, range: Range<usize>) -> HashSet<&str> {
 }
 
 /// The name that a statement like `LIMIT = 3` or `Row: TypeAlias = dict` defines.
-fn constant<'t>(text: &'t str, statement: &Statement) -> Option<&'t str> {
+pub(super) fn constant<'t>(text: &'t str, statement: &Statement) -> Option<&'t str> {
     let [name, mark, ..] = statement.tokens.as_slice() else { return None };
     let doubled = statement.tokens.get(2).is_some_and(|t| t.is_mark(text, "=") && t.start == mark.end);
     let defines = name.kind == Kind::Word && !doubled && (mark.is_mark(text, "=") || mark.is_mark(text, ":"));
@@ -126,7 +126,7 @@ fn constant<'t>(text: &'t str, statement: &Statement) -> Option<&'t str> {
 }
 
 /// The names that an import statement makes known.
-fn imported<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
+pub(super) fn imported<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
     let words: Vec<&str> = tokens.iter().map(|t| t.text(text)).filter(|w| !["(", ")"].contains(w)).collect();
     let (from, list) = match words.as_slice() {
         ["import", list @ ..] => (false, list),

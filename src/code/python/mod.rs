@@ -6,6 +6,7 @@ mod functions;
 mod indent;
 pub(super) mod lex;
 mod lines;
+mod outline;
 
 use super::definition::Grammar;
 use super::rules::Rules;
@@ -19,6 +20,8 @@ pub(super) static RULES: Rules = Rules {
     inside: |indent, text| lines::function_end(indent, text).unwrap_or(text.len()),
     normalise: lines::normalise,
     prompt: context::prompt,
+    names: context::stub_names,
+    outline: outline::outline,
     reindent: indent::reindent,
 };
 

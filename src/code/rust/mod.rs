@@ -36,6 +36,7 @@ pub(super) static TABLE: Table = Table {
     },
     heads: heads::HEADS,
     unit: "    ",
+    line_docs: true,
     line_ends: false,
     placeholders: &[
         Placeholder { tokens: &["todo", "!"], says_so: false },

@@ -24,6 +24,7 @@ pub(super) static TABLE: Table = Table {
     },
     heads: javascript::HEADS,
     unit: "  ",
+    line_docs: false,
     line_ends: true,
     placeholders: javascript::PLACEHOLDERS,
     context: javascript::CONTEXT,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::imports::imported;
 use super::list::list;
-use super::top;
+use super::{Project, top};
 use crate::code::{self, names};
 use crate::files;
 use crate::language::Language;
@@ -70,7 +70,7 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
 /// The tests files below a folder: those that speak of the function, if any do, else all.
 pub fn below(language: Language, marks: Marks, folder: &Path, function: Option<&str>) -> Vec<PathBuf> {
     let files = list(folder).map(|list| list.files).unwrap_or_default().into_iter().map(|path| folder.join(path));
-    let files = files.filter(|path| Language::of_path(path).is_some_and(|other| is_kin(other, language)));
+    let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
     let files = files.filter(|path| (marks.about)(path).is_some());
     let files = files.filter_map(|path| files::text(&path, files::TEXT).ok().map(|text| (path, text)));
     let mut all: Vec<(PathBuf, String)> = files.filter(|(_, text)| marks.begin_in(text)).collect();
@@ -125,11 +125,10 @@ impl Search {
         let own = file.strip_prefix(&root).ok()?.to_path_buf();
         let stem = own.file_stem()?.to_str()?;
         // A module may be a folder, and the file in it is called like all of its kind.
-        let is_of_folder = ["__init__", "mod", "lib", "index", "main"].contains(&stem);
         let folder = own.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        let stem = folder.filter(|_| is_of_folder).unwrap_or(stem).to_owned();
+        let stem = folder.filter(|_| Project::is_of_folder(stem)).unwrap_or(stem).to_owned();
         let files = list(&root).ok()?.files.into_iter();
-        let files = files.filter(|path| Language::of_path(path).is_some_and(|other| is_kin(other, language)));
+        let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
         Some(Self { language, marks, files: files.collect(), root, own, stem })
     }
@@ -199,12 +198,6 @@ fn parts(function: &str) -> (&str, Option<&str>) {
 /// Whether a method is called without its name.
 fn is_special(name: &str) -> bool {
     name.starts_with("__") || ["new", "constructor"].contains(&name)
-}
-
-/// Whether files of one language may test those of the other.
-fn is_kin(one: Language, other: Language) -> bool {
-    let script = |language| matches!(language, Language::JavaScript | Language::TypeScript);
-    one == other || (script(one) && script(other))
 }
 
 /// How much a text speaks of a function. Of a method: 2 for its class, which says more than a name that other

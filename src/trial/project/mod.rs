@@ -72,6 +72,16 @@ impl Project {
         top(&fs::canonicalize(folder).ok()?)
     }
 
+    /// The files of the project, relative to its root.
+    pub fn files(&self) -> Result<Vec<PathBuf>, String> {
+        list::list(&self.root).map(|list| list.files)
+    }
+
+    /// Whether a file with this stem stands for the folder that it is in.
+    pub fn is_of_folder(stem: &str) -> bool {
+        ["__init__", "mod", "lib", "index", "main"].contains(&stem)
+    }
+
     /// Whether a file of this name lies beside that with the candidate, or above it in the project.
     pub fn has_above(&self, name: &str) -> bool {
         self.file.ancestors().skip(1).any(|folder| self.root.join(folder).join(name).is_file())

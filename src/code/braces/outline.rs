@@ -1,0 +1,147 @@
+//! The pieces of a file whose blocks stand in braces: its statements, and what stands in classes, `impl`s and
+//! modules.
+
+use std::ops::Range;
+
+use super::context::{self, Statement};
+use super::functions::definitions;
+use super::{Definition, Form, Table, line_start, tokens};
+use crate::code::outline::{Item, ItemKind, between, lone};
+use crate::code::rules::Function;
+
+/// What stands for a body that is not shown.
+const LEFT_OUT: &str = "{ /* ... */ }";
+/// Most bytes of a statement behind a function that belong to it, such as `);`.
+const MAX_END: usize = 4;
+
+/// See [`crate::code::outline::outline`].
+pub(super) fn outline(table: &Table, text: &str, functions: &[Function]) -> Vec<Item> {
+    let tokens = tokens(table, text);
+    let definitions = definitions(table, text, &tokens);
+    let mut of_definition = functions.iter();
+    // Functions are told in the order of their definitions.
+    let functions = definitions.iter().map(|d| if d.scope { None } else { of_definition.next() }).collect();
+    let mut file = File { text, definitions: &definitions, functions, items: Vec::new() };
+    let mut at = 0;
+    for (range, statement) in joined(text, context::statements(table, text, &tokens)) {
+        if range.start < at {
+            continue;
+        }
+        let start = between(text, at..range.start, None, &mut file.items);
+        at = range.end;
+        file.statement(&statement, start..range.end);
+    }
+    let rest = between(text, at..text.len(), None, &mut file.items);
+    lone(text, rest..text.len(), None, &mut file.items);
+    file.items
+}
+
+/// The statements with the lines that they take, attributes and decorators together with what they stand above.
+fn joined<'t>(text: &'t str, statements: Vec<Statement<'t>>) -> Vec<(Range<usize>, Statement<'t>)> {
+    let mut found: Vec<(Range<usize>, Statement)> = Vec::new();
+    let mut above: Option<usize> = None;
+    for statement in statements {
+        let start = line_start(text, statement.range.start);
+        if text[statement.range.clone()].starts_with(['#', '@']) && !text[statement.range.clone()].contains('{') {
+            above = above.or(Some(start));
+            continue;
+        }
+        found.push((above.take().unwrap_or(start)..line_end(text, statement.range.end), statement));
+    }
+    found
+}
+
+/// After the line that byte `at` is in.
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
+}
+
+struct File<'a> {
+    text: &'a str,
+    definitions: &'a [Definition],
+    /// By definition; scopes have none.
+    functions: Vec<Option<&'a Function>>,
+    items: Vec<Item>,
+}
+
+impl File<'_> {
+    fn statement(&mut self, statement: &Statement, range: Range<usize>) {
+        let own = |d: &&Definition| d.parent.is_none() && statement.range.contains(&d.head);
+        let index = self.definitions.iter().position(|d| own(&d));
+        if let Some(index) = index
+            && self.definition(index, range.clone(), None)
+        {
+            return;
+        }
+        let kind = if statement.import { ItemKind::Import } else { ItemKind::Other };
+        let known = if statement.import { statement.words.as_slice() } else { statement.name.as_slice() };
+        let names = known.iter().map(|&name| name.to_owned()).collect();
+        self.items.push(Item::whole(kind, self.text, range, names, None));
+    }
+
+    /// Takes a function or scope that has these lines; whether they can be shown in a shorter form.
+    fn definition(&mut self, index: usize, range: Range<usize>, parent: Option<usize>) -> bool {
+        let (text, this) = (self.text, &self.definitions[index]);
+        let own = this.name.rsplit('.').next().unwrap_or(&this.name);
+        let head = line_start(text, this.head).max(range.start);
+        if head >= this.block.start || this.block.end > range.end {
+            return false;
+        }
+        let Some(function) = self.functions[index] else { return self.scope(index, range, parent) };
+        let end = text[this.block.end..range.end].trim_end();
+        let end = if end.len() <= MAX_END { end } else { "" };
+        let before = |from: usize| text[from..this.block.start].trim_end().to_owned();
+        let short = |from| format!("{} {LEFT_OUT}{end}\n", before(from));
+        let lead = line_start(text, function.stub).clamp(range.start, head);
+        let (signature, documented) = (short(head), short(lead));
+        let whole = Item::whole(ItemKind::Function, text, range, vec![own.to_owned()], parent);
+        self.items.push(Item { name: function.name.clone(), signature, documented, ..whole });
+        true
+    }
+
+    /// Takes a scope, if what stands in it stands on lines of its own.
+    fn scope(&mut self, index: usize, range: Range<usize>, parent: Option<usize>) -> bool {
+        let (text, this) = (self.text, &self.definitions[index]);
+        let inside = line_end(text, this.block.start);
+        let close = line_start(text, this.block.end.saturating_sub(1));
+        let members: Vec<(usize, Range<usize>)> = (0..self.definitions.len())
+            .filter(|&i| self.definitions[i].parent == Some(index))
+            .map(|i| (i, self.lines(i)))
+            .collect();
+        let bounds = std::iter::once(inside).chain(members.iter().map(|(_, m)| m.end));
+        let apart = bounds.zip(members.iter().map(|(_, m)| m.start)).all(|(end, start)| end <= start);
+        let closed = this.form == Form::Braces && text[close..].trim_start().starts_with('}');
+        let last = members.last().map_or(inside, |(_, m)| m.end);
+        if members.is_empty() || !apart || !closed || last > close {
+            return false;
+        }
+        let own = this.name.rsplit('.').next().unwrap_or(&this.name).to_owned();
+        let head = text[range.start..inside].to_owned();
+        let at = self.items.len();
+        self.items.push(Item {
+            name: this.name.clone(),
+            documented: head.clone(),
+            signature: head,
+            close: text[close..range.end].to_owned(),
+            ..Item::whole(ItemKind::Scope, text, range, vec![own], parent)
+        });
+        let mut from = inside;
+        for (member, lines) in members {
+            let start = between(text, from..lines.start, Some(at), &mut self.items);
+            from = lines.end;
+            if !self.definition(member, start..lines.end, Some(at)) {
+                self.items.push(Item::whole(ItemKind::Other, text, start..lines.end, Vec::new(), Some(at)));
+            }
+        }
+        let rest = between(text, from..close, Some(at), &mut self.items);
+        lone(text, rest..close, Some(at), &mut self.items);
+        true
+    }
+
+    /// The lines of a definition, with the comments and attributes above.
+    fn lines(&self, index: usize) -> Range<usize> {
+        let this = &self.definitions[index];
+        let start = self.functions[index].map_or(this.head, |function| function.stub.min(this.head));
+        line_start(self.text, start)..line_end(self.text, this.block.end)
+    }
+}

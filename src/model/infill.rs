@@ -1,0 +1,69 @@
+//! Filling in the middle: how a model is shown the text after the place that it is to write at.
+
+use super::Tokenizer;
+
+/// The tokens around the two parts of such a prompt: `begin` text before `hole` text after `end`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Infill {
+    /// Before the text that stands before the place.
+    pub begin: &'static str,
+    /// Before the text that stands after it.
+    pub hole: &'static str,
+    /// Where the model goes on.
+    pub end: &'static str,
+    /// Tokens that end what such a model writes besides its usual ones.
+    pub stops: &'static [&'static str],
+}
+
+/// The known kinds; models of one family have the same tokens.
+static ALL: &[Infill] = &[
+    // Qwen2.5-Coder and Qwen3-Coder, CodeGemma, Granite from 3 on.
+    Infill {
+        begin: "<|fim_prefix|>",
+        hole: "<|fim_suffix|>",
+        end: "<|fim_middle|>",
+        stops: &["<|endoftext|>", "<|fim_pad|>", "<|repo_name|>", "<|file_sep|>", "<|file_separator|>"],
+    },
+    // StarCoder 1 and 2, Granite Code, StableCode.
+    Infill {
+        begin: "<fim_prefix>",
+        hole: "<fim_suffix>",
+        end: "<fim_middle>",
+        stops: &["<|endoftext|>", "<fim_pad>", "<repo_name>", "<file_sep>"],
+    },
+    // SantaCoder.
+    Infill { begin: "<fim-prefix>", hole: "<fim-suffix>", end: "<fim-middle>", stops: &["<|endoftext|>"] },
+    // CodeLlama.
+    Infill { begin: "▁<PRE>", hole: "▁<SUF>", end: "▁<MID>", stops: &["▁<EOT>"] },
+    // DeepSeek-Coder.
+    Infill {
+        begin: "<｜fim▁begin｜>",
+        hole: "<｜fim▁hole｜>",
+        end: "<｜fim▁end｜>",
+        stops: &["<｜end▁of▁sentence｜>", "<|EOT|>"],
+    },
+];
+
+impl Infill {
+    /// The kind whose tokens this tokenizer reads as one each.
+    pub fn of(tokenizer: &Tokenizer) -> Option<&'static Self> {
+        let is_token = |text: &str| token(tokenizer, text).is_some();
+        ALL.iter().find(|kind| [kind.begin, kind.hole, kind.end].into_iter().all(is_token))
+    }
+
+    /// The ids of [`Infill::stops`], as far as the tokenizer has them.
+    pub fn stop_ids(&self, tokenizer: &Tokenizer) -> Vec<u32> {
+        self.stops.iter().filter_map(|text| token(tokenizer, text)).collect()
+    }
+
+    /// The prompt with `before` and `after` around the place.
+    pub fn prompt(&self, before: &str, after: &str) -> String {
+        [self.begin, before, self.hole, after, self.end].concat()
+    }
+}
+
+/// The id of a token that is read as one where it is written out in a text.
+fn token(tokenizer: &Tokenizer, text: &str) -> Option<u32> {
+    let id = tokenizer.id(text)?;
+    (tokenizer.encode_plain(text).ok()?.as_slice() == [id]).then_some(id)
+}

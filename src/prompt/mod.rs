@@ -1,0 +1,118 @@
+//! What a model is given to complete a function: as much of its file and its project, in order of worth, as the
+//! model can read.
+//!
+//! Small models get the function and what it names ([`Target::prompt`]), no more. The text in front of the stub
+//! is for the model alone: nothing of it is tested or written.
+
+mod others;
+mod plan;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use crate::code::Target;
+use crate::source::Window;
+
+/// What the user says about prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Most tokens of a prompt; `None` is what suits the model.
+    pub tokens: Option<usize>,
+    /// Whether tests are shown; `None`: those that the user named.
+    pub tests: Option<bool>,
+    /// Whether models that can fill in are shown what stands after the function.
+    pub infill: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tokens: None, tests: None, infill: true }
+    }
+}
+
+/// The tests of a function, as text.
+#[derive(Clone, Debug, Default)]
+pub struct Tests {
+    /// Their files.
+    pub files: Vec<(PathBuf, String)>,
+    /// Whether the user named them.
+    pub named: bool,
+}
+
+/// A prompt, and what it holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Shown {
+    /// The prompt.
+    #[serde(rename = "prompt")]
+    pub text: String,
+    /// Its tokens.
+    #[serde(rename = "prompt_tokens")]
+    pub tokens: usize,
+    /// Most tokens that it was to have; `None`: the function and what it names.
+    pub budget: Option<usize>,
+    /// What is in it, in order of worth.
+    pub shown: Vec<Part>,
+    /// What is not.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A part of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Part {
+    /// What it is.
+    pub what: String,
+    /// Its tokens.
+    pub tokens: usize,
+}
+
+/// What a prompt does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct LeftOut {
+    /// What it is.
+    pub what: String,
+    /// Why, for the reader.
+    pub why: String,
+}
+
+/// Tokens of a prompt that has to hold tests, of a model that gets the function and what it names otherwise.
+const WITH_TESTS: usize = 512;
+
+/// The prompt of a function with these tests.
+pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> Shown {
+    let shows_tests = options.tests.unwrap_or(tests.named) && !tests.files.is_empty();
+    let asked = options.tokens.or(window.tokens).or((options.tests == Some(true)).then_some(WITH_TESTS));
+    // Something has to be written, too.
+    let most = if window.context == 0 { usize::MAX } else { window.context * 3 / 4 };
+    match (asked.map(|tokens| tokens.min(most)), &target.path) {
+        (Some(budget), Some(path)) => {
+            let tests = if shows_tests { tests.files.as_slice() } else { &[] };
+            let infill = window.infill.filter(|_| options.infill);
+            let mut shown = plan::plan(plan::Task { target, path, tests, infill, window, budget });
+            if !shows_tests {
+                let why = if options.tests == Some(false) {
+                    "--show-tests no"
+                } else {
+                    "only tests that are named with --tests are shown, or all with --show-tests yes"
+                };
+                shown.left_out.push(LeftOut { what: "its tests".to_owned(), why: why.to_owned() });
+            }
+            shown
+        }
+        (budget, path) => {
+            let text = target.prompt();
+            let tokens = window.count(&text);
+            let what = if path.is_some() { "the function and what it names" } else { "the text as it is" };
+            let why = "the model is small, so that more would cost it the thread: --prompt-tokens N shows more";
+            let rest = LeftOut { what: "the rest of its file and its project".to_owned(), why: why.to_owned() };
+            Shown {
+                tokens,
+                shown: vec![Part { what: what.to_owned(), tokens }],
+                left_out: if path.is_some() { vec![rest] } else { Vec::new() },
+                text,
+                budget,
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! How much a model is shown, and how it is counted.
+
+use std::sync::Arc;
+
+use crate::model::{Infill, Model, Tokenizer};
+
+/// Tokens of a prompt where nobody says how many, by the number of weights from which on: small models lose the
+/// thread in long prompts, and every token costs time before the first word.
+const SIZES: &[(usize, usize)] =
+    &[(10_000_000_000, 8192), (3_000_000_000, 4096), (1_000_000_000, 2048), (100_000_000, 1024)];
+
+/// What a model's prompt may hold.
+#[derive(Clone, Default)]
+pub struct Window {
+    /// Tokens of a prompt where nobody says how many; `None`: the function and what it names, no more.
+    pub tokens: Option<usize>,
+    /// Most positions, prompt and completion together; 0 if that is not known.
+    pub context: usize,
+    /// How it is shown what stands after the function, if it can be.
+    pub infill: Option<&'static Infill>,
+    tokenizer: Option<Arc<Tokenizer>>,
+}
+
+impl Window {
+    /// That of a model of so many weights.
+    pub fn new(weights: usize, context: usize, tokenizer: Arc<Tokenizer>) -> Self {
+        let tokens = SIZES.iter().find(|(from, _)| weights >= *from).map(|&(_, tokens)| tokens.min(context / 2));
+        Self { tokens, context, infill: Infill::of(&tokenizer), tokenizer: Some(tokenizer) }
+    }
+
+    /// That of a model that is not loaded onto a device.
+    pub fn of(model: Model) -> Self {
+        Self::new(model.parameters(), model.spec.context, Arc::new(model.tokenizer))
+    }
+
+    /// The tokens of a text, estimated where there is no tokenizer.
+    pub fn count(&self, text: &str) -> usize {
+        let ids = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.encode_plain(text).ok());
+        // Tokens of code have three and a half bytes on average.
+        ids.map_or(text.len() * 2 / 7, |ids| ids.len())
+    }
+}
