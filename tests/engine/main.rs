@@ -2,6 +2,7 @@
 
 mod architectures;
 mod batching;
+mod damaged_files;
 mod distribution;
 mod drafters;
 mod exactness;
