@@ -111,7 +111,7 @@ fn main() {
     let most: usize = args.next().map_or(500, |n| n.parse().expect("a number of functions"));
     let window = args.next().map_or_else(Window::default, |path| {
         let bytes = std::fs::read(&path).expect("a tokenizer.json");
-        Window::new(0, 0, Arc::new(Tokenizer::read(Path::new(&path), &bytes).expect("a tokenizer")))
+        Window::new("", 0, 0, Arc::new(Tokenizer::read(Path::new(&path), &bytes).expect("a tokenizer")))
     });
     let keywords: HashSet<&str> = include_str!("keywords.txt").split_whitespace().collect();
     let mut paths = Vec::new();

@@ -44,11 +44,17 @@ static ALL: &[Infill] = &[
     },
 ];
 
+/// What stands in the names of models for code.
+const CODE: &[&str] = &["code", "built-in"];
+
 impl Infill {
-    /// The kind whose tokens this tokenizer reads as one each.
-    pub fn of(tokenizer: &Tokenizer) -> Option<&'static Self> {
+    /// The kind whose tokens the tokenizer of the model of this name reads as one each. Families of models share
+    /// a tokenizer, of which only those for code have learnt to fill in.
+    pub fn of(tokenizer: &Tokenizer, model: &str) -> Option<&'static Self> {
         let is_token = |text: &str| token(tokenizer, text).is_some();
-        ALL.iter().find(|kind| [kind.begin, kind.hole, kind.end].into_iter().all(is_token))
+        let model = model.to_lowercase();
+        let is_for_code = CODE.iter().any(|word| model.contains(word));
+        ALL.iter().find(|kind| is_for_code && [kind.begin, kind.hole, kind.end].into_iter().all(is_token))
     }
 
     /// The ids of [`Infill::stops`], as far as the tokenizer has them.
@@ -66,4 +72,20 @@ impl Infill {
 fn token(tokenizer: &Tokenizer, text: &str) -> Option<u32> {
     let id = tokenizer.id(text)?;
     (tokenizer.encode_plain(text).ok()?.as_slice() == [id]).then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::embedded;
+    use super::*;
+
+    #[test]
+    fn only_models_for_code_fill_in() {
+        let tokenizer = Tokenizer::read(Path::new("tokenizer.json"), embedded::MAIN.tokenizer).unwrap();
+        assert!(Infill::of(&tokenizer, "built-in").is_some_and(|kind| kind.begin == "<|fim_prefix|>"));
+        assert!(Infill::of(&tokenizer, "Qwen2.5-Coder-7B").is_some());
+        assert_eq!(Infill::of(&tokenizer, "Qwen2.5-7B"), None);
+    }
 }

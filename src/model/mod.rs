@@ -135,11 +135,8 @@ impl Model {
             let need = "a model is a folder with config.json, tokenizer.json and model.safetensors".into();
             return Err(ModelError::Missing { path: folder.into(), need });
         }
-        let name = folder
-            .canonicalize()
-            .ok()
-            .and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
-            .unwrap_or_else(|| folder.display().to_string());
+        let whole = folder.canonicalize().ok();
+        let name = whole.as_deref().and_then(name_of).unwrap_or_else(|| folder.display().to_string());
         let spec = config::of_folder(folder)?;
         let need = "the model cannot be used without its tokenizer, which is this file, or vocab.json and merges.txt; get a \
                     version of the model that has tokenizer.json";
@@ -202,4 +199,29 @@ fn eos(path: &Path, generation: Option<&[u8]>, spec: &ModelSpec) -> Result<Vec<u
     let map = fields::parse(path, bytes)?;
     let ids = fields::Fields::new(path, &map).ids("eos_token_id")?;
     Ok(ids.unwrap_or_else(|| spec.eos.clone()))
+}
+
+/// What a model in this folder is called: as the folder, in the hub's cache as its repository.
+fn name_of(folder: &Path) -> Option<String> {
+    let own = |folder: &Path| Some(folder.file_name()?.to_string_lossy().into_owned());
+    let of_hub = || {
+        let snapshots = folder.parent().filter(|above| above.ends_with("snapshots"))?;
+        let repository = own(snapshots.parent()?)?;
+        Some(repository.strip_prefix("models--")?.rsplit("--").next()?.to_owned())
+    };
+    of_hub().or_else(|| own(folder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_of_the_hub_is_called_as_its_repository() {
+        let name = |folder: &str| name_of(Path::new(folder)).unwrap();
+        assert_eq!(name("/c/hub/models--Qwen--Qwen2.5-Coder-0.5B/snapshots/3f2a"), "Qwen2.5-Coder-0.5B");
+        assert_eq!(name("/c/hub/models--gpt2/snapshots/3f2a"), "gpt2");
+        assert_eq!(name("/models/mine/snapshots/3f2a"), "3f2a");
+        assert_eq!(name("/models/qwen"), "qwen");
+    }
 }

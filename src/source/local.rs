@@ -168,7 +168,7 @@ fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
     pair.push(info.draft.clone());
     let profile = models.profiles.as_ref().map(|folder| ProfileFile::new(folder, &info, &pair));
     let (weights, tokenizer) = (main.parameters(), Arc::new(main.tokenizer));
-    let window = Window::new(weights, info.context, tokenizer.clone());
+    let window = Window::new(&info.model, weights, info.context, tokenizer.clone());
     let mut ends = main.eos;
     ends.extend(window.infill.iter().flat_map(|infill| infill.stop_ids(&tokenizer)));
     Ok(Loaded { engine: Engine::new(network, tokenizer, ends, drafter), info, window, profile })

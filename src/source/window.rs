@@ -22,15 +22,15 @@ pub struct Window {
 }
 
 impl Window {
-    /// That of a model of so many weights.
-    pub fn new(weights: usize, context: usize, tokenizer: Arc<Tokenizer>) -> Self {
+    /// That of a model of this name and so many weights.
+    pub fn new(name: &str, weights: usize, context: usize, tokenizer: Arc<Tokenizer>) -> Self {
         let tokens = SIZES.iter().find(|(from, _)| weights >= *from).map(|&(_, tokens)| tokens.min(context / 2));
-        Self { tokens, context, infill: Infill::of(&tokenizer), tokenizer: Some(tokenizer) }
+        Self { tokens, context, infill: Infill::of(&tokenizer, name), tokenizer: Some(tokenizer) }
     }
 
     /// That of a model that is not loaded onto a device.
     pub fn of(model: Model) -> Self {
-        Self::new(model.parameters(), model.spec.context, Arc::new(model.tokenizer))
+        Self::new(&model.name, model.parameters(), model.spec.context, Arc::new(model.tokenizer))
     }
 
     /// The tokens of a text, estimated where there is no tokenizer.
