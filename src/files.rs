@@ -51,6 +51,12 @@ pub fn text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(invalid)
 }
 
+/// Text that the user named; what is wrong with it, as the rest of a sentence that begins with its name.
+pub fn named_text(path: &Path) -> Result<String, String> {
+    let bytes = read(path, TEXT).map_err(|e| format!("cannot be read: {e}"))?;
+    String::from_utf8(bytes).map_err(|e| format!("is not UTF-8 text: {}", e.utf8_error()))
+}
+
 /// All that a reader gives, if that is at most `most` bytes.
 pub fn read_all(reader: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -31,9 +31,9 @@ pub fn gain(shape: &Shape, dtype: Dtype) -> Option<String> {
     })
 }
 
-/// What to say before something is written: that the model does not know the language, or that the pair inside
-/// of the program is used because nothing else was ever fetched. One line, short enough for the screen, with the
-/// command that helps.
+/// What to say before something is written: that the model does not know the language, or that the pair
+/// inside of the program is used because nothing else was ever fetched. One line, short enough for the
+/// screen, with the command that helps.
 pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
     let catalog = &session.catalog;
     let main = catalog.resolve_main(session.settings.model.as_deref()).ok()?.entry?;

@@ -1,6 +1,5 @@
 //! `bass-tui test`: one trial in the sandbox.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -71,7 +70,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Failure::input(format!("the language of {} is not known: give --language", spec.path.display()))
         })?,
     };
-    let program = read(&spec.path)?;
+    let program = files::named_text(&spec.path);
+    let program = program.map_err(|why| Failure::input(format!("{} {why}", spec.path.display())))?;
     let functions = crate::code::function_names(language, &program);
     let mut entry_point = match &spec.place {
         Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
@@ -165,12 +165,6 @@ fn last_function(program: &str) -> Option<String> {
             .filter(|_| !line.starts_with([' ', '\t', '/']))?;
         words.find(|word| !word.is_empty()).map(str::to_owned)
     })
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    let problem = |why: String| Failure::input(format!("{} {why}", path.display()));
-    let bytes = files::read(path, files::TEXT).map_err(|e| problem(format!("cannot be read: {e}")))?;
-    String::from_utf8(bytes).map_err(|e| problem(format!("is not UTF-8 text: {}", e.utf8_error())))
 }
 
 /// The verdict object of the contract, with the tests that were found and the protection that was active.

@@ -309,8 +309,6 @@ impl Engine {
     pub fn abort(&mut self) {
         self.waiting.clear();
         self.stop_reading_ahead();
-        // Of prompts, too, nothing is kept that the failure may have touched.
-        self.keep_prompts(self.kept);
         if let Some(joining) = self.joining.take() {
             self.main.close(joining.region);
             self.forget(joining.group.id);
@@ -322,6 +320,8 @@ impl Engine {
             group.region.into_iter().for_each(|(region, _)| self.main.close(region));
             self.forget(id);
         }
+        // Of prompts, too, nothing is kept that a failure may have touched.
+        self.keep_prompts(self.kept);
     }
 
     fn forget(&mut self, request: RequestId) {

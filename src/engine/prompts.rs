@@ -1,6 +1,8 @@
 //! Prompts that stay in a network after their request, for the next one that begins alike: it reads only what
 //! is new. What a row becomes does not depend on the rows it is read with, so nothing changes but the time.
 
+use std::collections::HashMap;
+
 use crate::backend::{BackendError, Network, SeqId};
 
 /// The prompts of one network that no request uses, the one used last at the end.
@@ -9,8 +11,8 @@ pub struct Prompts {
     kept: Vec<Kept>,
     /// Most bytes of K/V; 0 keeps nothing.
     limit: usize,
-    /// Bytes of K/V of a position, once a region was opened.
-    position: usize,
+    /// Bytes of K/V of the regions that requests have.
+    in_use: HashMap<SeqId, usize>,
 }
 
 #[derive(Debug)]
@@ -18,8 +20,8 @@ struct Kept {
     region: SeqId,
     /// What the network has read of it.
     tokens: Vec<u32>,
-    /// Positions that it has room for.
-    room: usize,
+    /// Bytes of K/V.
+    bytes: usize,
 }
 
 impl Kept {
@@ -57,31 +59,37 @@ impl Prompts {
     /// A region with room for `tokens`, of which the [reusable](Self::reusable) ones are in it already.
     pub fn open(&mut self, network: &mut dyn Network, tokens: &[u32]) -> Result<SeqId, BackendError> {
         if let Some((best, shared)) = self.best(tokens) {
-            let kept = self.kept.remove(best);
-            if network.resize(kept.region, shared, tokens.len()).is_ok() {
-                return Ok(kept.region);
+            let Kept { region, bytes, .. } = self.kept.remove(best);
+            let others = network.kv_bytes() - bytes;
+            if network.resize(region, shared, tokens.len()).is_ok() {
+                self.in_use.insert(region, network.kv_bytes() - others);
+                return Ok(region);
             }
-            network.close(kept.region);
+            network.close(region);
         }
-        let before = network.kv_bytes();
+        let mut others = network.kv_bytes();
         let opened = network.open(tokens.len()).or_else(|error| {
             // What may be wanted again gives way to what is wanted now.
             if self.kept.is_empty() {
                 return Err(error);
             }
             self.clear(network);
+            others = network.kv_bytes();
             network.open(tokens.len())
         })?;
-        self.position = network.kv_bytes().saturating_sub(before) / tokens.len().max(1);
+        self.in_use.insert(opened, network.kv_bytes() - others);
         Ok(opened)
     }
 
     /// Takes over a region of [`open`](Self::open) for the same tokens, of which it may not have read all. It
     /// has no forks any more.
     pub fn keep(&mut self, network: &mut dyn Network, tokens: &[u32], region: SeqId) {
-        let read = &tokens[..network.len(region).min(tokens.len())];
-        self.kept.push(Kept { region, tokens: read.to_vec(), room: tokens.len() });
-        while self.bytes() > self.limit {
+        let bytes = self.in_use.remove(&region);
+        let tokens = tokens[..network.len(region).min(tokens.len())].to_vec();
+        // One without tokens helps nobody.
+        let Some(bytes) = bytes.filter(|_| !tokens.is_empty()) else { return network.close(region) };
+        self.kept.push(Kept { region, tokens, bytes });
+        while self.kept.iter().map(|kept| kept.bytes).sum::<usize>() > self.limit {
             network.close(self.kept.remove(0).region);
         }
     }
@@ -89,9 +97,5 @@ impl Prompts {
     /// Gives all of it back.
     pub fn clear(&mut self, network: &mut dyn Network) {
         self.kept.drain(..).for_each(|kept| network.close(kept.region));
-    }
-
-    fn bytes(&self) -> usize {
-        self.kept.iter().map(|kept| kept.room.max(1)).sum::<usize>() * self.position.max(1)
     }
 }

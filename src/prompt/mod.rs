@@ -1,8 +1,8 @@
-//! What a model is given to complete a function: as much of its file and its project, in order of worth, as the
-//! model can read.
+//! What a model is given to complete a function: as much of its file and its project, in order of worth, as
+//! the model can read.
 //!
-//! Small models get the function and what it names ([`Target::prompt`]), no more. The text in front of the stub
-//! is for the model alone: nothing of it is tested or written.
+//! Small models get the function and what it names ([`Target::prompt`]), no more. The text in front of the
+//! stub is for the model alone: nothing of it is tested or written.
 
 mod others;
 mod plan;

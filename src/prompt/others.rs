@@ -25,8 +25,8 @@ pub(super) struct Piece {
     pub text: String,
 }
 
-/// What the import statements `imports` of a file make known of its project: each imported function, class and
-/// constant without bodies, and of imported modules what stands in them.
+/// What the import statements `imports` of a file make known of its project: each imported function, class
+/// and constant without bodies, and of imported modules what stands in them.
 pub(super) fn imported(language: Language, file: &Path, imports: &[&str]) -> Vec<Piece> {
     let Some((root, own, files)) = project(file) else { return Vec::new() };
     let words: HashSet<&str> = imports.iter().flat_map(|text| mentioned(text)).collect();

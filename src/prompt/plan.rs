@@ -44,8 +44,8 @@ impl Step {
 }
 
 /// The steps in their order, each with the share of the room that it may take, and the tokens of room that no
-/// share is taken of. Where there is little room the text right before the function tells most per token, where
-/// there is more the heads of functions do: `docs/performance.md` has the measurements.
+/// share is taken of. Where there is little room the text right before the function tells most per token,
+/// where there is more the heads of functions do: `docs/performance.md` has the measurements.
 const ORDER: &[(Step, f64, usize)] = &[
     (Step::Named(Level::Signature), 0.3, 0),
     (Step::Tests, 0.4, 0),
@@ -137,8 +137,8 @@ pub(super) fn plan(task: Task) -> Shown {
     plan.fill().finish((begin, &stub), after.map(|(_, text)| text).as_deref())
 }
 
-/// The heads of functions that the function stands in, and where they begin; those of scopes are pieces of the
-/// file.
+/// The heads of functions that the function stands in, and where they begin; those of scopes are pieces of
+/// the file.
 fn heads(target: &Target, sheet: &Sheet) -> (String, usize) {
     let scopes: Vec<_> = sheet.open().iter().map(|&i| &sheet.items[i]).collect();
     let is_scope = |at: usize| scopes.iter().any(|s| (s.range.start..s.range.start + s.signature.len()).contains(&at));

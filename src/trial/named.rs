@@ -24,7 +24,7 @@ impl Tests {
             paths.extend(found.into_iter().filter(|path| !paths.contains(path)).collect::<Vec<_>>());
         }
         let one = |path: &PathBuf| {
-            let text = read(path)?;
+            let text = files::named_text(path).map_err(|why| format!("the tests file {} {why}", path.display()))?;
             let tests = match (program, function) {
                 (Some(program), Some(function)) if is_tested_as_it_is => {
                     Self::of_function(language, program, function, path, text)
@@ -57,12 +57,6 @@ fn files_of(name: &str, language: Language, function: Option<&str>) -> Result<Ve
     }
     let (is, of) = if path.is_dir() { ("is a folder", "lies in it") } else { ("is a pattern", "matches it") };
     Err(format!("the tests file {name} {is}, and no tests file of {} {of}: name the files", language.title()))
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    let problem = |why: String| format!("the tests file {} {why}", path.display());
-    let bytes = files::read(path, files::TEXT).map_err(|e| problem(format!("cannot be read: {e}")))?;
-    String::from_utf8(bytes).map_err(|e| problem(format!("is not UTF-8 text: {}", e.utf8_error())))
 }
 
 #[cfg(test)]

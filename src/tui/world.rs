@@ -172,8 +172,11 @@ impl World {
     pub fn read_ahead(&mut self, job: &Arc<Job>) {
         let Some((source, _)) = &self.opened else { return };
         if !self.ahead.as_ref().is_some_and(|known| Arc::ptr_eq(known, job)) {
-            source.read_ahead(job.prompt_for(&source.window()));
             self.ahead = Some(Arc::clone(job));
+            // A prompt may hold much of a project: nobody waits at the keys until that is read.
+            let (source, job) = (Arc::clone(source), Arc::clone(job));
+            let read = move || source.read_ahead(job.prompt_for(&source.window()));
+            let _ = thread::Builder::new().name("read ahead".into()).spawn(read);
         }
     }
 

@@ -95,6 +95,12 @@ fn what_is_kept_is_bounded_and_the_oldest_goes_first() {
     });
     // The third pushes out the one that was used longest ago.
     assert_eq!(asked, [0, 0, 127, 0, 0, 127]);
+    // What the shortest prompt takes says nothing of the others.
+    for by in [3, 4, 5] {
+        generate(&mut engine, &prompt(1), &options);
+        reused(&mut engine, by);
+        assert!(engine.kv_bytes() <= 2 * one);
+    }
     engine.abort();
     assert_eq!(engine.kv_bytes(), 0);
 }

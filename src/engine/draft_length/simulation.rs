@@ -1,6 +1,7 @@
-//! A synthetic machine that the choice of lengths is tried on: the engine itself, over a network and a drafter
-//! that only take time, and a clock that shows it. True curves and true survival are known, readings are noisy
-//! and now and then interrupted, and what was measured beforehand is off. Everything is a function of a seed.
+//! A synthetic machine that the choice of lengths is tried on: the engine itself, over a network and a
+//! drafter that only take time, and a clock that shows it. True curves and true survival are known, readings
+//! are noisy and now and then interrupted, and what was measured beforehand is off. Everything is a function
+//! of a seed.
 //!
 //! Time is counted as it is in the mean: noise shows in what the choice sees, not in what it is charged with.
 //! Whether a draft token is accepted hangs on its position alone, so that all lengths meet the same luck.

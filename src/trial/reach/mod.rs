@@ -1,8 +1,8 @@
 //! What code uses that nobody asked for: frames, the process, the test framework, memory. Pure.
 //!
-//! A table per language (`language/*/reach.rs`) names the uses. What stands in the user's own file or tests is
-//! no reach of the candidate's; what a candidate adds is shown as a mark beside its verdict. A use that can
-//! only serve to deceive makes a pass in a shared process none.
+//! A table per language (`language/*/reach.rs`) names the uses. What stands in the user's own file or tests
+//! is no reach of the candidate's; what a candidate adds is shown as a mark beside its verdict. A use that
+//! can only serve to deceive makes a pass in a shared process none.
 
 mod imports;
 mod patches;
@@ -154,9 +154,9 @@ impl Kind {
 
 /// Uses of one kind: patterns of words with spaces between them.
 ///
-/// A name, a mark; `name*` begins so; `'text'` is a string, `'*'` any, `~text` one that holds this; `^` before
-/// all else: not a member of something. `import:a` is an import of `a` or of what is inside of it. A single
-/// name that can only deceive is found in strings, too.
+/// A name, a mark; `name*` begins so; `'text'` is a string, `'*'` any, `~text` one that holds this; `^`
+/// before all else: not a member of something. `import:a` is an import of `a` or of what is inside of it. A
+/// single name that can only deceive is found in strings, too.
 pub type Uses = (Kind, &'static [&'static str]);
 
 /// The uses of a language.

@@ -1,10 +1,4 @@
 # Names of its module that the tests do not expect there.
-# --- pkg/code.py ---
-from .helper import twice
-
-
-def f(x):
-    raise NotImplementedError
 # --- pkg/helper.py ---
 def twice(x):
     return 2 * x

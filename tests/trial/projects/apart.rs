@@ -1,5 +1,5 @@
 //! Python projects whose tests and code are two processes: right code passes there, what deceives does not. Each program is a file of
-//! parts: those of the project, and for a deceiver the candidate in the place of `pkg/code.py`.
+//! parts: those of the project, and for a deceiver the candidate in the place of `pkg/code.py`. What a deceiver leaves out is as usual.
 
 use std::fs;
 use std::path::Path;
@@ -15,6 +15,8 @@ use crate::skip;
 use crate::verdicts::header;
 
 const CODE: &str = "pkg/code.py";
+/// The parts of the project that most deceivers stand in.
+const USUAL: &str = include_str!("../../shared/usual_project.py");
 
 /// A program of one of the folders, taken apart.
 struct Program {
@@ -24,17 +26,27 @@ struct Program {
     candidate: Option<String>,
 }
 
+/// The parts of a file of several, each with its name.
+fn parts(source: &str) -> Vec<(String, String)> {
+    let mut parts: Vec<(String, String)> = Vec::new();
+    for line in source.split_inclusive('\n') {
+        match line.strip_prefix("# --- ").and_then(|rest| rest.strip_suffix(" ---\n")) {
+            Some(name) => parts.push((name.to_owned(), String::new())),
+            None => parts.last_mut().into_iter().for_each(|(_, text)| text.push_str(line)),
+        }
+    }
+    parts
+}
+
 impl Program {
     fn of(path: &Path) -> Self {
         let source = fs::read_to_string(path).unwrap();
-        let mut files: Vec<(String, String)> = Vec::new();
-        for line in source.split_inclusive('\n') {
-            match line.strip_prefix("# --- ").and_then(|rest| rest.strip_suffix(" ---\n")) {
-                Some(name) => files.push((name.to_owned(), String::new())),
-                None => files.last_mut().into_iter().for_each(|(_, text)| text.push_str(line)),
-            }
-        }
+        let mut files = parts(&source);
         let candidate = files.iter().position(|(name, _)| name == "candidate").map(|at| files.remove(at).1);
+        if candidate.is_some() {
+            let own: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
+            files.extend(parts(USUAL).into_iter().filter(|(name, _)| !own.contains(name)));
+        }
         for (name, text) in [("pyproject.toml", "[project]\nname = \"p\"\n"), ("pkg/__init__.py", "")] {
             files.push((name.to_owned(), text.to_owned()));
         }
