@@ -3,12 +3,22 @@
 
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
+/// How often a parse may report in a row without having come further in the text. It reports after every
+/// hundred steps, so this is a tenth of a second; the TSX grammar has texts on which it never ends otherwise.
+const REPORTS_IN_PLACE: usize = 1000;
+
 /// The tree of a text; `None` if it cannot be parsed without errors.
 pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;
     // The first error ends it: a way to go on behind it is of no use here.
-    let mut is_lost = |state: &ParseState| state.has_error();
+    let (mut furthest, mut in_place) = (0, 0);
+    let mut is_lost = |state: &ParseState| {
+        let at = state.current_byte_offset();
+        in_place = if at > furthest { 0 } else { in_place + 1 };
+        furthest = furthest.max(at);
+        state.has_error() || in_place > REPORTS_IN_PLACE
+    };
     let options = ParseOptions::new().progress_callback(&mut is_lost);
     let tree = parser.parse_with_options(&mut |at, _| &text.as_bytes()[at..], None, Some(options))?;
     (!tree.root_node().has_error()).then_some(tree)
@@ -33,5 +43,11 @@ mod tests {
             }
         }
         assert!(parse(&languages[0], "def f(x):\n    return (x)\n").is_some());
+    }
+
+    #[test]
+    fn a_parse_that_stays_where_it_is_ends() {
+        let text = "<f[(++'}''a/*\n( ++\nfunction g() {\n}\n}/*func f() \"\"#'a\u{c}=>(${=>'}'\"br)class A x[` ;\t=>*/";
+        assert!(parse(&tree_sitter_typescript::LANGUAGE_TSX.into(), text).is_none());
     }
 }
