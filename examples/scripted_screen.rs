@@ -14,7 +14,7 @@ use std::time::Duration;
 use bass_tui::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
 use bass_tui::job::{Job, JobError, Judge, TestsChoice, TrialPool};
 use bass_tui::source::{EventSink, Request, Source, SourceInfo, Ticket};
-use bass_tui::trial::{Assurance, Limits, Protection, Status, Trial, TrialError, Verdict};
+use bass_tui::trial::{Limits, Protection, Status, Trial, TrialError, Verdict};
 use bass_tui::tui::{self, Setup};
 
 const PROMPT: &str = "def rolling_max(numbers):\n    \"\"\"The largest number up to each place.\n\n    >>> rolling_max([1, 3, 2, 5])\n    [1, 3, 3, 5]\n    >>> rolling_max([])\n    []\n    \"\"\"\n";
@@ -147,10 +147,7 @@ impl Judge for Table {
                     status: Status::Killed,
                     message,
                     duration_ms: waited * 20,
-                    output: String::new(),
-                    assurance: Assurance::Separate,
-                    mark: None,
-                    interpreter: None,
+                    ..Verdict::not_run("")
                 });
             }
             thread::sleep(Duration::from_millis(20));
@@ -160,15 +157,7 @@ impl Judge for Table {
             _ => String::new(),
         };
         let message = message.to_owned();
-        Ok(Verdict {
-            status,
-            message,
-            duration_ms: ms,
-            output,
-            assurance: Assurance::Separate,
-            mark: None,
-            interpreter: None,
-        })
+        Ok(Verdict { status, message, duration_ms: ms, output, ..Verdict::not_run("") })
     }
 }
 

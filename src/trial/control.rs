@@ -44,8 +44,8 @@ impl Controls {
         // In a project no count of checks says that anything looked at the code, whichever process it is in.
         let is_doubtful = verdict.assurance == Assurance::Shared || trial.tests.are_in_project();
         let counts = verdict.has_passed() && is_doubtful;
-        // Without a stub nobody said which function it is about. A command is worth what it is worth.
-        if !counts || trial.stub.is_none() || matches!(trial.tests, Tests::Command { .. }) {
+        // The run without a body may have shown it already. Without a stub nobody said which function it is about. A command is worth what it is worth.
+        if !counts || verdict.notices || trial.stub.is_none() || matches!(trial.tests, Tests::Command { .. }) {
             return Ok(verdict);
         }
         let Some(name) = &trial.entry_point else { return Ok(verdict) };
@@ -83,5 +83,36 @@ impl Controls {
             }
             _ => verdict.unnoticed(name),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::Limits;
+    use crate::trial::Status;
+
+    #[test]
+    fn tests_that_are_known_to_notice_are_not_run_again() {
+        let trial = Trial {
+            language: Language::Python,
+            program: "def f():\n    return 1\n".to_owned(),
+            file: None,
+            entry_point: Some("f".to_owned()),
+            tests: Tests::Doctest { source: String::new() },
+            stub: Some("def f():\n    pass\n".to_owned()),
+            limits: Limits::default(),
+        };
+        for notices in [false, true] {
+            let assurance = Assurance::Shared;
+            let verdict = Verdict { status: Status::Passed, assurance, notices, ..Verdict::not_run("") };
+            let runs = std::cell::Cell::new(0);
+            let run = |_: &Trial| {
+                runs.set(runs.get() + 1);
+                Ok(Verdict { status: Status::Passed, ..Verdict::not_run("") })
+            };
+            let held = Controls::default().hold(&trial, verdict, || false, run).unwrap();
+            assert_eq!((held.has_passed(), runs.get()), (notices, if notices { 0 } else { 2 }));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! What the runs of a trial leave behind, as data: how each process ended, what was reported and by whom, and
 //! what had to be reported. What follows from it is decided in `verdict`.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Run;
 
@@ -25,6 +25,8 @@ pub struct Evidence {
     pub flaky: Vec<String>,
     /// What the code changed of what it is judged by.
     pub changed: Option<String>,
+    /// Whether the tests are known to fail of every body that does nothing right.
+    pub notices: bool,
     /// What the reader should know, in brackets behind the message.
     pub remark: String,
 }
@@ -35,7 +37,7 @@ impl Evidence {
         let none = Vec::new;
         let (asked, wanted, flaky) = (none(), none(), none());
         let (worker, failure, complaint, changed, remark) = (None, None, None, None, String::new());
-        Self { run, worker, report, failure, complaint, asked, wanted, flaky, changed, remark }
+        Self { run, worker, report, failure, complaint, asked, wanted, flaky, changed, notices: false, remark }
     }
 }
 
@@ -92,7 +94,7 @@ pub struct Record {
 }
 
 /// The judge's word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Said {
     Passed,
@@ -109,7 +111,7 @@ pub enum Said {
 }
 
 /// How one test ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Passed,
@@ -121,7 +123,7 @@ pub enum Outcome {
 }
 
 /// A test and how it ended.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestEnd {
     pub name: String,
     pub outcome: Outcome,

@@ -86,6 +86,9 @@ pub struct Verdict {
     /// The interpreter that ran the tests and why it was taken, where a project may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<String>,
+    /// Whether the tests are known to fail of every body that does nothing right.
+    #[serde(skip)]
+    pub notices: bool,
 }
 
 impl Verdict {
@@ -100,6 +103,7 @@ impl Verdict {
             assurance: Assurance::Separate,
             mark: None,
             interpreter: None,
+            notices: false,
         }
     }
 }
@@ -152,6 +156,7 @@ impl Verdict {
                     duration_ms: known.duration_ms + verdict.duration_ms,
                     output: known.output + &verdict.output,
                     assurance: if known.assurance == Assurance::Shared { Assurance::Shared } else { verdict.assurance },
+                    notices: known.notices || verdict.notices,
                     ..verdict
                 },
                 _ => verdict,
@@ -217,6 +222,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         assurance: if worker.is_some() { Assurance::Separate } else { Assurance::Shared },
         mark: None,
         interpreter: None,
+        notices: evidence.notices,
     })
 }
 

@@ -1,12 +1,12 @@
 //! Reads reports of one line: that of the judge, and that of a runner of tests by name. Pure.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::trial::evidence::{Record, Report, Said, TestEnd};
 
 /// What a runner of ours reports from within.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Names {
     /// The nonce of the run.
@@ -19,6 +19,9 @@ pub struct Names {
     /// name stands for the loading of the tests.
     #[serde(default)]
     pub reached: Option<Vec<String>>,
+    /// Whether one of those tests fails, too, when the function returns nothing; `false` where that is not known.
+    #[serde(default)]
+    pub noticed: bool,
     /// What such a run shows of whether the code can be in a process of its own; absent where it cannot.
     #[serde(default)]
     pub apart: Option<Apart>,
@@ -28,7 +31,7 @@ pub struct Names {
 }
 
 /// Whether the code can be in a process of its own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Apart {
     /// Why it cannot.

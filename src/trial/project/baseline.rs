@@ -20,6 +20,8 @@ pub struct Baseline {
     pub broken: Vec<String>,
     /// Those that call it, as far as that was seen.
     pub reached: HashSet<String>,
+    /// Whether they are known to fail of a function that returns nothing and of one that raises.
+    pub notices: bool,
     /// Whether the code can be in a process of its own, and why not; `None` where no tests can do that.
     pub apart: Option<Apart>,
     /// How long they take.
@@ -59,9 +61,11 @@ impl Baseline {
         let failed = first.tests.iter().filter(|test| test.outcome == Outcome::Failed);
         let failed: HashSet<&String> = failed.map(|test| &test.name).collect();
         let is_broken = |name: &String| counts && failed.contains(name) && !reached.contains(name);
-        let (broken, wanted) = baseline.wanted.iter().cloned().partition(is_broken);
+        let (broken, wanted): (Vec<_>, Vec<_>) = baseline.wanted.iter().cloned().partition(is_broken);
         let apart = first.apart.clone();
-        Self { wanted, broken, reached, apart, ..baseline }
+        let raising = wanted.iter().any(|name| failed.contains(name) && reached.contains(name));
+        let notices = counts && first.noticed && raising;
+        Self { wanted, broken, reached, notices, apart, ..baseline }
     }
 
     /// From runs on the unchanged project.
@@ -129,6 +133,12 @@ mod tests {
         for reached in [None, Some(&["", "calls"][..])] {
             assert_eq!(Baseline::without_body(Some(&names(reached)), None).wanted, ["calls", "fails", "other"]);
         }
+        let notices = |noticed: bool, reached: &[&str]| {
+            Baseline::without_body(Some(&Names { noticed, ..names(Some(reached)) }), None).notices
+        };
+        assert!(notices(true, &["calls"]));
+        // The one that passes swallows what the function raises.
+        assert!(!notices(false, &["calls"]) && !notices(true, &["other"]) && !notices(true, &["", "calls"]));
         let apart = Some(Apart { reason: Some("why".to_owned()) });
         let told = Names { apart: apart.clone(), ..names(None) };
         assert_eq!(Baseline::without_body(Some(&told), None).apart, apart);

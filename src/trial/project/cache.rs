@@ -1,4 +1,7 @@
 //! Projects that were copied, what their tests do without a candidate, and evidence held against that.
+//!
+//! What tests do without a candidate is kept on disk, too, where there is a folder for it: the next start of
+//! the program then begins with the candidate.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::baseline::{Baseline, Seen};
+use super::kept::Kept;
 use super::{Base, Copy, Project};
 use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::error::TrialError;
@@ -52,7 +56,7 @@ impl Projects {
         cancel: &AtomicBool,
         mut try_one: impl FnMut(&Copy) -> Result<Option<Vec<TestEnd>>, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
-        self.known(project, base, (None, 2), cancel, Baseline::of_runs, || {
+        self.known(project, base, (None, 2), (None, cancel), Baseline::of_runs, || {
             let tests = try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?)?;
             Ok(tests.map(|tests| (Names { tests, ..Names::default() }, Duration::ZERO)))
         })
@@ -64,7 +68,7 @@ impl Projects {
         project: &Project,
         base: &Arc<Base>,
         (without, times): (Option<&str>, usize),
-        cancel: &AtomicBool,
+        (kept, cancel): (Option<&Kept>, &AtomicBool),
         of: fn(&[Seen]) -> Baseline,
         mut run: impl FnMut() -> Result<Seen, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
@@ -77,12 +81,20 @@ impl Projects {
         if let Some(known) = found.filter(|known| known.runs.len() >= times) {
             return Ok(Arc::clone(&known.baseline));
         }
+        let kept = kept.map(|kept| kept.place(project, base, without));
+        if let Some(place) = kept.as_ref().filter(|_| runs.is_empty()) {
+            runs = place.read();
+        }
+        let before = runs.len();
         while runs.len() < times {
             runs.push(run()?);
         }
         let baseline = Arc::new(of(&runs));
         if cancel.load(Ordering::Relaxed) {
             return Ok(baseline);
+        }
+        if let Some(place) = kept.filter(|_| before < runs.len()) {
+            place.write(&runs);
         }
         all.retain(|known| known.project != *project);
         let (project, base, without) = (project.clone(), Arc::clone(base), without.map(str::to_owned));
@@ -137,12 +149,12 @@ pub fn evidence(
     projects: &Projects,
     project: &Project,
     (without, program): (Option<&str>, &str),
-    (limits, cancel): (Limits, &AtomicBool),
+    (limits, kept, cancel): (Limits, Option<&Kept>, &AtomicBool),
     once: impl Fn(Of, Ends, Limits) -> Result<Ran, TrialError>,
 ) -> Result<(Evidence, Limits), TrialError> {
     let base = projects.base(project)?;
     let baseline = |times: usize| {
-        projects.known(project, &base, (without, times), cancel, Baseline::of_runs_without, || {
+        projects.known(project, &base, (without, times), (kept, cancel), Baseline::of_runs_without, || {
             let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
             let long = Limits { wall: limits.wall * PATIENCE, ..limits };
             let (run, _, nonce) = once(Of::Baseline(&copy), Ends::LastTest, long)?;
@@ -206,6 +218,7 @@ pub fn evidence(
         remark: remarks.join("; "),
         worker,
         changed: base.changed(project, &copy),
+        notices: known.notices,
         ..Evidence::of(run, report)
     };
     Ok((evidence, limits))
@@ -248,5 +261,31 @@ mod tests {
         assert_eq!(found(true), (2, 0));
         assert_eq!(found(false), (2, 1));
         assert_eq!(found(false), (0, 1));
+    }
+
+    #[test]
+    fn the_next_start_of_the_program_knows_what_the_tests_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("project");
+        std::fs::create_dir(&root).unwrap();
+        for (name, text) in [("pyproject.toml", ""), ("code.py", "x = 1\n"), ("test_code.py", "import code\n")] {
+            std::fs::write(root.join(name), text).unwrap();
+        }
+        let project = Project::around(&root.join("code.py"), Some(&root.join("test_code.py"))).unwrap();
+        let kept = Kept { folder: folder.path().join("kept"), setting: vec![], packages: vec![], inner: "".into() };
+        let never = AtomicBool::new(false);
+        let start = |times: usize| {
+            let projects = Projects::default();
+            let base = projects.base(&project).unwrap();
+            let mut runs = 0;
+            let of = Baseline::of_runs_without;
+            let baseline = projects.known(&project, &base, (Some("without"), times), (Some(&kept), &never), of, || {
+                runs += 1;
+                let tests = vec![TestEnd::new("works", Outcome::Failed)];
+                Ok(Some((Names { tests, ..Names::default() }, Duration::from_secs(1))))
+            });
+            (runs, baseline.unwrap().wanted.len())
+        };
+        assert_eq!([start(1), start(1), start(2), start(2)], [(1, 1), (0, 1), (1, 1), (0, 1)]);
     }
 }

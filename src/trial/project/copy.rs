@@ -67,6 +67,11 @@ impl Base {
         self.list.files.iter().zip(self.stamps.iter().copied())
     }
 
+    /// Folders of installed packages, relative to the root.
+    pub fn dependencies(&self) -> &[PathBuf] {
+        &self.list.dependencies
+    }
+
     /// A copy in which `program`, if there is one, stands in the place of the project's file.
     pub fn copy(&self, project: &Project, program: Option<&str>) -> Result<Copy, String> {
         let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");

@@ -8,6 +8,7 @@ pub mod cache;
 mod copy;
 pub mod find;
 mod imports;
+pub mod kept;
 mod list;
 
 use std::fs;

@@ -70,7 +70,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         6 => (1..4_u64, event).prop_map(|(run, event)| Msg::Job { run, event: job::Event::Source(event) }),
         3 => (1..4_u64, candidate.clone(), status).prop_map(|(run, candidate, status)| {
             let (message, output, assurance) = ("m\u{1b}".into(), "one\ntwo".into(), Assurance::Separate);
-            let outcome = Ok(Verdict { status, message, duration_ms: 1, output, assurance, mark: None, interpreter: None });
+            let outcome = Ok(Verdict { status, message, duration_ms: 1, output, assurance, mark: None, ..Verdict::not_run("") });
             Msg::Job { run, event: job::Event::Verdict { candidate, outcome } }
         }),
         1 => (1..4_u64, candidate.clone()).prop_map(|(run, candidate)| {

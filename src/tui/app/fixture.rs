@@ -7,7 +7,7 @@ use super::{Candidate, Effect, Msg, Run, State, Testing, update};
 use crate::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary};
 use crate::job::{self, Job, Task, TestsChoice};
 use crate::source::SourceInfo;
-use crate::trial::{Assurance, Protection, Status, Verdict};
+use crate::trial::{Protection, Status, Verdict};
 use crate::tui::event::Key;
 use crate::tui::keymap::Keymap;
 
@@ -163,15 +163,8 @@ impl Session {
 
     pub fn verdict(&mut self, candidate: usize, status: Status, message: &str) -> Vec<Effect> {
         let run = self.run().id;
-        let verdict = Verdict {
-            status,
-            message: message.into(),
-            duration_ms: 40,
-            output: String::new(),
-            assurance: Assurance::Separate,
-            mark: None,
-            interpreter: None,
-        };
+        let verdict =
+            Verdict { status, message: message.into(), duration_ms: 40, output: String::new(), ..Verdict::not_run("") };
         let effects = self.send(Msg::Job { run, event: job::Event::Verdict { candidate, outcome: Ok(verdict) } });
         self.begin_trials();
         self.pick();

@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier};
 use super::Look;
 use crate::engine::Event;
 use crate::job::{self, Job, TestsChoice};
-use crate::trial::{Assurance, Status, Verdict};
+use crate::trial::{Status, Verdict};
 use crate::tui::app::fixture::{PROMPT, Session, body};
 use crate::tui::app::{Msg, State};
 use crate::tui::highlight::Highlights;
@@ -197,9 +197,7 @@ fn results() {
         message: "rolling_max([]): expected [], got None".into(),
         duration_ms: 812,
         output: "Failed example:\n    rolling_max([])\nExpected:\n    []\nGot nothing\n".into(),
-        assurance: Assurance::Separate,
-        mark: None,
-        interpreter: None,
+        ..Verdict::not_run("")
     };
     session.send(Msg::Job { run, event: job::Event::Verdict { candidate: 1, outcome: Ok(verdict) } });
     insta::assert_snapshot!(scene(&mut session, 80, 24));

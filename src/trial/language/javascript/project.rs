@@ -79,7 +79,7 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     let without = trial.with_body(raising(trial.language));
     let programs = (without.as_deref(), trial.program.as_str());
     let once = |of: Of, _, limits| runs.once(of.copy(), limits).map(|(run, nonce)| (run, None, nonce));
-    let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, at.cancel), once)?;
+    let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, None, at.cancel), once)?;
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
         _ => evidence,

@@ -10,6 +10,7 @@ use super::programs::{self, PROJECT, PROJECT_WORKER};
 use crate::sandbox::Limits;
 use crate::trial::language::row::{Context, Copy, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
 use crate::trial::project::cache::{self, Ends, Of, Ran};
+use crate::trial::project::kept::Kept;
 
 /// A body that comes to the driver: it says there that it was called, or has the worker run the candidate's.
 const WITHOUT_BODY: &str = "return __import__('_reached').called()";
@@ -74,7 +75,8 @@ pub fn run(
     let runs = Runs { at, python, programs, trial, project, is_without_body: without.is_some() };
     let texts = (without.as_deref(), trial.program.as_str());
     let once = |of: Of, ends, limits| runs.once(of, ends, limits);
-    let (evidence, limits) = cache::evidence(at.projects, project, texts, (limits, at.cancel), once)?;
+    let kept = at.kept.map(|folder| runs.kept(folder));
+    let (evidence, limits) = cache::evidence(at.projects, project, texts, (limits, kept.as_ref(), at.cancel), once)?;
     decide(&evidence, &limits)
 }
 
@@ -88,6 +90,19 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// Where runs without the candidate are kept, and what they depend on.
+    fn kept(&self, folder: &Path) -> Kept {
+        let (major, minor) = self.python.version;
+        let shown = self.python.shown();
+        let stub = self.trial.stub.as_deref().unwrap_or_default();
+        Kept {
+            folder: folder.join("baselines"),
+            setting: [&self.programs.tests, shown.as_bytes(), stub.as_bytes()].concat(),
+            packages: self.python.readable.clone(),
+            inner: format!("lib/python{major}.{minor}/site-packages").into(),
+        }
+    }
+
     fn once(&self, of: Of, ends: Ends, limits: Limits) -> Result<Ran, TrialError> {
         let Self { at, project, trial, .. } = self;
         let nonce = nonce()?;
