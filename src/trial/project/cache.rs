@@ -191,7 +191,14 @@ pub fn evidence(
     let is_doubtful = |test: &TestEnd| {
         test.outcome == Outcome::Failed && !known.reached.contains(&test.name) && !known.broken.contains(&test.name)
     };
-    if tried.names.as_ref().is_ok_and(|names| names.tests.iter().any(is_doubtful)) {
+    // A test that is called otherwise each time, after the clock or by chance, is missing. The first failure ends
+    // the others.
+    let is_missing = |tests: &[TestEnd]| {
+        tests.iter().all(|test| test.outcome != Outcome::Failed)
+            && known.wanted.iter().any(|wanted| tests.iter().all(|test| test.name != *wanted))
+    };
+    let is_unclear = |names: &Names| names.tests.iter().any(is_doubtful) || is_missing(&names.tests);
+    if tried.names.as_ref().is_ok_and(is_unclear) {
         let before = known.left_out().len();
         known = baseline(2)?;
         if before == 0 && !known.left_out().is_empty() {

@@ -36,11 +36,14 @@ STANDARD = {
     "uuid.UUID": (lambda v: str(v), lambda c, p: c(p)),
     "array.array": (lambda v: [v.typecode, list(v)], lambda c, p: c(text(p[0]), p[1])),
     "re.Pattern": (lambda v: [v.pattern, v.flags & ~32], lambda c, p: __import__("re").compile(p[0], p[1])),
+    "_io.StringIO": (lambda v: inside(v), lambda c, p: p),
+    "_io.BytesIO": (lambda v: inside(v), lambda c, p: p),
     "types.SimpleNamespace": (lambda v: flat(own_dict(v, "__dict__")), lambda c, p: c(**dict(pairs(p)))),
 }
 STANDARD.update(("pathlib." + n, (str, lambda c, p: c(text(p)))) for n in ("PurePosixPath", "PureWindowsPath", "PosixPath"))
 STANDARD.update(("ipaddress.IPv%d%s" % (v, n), (str, lambda c, p: c(text(p)))) for v in (4, 6) for n in ("Address", "Network", "Interface"))
-MUTABLE = ("collections.deque", "collections.OrderedDict", "collections.Counter", "collections.defaultdict")
+STREAMS = (io.StringIO, io.BytesIO)
+MUTABLE = ("collections.deque", "collections.OrderedDict", "collections.Counter", "collections.defaultdict", "_io.StringIO", "_io.BytesIO")
 PLAIN_CLASSES = (int, float, complex, bool, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, type(None), object, type)
 CLASSES_BY_NAME = {c.__name__: c for c in PLAIN_CLASSES}
 CLASSES_BY_NAME.update((n, c) for n, c in vars(builtins).items() if isinstance(c, type) and issubclass(c, BaseException))
@@ -459,7 +462,7 @@ class Codec:
         new = [n for n, thing in enumerate(self.numbered) if id(thing) not in side.shared_numbers]
         of_the_user = [n for n in new if type(self.numbered[n]) in side.own_names]
         # What lies deep in others is seldom changed by itself.
-        others = [n for n in new if type(self.numbered[n]) not in side.own_names and len(self.numbered[n]) < 10000] if with_containers else []
+        others = [n for n in new if type(self.numbered[n]) not in side.own_names and size(self.numbered[n]) < 10000] if with_containers else []
         return of_the_user[:max(room, 0)] + others[:MOST_CONTAINERS // 4]
 
 
@@ -512,13 +515,21 @@ def slot_value(slot, value, missing=None):
         return missing
 
 
+def size(container):
+    return len(container.getvalue() if type(container) in STREAMS and not container.closed else inside(container))
+
+
 def inside(container):
-    """What a container holds, in one list."""
+    """What a container holds, in one list; of a stream in memory its text, how it ends lines, and the place in it."""
+    if type(container) in STREAMS:
+        return [] if container.closed else list(container.__getstate__()[:-1])
     return flat(container) if isinstance(container, dict) else list(container)
 
 
 def refill(container, parts):
     """Replaces what a container holds."""
+    if type(container) in STREAMS:
+        return container.__setstate__((*parts, None)) if parts else container.close()
     if isinstance(container, dict):
         parts = flat(parts) if isinstance(parts, dict) else parts
         # An ordered dictionary keeps its order beside what a dictionary holds.

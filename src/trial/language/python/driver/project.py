@@ -297,7 +297,12 @@ def main():
         options += ["-n0"] if find_spec("xdist") else []
         options += ["--no-cov"] if find_spec("pytest_cov") else []
         options += ["--doctest-modules"] if source is not None else []
-        code = pytest.main(options + [path], plugins=[Plugin()])
+        try:
+            code = pytest.main(options + [path], plugins=[Plugin()])
+        except BaseException as error:
+            # Its own libraries may need the function: then the tests cannot be judged any further.
+            code = 3
+            complaints.append("pytest ended early: " + show_error(error))
         if int(code) not in (0, 1) and not complaints:
             words_of = {2: "it was interrupted", 3: "it failed by itself", 4: "its options cannot be used"}
             if int(code) in words_of:
