@@ -327,7 +327,7 @@ pub static ALL: &[Row] = &[
         group: TESTS,
         value: "TIME",
         expected: "a time above 0, up to a day, such as 10s",
-        help: "Longest run of the tests on one candidate",
+        help: "Longest run of the tests on one candidate; what it waits for a core does not count, up to three times as long",
         read: |s, t| {
             let possible = |time: &Duration| !time.is_zero() && time.as_secs() <= 86_400;
             duration(t).filter(possible).map(|time| s.limits.wall = time)

@@ -2,9 +2,11 @@
 //! forges a report, reads the judge's frames or memory, replaces what it judges by, ends early or acts before the tests. What would fool
 //! the user's own runner, too, passes with a mark.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Tests, Trial, Verdict};
@@ -70,6 +72,50 @@ const JAVASCRIPT: Kind = Kind {
     ],
     program: "src/f.js",
     tests: "test/f.test.js",
+};
+
+const EXPECTING: &str = "const assert = require('node:assert');\nconst { f } = require('../src/f');\nconst { twice } = require('../src/helper');\n\
+    test('doubles', () => { @ });\ntest('again', () => { expect(twice(1)).toBe(2); @ });\n";
+
+/// The same under other runners, where they are installed.
+const JEST: Kind = Kind {
+    check: "expect(f(3)).toBe(6);",
+    files: &[
+        ("package.json", "{\"scripts\":{\"test\":\"jest\"}}"),
+        ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
+        ("src/f.js", "function f(x) {}\nmodule.exports = { f };\n"),
+        ("test/f.test.js", EXPECTING),
+    ],
+    ..JAVASCRIPT
+};
+
+const VITEST: Kind = Kind {
+    check: "expect(f(3)).toBe(6);",
+    files: &[
+        ("package.json", "{\"scripts\":{\"test\":\"vitest\"}}"),
+        ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
+        ("src/f.js", "function f(x) {}\nmodule.exports = { f };\n"),
+        (
+            "test/f.test.js",
+            "import assert from 'node:assert';\nimport { expect, test } from 'vitest';\nimport { f } from '../src/f';\nimport { twice } from '../src/helper';\n\
+             test('doubles', () => { @ });\ntest('again', () => { expect(twice(1)).toBe(2); @ });\n",
+        ),
+    ],
+    ..JAVASCRIPT
+};
+
+const MOCHA: Kind = Kind {
+    files: &[
+        ("package.json", "{\"scripts\":{\"test\":\"mocha --ui tdd\"}}"),
+        ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
+        ("src/f.js", "function f(x) {}\nmodule.exports = { f };\n"),
+        (
+            "test/f.test.js",
+            "const assert = require('node:assert');\nconst { f } = require('../src/f');\nconst { twice } = require('../src/helper');\n\
+             test('doubles', () => { @ });\ntest('again', () => { assert.equal(twice(1), 2); @ });\n",
+        ),
+    ],
+    ..JAVASCRIPT
 };
 
 const RUST: Kind = Kind {
@@ -140,19 +186,40 @@ impl Kind {
         runner.run(&self.trial(program, tests), &Arc::default()).unwrap()
     }
 
-    fn in_project(&self, runner: &Runner, program: &str) -> Verdict {
-        let check = header(program, "tests").unwrap_or(self.check);
+    /// A project with this check in its tests, and with the packages of this folder.
+    fn place(&self, check: &str, packages: Option<&Path>) -> Place {
         let texts: Vec<String> = self.files.iter().map(|(_, text)| text.replace('@', check)).collect();
         let files: Vec<_> = self.files.iter().zip(&texts).map(|((path, _), text)| (*path, text.as_str())).collect();
         let place = Place::new(&files);
+        if let Some(packages) = packages {
+            symlink(packages, place.path().join("node_modules")).unwrap();
+        }
+        place
+    }
+
+    /// Tries all programs in projects; those with the same check share theirs.
+    fn hold_in_projects(&self, least: usize, packages: Option<&Path>) {
+        let places: Mutex<BTreeMap<String, Arc<Place>>> = Mutex::default();
+        let must_load = packages.is_none();
+        self.hold(least, must_load, |runner, program| {
+            let check = header(program, "tests").unwrap_or(self.check).to_owned();
+            let place = Arc::clone(
+                places.lock().unwrap().entry(check).or_insert_with_key(|check| Arc::new(self.place(check, packages))),
+            );
+            self.in_project(runner, &place, program)
+        });
+    }
+
+    fn in_project(&self, runner: &Runner, place: &Place, program: &str) -> Verdict {
         let tests = place.tests_of(self.language, self.program, program, self.tests);
         let stub = Some(place.text(self.program));
         let trial = Trial { stub, ..self.trial(program, tests) };
         runner.run(&trial, &Arc::default()).unwrap()
     }
 
-    /// Tries all programs. One that is not even loaded shows nothing, but for a few.
-    fn hold(&self, least: usize, judge: impl Fn(&Runner, &str) -> Verdict + Sync) {
+    /// Tries all programs. One that is not even loaded shows nothing, but for a few; runners that somebody else
+    /// wrote trip over more of them.
+    fn hold(&self, least: usize, must_load: bool, judge: impl Fn(&Runner, &str) -> Verdict + Sync) {
         let Some(runner) = runner(self.language) else { return };
         let complaints = in_parallel(&self.programs(least), |(name, program)| {
             let verdict = judge(&runner, program);
@@ -161,9 +228,11 @@ impl Kind {
             let is_right = !verdict.has_passed() || fools_any_runner && verdict.mark.is_some();
             // A name that only a crate has twice; a runner that trips over its patched library.
             let is_excused = ["ambiguous", "it failed by itself"].iter().any(|said| verdict.message.contains(said));
-            let is_loaded = word(verdict.status) != "error" || verdict.assurance == Assurance::Separate || is_excused;
+            let is_loaded =
+                !must_load || word(verdict.status) != "error" || verdict.assurance == Assurance::Separate || is_excused;
             if std::env::var_os("TRIAL_TIMES").is_some() {
-                eprintln!("{:5} ms {name}: {} {}", verdict.duration_ms, word(verdict.status), verdict.message);
+                let mark = verdict.mark.as_deref().unwrap_or("-");
+                eprintln!("{:5} ms {name}: {} {} [{mark}]", verdict.duration_ms, word(verdict.status), verdict.message);
             }
             (!is_right || !is_loaded).then(|| format!("{name}: {} {}", word(verdict.status), verdict.message))
         });
@@ -173,42 +242,69 @@ impl Kind {
 
 #[test]
 fn python_does_not_deceive_alone() {
-    PYTHON.hold(29, |runner, program| PYTHON.alone(runner, program));
+    PYTHON.hold(29, true, |runner, program| PYTHON.alone(runner, program));
 }
 
 #[test]
 fn python_does_not_deceive_in_a_project() {
-    PYTHON.hold(29, |runner, program| PYTHON.in_project(runner, program));
+    PYTHON.hold_in_projects(29, None);
 }
 
 #[test]
 fn javascript_does_not_deceive_alone() {
-    JAVASCRIPT.hold(16, |runner, program| JAVASCRIPT.alone(runner, program));
+    JAVASCRIPT.hold(43, true, |runner, program| JAVASCRIPT.alone(runner, program));
 }
 
 #[test]
 fn javascript_does_not_deceive_in_a_project() {
-    JAVASCRIPT.hold(16, |runner, program| JAVASCRIPT.in_project(runner, program));
+    JAVASCRIPT.hold_in_projects(43, None);
+}
+
+/// `NODE_MODULES=FOLDER cargo test --test trial installed -- --ignored` for the runners in a folder of packages.
+fn hold_installed(name: &str, kind: &Kind) {
+    let packages = std::env::var_os("NODE_MODULES").map(PathBuf::from).filter(|packages| packages.join(name).is_dir());
+    match packages {
+        Some(packages) => kind.hold_in_projects(43, Some(&packages)),
+        None => crate::skip::for_want_of(name, "NODE_MODULES names no folder with it"),
+    }
+}
+
+#[test]
+#[ignore = "needs a package of npm"]
+fn javascript_does_not_deceive_an_installed_mocha() {
+    hold_installed("mocha", &MOCHA);
+}
+
+#[test]
+#[ignore = "needs a package of npm"]
+fn javascript_does_not_deceive_an_installed_jest() {
+    hold_installed("jest", &JEST);
+}
+
+#[test]
+#[ignore = "needs a package of npm"]
+fn javascript_does_not_deceive_an_installed_vitest() {
+    hold_installed("vitest", &VITEST);
 }
 
 #[test]
 fn rust_does_not_deceive_alone() {
-    RUST.hold(19, |runner, program| RUST.alone(runner, program));
+    RUST.hold(31, true, |runner, program| RUST.alone(runner, program));
 }
 
 #[test]
 #[ignore = "builds a crate for each program"]
 fn rust_does_not_deceive_in_a_crate() {
-    RUST.hold(19, |runner, program| RUST.in_project(runner, program));
+    RUST.hold_in_projects(31, None);
 }
 
 #[test]
 fn go_does_not_deceive_alone() {
-    GO.hold(14, |runner, program| GO.alone(runner, program));
+    GO.hold(23, true, |runner, program| GO.alone(runner, program));
 }
 
 #[test]
 #[ignore = "builds a module for each program"]
 fn go_does_not_deceive_in_a_module() {
-    GO.hold(14, |runner, program| GO.in_project(runner, program));
+    GO.hold_in_projects(23, None);
 }

@@ -28,6 +28,9 @@ pub struct Names {
     /// What ended the tests for good, where the code is in a process of its own, and why.
     #[serde(default)]
     pub end: Option<(Said, String)>,
+    /// Parts of the language and of libraries that were replaced.
+    #[serde(default)]
+    pub changed: Vec<String>,
 }
 
 /// Whether the code can be in a process of its own.

@@ -26,6 +26,8 @@ pub struct Baseline {
     pub apart: Option<Apart>,
     /// How long they take.
     pub elapsed: Duration,
+    /// Parts of the language and of libraries that are replaced without a candidate, too.
+    pub changed: Vec<String>,
 }
 
 impl Baseline {
@@ -62,10 +64,10 @@ impl Baseline {
         let failed: HashSet<&String> = failed.map(|test| &test.name).collect();
         let is_broken = |name: &String| counts && failed.contains(name) && !reached.contains(name);
         let (broken, wanted): (Vec<_>, Vec<_>) = baseline.wanted.iter().cloned().partition(is_broken);
-        let apart = first.apart.clone();
+        let (apart, changed) = (first.apart.clone(), first.changed.clone());
         let raising = wanted.iter().any(|name| failed.contains(name) && reached.contains(name));
         let notices = counts && first.noticed && raising;
-        Self { wanted, broken, reached, notices, apart, ..baseline }
+        Self { wanted, broken, reached, notices, apart, changed, ..baseline }
     }
 
     /// From runs on the unchanged project.
@@ -139,6 +141,8 @@ mod tests {
         assert!(notices(true, &["calls"]));
         // The one that passes swallows what the function raises.
         assert!(!notices(false, &["calls"]) && !notices(true, &["other"]) && !notices(true, &["", "calls"]));
+        let told = Names { changed: vec!["Map".to_owned()], ..names(None) };
+        assert_eq!(Baseline::without_body(Some(&told), None).changed, ["Map"]);
         let apart = Some(Apart { reason: Some("why".to_owned()) });
         let told = Names { apart: apart.clone(), ..names(None) };
         assert_eq!(Baseline::without_body(Some(&told), None).apart, apart);

@@ -206,6 +206,9 @@ pub fn evidence(
         }
     }
     let Tried { copy, run, worker, names, limits, reason } = tried;
+    let replaced =
+        names.as_ref().ok().and_then(|names| names.changed.iter().find(|part| !known.changed.contains(part)));
+    let changed = base.changed(project, &copy).or_else(|| replaced.cloned());
     let (report, complaint) = match names {
         // What ended the tests for good is the judge's word on all of them.
         Ok(Names { nonce, end: Some((status, message)), .. }) => {
@@ -224,7 +227,7 @@ pub fn evidence(
         flaky: known.left_out(),
         remark: remarks.join("; "),
         worker,
-        changed: base.changed(project, &copy),
+        changed,
         notices: known.notices,
         ..Evidence::of(run, report)
     };

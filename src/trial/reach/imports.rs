@@ -13,7 +13,7 @@ pub struct Imports {
     /// Names of the text, and the module each comes from.
     pub bound: HashMap<String, String>,
     /// Names of the text that stand for others.
-    aliases: HashMap<String, String>,
+    pub aliases: HashMap<String, String>,
 }
 
 impl Imports {

@@ -346,6 +346,10 @@ mod tests {
         (Language::Rust, "extern crate self as std;", "!extern crate self"),
         (Language::Rust, "macro_rules! assert_eq { () => {} }", "!macro_rules!assert"),
         (Language::Rust, "impl PartialEq<i64> for A {}", "PartialEq<"),
+        (Language::Rust, "impl<T> std::ops::Sub<T> for A {}", "Sub<"),
+        (Language::Rust, "pub use Any as i64;", "!as i64"),
+        (Language::Rust, "use quiet::nothing as assert_eq;", "!as assert_eq"),
+        (Language::Rust, "pub enum u16 {}", "!enum u16"),
         (Language::Go, "import \"unsafe\"", "unsafe"),
         (Language::Go, "import o \"os\"\nfunc f() { o.Exit(0) }", "!os.Exit"),
         (Language::Go, "//go:linkname a b\n", "!//go:linkname"),
@@ -388,6 +392,7 @@ mod tests {
                 Language::Rust,
                 "// unsafe\nfn f() -> &'static str { \"unsafe std::process::exit\" }\n#[derive(PartialEq)] struct A;",
             ),
+            (Language::Rust, "impl<T: Add<Output = T>> Sum for A<T> {}\nfn f() -> impl Add<u8> { 1 as i64 }"),
             (Language::Rust, "use std::collections::{HashMap, BTreeMap as M};\nfn f(x: u8) -> u32 { x as u32 }"),
             (
                 Language::Go,

@@ -95,8 +95,73 @@ pub fn of(language: Language, words: &[Word], imports: &Imports) -> Vec<(Kind, S
     match language {
         Language::Python => python(words, imports),
         Language::JavaScript | Language::TypeScript => javascript(words, imports),
-        Language::Rust | Language::Go => Vec::new(),
+        Language::Rust => rust(words, imports),
+        Language::Go => Vec::new(),
     }
+}
+
+/// Names that Rust's tests judge by: types, and macros that check.
+const OF_RUST: &[&str] = &[
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "f32",
+    "f64",
+    "bool",
+    "char",
+    "str",
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "matches",
+    "panic",
+    "std",
+    "core",
+];
+
+/// Comparisons and arithmetic with another type than one's own.
+const OPERATORS: &[&str] =
+    &["PartialEq", "PartialOrd", "Add", "Sub", "Mul", "Div", "Rem", "BitXor", "BitAnd", "BitOr", "Shl", "Shr"];
+
+fn rust(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
+    let mut found = Vec::new();
+    for name in OF_RUST.iter().filter(|name| imports.aliases.contains_key(**name)) {
+        found.push((Kind::Judges, format!("as {name}")));
+    }
+    for pair in words.windows(2) {
+        if let [Word::Name(how), Word::Name(name)] = pair
+            && ["struct", "enum", "union", "type", "trait", "mod"].contains(&how.as_str())
+            && OF_RUST.contains(&name.as_str())
+        {
+            found.push((Kind::Judges, format!("{how} {name}")));
+        }
+    }
+    for head in words.split(|word| word.name() == Some("impl")).skip(1) {
+        // Without `for` it is a type that is returned.
+        let end = head.iter().position(|word| word.is('{') || word.name() == Some("for")).unwrap_or(head.len());
+        let head = if head.get(end).is_some_and(|word| word.name() == Some("for")) { &head[..end] } else { &[] };
+        // What is in brackets behind `impl` are bounds.
+        let mut depth = 0_i32;
+        for pair in head.windows(2) {
+            if let (0, [Word::Name(name), next]) = (depth, pair)
+                && next.is('<')
+                && OPERATORS.contains(&name.as_str())
+            {
+                found.push((Kind::Equality, format!("{name}<")));
+            }
+            depth += i32::from(pair[0].is('<')) - i32::from(pair[0].is('>'));
+        }
+    }
+    found
 }
 
 fn python(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {

@@ -21,14 +21,25 @@ use crate::trial::language::row::{
 use crate::trial::project::cache::{self, Of};
 use crate::untrusted::clean_line;
 
-const RECORD: &str = include_str!("reporter/record.js");
+/// What comes before the part of the reporter that is each runner's own.
+const FIRST: [&str; 2] = [include_str!("reporter/watch.js"), include_str!("reporter/record.js")];
 
-/// Waits until node's runner has taken the reporter, before the code under test is loaded.
-const WAIT: &str = "import report from './report.cjs';\nawait report.ready;\n";
-
-/// The reporter as a module of the newer kind, which is what vitest takes.
-const MODULE: &str =
-    "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('./report.cjs');\n";
+/// The files beside the reporter.
+const FILES: &[(&str, &str)] = &[
+    // Waits until node's runner has taken the reporter, before the code under test is loaded.
+    ("wait.mjs", "import report from './report.cjs';\nawait report.ready;\n"),
+    // The reporter as a module of the newer kind, which is what vitest takes.
+    (
+        "report.mjs",
+        "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('./report.cjs');\n",
+    ),
+    // Loads the tests as `CommonJS`. Node would else take them for an ES module, as it does when anything is
+    // imported first, and what the project has hung into `require` would not see them.
+    ("entry.cjs", "process.argv.splice(1, 1);\nrequire(process.argv[1]);\n"),
+    // What mocha loads before all tests, and what stands before jest's own runner of a file.
+    ("begin.cjs", "require('./report.cjs').begin?.();\n"),
+    ("runner.cjs", "module.exports = require('./report.cjs').runner;\n"),
+];
 
 /// How the tests of a project are run, if they can be run here.
 pub fn plan(node: &Tool, language: Language, project: &Project) -> Result<Plan, TrialError> {
@@ -52,10 +63,6 @@ pub fn plan(node: &Tool, language: Language, project: &Project) -> Result<Plan, 
     Ok(plan)
 }
 
-/// Loads the tests as `CommonJS`. Node would else take them for an ES module, as it does when anything is
-/// imported first, and what the project has hung into `require` would not see them.
-const ENTRY: &str = "process.argv.splice(1, 1);\nrequire(process.argv[1]);\n";
-
 /// Runs a tests file of a project with the candidate in it.
 pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
     let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
@@ -70,10 +77,10 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
         ..trial.limits
     };
     let reporter = Scratch::new().map_err(failed)?;
-    fs::write(reporter.path().join("report.cjs"), [RECORD, plan.row.reporter].concat()).map_err(failed)?;
-    fs::write(reporter.path().join("wait.mjs"), WAIT).map_err(failed)?;
-    fs::write(reporter.path().join("entry.cjs"), ENTRY).map_err(failed)?;
-    fs::write(reporter.path().join("report.mjs"), MODULE).map_err(failed)?;
+    let whole = [&FIRST[..], &[plan.row.reporter]].concat().concat();
+    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str())]) {
+        fs::write(reporter.path().join(name), text).map_err(failed)?;
+    }
     let reporter = reporter.path();
     let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body(raising(trial.language));

@@ -59,7 +59,7 @@ pub const ROWS: &[Row] = &[
         name: "mocha",
         imports: &["mocha"],
         reporter: include_str!("reporter/mocha.js"),
-        arguments: &["--no-color", "--reporter={folder}/report.cjs"],
+        arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
         kept: &["--config", "--ui", "-u"],
     },
     Row {

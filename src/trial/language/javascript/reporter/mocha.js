@@ -1,5 +1,5 @@
 // Reports what mocha says while it runs.
-if (report !== null) {
+if (report !== null && report.add !== undefined) {
   const name = (test) => test.titlePath().join(' > ');
   module.exports = class {
     constructor(runner) {
@@ -7,6 +7,16 @@ if (report !== null) {
       runner.on('pending', (test) => report.add(name(test), 'skipped'));
       runner.on('fail', (test, error) => report.add(name(test), 'failed', report.describe(error, test.file)));
       runner.on('end', () => report.finish());
+    }
+
+    // Mocha has its reporter, and loads the tests files next.
+    static begin() {
+      const mocha = require('node:module').createRequire(process.argv[1])('mocha');
+      for (const part of ['Runner', 'Runnable', 'Test', 'Suite', 'Hook', 'Context']) {
+        watch.keep(mocha[part]?.prototype, `mocha.${part}.prototype`);
+      }
+      watch.judges(globalThis);
+      report.hide();
     }
   };
 }

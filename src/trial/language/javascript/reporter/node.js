@@ -1,6 +1,6 @@
 // Reports what node's own runner says. The runner is woken before any other code, and asks for its reporter
 // then.
-if (report !== null) {
+if (report !== null && report.add !== undefined) {
   const test = require('node:test');
   Object.freeze(test);
   const names = [];

@@ -1,24 +1,50 @@
-'use strict';
 // Comes before everything else in the process that runs the tests, and keeps the way to the report to
 // itself: `report` is for the part below only, and what it needs is taken before any other code could
 // replace it.
 const report = (() => {
+  const threads = require('node:worker_threads');
+  const { closeSync, readFileSync, readSync, writeSync } = require('node:fs');
+  const { apply } = Reflect;
+  const { charCodeAt } = String.prototype;
+  const { fromCharCode } = String;
+  // What threads tell of changes: text in memory that only the first code in each of them is given.
+  const place = 'own memory';
+  if (!threads.isMainThread) {
+    const given = threads.getEnvironmentData(place);
+    threads.setEnvironmentData(place, undefined);
+    if (given === undefined) return null;
+    const { memory, tests } = given;
+    let end = memory.indexOf(0);
+    watch.belongsTo(readFileSync(tests, 'utf8'));
+    watch.listen((name) => {
+      if (end + name.length >= memory.length) return;
+      for (let at = 0; at < name.length; at++) memory[end++] = apply(charCodeAt, name, [at]);
+      memory[end++] = 10;
+    });
+    return { tests };
+  }
   const numbers = process.argv.slice(-2);
-  // Threads and processes that a runner starts have no report.
-  if (!require('node:worker_threads').isMainThread || !numbers.every((word) => /^\d+$/.test(word))) return null;
+  // Processes that a runner starts have no report, either.
+  if (!numbers.every((word) => /^\d+$/.test(word))) return null;
   process.argv.length -= 2;
-  const { closeSync, readFileSync, writeSync } = require('node:fs');
   const { stringify } = JSON;
   const leave = process.reallyExit.bind(process);
   const [from, to] = numbers.map(Number);
-  const { nonce } = JSON.parse(readFileSync(from, 'utf8'));
+  // As bytes outside of the heap, of which a picture may be taken: `{"nonce":"…"}`.
+  const request = Buffer.alloc(64);
+  readSync(from, request);
   closeSync(from);
+  const tests = process.argv.at(-1);
+  watch.belongsTo(readFileSync(tests, 'utf8'));
+  const memory = new Uint8Array(new SharedArrayBuffer(1 << 12));
+  threads.setEnvironmentData(place, { memory, tests });
 
   const most = 20;
   const seen = { __proto__: null };
-  let tests = '';
+  let told = '';
   let messages = 0;
   let complaint = '';
+  let changed = '';
   // Only text goes into the record: what code under test has replaced can change what is said, but not what
   // is meant.
   const quote = (text) => stringify('' + text);
@@ -27,17 +53,30 @@ const report = (() => {
     return plain.replace(/\s+/g, ' ').trim().slice(0, 300);
   };
 
+  const differs = (name) => (changed += (changed === '' ? '' : ',') + quote(name));
+  watch.listen(differs);
   const add = (name, outcome, message = '') => {
+    watch.look();
     const count = (seen[name] = (seen[name] ?? 0) + 1);
-    const told = message !== '' && messages++ < most ? short(message) : '';
-    const line = `[${quote(count > 1 ? `${name} (${count})` : name)},${quote(outcome)},${quote(told)}]`;
-    tests += tests === '' ? line : ',' + line;
+    const why = message !== '' && messages++ < most ? short(message) : '';
+    const line = `[${quote(count > 1 ? `${name} (${count})` : name)},${quote(outcome)},${quote(why)}]`;
+    told += told === '' ? line : ',' + line;
   };
   const complain = (message) => {
     complaint = complaint === '' ? short(message) || 'the tests could not be loaded' : complaint;
   };
   const finish = () => {
-    writeSync(to, `{"nonce":${quote(nonce)},"tests":[${tests}],"complaint":${quote(complaint)}}\n`);
+    watch.look();
+    for (let at = 0, name = ''; memory[at] > 0; at++) {
+      if (memory[at] !== 10) name += fromCharCode(memory[at]);
+      else {
+        differs(name);
+        name = '';
+      }
+    }
+    writeSync(to, '{"nonce":"');
+    writeSync(to, request, 10, 32);
+    writeSync(to, `","tests":[${told}],"complaint":${quote(complaint)},"changed":[${changed}]}\n`);
     leave(0);
   };
   // Two reports are none.
@@ -50,10 +89,15 @@ const report = (() => {
     const line = at < 0 ? null : /^\d+/.exec(('' + error.stack).slice(at + base.length + 1));
     return line === null ? said : `${short(said)} (${base}:${line[0]})`;
   };
+  // Once the tests begin nobody is given the reporter any more.
+  const hide = () => {
+    delete require.cache[__filename];
+    module.exports = {};
+  };
 
   const assert = require('node:assert');
   Object.freeze(assert);
   Object.freeze(assert.strict);
   writeSync(to, 'started\n');
-  return { add, complain, describe, finish, spoil };
+  return { add, complain, describe, finish, hide, spoil, tests };
 })();

@@ -1,5 +1,29 @@
 // Reports what vitest says at its end: as tasks to its older versions, as test modules to the newer ones.
-if (report !== null) {
+if (report !== null && report.add === undefined) {
+  // A thread with tests asks for their file before it runs them, and tells of them in messages.
+  let isBegun = false;
+  watch.gate((message) => {
+    const asks = (word) => typeof word === 'string' && word.includes(report.tests);
+    if (!isBegun && message?.m?.startsWith?.('fetch') && message.a?.some?.(asks)) {
+      isBegun = true;
+      const expect = globalThis[Symbol.for('expect-global')];
+      for (let part = expect?.(0); part && part !== Object.prototype; part = Object.getPrototypeOf(part)) {
+        watch.keep(part, 'matchers', Reflect.ownKeys(part));
+      }
+      watch.judges(globalThis);
+    }
+    watch.look();
+  });
+} else if (report !== null) {
+  // Threads of vitest get options of their own: the code above has to come first in them, too.
+  const threads = require('node:worker_threads');
+  threads.Worker = class Worker extends threads.Worker {
+    constructor(file, { execArgv = process.execArgv, ...options } = {}) {
+      const first = execArgv.includes(__filename) ? [] : ['--require', __filename];
+      super(file, { ...options, execArgv: [...first, ...execArgv] });
+    }
+  };
+  require('node:module').syncBuiltinESMExports();
   // Vite asks for the address of a server that it does not start; there is no network to ask.
   const { promises } = require('node:dns');
   const lookup = promises.lookup;
