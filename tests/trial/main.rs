@@ -6,6 +6,7 @@ mod deceivers;
 mod fuzz;
 mod javascript;
 mod judge;
+mod mutants;
 mod projects;
 mod runner;
 mod runners;
