@@ -1,4 +1,4 @@
-//! Solutions of HumanEval and of the examples, changed in one place (`tests/fuzz/mutants.py`): what their tests notice in plain Python
+//! Solutions of `HumanEval` and of the examples, changed in one place (`tests/fuzz/mutants.py`): what their tests notice in plain Python
 //! fails here, too, at the same check.
 //!
 //! `MUTANTS=1000 cargo test --test trial mutants` tries all of them, five for each function.

@@ -56,14 +56,17 @@ impl Kept {
         add(without.map_or(&[][..], str::as_bytes));
         // The program stands in the place of this one.
         for (path, stamp) in base.stamps().filter(|(path, _)| without.is_none() || **path != project.file) {
-            add(format!("{path:?} {stamp:?}").as_bytes());
+            add(path.as_os_str().as_encoded_bytes());
+            add(format!("{stamp:?}").as_bytes());
         }
         for path in base.dependencies().iter().chain(&self.packages) {
             let time = |path: PathBuf| fs::metadata(path).and_then(|meta| meta.modified()).ok();
             let folder = project.root.join(path);
-            add(format!("{path:?} {:?} {:?}", time(folder.join(&self.inner)), time(folder)).as_bytes());
+            add(path.as_os_str().as_encoded_bytes());
+            add(format!("{:?} {:?}", time(folder.join(&self.inner)), time(folder)).as_bytes());
         }
-        let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits: Vec<String> = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = digits.concat();
         Place(self.folder.join(name).with_extension("json"))
     }
 }
@@ -109,6 +112,7 @@ mod tests {
     use super::*;
     use crate::trial::evidence::{Outcome, TestEnd};
 
+    #[allow(clippy::unnecessary_wraps, reason = "what came of a run")]
     fn seen(complaint: &str) -> Seen {
         let tests = vec![TestEnd::new("test_f", Outcome::Failed)];
         let names = Names { nonce: "n".into(), tests, complaint: complaint.into(), noticed: true, ..Names::default() };
