@@ -50,6 +50,8 @@ pub struct Entry {
     pub kv_width: Option<u32>,
     /// Tokens of prompt and completion.
     pub context: Option<u32>,
+    /// Whether it is shown requests as conversations; `None`: where its name says so.
+    pub chat: Option<bool>,
     /// May be proposed where it is the largest that fits.
     #[serde(default)]
     pub recommended: bool,
@@ -315,7 +317,7 @@ mod tests {
         insta::assert_snapshot!(message(catalog("[[model]]\nname = 'x'\n")), @"/config/models.toml, line 1: missing field `main`");
         insta::assert_snapshot!(
             message(catalog("[[model]]\nname = 'x'\nmain = '/m'\nlicence = 'MIT'\n")),
-            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`, `languages`, `parameters`, `dtype`, `layers`, `kv_width`, `context`, `recommended`"
+            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`, `languages`, `parameters`, `dtype`, `layers`, `kv_width`, `context`, `chat`, `recommended`"
         );
         let twice = "[[model]]\nname = 'x'\nmain = '/m'\n".repeat(2);
         insta::assert_snapshot!(message(catalog(&twice)), @"/config/models.toml: the entry `x` cannot be used: the name is there twice");
@@ -340,7 +342,7 @@ mod tests {
         );
         let catalog = Catalog::parse(&text, Path::new("models.toml"), hub, Others::default()).unwrap();
         let path = |r: Resolved| match r.files {
-            ModelFiles::Folder(path) | ModelFiles::Gguf(path) => path,
+            ModelFiles::Folder(path) | ModelFiles::Gguf(path) | ModelFiles::Blob(path, _) => path,
             ModelFiles::Embedded(_) => PathBuf::new(),
         };
         let main = catalog.resolve_main(Some("a")).unwrap();

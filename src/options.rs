@@ -21,6 +21,8 @@ pub struct Settings {
     pub model: Option<String>,
     /// What proposes tokens: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
     pub draft: String,
+    /// Whether the main model is shown requests as conversations; `None`: as catalog and name say.
+    pub chat: Option<bool>,
     /// Tokens that have to agree before a lookup copies; `None` is the drafter's own choice.
     pub lookup_match: Option<usize>,
     /// Most tokens that a lookup copies in a step; `None` is the drafter's own choice.
@@ -50,6 +52,7 @@ impl Default for Settings {
         Self {
             model: None,
             draft: "auto".to_owned(),
+            chat: None,
             lookup_match: None,
             lookup_length: None,
             load: LoadOptions::default(),
@@ -117,6 +120,19 @@ pub static ALL: &[Row] = &[
                sibling, in the other candidates; chain, all of these; or none",
         read: |s, t| text(t).map(|t| s.draft = t),
         show: |s| json!(s.draft),
+    },
+    Row {
+        name: "chat",
+        group: MODELS,
+        value: "auto|yes|no",
+        expected: "",
+        help: "Ask the main model for the function, through its chat template, and take it out of the answer; auto: where its name \
+               says instruct, chat or it",
+        read: |s, t| {
+            s.chat = if is_auto(t) { None } else { Some(yes_or_no(t)?) };
+            Some(())
+        },
+        show: |s| json!(s.chat.map_or("auto", |chat| if chat { "yes" } else { "no" })),
     },
     Row {
         name: "lookup-match",
@@ -524,7 +540,7 @@ pub(crate) mod tests {
         match row.name {
             "model" | "theme" | "stop" => "mine",
             "draft" => "none",
-            "show-tests" | "infill" => "no",
+            "show-tests" | "infill" | "chat" => "no",
             "device" => "cpu",
             "dtype" => "int8",
             "accept" => "rejection",

@@ -100,7 +100,7 @@ impl Others {
         let path = long(name).ok_or("expected is a name like ollama:qwen2.5-coder:7b")?;
         let has = |folder: &&PathBuf| folder.join("manifests").join(&path).is_file();
         if let Some(folder) = self.ollama.iter().find(has) {
-            return model_of(folder, &path).map(ModelFiles::Gguf);
+            return model_of(folder, &path).map(|blob| ModelFiles::Blob(blob, name.to_owned()));
         }
         let known: Vec<String> = self.all().into_iter().filter(|f| f.program == "Ollama").map(|f| f.name).collect();
         let known = if known.is_empty() { "it has none".to_owned() } else { format!("it has {}", known.join(", ")) };
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(names, expected.map(|name| format!("ollama:{name}")));
         for name in expected.into_iter().chain(["coder"]) {
             assert!(
-                matches!(others.ollama(name), Ok(ModelFiles::Gguf(path)) if path.ends_with(format!("sha256-{hash}")))
+                matches!(others.ollama(name), Ok(ModelFiles::Blob(path, called)) if called == name && path.ends_with(format!("sha256-{hash}")))
             );
         }
         let error = others.ollama("codr:7b").unwrap_err();

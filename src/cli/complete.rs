@@ -120,7 +120,6 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         writable(job.target().and_then(|t| t.path.as_deref()))?;
     }
     let mut options = session.settings.generate.clone();
-    options.stop = job.stop_rules(&options.stop.strings, !session.settings.no_default_stops);
     let reference = args.reference.as_deref().map(|path| read_text(path, "reference")).transpose()?;
     let limits = session.settings.limits;
     let (send, receive) = channel();
@@ -139,12 +138,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         say(&(framed(&format!("bass-tui: {line}")) + "\n"));
     }
     let source = session.source()?;
+    let window = source.window();
+    options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);
 
     let n = options.n;
     let seed = options.seed;
     let job = Arc::new(job);
     let ask = Ask {
-        request: Request { prompt: job.prompt_for(&source.window()), reference, options },
+        request: Request { prompt: job.prompt_for(&window), reference, options },
         task: job.clone(),
         limits,
         stop_on_pass: args.stop_on_pass || (!args.json && !args.no_stop_on_pass),
@@ -195,8 +196,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 /// Prints what the main model would get, without loading its weights.
 fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> {
-    let model = Model::load(&session.models()?.main).map_err(Failure::input)?;
-    let shown = job.shown(&Window::of(model));
+    let models = session.models()?;
+    let model = Model::load(&models.main).map_err(Failure::input)?;
+    let shown = job.shown(&Window::of(model, models.chat).map_err(Failure::input)?);
     if json {
         print_json(&serde_json::to_string(&shown).map_err(Failure::internal)?)?;
         return Ok(0);
@@ -361,7 +363,7 @@ mod tests {
             todo: vec![0],
             candidates: eval::Candidates::Model {
                 source: &Scripted,
-                options: ask(false).request.options,
+                options: Box::new(ask(false).request.options),
                 stops: Vec::new(),
                 default_stops: true,
             },

@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             (Some(source), None) => Candidates::Model {
                 source,
                 stops: options.stop.strings.clone(),
-                options,
+                options: Box::new(options),
                 default_stops: !session.settings.no_default_stops,
             },
             (_, given) => Candidates::Given(given.unwrap_or_default()),

@@ -66,7 +66,8 @@ impl Session {
         };
         let profiles = Some(self.paths.cache_dir.join("profiles"));
         let weights = Some(self.paths.cache_dir.join("weights"));
-        Ok(LocalModels { main: main.files, draft, load: settings.load, profiles, weights, kv_cache: 0 })
+        let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat);
+        Ok(LocalModels { main: main.files, draft, chat, load: settings.load, profiles, weights, kv_cache: 0 })
     }
 
     /// The same for the screen, where a prompt is often asked for again.

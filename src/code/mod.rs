@@ -5,6 +5,7 @@
 //! languages whose blocks stand in braces share `braces/`, and each has a folder with the data that is its
 //! own.
 
+mod answer;
 mod apply;
 mod braces;
 mod definition;
@@ -25,6 +26,7 @@ mod text;
 mod typescript;
 mod words;
 
+pub use answer::Asked;
 pub use apply::Applied;
 pub use error::CodeError;
 pub use open::open_function;

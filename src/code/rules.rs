@@ -30,8 +30,9 @@ pub(super) struct Rules {
     pub names: for<'t> fn(&'t str, &Function) -> HashSet<&'t str>,
     /// See [`super::outline()`].
     pub outline: fn(&str, &[Function]) -> Vec<Item>,
-    /// A trimmed candidate with the indentation that the file uses for this function.
-    pub reindent: fn(&str, &str, &str) -> String,
+    /// A trimmed candidate with the indentation that the file uses for this function: what stands before its
+    /// own head, if it has one, before the file's, and what has to stand before the body.
+    pub reindent: fn(&str, &str, &str, &str) -> String,
 }
 
 /// The row of `language`.

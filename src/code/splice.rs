@@ -10,7 +10,7 @@ impl Target {
         let Some(want) = &self.body_indent else { return trimmed };
         let line = &self.text[text::line_start(&self.text, self.function.start)..self.function.start];
         let outer = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-        (rules::of(self.language).reindent)(&trimmed, outer, want)
+        (rules::of(self.language).reindent)(&trimmed, outer, outer, want)
     }
 
     /// The whole text with `candidate` in place of the body. `candidate` is the model's text after

@@ -22,7 +22,7 @@ pub use batch::Engine;
 pub use drafter::{ChainDrafter, Drafter, LookupDrafter, LookupSettings, ModelDrafter};
 pub use event::{Event, FinishReason, RequestId, StepStats, Summary};
 pub use profile::Profile;
-pub use request::{DraftLength, GenerateOptions, StopRules, TextStop};
+pub use request::{DraftLength, GenerateOptions, Reading, StopRules, TextStop};
 
 use crate::backend::BackendError;
 

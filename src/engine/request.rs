@@ -11,13 +11,19 @@ use crate::sampling::{Accept, Sampling};
 /// candidate has ended. Called after every token; must not change its mind when text is added.
 pub type TextStop = Arc<dyn Fn(&str) -> Option<usize> + Send + Sync>;
 
-/// When a candidate ends.
+/// How the answer of a chat model becomes a candidate's text: given all of the answer so far, and whether it
+/// is over, returns as much of that text as is certain, and whether nothing of it is to come any more.
+pub type Reading = Arc<dyn Fn(&str, bool) -> (String, bool) + Send + Sync>;
+
+/// When a candidate ends, and what of the model's text is the candidate's.
 #[derive(Clone, Default)]
 pub struct StopRules {
     /// Texts that end a candidate; they are not part of its text.
     pub strings: Vec<String>,
     /// A rule on the text, such as the end of the function.
     pub text: Option<TextStop>,
+    /// What of an answer is the candidate's text, for all other rules as well; `None`: all.
+    pub reading: Option<Reading>,
     /// Whether the model's own end-of-text ids are ignored.
     pub ignore_eos: bool,
 }
@@ -27,6 +33,7 @@ impl fmt::Debug for StopRules {
         f.debug_struct("StopRules")
             .field("strings", &self.strings)
             .field("text", &self.text.is_some())
+            .field("reading", &self.reading.is_some())
             .field("ignore_eos", &self.ignore_eos)
             .finish()
     }

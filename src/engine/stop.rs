@@ -1,11 +1,13 @@
 //! The text of a candidate while it streams, and the rules on it that end it.
 
-use super::request::StopRules;
+use super::request::{Reading, StopRules};
 
 /// The text of one candidate. What has been given out is never taken back, except for trailing white space at
-/// the very end.
+/// the very end, and where an answer turns out at its end to be another one than it seemed.
 #[derive(Debug, Default)]
 pub struct Text {
+    /// What the model wrote, where the candidate is only a part of it.
+    answer: String,
     whole: String,
     shown: usize,
     ended: bool,
@@ -14,6 +16,28 @@ pub struct Text {
 impl Text {
     /// Adds text. Returns true if a rule ends the candidate: then the text is final.
     pub fn push(&mut self, piece: &str, rules: &StopRules) -> bool {
+        let Some(reading) = &rules.reading else { return self.add(piece, rules) };
+        self.answer.push_str(piece);
+        // An answer is read line by line: that is how much of it is certain.
+        piece.contains('\n') && self.read(reading, false, rules)
+    }
+
+    /// Takes out of the answer what is the candidate's.
+    fn read(&mut self, reading: &Reading, over: bool, rules: &StopRules) -> bool {
+        let (text, ended) = reading(&self.answer, over);
+        if let Some(more) = text.strip_prefix(self.whole.as_str()) {
+            self.add(more, rules);
+        } else if over || ended {
+            self.whole.clear();
+            self.add(&text, rules);
+            // What was shown is not its beginning: the final text replaces it.
+            self.shown = self.whole.len();
+        }
+        self.ended |= ended;
+        self.ended
+    }
+
+    fn add(&mut self, piece: &str, rules: &StopRules) -> bool {
         let longest = rules.strings.iter().map(String::len).max().unwrap_or(0);
         let mut from = self.whole.len().saturating_sub(longest.saturating_sub(1));
         while !self.whole.is_char_boundary(from) {
@@ -37,7 +61,12 @@ impl Text {
     /// Ends the text, with what the decoder had still held back.
     pub fn end(&mut self, rest: &str, rules: &StopRules) {
         if !self.ended {
-            self.push(rest, rules);
+            if let Some(reading) = &rules.reading {
+                self.answer.push_str(rest);
+                self.read(reading, true, rules);
+            } else {
+                self.add(rest, rules);
+            }
             self.ended = true;
         }
     }
@@ -116,6 +145,37 @@ mod tests {
         assert!(!text.push("ab", &rules));
         assert!(text.push("c#d", &rules));
         assert_eq!(text.as_str(), "abc");
+    }
+
+    #[test]
+    fn of_an_answer_only_what_is_the_candidates_is_shown() {
+        // What stands between < and >, as far as it is there in whole lines.
+        let reading: Reading = Arc::new(|answer: &str, over: bool| {
+            let Some((_, inside)) = answer.split_once('<') else { return (String::new(), false) };
+            match inside.split_once('>') {
+                Some((inside, _)) => (inside.to_owned(), true),
+                None if over => (inside.to_owned(), false),
+                None => (inside[..inside.rfind('\n').map_or(0, |at| at + 1)].to_owned(), false),
+            }
+        });
+        let rules = StopRules { reading: Some(reading), ..rules(&["STOP"]) };
+        let (mut text, mut shown) = (Text::default(), Vec::new());
+        let pieces = ["So:\n STOP ", "<a\n", "b", "\n"];
+        assert!(!pieces.iter().any(|piece| {
+            let ended = text.push(piece, &rules);
+            shown.push(text.take(&rules));
+            ended
+        }));
+        assert_eq!((shown.concat().as_str(), shown[1].as_str()), ("a\nb", "a"));
+        assert!(text.push("c>\nmore", &rules) && text.as_str() == "a\nb\nc", "{text:?}");
+        assert_eq!(text.take(&rules), "\nc");
+        // Stops are those of the candidate's own text, and an answer that breaks off is read to its end.
+        let mut text = Text::default();
+        assert!(text.push("<a STOP\n", &rules) && text.as_str() == "a ");
+        let mut text = Text::default();
+        assert!(!text.push("<a\nb", &rules));
+        text.end("c", &rules);
+        assert_eq!(text.as_str(), "a\nbc");
     }
 
     proptest! {

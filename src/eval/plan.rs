@@ -13,7 +13,7 @@ pub enum Candidates<'a> {
         /// The model.
         source: &'a dyn Source,
         /// All but seed and stops.
-        options: GenerateOptions,
+        options: Box<GenerateOptions>,
         /// Texts that end a candidate, besides those of the problem.
         stops: Vec<String>,
         /// Whether candidates end with their function.

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::code::{self, Place, Target};
+use crate::code::{self, Asked, Place, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
+use crate::prompt;
+use crate::source::{Prompt, Window};
 use crate::trial::{Limits, Tests, Trial};
 
 /// Where in a file a row stands.
@@ -89,10 +91,18 @@ impl Problem {
         }
     }
 
-    /// When a candidate ends: at `strings`, and unless `defaults` is false at what the row names, else at the
+    /// What a model with this window gets.
+    pub fn prompt_for(&self, window: &Window) -> Prompt {
+        let Some(chat) = &window.chat else { return Prompt::Text(self.prompt.clone()) };
+        let name = self.entry_point.as_deref().unwrap_or_default();
+        Prompt::Written(chat.prompt(&prompt::chat::request(self.language, name, &self.prompt)))
+    }
+
+    /// When a candidate of a model with this window ends: at `strings`, and unless `defaults` is false at what the row names, else at the
     /// end of the function.
-    pub fn stop_rules(&self, strings: &[String], defaults: bool) -> StopRules {
+    pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
+        rules.reading = window.chat.as_ref().map(|chat| prompt::chat::reading(chat, self.asked()));
         if !defaults {
             return rules;
         }
@@ -105,10 +115,30 @@ impl Problem {
         rules
     }
 
+    /// The function that is completed, if it can be found.
+    fn target(&self) -> Option<Target> {
+        let place = self.entry_point.clone().map_or(Place::Any, Place::Function);
+        Target::in_text(&self.prompt, self.language, &place).ok()
+    }
+
+    /// The same, as it is looked for in an answer.
+    fn asked(&self) -> Asked {
+        self.target().map_or_else(
+            || Asked {
+                language: self.language,
+                name: self.entry_point.clone().unwrap_or_default(),
+                outer: String::new(),
+                inner: if self.language == Language::Go { "\t" } else { "    " }.to_owned(),
+                typed: String::new(),
+                known: self.prompt.clone(),
+            },
+            |target| target.asked(),
+        )
+    }
+
     /// Columns of indentation of the function that is completed.
     fn indent(&self) -> usize {
-        let place = self.entry_point.clone().map_or(Place::Any, Place::Function);
-        Target::in_text(&self.prompt, self.language, &place).map_or(0, |target| target.indent)
+        self.target().map_or(0, |target| target.indent)
     }
 
     /// Equal for two answers that differ only in white space, blank lines and comments.
@@ -155,13 +185,13 @@ mod tests {
     #[test]
     fn a_candidate_ends_with_its_function_or_where_the_row_says() {
         let mut problem = sample();
-        let rules = problem.stop_rules(&["END".to_owned()], true);
+        let rules = problem.stop_rules(&Window::default(), &["END".to_owned()], true);
         assert_eq!(rules.strings, ["END"]);
         assert_eq!(rules.text.unwrap()("    return 2 * x\n\nprint(1)\n"), Some(17));
         problem.stop = Some(vec!["\n}".to_owned()]);
-        let rules = problem.stop_rules(&[], true);
+        let rules = problem.stop_rules(&Window::default(), &[], true);
         assert!(rules.strings == ["\n}"] && rules.text.is_none());
-        assert!(problem.stop_rules(&[], false).strings.is_empty());
+        assert!(problem.stop_rules(&Window::default(), &[], false).strings.is_empty());
     }
 
     #[test]

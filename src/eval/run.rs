@@ -13,7 +13,7 @@ use super::result::{CandidateResult, ProblemResult};
 use super::seed;
 use crate::engine::{Engine, GenerateOptions};
 use crate::job::{Ask, Candidate, Event, Run as JobRun, Task, TrialPool, all_workers};
-use crate::source::{Event as From, EventSink, FinishReason, Prompt, Request, Source, SourceInfo, Summary, Ticket};
+use crate::source::{Event as From, EventSink, FinishReason, Request, Source, SourceInfo, Summary, Ticket, Window};
 use crate::trial::{Limits, Trial};
 
 /// What happens to a run from outside, and inside it.
@@ -192,11 +192,15 @@ impl Run<'_> {
     /// Asks for the candidates of a problem; those at an earlier place are tested first.
     fn begin(&mut self, place: usize, problem: usize) {
         let asked = &self.plan.problems[problem];
+        let window = match &self.plan.candidates {
+            Candidates::Model { source, .. } => source.window(),
+            Candidates::Given(_) => Window::default(),
+        };
         let (given, options) = match &self.plan.candidates {
             Candidates::Model { options, stops, default_stops, .. } => {
-                let stop = asked.stop_rules(stops, *default_stops);
+                let stop = asked.stop_rules(&window, stops, *default_stops);
                 let seed = seed::of_problem(options.seed, &asked.id);
-                (None, GenerateOptions { stop, seed, ..options.clone() })
+                (None, GenerateOptions { stop, seed, ..(**options).clone() })
             }
             Candidates::Given(_) => (
                 Some(self.plan.given(problem)),
@@ -204,7 +208,7 @@ impl Run<'_> {
             ),
         };
         let ask = Ask {
-            request: Request { prompt: Prompt::Text(asked.prompt.clone()), reference: None, options },
+            request: Request { prompt: asked.prompt_for(&window), reference: None, options },
             task: Arc::new(Asked { problem: asked.clone(), given: given.map(<[Answer]>::to_vec) }),
             limits: self.plan.limits,
             stop_on_pass: false,
@@ -303,7 +307,7 @@ mod tests {
             todo: Vec::new(),
             candidates: Candidates::Model {
                 source: &Nobody,
-                options: GenerateOptions { n, time_budget, ..GenerateOptions::default() },
+                options: Box::new(GenerateOptions { n, time_budget, ..GenerateOptions::default() }),
                 stops: Vec::new(),
                 default_stops: true,
             },

@@ -9,7 +9,7 @@ use crate::files;
 use crate::model::checkpoint::{INDEX, SINGLE as WEIGHTS};
 use crate::model::config::FILE as CONFIG;
 use crate::model::slow_tokenizer::{MERGES, VOCABULARY};
-use crate::model::{gguf, tokenizer};
+use crate::model::{chat, gguf, tokenizer};
 
 /// A file of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,8 @@ const DESCRIPTION: &[&str] = &[
     CONFIG,
     "generation_config.json",
     tokenizer::FILE,
-    "tokenizer_config.json",
+    chat::SETTINGS,
+    chat::FILE,
     "special_tokens_map.json",
     "added_tokens.json",
     "tokenizer.model",

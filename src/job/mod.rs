@@ -179,7 +179,10 @@ impl Job {
     /// What a model with this window gets.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
         match &self.text {
-            Text::Function(_) => Prompt::Text(self.shown(window).text),
+            Text::Function(_) => match self.shown(window) {
+                Shown { chat: true, text, .. } => Prompt::Written(text),
+                Shown { text, .. } => Prompt::Text(text),
+            },
             Text::Free(_) | Text::Ids(_) => self.prompt(),
         }
     }
@@ -215,13 +218,17 @@ impl Job {
         match (&self.text, self.prompt()) {
             (Text::Function(target), _) if target.path.is_some() => Some(target.stub()),
             (_, Prompt::Text(text)) => Some(text),
-            (_, Prompt::Ids(_)) => None,
+            (_, Prompt::Written(_) | Prompt::Ids(_)) => None,
         }
     }
 
-    /// When a candidate ends: `strings`, and unless `defaults` is false the end of the function.
-    pub fn stop_rules(&self, strings: &[String], defaults: bool) -> StopRules {
+    /// When a candidate of a model with this window ends: `strings`, and unless `defaults` is false the end of
+    /// the function. Of an answer only the function counts.
+    pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
+        if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
+            rules.reading = Some(prompt::chat::reading(chat, target.asked()));
+        }
         if let Some(target) = self.target().filter(|_| defaults).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));
         }
@@ -430,7 +437,7 @@ mod tests {
         assert!(
             job.function(candidate).starts_with("def largest") && job.function(candidate).ends_with("return best\n")
         );
-        let rules = job.stop_rules(&[], true);
+        let rules = job.stop_rules(&Window::default(), &[], true);
         assert_eq!(rules.text.unwrap()(&format!("{candidate}\n\nprint(1)\n")), Some(candidate.len()));
         let dedented = candidate.replace("\n    return", "\n        return");
         assert_ne!(
@@ -508,5 +515,34 @@ mod tests {
         assert!(error.contains("double is in Go") && error.contains("--tests FILE"), "{error}");
         let gone = TestsChoice::Named(vec!["no/such/tests.py".to_owned()]);
         assert!(Job::from_text(text, &gone).unwrap_err().to_string().contains("no/such/tests.py"));
+    }
+
+    #[test]
+    fn of_an_answer_only_the_function_is_the_candidate() {
+        let template = crate::model::Template {
+            path: "chat_template.jinja".into(),
+            text: "<u>{{ messages[0].content }}</u>".to_owned(),
+            tokens: Vec::new(),
+        };
+        let window = Window::default().asked(Some(template.render().unwrap()));
+        let job = Job::from_text("def f(x):\n    \"\"\"Twice x.\"\"\"\n", &TestsChoice::None).unwrap();
+        let Prompt::Written(prompt) = job.prompt_for(&window) else { panic!("a request") };
+        assert!(
+            prompt.starts_with("<u>Write the Python function `f`") && prompt.ends_with("\"\"\"\n```</u>"),
+            "{prompt}"
+        );
+        let reading = job.stop_rules(&window, &[], true).reading.unwrap();
+        let answer = "Sure:\n```python\ndef f(x):\n  return 2 * x\n```\n";
+        let (text, ended) = reading(answer, false);
+        assert_eq!(
+            (job.function(&text), ended),
+            ("def f(x):\n    \"\"\"Twice x.\"\"\"\n    return 2 * x\n".to_owned(), true)
+        );
+        assert_eq!(
+            reading(&answer[..answer.find(" * x").unwrap()], true).0,
+            "    return 2",
+            "what was cut is kept as far as it goes"
+        );
+        assert!(job.stop_rules(&Window::default(), &[], true).reading.is_none());
     }
 }

@@ -69,6 +69,14 @@ pub enum ModelError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A chat template is none that can be used.
+    #[error("{path}: the chat template cannot be used ({problem}); --chat no goes without it")]
+    Template {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A tokenizer could not be read or refused its input.
     #[error("{path}: {problem}")]
     Tokenizer {

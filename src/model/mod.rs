@@ -2,6 +2,7 @@
 
 pub mod arch;
 pub mod blocks;
+pub mod chat;
 pub mod checkpoint;
 pub mod config;
 pub mod embedded;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
+pub use chat::{Chat, Template};
 pub use checkpoint::{Checkpoint, Tensor, TensorType};
 pub use embedded::{DRAFT, MAIN};
 pub use error::ModelError;
@@ -37,6 +39,8 @@ pub enum ModelFiles {
     Folder(PathBuf),
     /// A GGUF file, or any part of a split one.
     Gguf(PathBuf),
+    /// A GGUF file that is called by its checksum, and the model's name.
+    Blob(PathBuf, String),
     /// Files inside this program.
     Embedded(&'static EmbeddedModel),
 }
@@ -60,12 +64,16 @@ pub struct EmbeddedModel {
 pub struct Model {
     /// Name for messages and JSON: the folder's name or the embedded model's.
     pub name: String,
+    /// All that its files call it: by that is known what it has learnt.
+    pub called: String,
     /// Its architecture.
     pub spec: ModelSpec,
     /// The tokenizer.
     pub tokenizer: Tokenizer,
     /// Ids that end a completion (from `generation_config.json`, else `config.json`).
     pub eos: Vec<u32>,
+    /// How it is shown requests, as its files say, or why that cannot be read.
+    template: Result<Option<Template>, ModelError>,
     /// The weights as stored.
     pub checkpoint: Checkpoint,
     /// What stands before the names of its tensors.
@@ -77,7 +85,8 @@ impl Model {
     pub fn load(files: &ModelFiles) -> Result<Model, ModelError> {
         let model = match files {
             ModelFiles::Folder(folder) => Self::from_folder(folder)?,
-            ModelFiles::Gguf(path) => gguf::read(path)?,
+            ModelFiles::Gguf(path) => gguf::read(path, None)?,
+            ModelFiles::Blob(path, name) => gguf::read(path, Some(name))?,
             ModelFiles::Embedded(files) => Self::from_embedded(files)?,
         };
         for slot in model.spec.slots() {
@@ -89,7 +98,32 @@ impl Model {
     /// Puts a model together.
     fn new(name: String, spec: ModelSpec, tokenizer: Tokenizer, eos: Vec<u32>, checkpoint: Checkpoint) -> Self {
         let prefix = Self::prefix(&spec, &checkpoint);
-        Model { name, spec, tokenizer, eos, checkpoint, prefix }
+        Model { called: name.clone(), name, spec, tokenizer, eos, template: Ok(None), checkpoint, prefix }
+    }
+
+    /// Whether its files say how it is shown requests.
+    pub fn has_template(&self) -> bool {
+        !matches!(self.template, Ok(None))
+    }
+
+    /// Decides whether it is shown requests as conversations, and how: as is `wanted`, or where nobody says as
+    /// its name does. The tokens that end a turn then end what it writes, too.
+    pub fn chat(&mut self, wanted: Option<bool>) -> Result<Option<Chat>, ModelError> {
+        if !wanted.unwrap_or_else(|| chat::is_named(&self.called)) {
+            return Ok(None);
+        }
+        let chat = match std::mem::replace(&mut self.template, Ok(None))? {
+            Some(template) => template.render()?,
+            None if wanted.is_none() => return Ok(None),
+            None => {
+                let need = "a chat template is what --chat yes needs; leave it out, or take a model that was made for \
+                            conversations"
+                    .into();
+                return Err(ModelError::Missing { path: self.name.clone().into(), need });
+            }
+        };
+        self.eos.extend(chat.end_ids(&self.tokenizer));
+        Ok(Some(chat))
     }
 
     /// What stands before the names of the tensors: found by the embedding.
@@ -154,7 +188,8 @@ impl Model {
             Err(source) => return Err(ModelError::Io { path: generation_path, source }),
         };
         let eos = eos(&generation_path, generation.as_deref(), &spec)?;
-        Ok(Model::new(name, spec, tokenizer, eos, Checkpoint::open(folder)?))
+        let template = Template::of_folder(folder);
+        Ok(Model { template, ..Model::new(name, spec, tokenizer, eos, Checkpoint::open(folder)?) })
     }
 
     fn from_embedded(files: &EmbeddedModel) -> Result<Model, ModelError> {

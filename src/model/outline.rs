@@ -20,7 +20,7 @@ impl Outline {
     pub fn read(files: &ModelFiles) -> Result<Self, ModelError> {
         let (spec, checkpoint) = match files {
             ModelFiles::Folder(folder) => (config::of_folder(folder)?, Checkpoint::open(folder)?),
-            ModelFiles::Gguf(path) => gguf::outline(path)?,
+            ModelFiles::Gguf(path) | ModelFiles::Blob(path, _) => gguf::outline(path)?,
             ModelFiles::Embedded(files) => {
                 let path = std::path::Path::new(files.name);
                 let checkpoint = Checkpoint::from_static(&path.join(checkpoint::SINGLE), files.weights)?;

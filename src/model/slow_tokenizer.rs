@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::chat::SETTINGS;
 use super::fields::{self, Fields};
 use super::vocabulary::{Cut, QWEN2, beginning, byte_level};
 use super::{ModelError, required};
@@ -14,7 +15,6 @@ use crate::files;
 pub const VOCABULARY: &str = "vocab.json";
 /// Pairs of pieces that are merged, the first ones first.
 pub const MERGES: &str = "merges.txt";
-const SETTINGS: &str = "tokenizer_config.json";
 
 /// How the classes of transformers cut a text, and whether they compose characters first.
 const CLASSES: &[(&str, Cut, bool)] = &[

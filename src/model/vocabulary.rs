@@ -11,13 +11,28 @@ pub enum Cut {
     SingleDigits,
     /// By an expression.
     Regex(&'static str),
-    /// By several.
-    DeepSeekCoder,
+    /// By several: line ends, these letters and marks, Chinese, digits.
+    DeepSeek { letters: &'static str, marks: &'static str },
 }
 
 pub const QWEN2: &str =
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 pub const LLAMA3: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
+
+/// Words that end in small letters, and such that begin with large ones.
+pub const TEKKEN: &str = concat!(
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
+    r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+);
+/// The same with what is written after an apostrophe, and digits in threes.
+pub const GPT4O: &str = concat!(
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+    r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+);
+/// ASCII marks, their wide forms, and those of Chinese.
+pub const DEEPSEEK_MARKS: &str = r"\s?[!-/:-~！-／：-～‘-‟　-。]+|\s+$";
 
 /// Bytes as characters, merged by a list: all but the vocabulary. `nfc`: characters are composed first.
 pub fn byte_level(cut: Cut, nfc: bool) -> Value {
@@ -30,8 +45,8 @@ pub fn byte_level(cut: Cut, nfc: bool) -> Value {
         Cut::Gpt2 => vec![bytes(true)],
         Cut::SingleDigits => vec![digits, bytes(true)],
         Cut::Regex(regex) => vec![split(regex), bytes(false)],
-        Cut::DeepSeekCoder => {
-            let mut cuts: Vec<Value> = [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+"].map(split).into();
+        Cut::DeepSeek { letters, marks } => {
+            let mut cuts: Vec<Value> = [r"[\r\n]", letters, marks, "[一-龥ࠀ-一가-퟿]+"].map(split).into();
             cuts.extend([digits, bytes(false)]);
             cuts
         }

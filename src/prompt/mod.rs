@@ -4,6 +4,7 @@
 //! Small models get the function and what it names ([`Target::prompt`]), no more. The text in front of the
 //! stub is for the model alone: nothing of it is tested or written.
 
+pub mod chat;
 mod others;
 mod plan;
 mod sheet;
@@ -52,6 +53,8 @@ pub struct Shown {
     pub tokens: usize,
     /// Most tokens that it was to have; `None`: the function and what it names.
     pub budget: Option<usize>,
+    /// Whether it is a request in a conversation.
+    pub chat: bool,
     /// What is in it, in order of worth.
     pub shown: Vec<Part>,
     /// What is not.
@@ -81,6 +84,18 @@ const WITH_TESTS: usize = 512;
 
 /// The prompt of a function with these tests.
 pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> Shown {
+    let Some(chat) = &window.chat else { return continued(target, tests, window, options) };
+    let around = |code: &str| chat.prompt(&chat::request(target.language, &target.name, code));
+    let own = window.count(&around(""));
+    let tokens = options.tokens.or(window.tokens).map(|tokens| tokens.saturating_sub(own));
+    let shown = continued(target, tests, window, Options { tokens, infill: false, ..options });
+    let text = around(&shown.text);
+    let budget = shown.budget.map(|budget| budget + own);
+    Shown { tokens: window.count(&text), text, budget, chat: true, ..shown }
+}
+
+/// The same for a model that goes on where the prompt ends.
+fn continued(target: &Target, tests: &Tests, window: &Window, options: Options) -> Shown {
     let shows_tests = options.tests.unwrap_or(tests.named) && !tests.files.is_empty();
     let asked = options.tokens.or(window.tokens).or((options.tests == Some(true)).then_some(WITH_TESTS));
     // Something has to be written, too.
@@ -109,6 +124,7 @@ pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> 
             Shown {
                 tokens,
                 shown: vec![Part { what: what.to_owned(), tokens }],
+                chat: false,
                 left_out: if path.is_some() { vec![rest] } else { Vec::new() },
                 text,
                 budget,

@@ -311,7 +311,14 @@ impl Plan<'_> {
                 what: format!("{count} of {}", step.title()),
                 why: format!("{tokens} of {budget} tokens are taken by what is worth more"),
             });
-            return Shown { text, tokens, budget: Some(budget), shown: self.shown, left_out: left_out.collect() };
+            return Shown {
+                text,
+                tokens,
+                budget: Some(budget),
+                chat: false,
+                shown: self.shown,
+                left_out: left_out.collect(),
+            };
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::source::Window;
 /// The counting of a small tokenizer, with tokens for filling in.
 fn window() -> Window {
     let model = Model::load(&ModelFiles::Embedded(&MAIN)).unwrap();
-    let window = Window::of(model);
+    let window = Window::of(model, None).unwrap();
     assert_eq!(window.tokens, None, "the built-in model is small");
     window
 }

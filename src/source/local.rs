@@ -38,6 +38,8 @@ pub struct LocalModels {
     pub main: ModelFiles,
     /// What drafts for it.
     pub draft: Drafting,
+    /// Whether the main model is shown requests as conversations; `None`: where its name says so.
+    pub chat: Option<bool>,
     /// Weight storage and threads.
     pub load: LoadOptions,
     /// Folder where measurements of pairs are kept; `None` to measure anew.
@@ -134,7 +136,8 @@ struct Loaded {
 }
 
 fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
-    let main = Model::load(&models.main)?;
+    let mut main = Model::load(&models.main)?;
+    let chat = main.chat(models.chat)?;
     let network = backend::load_with_cache(&main, models.load, models.weights.as_deref())?;
     let on = network.info();
     let mut pair = vec![profiles::describe(&main.name, &on)];
@@ -168,7 +171,7 @@ fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
     pair.push(info.draft.clone());
     let profile = models.profiles.as_ref().map(|folder| ProfileFile::new(folder, &info, &pair));
     let (weights, tokenizer) = (main.parameters(), Arc::new(main.tokenizer));
-    let window = Window::new(&info.model, weights, info.context, tokenizer.clone());
+    let window = Window::new(&main.called, weights, info.context, tokenizer.clone()).asked(chat);
     let mut ends = main.eos;
     ends.extend(window.infill.iter().flat_map(|infill| infill.stop_ids(&tokenizer)));
     Ok(Loaded { engine: Engine::new(network, tokenizer, ends, drafter), info, window, profile })
@@ -294,6 +297,9 @@ impl Serving {
                 Err(EngineError::Request("the prompt is empty: there is nothing to complete".to_owned()))
             }
             Prompt::Text(text) => self.encode(text),
+            Prompt::Written(text) => {
+                self.engine.tokenizer().encode_plain(text).map_err(|e| EngineError::Backend(e.into()))
+            }
         }
     }
 

@@ -19,6 +19,8 @@ pub use window::Window;
 pub enum Prompt {
     /// Text, tokenised with the special tokens that the model's tokenizer adds.
     Text(String),
+    /// Text that has all its special tokens written out.
+    Written(String),
     /// Token ids, fed as they are.
     Ids(Vec<u32>),
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Infill, Model, Tokenizer};
+use crate::model::{Chat, Infill, Model, ModelError, Tokenizer};
 
 /// Tokens of a prompt where nobody says how many, by the number of weights from which on: small models lose the
 /// thread in long prompts, and every token costs time before the first word.
@@ -18,6 +18,8 @@ pub struct Window {
     pub context: usize,
     /// How it is shown what stands after the function, if it can be.
     pub infill: Option<&'static Infill>,
+    /// How it is shown requests, if it was taught conversations.
+    pub chat: Option<Arc<Chat>>,
     tokenizer: Option<Arc<Tokenizer>>,
 }
 
@@ -25,12 +27,20 @@ impl Window {
     /// That of a model of this name and so many weights.
     pub fn new(name: &str, weights: usize, context: usize, tokenizer: Arc<Tokenizer>) -> Self {
         let tokens = SIZES.iter().find(|(from, _)| weights >= *from).map(|&(_, tokens)| tokens.min(context / 2));
-        Self { tokens, context, infill: Infill::of(&tokenizer, name), tokenizer: Some(tokenizer) }
+        Self { tokens, context, infill: Infill::of(&tokenizer, name), chat: None, tokenizer: Some(tokenizer) }
     }
 
-    /// That of a model that is not loaded onto a device.
-    pub fn of(model: Model) -> Self {
-        Self::new(&model.name, model.parameters(), model.spec.context, Arc::new(model.tokenizer))
+    /// That of a model that is not loaded onto a device; `chat` as in [`Model::chat`].
+    pub fn of(mut model: Model, chat: Option<bool>) -> Result<Self, ModelError> {
+        let chat = model.chat(chat)?;
+        let (weights, context) = (model.parameters(), model.spec.context);
+        Ok(Self::new(&model.called, weights, context, Arc::new(model.tokenizer)).asked(chat))
+    }
+
+    /// The same of a model that is asked in conversations.
+    #[must_use]
+    pub fn asked(self, chat: Option<Chat>) -> Self {
+        Self { chat: chat.map(Arc::new), ..self }
     }
 
     /// The tokens of a text, estimated where there is no tokenizer.

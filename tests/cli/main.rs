@@ -1,6 +1,7 @@
 //! The command line as a script meets it: what is printed where, exit codes, and a sentence for whatever is wrong.
 
 mod bench;
+mod chat;
 mod documented;
 mod eval;
 mod generation;

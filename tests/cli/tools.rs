@@ -52,7 +52,7 @@ fn models_are_listed_shown_and_found() {
 }
 
 /// A model of Ollama's from the bytes of a GGUF file.
-fn ollama(world: &World, name: &str, bytes: &[u8]) {
+pub fn ollama(world: &World, name: &str, bytes: &[u8]) {
     let folder = world.surroundings()[5].1.clone();
     let digest = format!("{:064x}", name.len());
     let manifest = folder.join("manifests/registry.ollama.ai/library").join(name.replace(':', "/"));

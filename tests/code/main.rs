@@ -1,5 +1,6 @@
 //! Code as text: finding the function, its end, its prompt, and writing the file.
 
+mod answer;
 #[cfg(unix)]
 mod apply;
 mod body;

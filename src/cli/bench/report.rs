@@ -52,7 +52,7 @@ impl<'a> Report<'a> {
         }
         let options = &self.plan.options;
         let shown = |prompt: &'a Prompt| match prompt {
-            Prompt::Text(text) => Shown::Text(text),
+            Prompt::Text(text) | Prompt::Written(text) => Shown::Text(text),
             Prompt::Ids(ids) => Shown::Ids(ids),
         };
         let json = Json {

@@ -81,7 +81,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 fn path(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let path = match session.catalog.resolve_main(Some(name)).map_err(Failure::input)?.files {
-        ModelFiles::Folder(path) | ModelFiles::Gguf(path) => path.display().to_string(),
+        ModelFiles::Folder(path) | ModelFiles::Gguf(path) | ModelFiles::Blob(path, _) => path.display().to_string(),
         ModelFiles::Embedded(_) => {
             return Err(Failure::input(format!("{name} is inside the program: it has no folder")));
         }

@@ -12,17 +12,8 @@ use crate::cli::output::print;
 use crate::cli::session::Session;
 use crate::hub::bytes;
 use crate::language::Language;
-use crate::model::{Model, Outline, Tokenizer};
+use crate::model::{Infill, Model, Outline, Tokenizer};
 use crate::untrusted::clean;
-
-/// Tokens that stand before the text before a gap, before the text after it, and before what belongs into it.
-const FILL_IN: &[[&str; 3]] = &[
-    ["<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"],
-    ["<fim_prefix>", "<fim_suffix>", "<fim_middle>"],
-    ["<fim-prefix>", "<fim-suffix>", "<fim-middle>"],
-    ["<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"],
-    ["▁<PRE>", "▁<SUF>", "▁<MID>"],
-];
 
 #[derive(Serialize)]
 struct Details {
@@ -44,17 +35,24 @@ struct Details {
     int8: Option<String>,
     /// Tokens that the tokenizer puts before a prompt.
     begins_with: Vec<String>,
-    /// Tokens for filling in gaps, if it has such.
+    /// What stands around a request, if it is asked in a conversation.
+    chat: Option<(String, String)>,
+    /// Whether it has a chat template, used or not.
+    has_template: bool,
+    /// Tokens for filling in what stands before a text, if it has learnt that.
     fill_in: Option<[&'static str; 3]>,
     draft: String,
 }
 
 pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     let found = session.catalog.resolve_main(Some(name)).map_err(Failure::input)?;
-    let model = Model::load(&found.files).map_err(Failure::input)?;
+    let mut model = Model::load(&found.files).map_err(Failure::input)?;
     let outline = Outline::read(&found.files).map_err(Failure::input)?;
     let entry = found.entry;
     let (shape, how) = (Shape::of_model(&outline), usage(&session.settings));
+    let has_template = model.has_template();
+    let chat = session.settings.chat.or_else(|| entry.as_ref()?.chat);
+    let chat = model.chat(chat).map_err(Failure::input)?;
     let takes = |dtype| Need::of(&shape, None, Use { dtype, ..how }).bytes();
     let details = Details {
         name: model.name.clone(),
@@ -71,7 +69,9 @@ pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
         memory: [("auto", Dtype::Auto), ("int8", Dtype::Int8), ("int4", Dtype::Int4)].map(|(n, d)| (n, takes(d))),
         int8: gain(&shape, Dtype::Auto),
         begins_with: begins_with(&model.tokenizer),
-        fill_in: FILL_IN.iter().find(|marks| marks.iter().all(|mark| model.tokenizer.id(mark).is_some())).copied(),
+        chat: chat.map(|chat| (chat.around().0.to_owned(), chat.around().1.to_owned())),
+        has_template,
+        fill_in: Infill::of(&model.tokenizer, &model.called).map(|kind| [kind.begin, kind.hole, kind.end]),
         draft: entry.and_then(|e| e.draft).unwrap_or_else(|| "none".to_owned()),
     };
     print(&if json { serde_json::to_string(&details).unwrap_or_default() + "\n" } else { details.text(how) })?;
@@ -112,9 +112,19 @@ impl Details {
             ),
         );
         line("int8", self.int8.as_deref().unwrap_or_default());
+        let chat = match (&self.chat, self.has_template) {
+            (Some((before, after)), _) => format!("{before:?} REQUEST {after:?}"),
+            (None, true) => {
+                "its chat template is not used, as its name does not say that it was taught to (--chat yes)".into()
+            }
+            (None, false) => String::new(),
+        };
+        line("chat", &chat);
         line(
             "prompts",
-            &if self.begins_with.is_empty() {
+            &if self.chat.is_some() {
+                "as the chat template says".to_owned()
+            } else if self.begins_with.is_empty() {
                 "as they are".to_owned()
             } else {
                 format!("begin with {}", self.begins_with.join(" "))
@@ -124,7 +134,7 @@ impl Details {
             "gaps",
             &self.fill_in.map_or_else(
                 || "no tokens for filling in".to_owned(),
-                |marks| format!("{} (not used: prompts are continued)", marks.join(" ")),
+                |marks| marks.join(" ") + if self.chat.is_some() { " (with --chat no)" } else { "" },
             ),
         );
         line("draft", &self.draft);

@@ -16,9 +16,9 @@ pub(super) fn unit(table: &Table, text: &str, tokens: &[Token]) -> String {
 }
 
 /// A trimmed candidate for a function whose head is indented by `outer` and whose body has to be indented by
-/// `want`: where the model wrote another indentation, each line gets the wanted one. Lines inside strings
-/// stay as they are.
-pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) -> String {
+/// `want`: where the model wrote another indentation, below a head of its own at `own`, each line gets the
+/// wanted one. Lines inside strings stay as they are.
+pub(super) fn reindent(table: &Table, candidate: &str, own: &str, outer: &str, want: &str) -> String {
     let white = |at: usize| &candidate[line_start(candidate, at)..at];
     let all = tokens(table, candidate);
     let firsts: Vec<&Token> = firsts(&all).collect();
@@ -30,7 +30,7 @@ pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) 
     }
     let step = step(candidate, &firsts, has).unwrap_or_else(|| {
         // One level only: nothing else is indented, so any step will do.
-        has.strip_prefix(outer).map_or(has.len(), str::len).max(1)
+        has.strip_prefix(own).map_or(has.len(), str::len).max(1)
     });
     let file_step = want.strip_prefix(outer).filter(|s| !s.is_empty()).unwrap_or(want);
     let mut out = String::with_capacity(candidate.len());

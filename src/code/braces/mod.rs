@@ -52,7 +52,7 @@ macro_rules! rules {
             prompt: |text, functions, this| braces::prompt(&$table, text, functions, this),
             names: |text, this| braces::stub_names(&$table, text, this),
             outline: |text, functions| braces::outline(&$table, text, functions),
-            reindent: |candidate, outer, want| braces::reindent(&$table, candidate, outer, want),
+            reindent: |candidate, own, outer, want| braces::reindent(&$table, candidate, own, outer, want),
         }
     };
 }
@@ -130,8 +130,8 @@ pub(super) fn outline(table: &Table, text: &str, functions: &[Function]) -> Vec<
 }
 
 /// See [`super::rules::Rules::reindent`].
-pub(super) fn reindent(table: &Table, candidate: &str, outer: &str, want: &str) -> String {
-    indent::reindent(table, candidate, outer, want)
+pub(super) fn reindent(table: &Table, candidate: &str, own: &str, outer: &str, want: &str) -> String {
+    indent::reindent(table, candidate, own, outer, want)
 }
 
 /// The white space that the line of byte `at` begins with.

@@ -14,26 +14,31 @@ pub(super) fn unit(text: &str) -> String {
 }
 
 /// A trimmed candidate for a function whose `def` is indented by `outer` and whose body has to be indented by
-/// `want`: where the model wrote another indentation, each line gets the wanted one. Lines inside strings
-/// stay as they are.
-pub(super) fn reindent(candidate: &str, outer: &str, want: &str) -> String {
+/// `want`: where the model wrote another indentation, below a `def` of its own at `own`, each line gets the
+/// wanted one. Lines inside strings stay as they are.
+pub(super) fn reindent(candidate: &str, own: &str, outer: &str, want: &str) -> String {
     let white = |at: usize| &candidate[lines::line_start(candidate, at)..at];
     let comment = |at: usize| candidate[at..].starts_with('#');
     let lines: Vec<_> = Lines::new(candidate, 0).filter_map(|s| s.line).collect();
     let Some(has) = lines.iter().find(|l| l.begins && !comment(l.first.start)).map(|l| white(l.first.start)) else {
         return candidate.to_owned();
     };
-    if has == want || has.is_empty() {
+    if has == want {
         return candidate.to_owned();
     }
     // One step, as the candidate and as the file writes it. Where the outer part differs, as between spaces
     // and tabs, the steps down to this body are told by how often the file's own step fits.
     let file_step = want.strip_prefix(outer).unwrap_or(want);
     let depth = if file_step.is_empty() { 1 } else { (want.len() / file_step.len()).max(1) };
-    let step = has.strip_prefix(outer).filter(|s| !s.is_empty()).map_or((has.len() / depth).max(1), str::len);
+    let deeper = || lines.iter().map(|l| white(l.first.start).len()).filter(|&n| n > has.len()).min();
+    let step = match has.strip_prefix(own) {
+        Some(step) if !step.is_empty() => step.len(),
+        _ if has.is_empty() => deeper().unwrap_or(1),
+        _ => (has.len() / depth).max(1),
+    };
     let mut out = String::with_capacity(candidate.len());
     let mut copied = 0;
-    for line in lines {
+    for line in &lines {
         let at = line.first.start;
         let Some(more) = white(at).strip_prefix(has) else { continue };
         out.push_str(&candidate[copied..lines::line_start(candidate, at)]);

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::spec::{ModelSpec, RotaryScaling};
-use super::{Checkpoint, Model, ModelError, blocks, config, read_tokenizer};
+use super::{Checkpoint, Model, ModelError, Template, blocks, config, read_tokenizer};
 use crate::files;
 use crate::untrusted::clean_line;
 
@@ -32,11 +32,12 @@ pub fn is_file(path: &Path) -> bool {
     path.is_file() && (is_name(path) || begins())
 }
 
-/// Reads a model from a file; of a split one from any of its parts.
-pub fn read(path: &Path) -> Result<Model, ModelError> {
-    let Opened { name, first, spec, vocabulary, eos, checkpoint } = open(path)?;
+/// Reads a model from a file; of a split one from any of its parts. `called` is what others call it.
+pub fn read(path: &Path, called: Option<&str>) -> Result<Model, ModelError> {
+    let Opened { name, called: own, template, first, spec, vocabulary, eos, checkpoint } = open(path)?;
     let tokenizer = read_tokenizer(&first, &vocabulary.json, &spec)?;
-    Ok(Model::new(name, spec, tokenizer, eos, checkpoint))
+    let called = [called.unwrap_or_default(), &name, &own].join(" ");
+    Ok(Model { called, template: Ok(template), ..Model::new(name, spec, tokenizer, eos, checkpoint) })
 }
 
 /// The same without a tokenizer.
@@ -46,6 +47,9 @@ pub fn outline(path: &Path) -> Result<(ModelSpec, Checkpoint), ModelError> {
 
 struct Opened {
     name: String,
+    /// What the file itself calls the model.
+    called: String,
+    template: Option<Template>,
     /// The first part.
     first: PathBuf,
     spec: ModelSpec,
@@ -73,7 +77,14 @@ fn open(path: &Path) -> Result<Opened, ModelError> {
         Some(name) if !is_name(path) => clean_line(name, 60),
         _ => path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
     };
+    let names = [top.text("general.name")?, top.text("general.finetune")?];
+    let called = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
     let vocabulary = tokenizer::read(top)?;
+    let template = top.text("tokenizer.chat_template")?;
+    let template = match template {
+        Some(text) => Some(Template { path: path.clone(), text: text.to_owned(), tokens: tokenizer::named(top)? }),
+        None => None,
+    };
     let eos = ends(top)?;
     let bos = top.ids("tokenizer.ggml.bos_token_id")?.and_then(|ids| ids.first().copied());
     let kind = top.text("general.architecture")?.unwrap_or_default().to_owned();
@@ -90,7 +101,7 @@ fn open(path: &Path) -> Result<Opened, ModelError> {
     let mut spec = config::read_as(arch, fields)?;
     factors(fields, &mut spec, &checkpoint)?;
     (spec.bos, spec.eos) = (bos, eos.clone());
-    Ok(Opened { name, first: path.clone(), spec, vocabulary, eos, checkpoint })
+    Ok(Opened { name, called, template, first: path.clone(), spec, vocabulary, eos, checkpoint })
 }
 
 /// A part of a model, by the name of its file.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::model::ModelError;
 use crate::model::fields::Fields;
-use crate::model::vocabulary::{Cut, LLAMA3, QWEN2, beginning, byte_level};
+use crate::model::vocabulary::{Cut, DEEPSEEK_MARKS, GPT4O, LLAMA3, QWEN2, TEKKEN, beginning, byte_level};
 
 /// A tokenizer.
 pub struct Vocabulary {
@@ -21,14 +21,33 @@ const CUTS: &[(&str, Cut)] = &[
     ("default", Cut::Gpt2),
     ("gpt-2", Cut::Gpt2),
     ("olmo", Cut::Gpt2),
+    ("phi-2", Cut::Gpt2),
+    ("mpt", Cut::Gpt2),
     ("starcoder", Cut::SingleDigits),
     ("refact", Cut::SingleDigits),
+    ("command-r", Cut::SingleDigits),
+    ("smollm", Cut::SingleDigits),
+    ("codeshell", Cut::SingleDigits),
+    ("exaone", Cut::SingleDigits),
     ("qwen2", Cut::Regex(QWEN2)),
     ("deepseek-r1-qwen", Cut::Regex(QWEN2)),
+    ("stablelm2", Cut::Regex(QWEN2)),
     ("llama-bpe", Cut::Regex(LLAMA3)),
     ("llama3", Cut::Regex(LLAMA3)),
-    ("deepseek-coder", Cut::DeepSeekCoder),
+    ("llama-v3", Cut::Regex(LLAMA3)),
+    ("falcon3", Cut::Regex(LLAMA3)),
+    ("dbrx", Cut::Regex(LLAMA3)),
+    ("smaug-bpe", Cut::Regex(LLAMA3)),
+    ("tekken", Cut::Regex(TEKKEN)),
+    ("gpt-4o", Cut::Regex(GPT4O)),
+    ("deepseek-coder", Cut::DeepSeek { letters: r"\s?\p{L}+", marks: r"\s?\p{P}+" }),
+    ("deepseek-llm", Cut::DeepSeek { letters: r"\s?[\p{Lu}\p{Ll}\p{Lt}]+", marks: DEEPSEEK_MARKS }),
 ];
+
+/// Whether pieces that are in the vocabulary as a whole are not merged, by the same field.
+fn merges_last(pre: &str) -> bool {
+    matches!(pre, "llama-bpe" | "llama3" | "llama-v3" | "falcon3" | "tekken")
+}
 
 /// Types of tokens.
 const UNKNOWN: u64 = 2;
@@ -88,11 +107,11 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
     whole["model"] = json!({
         "type": "BPE", "dropout": null, "unk_token": unknown.filter(|_| sentence_piece),
         "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": sentence_piece,
-        "byte_fallback": sentence_piece, "ignore_merges": matches!(pre, "llama-bpe" | "llama3"),
+        "byte_fallback": sentence_piece, "ignore_merges": merges_last(pre),
         "vocab": spelled.collect::<serde_json::Map<_, _>>(), "merges": merges,
     });
     whole["added_tokens"] = added.into();
-    let begins = sentence_piece || matches!(pre, "llama-bpe" | "llama3");
+    let begins = sentence_piece || merges_last(pre) && pre != "falcon3";
     if fields.flag(&field("add_bos_token"))?.unwrap_or(begins)
         && let Some(id) = fields.ids(&field("bos_token_id"))?.and_then(|ids| ids.first().copied())
     {
@@ -104,6 +123,20 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
     Ok(Vocabulary { json: whole.to_string().into_bytes(), size: tokens.len() })
 }
 
+/// The special tokens that templates name, with their texts.
+pub fn named(fields: Fields<'_>) -> Result<Vec<(String, String)>, ModelError> {
+    let tokens = fields.texts("tokenizer.ggml.tokens")?.unwrap_or_default();
+    let mut named = Vec::new();
+    for (name, field) in
+        [("bos_token", "bos"), ("eos_token", "eos"), ("unk_token", "unknown"), ("pad_token", "padding")]
+    {
+        let ids = fields.ids(&format!("tokenizer.ggml.{field}_token_id"))?.unwrap_or_default();
+        let text = ids.first().and_then(|&id| tokens.get(id as usize));
+        named.extend(text.map(|text| (name.to_owned(), (*text).to_owned())));
+    }
+    Ok(named)
+}
+
 /// Bytes as characters, merged by a list, cut as the field `pre` says.
 fn cut_by(fields: Fields<'_>, pre: &str) -> Result<Value, ModelError> {
     let name = fields.text(pre)?.unwrap_or("default");
@@ -111,7 +144,7 @@ fn cut_by(fields: Fields<'_>, pre: &str) -> Result<Value, ModelError> {
         let known = CUTS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
         return Err(fields.error(pre, &format!("one of {known}")));
     };
-    Ok(byte_level(*cut, name.contains("qwen")))
+    Ok(byte_level(*cut, name.contains("qwen") || name == "stablelm2"))
 }
 
 /// Words with `▁` for spaces, and bytes for what the vocabulary lacks.
@@ -148,4 +181,42 @@ fn merges_of(tokens: &[&str], scores: &[Value], ids: &HashMap<&str, usize>) -> V
     }
     merges.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
     merges.into_iter().map(|(_, a, b)| json!([a, b])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tokenizers::{OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer, Tokenizer};
+
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_as_the_models_do() {
+        let cut = |pre: &str, text: &str| {
+            let (_, cut) = CUTS.iter().find(|(name, _)| *name == pre).unwrap();
+            let mut whole = byte_level(*cut, false);
+            whole["model"] = json!({"type": "BPE", "vocab": {}, "merges": []});
+            whole["added_tokens"] = json!([]);
+            let tokenizer = Tokenizer::from_bytes(whole.to_string()).unwrap_or_else(|error| panic!("{pre}: {error}"));
+            let mut text = PreTokenizedString::from(text);
+            tokenizer.get_pre_tokenizer().unwrap().pre_tokenize(&mut text).unwrap();
+            let pieces = text.get_splits(OffsetReferential::Original, OffsetType::Byte).into_iter();
+            pieces.map(|(piece, ..)| piece.replace('Ġ', "_").replace('Ċ', "$")).collect::<Vec<_>>().join(" ")
+        };
+        let text = "getName's 12345 x+=1;\n\n  end";
+        for (pre, expected) in [
+            ("gpt-2", "getName 's _12345 _x += 1 ; $$_ _end"),
+            ("smollm", "getName 's _ 1 2 3 4 5 _x += 1 ; $$_ _end"),
+            ("qwen2", "getName 's _ 1 2 3 4 5 _x += 1 ;$$ _ _end"),
+            ("dbrx", "getName 's _ 123 45 _x += 1 ;$$ _ _end"),
+            ("tekken", "get Name 's _ 1 2 3 4 5 _x += 1 ;$$ _ _end"),
+            ("gpt-4o", "get Name's _ 123 45 _x += 1 ;$$ _ _end"),
+            ("deepseek-llm", "getName ' s _ 1 2 3 4 5 _x += 1 ; $ $ _ _end"),
+            ("deepseek-coder", "getName ' s _ 1 2 3 4 5 _x += 1 ; $ $ _ _end"),
+        ] {
+            assert_eq!(cut(pre, text), expected, "{pre}");
+        }
+        for (pre, _) in CUTS {
+            assert_eq!(cut(pre, "a b"), "a _b", "{pre}");
+        }
+    }
 }

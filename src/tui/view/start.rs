@@ -32,7 +32,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             Rect { x: above.x + 1, y: above.y + 1, width: above.width.saturating_sub(1), height: above.height - 1 };
         let shown = match state.job.prompt() {
             Prompt::Ids(ids) => format!("{} token ids", ids.len()),
-            Prompt::Text(_) => state.draft.text(),
+            Prompt::Text(_) | Prompt::Written(_) => state.draft.text(),
         };
         let scroll = Scroll { top: state.prompt_top, column: 0, follow: false };
         code::draw(buf, inside, look, Of::Prompt, &shown, scroll, state.wrap);

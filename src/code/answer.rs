@@ -1,0 +1,265 @@
+//! The answer of a chat model: what of it is the function that was asked for.
+//!
+//! Around that there may be anything: prose, what the model thinks, several blocks of code, a whole file. What
+//! comes out is what a model that continues the text would have written: the inside of the function.
+
+use std::borrow::Cow;
+
+use super::outline::{ItemKind, outline};
+use super::rules::{self, Function};
+use super::{Target, text};
+use crate::language::Language;
+
+/// What models put around their thoughts.
+const THOUGHTS: &[(&str, &str)] =
+    &[("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"), ("[THINK]", "[/THINK]")];
+
+/// Lines of an answer without code blocks on which the function is looked for.
+const MOST_LINES: usize = 20;
+
+/// A function that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Language of the code.
+    pub language: Language,
+    /// Dotted name.
+    pub name: String,
+    /// What its head is indented by.
+    pub outer: String,
+    /// What its body has to be indented by.
+    pub inner: String,
+    /// Lines that stand in front of what is taken.
+    pub typed: String,
+    /// The code around it.
+    pub known: String,
+}
+
+/// What was found in an answer so far.
+struct Found {
+    text: String,
+    /// Whether nothing of it is to come any more.
+    ended: bool,
+    /// Whether it is more than a placeholder.
+    finished: bool,
+}
+
+impl Asked {
+    /// As much of the function's body as an answer so far says for certain, and whether that is all of it;
+    /// `over` says that nothing follows.
+    pub fn read(&self, answer: &str, over: bool) -> (String, bool) {
+        let answer = if over { answer } else { &answer[..answer.rfind('\n').map_or(0, |at| at + 1)] };
+        let (answer, _) = text::decode_str(answer);
+        let Some(said) = said(&answer) else { return (String::new(), false) };
+        let blocks = blocks(said);
+        if blocks.is_empty() {
+            return self.without_blocks(said, over);
+        }
+        // What is taken if no block has the function.
+        let mut spare = None;
+        for block in &blocks {
+            let whole = over || block.closed;
+            match self.function(&block.text, whole) {
+                Some(found) if found.finished => return (found.text, found.ended || block.closed),
+                Some(found) if whole => spare = spare.or(Some(found.text)),
+                // Its head is there, and not enough of it to tell what is body.
+                Some(_) => return (String::new(), false),
+                None if !self.speaks(block.info) => {}
+                None if begins_indented(&block.text) => return (self.body(&block.text), block.closed),
+                None if whole => spare = spare.or_else(|| Some(self.body(&block.text))),
+                None => {}
+            }
+        }
+        (spare.filter(|_| over).unwrap_or_default(), false)
+    }
+
+    /// The function in an answer without code blocks.
+    fn without_blocks(&self, said: &str, over: bool) -> (String, bool) {
+        let name = own_name(&self.name);
+        let lines = said.match_indices(name).filter(|_| !name.is_empty()).map(|(at, _)| text::line_start(said, at));
+        // Prose in front may be read as code that never ends.
+        let begins = std::iter::once(0).chain(lines.take(MOST_LINES));
+        let found: Vec<Found> = begins.filter_map(|line| self.function(&said[line..], over)).collect();
+        // Of equal ones the first.
+        let found = found.into_iter().rev().max_by_key(|found| found.finished);
+        match found {
+            Some(found) if found.finished => (found.text, found.ended),
+            Some(found) => (if over { found.text } else { String::new() }, false),
+            None if over || begins_indented(said) => (self.body(said), false),
+            None => (String::new(), false),
+        }
+    }
+
+    /// The function, if a block of code holds it; `whole` says that nothing follows in the block.
+    fn function(&self, code: &str, whole: bool) -> Option<Found> {
+        let rules = rules::of(self.language);
+        let functions = (rules.functions)(code);
+        let fits = |f: &&Function| own_name(&f.name) == own_name(&self.name);
+        let worth = |f: &&Function| (f.finished, !f.declaration, f.name == self.name);
+        // Of equal ones the first.
+        let named = functions.iter().rev().filter(fits).max_by_key(worth);
+        let this = named.or_else(|| functions.first().filter(|f| whole && is_all(code, f)))?;
+        let line = text::line_start(code, this.range.start);
+        let white = indentation(&code[line..]);
+        let on_line_of_head = !code[..this.body.start].ends_with('\n');
+        let (body, mut ended) = if this.lead.contains('{') {
+            (format!("return {};\n", code[this.body.clone()].trim()), whole)
+        } else if on_line_of_head && rules.lexicon.is_none() {
+            (format!("{}\n", code[this.body.clone()].trim()), whole)
+        } else {
+            let rest = &code[this.body.start..];
+            let rest = rest.strip_prefix('\n').unwrap_or(rest);
+            let end = (rules.function_end)(this.indent, rest);
+            (rest[..end.unwrap_or(rest.len())].to_owned(), end.is_some())
+        };
+        let body = (rules.reindent)(&body, white, &self.outer, &self.inner);
+        let text = if let Some(rest) = self.without_typed(&body) {
+            self.imports(&code[..this.range.start]) + rest
+        } else {
+            // All of it so far may be what stands there already.
+            ended &= whole;
+            String::new()
+        };
+        Some(Found { text, ended, finished: this.finished })
+    }
+
+    /// Code that is the inside of the function, with its indentation.
+    fn body(&self, code: &str) -> String {
+        let rules = rules::of(self.language);
+        let code = code.trim_start_matches('\n');
+        let white = indentation(code);
+        let end = (!white.is_empty() || rules.lexicon.is_some())
+            .then(|| (rules.function_end)(white.len().saturating_sub(1), code))
+            .flatten();
+        let code = &code[..end.unwrap_or(code.len())];
+        let own = if white.len() > self.outer.len() && white.starts_with(&self.outer) { &*self.outer } else { "" };
+        let body = (rules.reindent)(code, own, &self.outer, &self.inner);
+        self.without_typed(&body).unwrap_or_default().to_owned()
+    }
+
+    /// What follows the lines that stand in front already; `None` where only those are there.
+    fn without_typed<'t>(&self, body: &'t str) -> Option<&'t str> {
+        let mut typed = self.typed.lines().map(str::trim).filter(|line| !line.is_empty());
+        let mut next = typed.next();
+        let mut at = 0;
+        for line in body.split_inclusive('\n') {
+            let Some(wanted) = next else { return Some(&body[at..]) };
+            if !line.trim().is_empty() {
+                if line.trim() != wanted {
+                    return Some(body);
+                }
+                next = typed.next();
+            }
+            at += line.len();
+        }
+        if next.is_none() { Some(&body[at..]) } else { None }
+    }
+
+    /// The imports in the code before the function that the file lacks: they can stand in a body, too.
+    fn imports(&self, before: &str) -> String {
+        if !matches!(self.language, Language::Python | Language::Rust) {
+            return String::new();
+        }
+        let items = outline(self.language, before).into_iter();
+        let imports = items.filter(|item| item.kind == ItemKind::Import && item.parent.is_none());
+        let texts = imports.map(|item| before[item.range].trim().to_owned());
+        let lacking = texts.filter(|text| !self.known.contains(text.as_str()) && !text.contains("__future__"));
+        lacking
+            .flat_map(|text| text.lines().map(|line| format!("{}{line}\n", self.inner)).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Whether a block of this kind can be the function's inside.
+    fn speaks(&self, info: &str) -> bool {
+        let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
+        word.is_empty() || word.starts_with(self.language.name()) || self.language.extensions().contains(&word.as_str())
+    }
+}
+
+impl Target {
+    /// It, as it is looked for in an answer.
+    pub fn asked(&self) -> Asked {
+        let outer = indentation(&self.text[text::line_start(&self.text, self.function.start)..]).to_owned();
+        let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
+        let (typed, known) = (self.typed.clone(), self.text.clone());
+        Asked { language: self.language, name: self.name.clone(), outer, inner, typed, known }
+    }
+}
+
+/// What is said after what is thought; `None` while it is being thought.
+fn said(answer: &str) -> Option<&str> {
+    let begins = answer.trim_start();
+    if let Some((open, close)) = THOUGHTS.iter().find(|(open, _)| begins.starts_with(open)) {
+        return begins[open.len()..].find(close).map(|at| &begins[open.len() + at + close.len()..]);
+    }
+    // Some templates begin the thoughts, so that only their end is in the answer.
+    let end = |(_, close): &(&str, &str)| {
+        let mut ends = answer.match_indices(close).map(|(at, _)| at + close.len());
+        ends.find(|&end| answer[text::line_start(answer, end - close.len())..end].trim() == *close)
+    };
+    Some(THOUGHTS.iter().find_map(end).map_or(answer, |end| &answer[end..]))
+}
+
+/// A block of code between two fences.
+struct Block<'a> {
+    /// What stands behind the first fence.
+    info: &'a str,
+    /// Its lines, without what the fence is indented by.
+    text: Cow<'a, str>,
+    /// Whether the second fence is there.
+    closed: bool,
+}
+
+/// The code blocks of an answer.
+fn blocks(said: &str) -> Vec<Block<'_>> {
+    let mut found: Vec<Block> = Vec::new();
+    let mut open: Option<(&str, usize)> = None;
+    for line in said.split_inclusive('\n') {
+        let indent = indentation(line).len();
+        let (fence, info) = fence(&line[indent..]);
+        match (open, found.last_mut()) {
+            (Some((mark, outer)), Some(block)) => {
+                // One that is indented further is a line of the code.
+                if fence.starts_with(mark) && info.is_empty() && indent < outer + 4 {
+                    block.closed = true;
+                    open = None;
+                } else {
+                    block.text.to_mut().push_str(&line[indent.min(outer)..]);
+                }
+            }
+            _ if fence.is_empty() || info.contains('`') => {}
+            _ => {
+                open = Some((fence, indent));
+                found.push(Block { info, text: Cow::Borrowed(""), closed: false });
+            }
+        }
+    }
+    found
+}
+
+/// The marks of a fence that a line begins with, and what stands behind them; no marks if it is none.
+fn fence(line: &str) -> (&str, &str) {
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'));
+    let count = mark.map_or(0, |mark| line.len() - line.trim_start_matches(mark).len());
+    if count < 3 { ("", line) } else { (&line[..count], line[count..].trim()) }
+}
+
+/// Whether the function is all the code there is, so that it can be the one under another name.
+fn is_all(code: &str, this: &Function) -> bool {
+    this.indent == 0
+        && code[this.range.end..].trim().is_empty()
+        && code[..this.range.start].lines().all(|line| !line.starts_with([' ', '\t']))
+}
+
+fn own_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// The white space before the first text.
+fn indentation(text: &str) -> &str {
+    &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
+}
+
+/// Whether the first line that is not blank is indented, as the inside of a function is.
+fn begins_indented(text: &str) -> bool {
+    text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with([' ', '\t']))
+}

@@ -1,0 +1,311 @@
+//! Chat templates: how a model that was taught conversations is shown a request.
+//!
+//! A template is a program that came with a model. It is run once, with one turn of the user in it, of which
+//! nothing but the place is kept: what stands before the user's words, and what stands after them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value;
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, State, context};
+use minijinja_contrib::pycompat::unknown_method_callback;
+
+use super::fields::{self, Fields};
+use super::{ModelError, Tokenizer};
+use crate::{files, panics};
+
+/// The file of a folder that holds its template alone.
+pub const FILE: &str = "chat_template.jinja";
+/// The file of a folder that names special tokens, and often holds the template.
+pub const SETTINGS: &str = "tokenizer_config.json";
+
+/// Longest template that is run; those of large models have up to twenty thousand bytes.
+const MOST_BYTES: usize = 1 << 16;
+/// What a template may use: so many steps, or 64 times as many bytes.
+const FUEL: u64 = 200_000;
+/// Lists of lists can take for ever where no step is counted. None should take a hundredth of this.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+/// A thread's room for the longest chain of operators that a template can be.
+const STACK: usize = 128 << 20;
+/// Deepest nesting of macros and loops.
+const DEPTH: usize = 100;
+/// Stands for the user's words while the template is run.
+const WORDS: &str = "5fJ2wordsQ7";
+/// The date that templates are told, always the same: a prompt must not depend on the day.
+const DATE: &[(&str, &str)] = &[
+    ("%Y", "2025"),
+    ("%y", "25"),
+    ("%m", "01"),
+    ("%d", "01"),
+    ("%-d", "1"),
+    ("%B", "January"),
+    ("%b", "Jan"),
+    ("%A", "Wednesday"),
+    ("%a", "Wed"),
+    ("%H", "00"),
+    ("%M", "00"),
+    ("%S", "00"),
+];
+/// Tokens that end a turn, in the templates of those models that have them.
+const TURN_ENDS: &[&str] = &["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|EOT|>", "<|end_of_text|>"];
+/// What begins the thoughts of models whose template says so.
+const THINK: &str = "<think>";
+
+/// The names of those models that were taught conversations hold one of these words.
+const NAMES: &[&str] = &["instruct", "chat", "it"];
+
+/// A template as it stands in a model's files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The file that it is in.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// `bos_token` and the like, with the text of the token.
+    pub tokens: Vec<(String, String)>,
+}
+
+/// How a model is shown a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chat {
+    before: String,
+    after: String,
+    ends: Vec<String>,
+}
+
+/// Whether a model of this name was taught conversations. Bare models carry templates, too.
+pub fn is_named(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| NAMES.contains(&word) || NAMES[..2].iter().any(|name| word.contains(name)))
+}
+
+impl Template {
+    /// That of a model's folder, if it has one.
+    pub fn of_folder(folder: &Path) -> Result<Option<Self>, ModelError> {
+        let read = |name: &str| match files::read(&folder.join(name), files::DATA) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(ModelError::Io { path: folder.join(name), source }),
+        };
+        let path = folder.join(SETTINGS);
+        let settings = read(SETTINGS)?.map(|bytes| fields::parse(&path, &bytes)).transpose()?.unwrap_or_default();
+        let settings = Fields::new(&path, &settings);
+        let mut tokens = Vec::new();
+        for name in ["bos_token", "eos_token", "unk_token", "pad_token"] {
+            let text = match settings.get(name) {
+                Some(serde_json::Value::Object(_)) => {
+                    settings.object(name, name)?.and_then(|o| o.text("content").ok()?)
+                }
+                _ => settings.text(name)?,
+            };
+            tokens.extend(text.map(|text| (name.to_owned(), text.to_owned())));
+        }
+        if let Some(bytes) = read(FILE)? {
+            let path = folder.join(FILE);
+            let text = String::from_utf8(bytes).map_err(|_| failed(&path, "it is not UTF-8 text"))?;
+            return Ok(Some(Self { path, text, tokens }));
+        }
+        let text = match settings.get("chat_template") {
+            None => None,
+            Some(serde_json::Value::Array(named)) => {
+                let of = |one: &serde_json::Value| {
+                    (one["name"] == "default").then(|| Some(one["template"].as_str()?.to_owned()))
+                };
+                named.iter().find_map(of).flatten()
+            }
+            Some(_) => settings.text("chat_template")?.map(str::to_owned),
+        };
+        Ok(text.map(|text| Self { path, text, tokens }))
+    }
+
+    /// Runs it.
+    pub fn render(&self) -> Result<Chat, ModelError> {
+        if self.text.len() > MOST_BYTES {
+            return Err(failed(
+                &self.path,
+                &format!("it has {} bytes, expected at most {MOST_BYTES}", self.text.len()),
+            ));
+        }
+        let text = self.run().map_err(|problem| failed(&self.path, &problem))?;
+        let mut parts = text.split(WORDS);
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(before), Some(after), None) => {
+                let end = |name: &str| self.text.contains(name);
+                let mut ends: Vec<String> = TURN_ENDS.iter().filter(|name| end(name)).map(|&s| s.to_owned()).collect();
+                ends.extend(self.tokens.iter().filter(|(name, _)| name == "eos_token").map(|(_, text)| text.clone()));
+                Ok(Chat { before: before.to_owned(), after: after.to_owned(), ends })
+            }
+            _ => Err(failed(&self.path, "it does not show what the user says exactly once")),
+        }
+    }
+
+    /// What it says, from a thread that may be left behind.
+    fn run(&self) -> Result<String, String> {
+        objects_stand_alone(&self.text)?;
+        let (template, (send, receive)) = (self.clone(), channel());
+        let run = move || {
+            let said = panics::contain(|| template.run_here().map_err(|error| sentence(&error)));
+            let _ = send.send(said.and_then(|said| said));
+        };
+        let thread = std::thread::Builder::new().name("chat template".to_owned()).stack_size(STACK).spawn(run);
+        thread.map_err(|error| format!("its thread could not be started: {error}"))?;
+        receive.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(format!("it takes more than {} s", PATIENCE.as_secs())))
+    }
+
+    fn run_here(&self) -> Result<String, Error> {
+        let mut environment = Environment::new();
+        // As the library does for which templates are written.
+        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        environment.set_unknown_method_callback(method);
+        environment.set_fuel(Some(FUEL));
+        environment.set_recursion_limit(DEPTH);
+        environment.add_function("raise_exception", |text: String| -> Result<String, Error> {
+            Err(Error::new(ErrorKind::InvalidOperation, text))
+        });
+        environment.add_function("strftime_now", |format: String| {
+            DATE.iter().fold(format, |text, (code, value)| text.replace(code, value))
+        });
+        let text = without_marks(&self.text);
+        environment.add_template("chat", &text)?;
+        let tokens = Value::from(self.tokens.iter().cloned().collect::<BTreeMap<String, String>>());
+        let asked = context! {
+            messages => [context! { role => "user", content => WORDS }],
+            add_generation_prompt => true,
+            // Thoughts would take the tokens that the function needs.
+            enable_thinking => false,
+            tools => (),
+            documents => (),
+            ..tokens
+        };
+        environment.get_template("chat")?.render(asked)
+    }
+}
+
+impl Chat {
+    /// The prompt in which the user says this.
+    pub fn prompt(&self, words: &str) -> String {
+        [&self.before, words.trim(), &self.after].concat()
+    }
+
+    /// What stands before and after the user's words.
+    pub fn around(&self) -> (&str, &str) {
+        (&self.before, &self.after)
+    }
+
+    /// What an answer has begun with already, where the template begins the model's thoughts.
+    pub fn begun(&self) -> &'static str {
+        if self.after.trim_end().ends_with(THINK) { THINK } else { "" }
+    }
+
+    /// The ids of tokens that end the model's turn.
+    pub fn end_ids(&self, tokenizer: &Tokenizer) -> Vec<u32> {
+        self.ends.iter().filter_map(|text| tokenizer.id(text)).collect()
+    }
+}
+
+/// The methods of Python's strings and dictionaries. Those that can make much of little are the filters of the
+/// same name, which count it.
+fn method(state: &mut State, value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
+    match (name, args) {
+        ("replace", [old, new]) => state.apply_filter(name, &[value.clone(), old.clone(), new.clone()]),
+        ("join", [items]) => state.apply_filter(name, &[items.clone(), value.clone()]),
+        ("replace" | "join" | "format", _) => Err(Error::from(ErrorKind::UnknownMethod)),
+        _ => unknown_method_callback(state, value, name, args),
+    }
+}
+
+/// Refuses templates that use their objects for anything but to keep values under a name: one that holds
+/// itself would be read without an end.
+fn objects_stand_alone(text: &str) -> Result<(), String> {
+    let words = words(text);
+    let is = |at: usize, word: &str| words.get(at).is_some_and(|(_, found)| *found == word);
+    let makes = |at: usize| is(at, "set") && is(at + 2, "=") && is(at + 3, "namespace") && is(at + 4, "(");
+    let names: Vec<&str> = (0..words.len()).filter(|&at| makes(at)).map(|at| words[at + 1].1).collect();
+    for (at, &(line, word)) in words.iter().enumerate().filter(|(at, _)| *at == 0 || !is(at - 1, ".")) {
+        let made = |back: usize| at.checked_sub(back).is_some_and(makes);
+        if word == "namespace" && !made(3) || names.contains(&word) && !made(1) && !is(at + 1, ".") {
+            return Err(format!("it uses `{word}` for more than to keep values, line {line}"));
+        }
+    }
+    Ok(())
+}
+
+/// The words and marks in the tags of a template, without strings, and their lines.
+fn words(text: &str) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    let (mut at, mut line, mut inside) = (0, 1, false);
+    while let Some(c) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let mut len = c.len_utf8();
+        if !inside {
+            if rest.starts_with("{#") {
+                len = rest.find("#}").map_or(rest.len(), |end| end + 2);
+            } else if rest.starts_with("{{") || rest.starts_with("{%") {
+                (inside, len) = (true, 2);
+            }
+        } else if rest.starts_with("}}") || rest.starts_with("%}") {
+            (inside, len) = (false, 2);
+        } else if matches!(c, '"' | '\'') {
+            let mut escaped = false;
+            let end = rest[1..].find(|next: char| {
+                let ends = next == c && !escaped;
+                escaped = next == '\\' && !escaped;
+                ends
+            });
+            len = end.map_or(rest.len(), |end| end + 2);
+        } else if !c.is_whitespace() {
+            let is_word = |c: char| c.is_alphanumeric() || c == '_';
+            if is_word(c) {
+                len = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            }
+            found.push((line, &rest[..len]));
+        }
+        line += rest[..len].matches('\n').count();
+        at += len;
+    }
+    found
+}
+
+/// The template without the tags that mark what a model is trained on.
+fn without_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, tag)) = rest.split_once("{%") {
+        let (sign, name) = tag.split_at(tag.len() - tag.trim_start_matches(['-', '+']).len());
+        let name = name.trim_start();
+        let is = |word: &str| {
+            name.strip_prefix(word).is_some_and(|after| after.trim_start_matches([' ', '-', '+']).starts_with("%}"))
+        };
+        out.extend([before, "{%", sign]);
+        rest = &tag[sign.len()..];
+        for (mark, instead) in [("generation", " if true "), ("endgeneration", " endif ")] {
+            if is(mark) {
+                out.push_str(instead);
+                rest = &name[mark.len()..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// What went wrong, in a line.
+fn sentence(error: &Error) -> String {
+    let line = error.line().map_or_else(String::new, |line| format!(", line {line}"));
+    let what = match error.kind() {
+        ErrorKind::OutOfFuel => "it takes more steps or memory than any template needs".to_owned(),
+        _ => error.detail().map_or_else(|| error.kind().to_string(), |detail| format!("{}: {detail}", error.kind())),
+    };
+    format!("{what}{line}")
+}
+
+fn failed(path: &Path, problem: &str) -> ModelError {
+    ModelError::Template { path: path.into(), problem: crate::untrusted::clean_line(problem, 300) }
+}
+
+#[cfg(test)]
+mod tests;

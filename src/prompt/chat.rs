@@ -1,0 +1,33 @@
+//! The request to a chat model in words, and how its answer becomes a candidate.
+
+use std::sync::Arc;
+
+use crate::code::Asked;
+use crate::engine::Reading;
+use crate::language::Language;
+use crate::model::Chat;
+
+/// What the model is asked: to finish the function `name`, which `code` ends in.
+pub fn request(language: Language, name: &str, code: &str) -> String {
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(longest + 1));
+    let which = if name.is_empty() { "function".to_owned() } else { format!("function `{name}`") };
+    let line_end = if code.ends_with('\n') { "" } else { "\n" };
+    format!(
+        "Write the {} {which} at the end of this code. Answer with one code block that holds this function alone, with \
+         the same name and parameters; leave out its comments and docstring, all other code, examples and explanations. \
+         What it needs beyond this code goes inside of it.\n\n{fence}{}\n{code}{line_end}{fence}",
+        language.title(),
+        language.name()
+    )
+}
+
+/// How the answer to such a request is read.
+pub fn reading(chat: &Chat, asked: Asked) -> Reading {
+    let begun = chat.begun();
+    Arc::new(
+        move |answer: &str, over: bool| {
+            if begun.is_empty() { asked.read(answer, over) } else { asked.read(&format!("{begun}{answer}"), over) }
+        },
+    )
+}

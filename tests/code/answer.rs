@@ -1,0 +1,210 @@
+//! What of a chat model's answer is the function: fences, prose, thoughts, whole files, cut ends.
+
+use bass_tui::code::{Asked, Place, Target};
+use bass_tui::language::Language;
+use proptest::prelude::*;
+
+const STUB: &str = "import math\n\ndef area(r):\n    \"\"\"Area of a circle.\"\"\"\n";
+const BODY: &str = "    if r < 0:\n        raise ValueError(r)\n    return math.pi * r * r\n";
+
+fn target(text: &str, language: Language, name: &str) -> Target {
+    Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap()
+}
+
+fn python() -> Asked {
+    target(STUB, Language::Python, "area").asked()
+}
+
+/// The function with its head at an indentation.
+fn function(indent: &str) -> String {
+    let head = "def area(r):\n    \"\"\"Area of a circle.\"\"\"\n";
+    format!("{head}{BODY}").lines().map(|line| [indent, line, "\n"].concat()).collect()
+}
+
+/// What is read when all is there.
+fn whole(asked: &Asked, answer: &str) -> String {
+    asked.read(answer, true).0.trim_end().to_owned() + "\n"
+}
+
+#[test]
+fn the_body_is_found_in_whatever_is_around_it() {
+    let f = function("");
+    let dedented: String = BODY.lines().map(|line| line[4..].to_owned() + "\n").collect();
+    let deeper: String = BODY.lines().map(|line| ["    ", line, "\n"].concat()).collect();
+    let two: String = f.lines().map(|l| l.replacen("    ", "  ", 2) + "\n").collect();
+    let tabs: String = f.lines().map(|l| l.replace("    ", "\t") + "\n").collect();
+    let answers = [
+        f.clone(),
+        BODY.to_owned(),
+        format!("```python\n{f}```"),
+        format!("```python\n{f}"),
+        format!("~~~~\n{f}~~~~\n"),
+        format!("```py\r\n{}```", f.replace('\n', "\r\n")),
+        format!(
+            "Sure! Here's `area`, as asked:\n\n```python\n{f}```\n\nIt's simple:\n```python\nprint(area(2))\n```\n"
+        ),
+        format!("First an example:\n```python\nprint(area(2))\n```\nand then:\n```python\n{f}```\n"),
+        format!("The stub was:\n```python\ndef area(r):\n    ...\n```\nThis is it:\n```python\n{f}```\n"),
+        format!("Run it:\n```bash\n    python3 x.py\n```\n```\n{f}```\n"),
+        format!("1. So:\n   ```python\n{}   ```\n2. Done.\n", function("   ")),
+        format!("```python\nimport math\n\nPI = 3\n\n{f}\n\nif __name__ == '__main__':\n    print(area(2))\n```\n"),
+        format!("```python\nclass Circle:\n{}\n    def other(self):\n        pass\n```\n", function("    ")),
+        format!("```python\n{BODY}```\n"),
+        format!("```python\n{dedented}```\n"),
+        format!("```python\n{deeper}```\n"),
+        format!("```python\n{two}```\n"),
+        format!("```python\n{tabs}```\n"),
+        format!("```python\n{}```\n", f.replace("area", "circle_area")),
+        format!("<think>\nMaybe\n```python\ndef area(r):\n    return 3 * r\n```\n</think>\n\n```python\n{f}```\n"),
+        format!("Maybe\n```python\ndef area(r):\n    return 3\n```\n</think>\n```python\n{f}```\n"),
+        format!("Here you go:\n\n{f}\nThis computes the area."),
+    ];
+    for answer in &answers {
+        assert_eq!(whole(&python(), answer), BODY, "{answer}");
+    }
+    // Not said to its end.
+    let cut = &answers[6][..answers[6].find(" * r * r").unwrap()];
+    assert_eq!(whole(&python(), cut), BODY.replace(" * r * r", ""));
+    for nothing in ["", "<think>\nWell, ```python\ndef area(r):\n    return 1\n", "```python\n", "```python\ndef area("]
+    {
+        assert_eq!(python().read(nothing, false), (String::new(), false), "{nothing}");
+    }
+    assert_eq!(whole(&python(), "def area(r): return math.pi"), "    return math.pi\n");
+}
+
+#[test]
+fn what_the_file_lacks_is_imported_in_the_body() {
+    let answer = "```python\nfrom __future__ import annotations\nimport math\nfrom typing import (\n    Any,\n)\nimport re\n\ndef area(r):\n    return re\n```";
+    assert_eq!(
+        whole(&python(), answer),
+        "    from typing import (\n        Any,\n    )\n    import re\n    return re\n"
+    );
+}
+
+#[test]
+fn a_method_gets_the_indentation_of_its_class() {
+    let file =
+        "class Stack:\n    def push(self, x):\n        \"\"\"Adds x.\"\"\"\n\n    def pop(self):\n        return 1\n";
+    let asked = target(file, Language::Python, "Stack.push").asked();
+    let body = "        if x:\n            self.all.append(x)\n";
+    let alone = "```python\ndef push(self, x):\n    \"\"\"Adds x.\"\"\"\n    if x:\n        self.all.append(x)\n\nStack().push(1)\n```";
+    let class = "```python\nclass Queue:\n  def push(self, x):\n    pass\n\nclass Stack:\n  def push(self, x):\n    if x:\n      self.all.append(x)\n\n  def pop(self):\n    return 2\n```";
+    for answer in [alone, class, "def push(self, x):\n    if x:\n        self.all.append(x)\n", body] {
+        assert_eq!(whole(&asked, answer), body, "{answer}");
+    }
+}
+
+#[test]
+fn lines_that_are_there_are_not_written_again() {
+    let job = target("def f(x):\n    pass\n", Language::Python, "f");
+    // Without a file all of the text is the function that is open at its end.
+    let open = bass_tui::code::open_function("def f(x):\n    y = x\n    z = y\n").unwrap().asked();
+    assert_eq!(open.typed, "    y = x\n    z = y\n");
+    assert_eq!(whole(&open, "```python\ndef f(x):\n    y = x\n    z = y\n    return z\n```"), "    return z\n");
+    assert_eq!(open.read("```python\ndef f(x):\n    y = x\n", false), (String::new(), false));
+    assert_eq!(whole(&open, "```python\n    return z\n```"), "    return z\n");
+    assert!(job.asked().typed.is_empty());
+}
+
+#[test]
+fn languages_with_braces_are_read_as_well() {
+    let cases = [
+        (
+            Language::Rust,
+            "fn area(r: f64) -> f64 {\n",
+            "use std::f64;\n\n/// Area.\nfn area(r: f64) -> f64 {\n  let s = '}';\n  if r < 0.0 {\n    return 0.0;\n  }\n  r\n}\n\n#[test]\nfn t() {}\n",
+            "    use std::f64;\n    let s = '}';\n    if r < 0.0 {\n        return 0.0;\n    }\n    r\n}\n",
+        ),
+        (
+            Language::Go,
+            "package p\n\nfunc area(r int) int {\n",
+            "package p\n\nfunc area(r int) int {\n\treturn r // }\n}\n",
+            "\treturn r // }\n}\n",
+        ),
+        (Language::JavaScript, "function area(r) {\n", "const area = (r) => {\n  return r;\n};\n", "  return r;\n}\n"),
+        (Language::JavaScript, "function area(r) {\n", "const area = (r) => r * 2;\n", "  return r * 2;\n"),
+        (
+            Language::TypeScript,
+            "export function area(r: number): number {\n",
+            "export function area(r: number): number {\n    return r;\n}\n",
+            "  return r;\n}\n",
+        ),
+        (Language::Rust, "fn area(r: f64) -> f64 {\n", "fn area(r: f64) -> f64 { r }", "    r }\n"),
+        (Language::Rust, "fn area(r: f64) -> f64 {\n", "    r * 2.0\n", "    r * 2.0\n"),
+        (Language::Rust, "fn area(r: f64) -> f64 {\n", "    r * 2.0\n}\nfn other() {}", "    r * 2.0\n}\n"),
+    ];
+    for (language, file, code, body) in cases {
+        let target = target(file, language, "area");
+        for answer in [format!("Here's it:\n```{}\n{code}```\nThat's all.", language.name()), code.to_owned()] {
+            if answer == code && code.starts_with(' ') && code.ends_with("{}") {
+                continue;
+            }
+            let read = whole(&target.asked(), &answer);
+            let (read, body) = (target.completion(&read), target.completion(body));
+            assert_eq!(
+                read.replace("return r * 2;", "return r * 2"),
+                body.replace("return r * 2;", "return r * 2"),
+                "{answer}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_candidate_ends_with_its_function() {
+    let f = function("");
+    let after = format!("Well:\n```python\n{f}\n\nprint(area(2))\n");
+    let (text, ended) = python().read(&after, false);
+    assert!(ended && text.trim_end() == BODY.trim_end(), "{text}");
+    let (text, ended) = python().read(&format!("Well:\n```python\n{f}"), false);
+    assert!(!ended && text == BODY, "{text}");
+    assert!(python().read(&format!("Well:\n```python\n{f}```\n"), false).1);
+}
+
+/// Pieces of answers.
+const PIECES: &[&str] = &[
+    "```python\n",
+    "```\n",
+    "~~~\n",
+    "```",
+    "def area(r):\n",
+    "    \"\"\"Area of a circle.\"\"\"\n",
+    "    \"\"\"\n",
+    "    return r\n",
+    "        x = 1\n",
+    "import re\n",
+    "So, it's:\n",
+    "<think>",
+    "</think>\n",
+    "class A:\n",
+    "    def area(self):\n",
+    "\n",
+    "  ",
+    "(",
+    "'",
+    "\t",
+    "def area(r): return 1\n",
+    "é\n",
+    "}\n",
+    "fn area() {\n",
+    "# note\n",
+    "area ",
+    "    y = x\n",
+];
+
+proptest! {
+    /// Whatever is said, it is read, and what ends a candidate is what the whole says.
+    #[test]
+    fn whatever_is_said_is_read(picks in proptest::collection::vec(0..PIECES.len(), 0..24), language in 0usize..5) {
+        let answer: String = picks.iter().map(|&pick| PIECES[pick]).collect();
+        let asked = Asked { language: Language::ALL[language], ..python() };
+        for (at, _) in answer.match_indices('\n') {
+            let (text, ended) = asked.read(&answer[..=at], false);
+            if ended {
+                let (whole, _) = asked.read(&answer[..=at], true);
+                prop_assert_eq!(text.trim_end(), whole.trim_end());
+            }
+        }
+        asked.read(&answer, true);
+    }
+}
