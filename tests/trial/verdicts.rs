@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Limits, Runner, Status, Tests, Trial, TrialError, Verdict};
+use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, TrialError, Verdict};
 
 static RUNNER: LazyLock<Runner> = LazyLock::new(Runner::probe);
 
@@ -94,6 +94,21 @@ fn doctest_examples_come_from_the_stub_and_run_on_the_candidate() {
     // Without examples at the entry point, those of the whole module count.
     let other = Tests::Doctest { source: "'''\n>>> f(1) + 1\n3\n'''\ndef f(x):\n    'Doubles.'\n".to_owned() };
     expect(DOUBLE, other, Status::Passed, "1 check");
+}
+
+#[test]
+fn examples_import_the_file_that_they_stand_in() {
+    let Some(runner) = runner() else { return };
+    for (first, assurance) in [("os", Assurance::Separate), ("threading", Assurance::Shared)] {
+        let examples =
+            "doubling\n    >>> doubling.f(3)\n    6\n    >>> from doubling import f as g\n    >>> g(1)\n    2";
+        let source = format!("def f(x):\n    '''Doubles.\n\n    >>> import {first}, {examples}\n    '''\n");
+        let tests = Tests::Doctest { source };
+        let trial = Trial { file: Some("doubling.py".into()), ..trial(DOUBLE, tests, limits(20.0)) };
+        let verdict = run(runner, &trial);
+        let found = (verdict.status, verdict.assurance);
+        assert_eq!(found, (Status::Passed, assurance), "{}", verdict.message);
+    }
 }
 
 #[test]

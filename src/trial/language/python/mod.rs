@@ -135,9 +135,18 @@ fn needs_project(sources: &Sources) -> bool {
     let settings = if tests_file == project.file { has_settings_of_examples } else { has_conftest };
     settings(project, tests_file)
         || imports_by_path(project, tests)
+        || tests_file == project.file && examples_import(project, program)
         || [(program, project.file.as_path()), (tests, tests_file)]
             .iter()
             .any(|(text, from)| imports(text).any(|(name, _)| is_of_project(project, from, name)))
+}
+
+/// Whether examples import a module of the project, be it their own: alone that has no other name than its
+/// file's.
+fn examples_import(project: &Project, program: &str) -> bool {
+    let lines = program.lines().map(str::trim_start);
+    let code = lines.filter_map(|line| line.strip_prefix(">>> ").or_else(|| line.strip_prefix("... ")));
+    code.flat_map(imports).any(|(name, _)| module_of_project(project, &project.file, name).is_some())
 }
 
 /// Whether tests say `import package.module`: they then reach the code through its package.
@@ -155,7 +164,8 @@ fn has_conftest(project: &Project, tests: &Path) -> bool {
 /// The file that a tests file is about, as both pytest and unittest know them.
 fn about(path: &Path) -> Option<String> {
     let stem = path.file_stem()?.to_str()?;
-    let about = stem.strip_prefix("test_").or_else(|| stem.strip_suffix("_test"));
+    let about =
+        stem.strip_prefix("test_").or_else(|| stem.strip_prefix("tests_")).or_else(|| stem.strip_suffix("_test"));
     about.or_else(|| ["test", "tests"].contains(&stem).then_some("")).map(str::to_owned)
 }
 
@@ -185,15 +195,23 @@ fn is_of_project(project: &Project, from: &Path, name: &str) -> bool {
         let own = name.trim_start_matches('.');
         return own != project.file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     }
+    module_of_project(project, from, name).is_some_and(|file| file != project.file)
+}
+
+/// The file of a module that lies in the project, or the one that a package of that name would have.
+fn module_of_project(project: &Project, from: &Path, name: &str) -> Option<PathBuf> {
     let path: PathBuf = name.split('.').collect();
     let beside = from.parent().unwrap_or(Path::new(""));
     let package = project.package.as_path();
-    [Path::new(""), beside, package, &package.join("src"), Path::new("src")].iter().any(|folder| {
-        let at = folder.join(&path);
-        let file = at.with_extension("py");
-        let is_there = project.root.join(&file).is_file() || project.root.join(&at).is_dir();
-        is_there && file != project.file
-    })
+    let folders = [Path::new(""), beside, package, &package.join("src"), Path::new("src")];
+    let files = folders.map(|folder| folder.join(&path).with_extension("py"));
+    let is_there = |file: &PathBuf| {
+        let file = project.root.join(file);
+        file.is_file() || file.with_extension("").is_dir()
+    };
+    let mut found: Vec<PathBuf> = files.into_iter().filter(is_there).collect();
+    found.sort_by_key(|file| *file == project.file);
+    found.into_iter().next()
 }
 
 #[cfg(test)]
@@ -220,6 +238,12 @@ mod tests {
         assert!(!needs("import math\n", "from pkg.a import f\nimport os, re\nassert f(1)\n"));
         assert!(needs("", "from pkg.b import g\n") && needs("", "import helpers\n") && needs("from . import b\n", ""));
         assert!(needs("    from .b import g\n", "") && needs("", "import os, helpers as h\n"));
+        let examples =
+            |program| needs_project(&Sources { project: &project, tests_file: &project.file, program, tests: "" });
+        assert!(
+            examples("def f():\n    '''\n    >>> from pkg.a import f\n    '''\n") && examples("    >>> import pkg\n")
+        );
+        assert!(!examples("import os\n    >>> import os\n    >>> f()\n"));
         assert!(needs("", "import pkg.a\nassert pkg.a.f(1)\n") && !needs("", "import os.path\n"));
         std::fs::write(root.join("conftest.py"), "").unwrap();
         assert!(needs("", ""));

@@ -9,6 +9,12 @@ class Example:
         self.source, self.want, self.options = source, want, options
 
 
+def as_imported(candidate, module):
+    """Lets examples import the file that they stand in; modules that Python brings keep their names."""
+    if module and module not in modules and module not in getattr(sys, "stdlib_module_names", ()):
+        modules[module] = candidate
+
+
 def find_examples(text):
     """The examples in a text."""
     found, lines, at = [], text.expandtabs().split("\n"), 0

@@ -183,6 +183,8 @@ def trial(line, fair, request, started):
     seed_both(line)
     candidate = load(line, program)
     modules["candidate"] = candidate
+    if style == "doctest":
+        as_imported(candidate, module)
     space = namespace(line, candidate, entry, mentioned, mine, tree)
     if entry is not None:
         find(space, entry)

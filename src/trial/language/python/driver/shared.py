@@ -84,6 +84,8 @@ def trial(style, program, entry, module, file_name, text):
     candidate = guard.candidate = ModuleType("candidate")
     candidate.__file__ = CANDIDATE
     modules["candidate"] = candidate
+    if style == "doctest":
+        as_imported(candidate, module)
     started()
     load(candidate, program)
     guard.compare()
