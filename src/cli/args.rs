@@ -30,9 +30,13 @@ pub fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct TestArgs {
-    /// A tests file, a folder of them or a pattern, also several times; auto for the >>> examples of the
-    /// docstring, or none [default: the examples and the tests file of the function, as far as they are found]
-    #[arg(long, value_name = "FILE|auto|none")]
+    #[arg(
+        long,
+        value_name = "FILE|auto|none",
+        help = "A tests file, one test of it as FILE::TEST, a folder of them or a pattern, also several times; auto for the \
+                >>> examples of the docstring, or none [default: the examples and the tests file of the function, as far as \
+                they are found]"
+    )]
     pub tests: Vec<String>,
 }
 

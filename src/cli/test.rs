@@ -26,6 +26,7 @@ EXAMPLES
   bass-tui test stats.py --tests test_stats.py
   bass-tui test stats.py:rolling_max                       its examples, and the tests file that is found
   bass-tui test stats.py:rolling_max --tests tests         the files of a folder that speak of it
+  bass-tui test stats.py:mean --tests test_stats.py::test_mean
   bass-tui test stats.py --tests auto                      the >>> examples of its docstrings
   bass-tui test stats.py:rolling_max --tests check.py --timeout 2s --json
   bass-tui test src/stats.rs:mean --tests src/stats.rs     the tests inside of a crate's own file
@@ -38,9 +39,14 @@ pub struct Args {
         help = "The program under test: FILE, or FILE:FUNCTION to name what check(candidate) gets (else the last function)"
     )]
     candidate: String,
-    /// A tests file, a folder of them or a pattern, also several times; or auto for the >>> examples of the
-    /// docstrings [default: the examples and the tests file of the function, as far as they are found]
-    #[arg(long, value_name = "FILE|auto", help_heading = "Tests")]
+    #[arg(
+        long,
+        value_name = "FILE|auto",
+        help_heading = "Tests",
+        help = "A tests file, one test of it as FILE::TEST, a folder of them or a pattern, also several times; or auto for \
+                the >>> examples of the docstrings [default: the examples and the tests file of the function, as far as \
+                they are found]"
+    )]
     tests: Vec<String>,
     /// Command that tests the candidate: exit code 0 is a pass. {file}, {dir}, {function} and {line} are
     /// filled in

@@ -1,12 +1,13 @@
-//! Whether tests notice the function under test: they run on bodies that do nothing right. Where tests and
-//! code share a process, and in projects, a pass counts only of tests that do.
+//! Runs of the same tests on bodies that do nothing right: whether they notice the function under test, and
+//! whether what keeps them from being run is there without the candidate, too. Where tests and code share a
+//! process, and in projects, a pass counts only of tests that notice it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::case::{Tests, Trial};
 use super::error::TrialError;
-use super::verdict::{Assurance, Verdict};
+use super::verdict::{Assurance, Status, Verdict};
 use crate::hash;
 use crate::language::Language;
 
@@ -27,13 +28,21 @@ pub fn raising(language: Language) -> &'static str {
     bodies(language).last().map_or("", |(_, body)| body)
 }
 
-/// The bodies that tests do not notice, by the tests and the program without a body.
+/// What compilers say of an import that only the body uses: that is the body's fault, whichever it is.
+const OF_THE_BODY: &[&str] = &["imported and not used", "declared and not used", "but its value is never read"];
+
+/// What is known of the tests, by them and the program without a body.
 #[derive(Debug, Default)]
-pub struct Controls(Mutex<HashMap<u64, Vec<&'static str>>>);
+pub struct Controls {
+    /// The bodies that they do not notice.
+    unnoticed: Mutex<HashMap<u64, Vec<&'static str>>>,
+    /// Why they cannot be run without the candidate, if they cannot.
+    errors: Mutex<HashMap<u64, Option<String>>>,
+}
 
 impl Controls {
-    /// The verdict, or the same with what the tests do not notice. `run` runs a trial; an answer of a run
-    /// that was cut short is not kept.
+    /// The verdict; or the same with what the tests do not notice, or with what keeps them from being run
+    /// without the candidate, too. `run` runs a trial; an answer of a run that was cut short is not kept.
     pub fn hold(
         &self,
         trial: &Trial,
@@ -41,11 +50,17 @@ impl Controls {
         is_cut: impl Fn() -> bool,
         run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
     ) -> Result<Verdict, TrialError> {
+        // Without a stub nobody said which function it is about. A command is worth what it is worth.
+        if trial.stub.is_none() || matches!(trial.tests, Tests::Command { .. }) {
+            return Ok(verdict);
+        }
+        if verdict.status == Status::Error {
+            return self.blame(trial, verdict, is_cut, run);
+        }
         // In a project no count of checks says that anything looked at the code, whichever process it is in.
         let is_doubtful = verdict.assurance == Assurance::Shared || trial.tests.are_in_project();
-        let counts = verdict.has_passed() && is_doubtful;
-        // The run without a body may have shown it already. Without a stub nobody said which function it is about. A command is worth what it is worth.
-        if !counts || verdict.notices || trial.stub.is_none() || matches!(trial.tests, Tests::Command { .. }) {
+        // The run without a body may have shown it already.
+        if !verdict.has_passed() || !is_doubtful || verdict.notices {
             return Ok(verdict);
         }
         let Some(name) = &trial.entry_point else { return Ok(verdict) };
@@ -53,7 +68,7 @@ impl Controls {
         let programs: Option<Vec<String>> = all.iter().map(|(_, body)| trial.with_body(body)).collect();
         let Some(programs) = programs else { return Ok(verdict) };
         let key = hash::of(format!("{:?}{programs:?}", trial.tests).as_bytes());
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.unnoticed.lock().unwrap_or_else(PoisonError::into_inner);
         // On its own, so that the lock is not held while tests run.
         let found = known().get(&key).cloned();
         let unnoticed = if let Some(unnoticed) = found {
@@ -84,13 +99,42 @@ impl Controls {
             _ => verdict.unnoticed(name),
         })
     }
+
+    /// The verdict of a candidate with which the tests cannot be run. What keeps them from it without the
+    /// candidate as well is not its fault.
+    fn blame(
+        &self,
+        trial: &Trial,
+        verdict: Verdict,
+        is_cut: impl Fn() -> bool,
+        run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
+    ) -> Result<Verdict, TrialError> {
+        let is_of_body = OF_THE_BODY.iter().any(|words| verdict.message.contains(words));
+        let Some(program) = trial.with_body(raising(trial.language)).filter(|_| !is_of_body) else {
+            return Ok(verdict);
+        };
+        let key = hash::of(format!("{:?}{program:?}", trial.tests).as_bytes());
+        let known = || self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        let error = if let Some(error) = found {
+            error
+        } else {
+            let without = run(&Trial { program, ..trial.clone() })?;
+            if is_cut() {
+                return Ok(verdict);
+            }
+            let error = (without.status == Status::Error).then_some(without.message);
+            known().insert(key, error.clone());
+            error
+        };
+        Ok(if error.as_ref() == Some(&verdict.message) { verdict.without_candidate() } else { verdict })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sandbox::Limits;
-    use crate::trial::Status;
 
     #[test]
     fn tests_that_are_known_to_notice_are_not_run_again() {

@@ -1,16 +1,17 @@
-//! The tests that a user names: files, folders, patterns.
+//! The tests that a user names: files, single tests of them, folders, patterns.
 
 use std::path::{Path, PathBuf};
 
-use super::Tests;
 use super::language;
+use super::{Project, Tests};
 use crate::files;
 use crate::language::Language;
 
 impl Tests {
     /// The tests in what a user names, for a program or a function of it, and what to call them. A folder
     /// stands for its tests files, of which those count that speak of the function, if any do; a pattern for
-    /// the files that match. `is_tested_as_it_is`: see [`Tests::of_function`].
+    /// the files that match; `FILE::TEST` for one test of a file. `is_tested_as_it_is`: see
+    /// [`Tests::of_function`].
     pub fn named(
         names: &[String],
         language: Language,
@@ -18,26 +19,61 @@ impl Tests {
         function: Option<&str>,
         is_tested_as_it_is: bool,
     ) -> Result<(Self, String), String> {
-        let mut paths: Vec<PathBuf> = Vec::new();
+        // Each file once, with the names of its tests; without any all of them run.
+        let mut chosen: Vec<(PathBuf, Vec<String>)> = Vec::new();
         for name in names {
-            let found = files_of(name, language, function)?;
-            paths.extend(found.into_iter().filter(|path| !paths.contains(path)).collect::<Vec<_>>());
+            let (name, test) = test_of(name)?;
+            for path in files_of(name, language, function)? {
+                match (chosen.iter_mut().find(|(known, _)| *known == path), test) {
+                    (None, test) => chosen.push((path, test.into_iter().map(str::to_owned).collect())),
+                    (Some((_, only)), Some(test)) if !only.is_empty() => only.push(test.to_owned()),
+                    (Some((_, only)), _) => only.clear(),
+                }
+            }
         }
-        let one = |path: &PathBuf| {
+        let one = |(path, only): &(PathBuf, Vec<String>)| {
             let text = files::named_text(path).map_err(|why| format!("the tests file {} {why}", path.display()))?;
+            let label = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
+            if !only.is_empty() {
+                let project = program.and_then(|(program, _)| Project::around(program, Some(path)));
+                let project = project.ok_or_else(|| {
+                    format!(
+                        "{}::{} names one test, and tests are run one by one only in a project that holds them and the code: name the file alone",
+                        path.display(),
+                        only[0]
+                    )
+                })?;
+                let tests = Tests::Project(Project { only: only.clone(), ..project });
+                return Ok((tests, format!("{label}::{}", only.join(", "))));
+            }
             let tests = match (program, function) {
                 (Some(program), Some(function)) if is_tested_as_it_is => {
                     Self::of_function(language, program, function, path, text)
                 }
                 _ => Self::of_file(language, program, path, text),
             };
-            let label = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
             Ok((tests, label.into_owned()))
         };
         let (mut tests, labels): (Vec<Self>, Vec<String>) =
-            paths.iter().map(one).collect::<Result<Vec<_>, String>>()?.into_iter().unzip();
+            chosen.iter().map(one).collect::<Result<Vec<_>, String>>()?.into_iter().unzip();
         let tests = if tests.len() == 1 { tests.remove(0) } else { Self::Several(tests) };
         Ok((tests, labels.join(" + ")))
+    }
+}
+
+/// The file in `FILE::TEST`, and the test. A file of exactly this name wins.
+fn test_of(name: &str) -> Result<(&str, Option<&str>), String> {
+    if Path::new(name).exists() {
+        return Ok((name, None));
+    }
+    let mut pairs = name.match_indices("::").map(|(at, _)| (&name[..at], &name[at + 2..]));
+    let Some((file, test)) = pairs.clone().find(|(file, _)| Path::new(file).is_file()).or_else(|| pairs.next()) else {
+        return Ok((name, None));
+    };
+    match (test.trim(), Path::new(file).is_dir() || file.contains(['*', '?'])) {
+        ("", _) => Err(format!("--tests {name} names no test behind the `::`: give FILE or FILE::TEST")),
+        (_, true) => Err(format!("--tests {name} names a test of no single file: give FILE::TEST")),
+        (test, false) => Ok((file, Some(test))),
     }
 }
 
@@ -64,6 +100,36 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn single_tests_of_a_file_are_run_in_their_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        for (name, text) in [("setup.cfg", ""), ("a.py", "def f(): ...\n"), ("test_a.py", "from a import f\n")] {
+            fs::write(at(name), text).unwrap();
+        }
+        let program = at("a.py");
+        let named = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| at(name)).collect();
+            let program = Some((Path::new(&program), "def f(): ...\n"));
+            Tests::named(&names, Language::Python, program, Some("f"), false)
+        };
+        let only = |names: &[&str]| match named(names).unwrap() {
+            (Tests::Project(project), label) => (project.only.join(" "), label),
+            (tests, label) => (format!("{tests:?}"), label),
+        };
+        assert_eq!(only(&["test_a.py::T::test_x"]), ("T::test_x".to_owned(), "test_a.py::T::test_x".to_owned()));
+        assert_eq!(only(&["test_a.py::x", "test_a.py::y"]), ("x y".to_owned(), "test_a.py::x, y".to_owned()));
+        for names in [["test_a.py::x", "test_a.py"], ["test_a.py", "test_a.py::x"]] {
+            assert!(matches!(named(&names).unwrap().0, Tests::Source { .. }), "all of them run");
+        }
+        let refused = |name: &str| named(&[name]).unwrap_err();
+        assert!(refused("test_a.py::").contains("names no test"), "{}", refused("test_a.py::"));
+        assert!(refused("gone.py::x").contains("gone.py cannot be read"), "{}", refused("gone.py::x"));
+        assert!(refused("::x").contains("no single file"), "{}", refused("::x"));
+        fs::remove_file(at("setup.cfg")).unwrap();
+        assert!(refused("test_a.py::x").contains("only in a project"), "{}", refused("test_a.py::x"));
+    }
 
     #[test]
     fn folders_and_patterns_stand_for_their_tests_files() {

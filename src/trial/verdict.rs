@@ -181,6 +181,13 @@ impl Verdict {
         Self { status: Status::NotRun, message, ..self }
     }
 
+    /// The same of tests that cannot be run without the candidate either, for the same reason.
+    #[must_use]
+    pub fn without_candidate(self) -> Self {
+        let message = format!("the tests cannot be run without the candidate either: {}", self.message);
+        Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), ..self }
+    }
+
     /// Of a run that only read the tests file of this name.
     pub fn of_parsing(self, name: &str) -> Result<(), TrialError> {
         match self.status {

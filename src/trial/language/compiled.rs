@@ -10,6 +10,9 @@ use crate::trial::language::row::{Evidence, Report, TrialError, Verdict, decide}
 /// How long compiling may take.
 const COMPILE_TIME: Duration = Duration::from_secs(60);
 
+/// How many tests are named where another one was asked for.
+const MOST_NAMES: usize = 8;
+
 /// Compilers need more than what they compile.
 pub fn compile_limits(limits: Limits) -> Limits {
     Limits {
@@ -23,13 +26,29 @@ pub fn compile_limits(limits: Limits) -> Limits {
 
 /// The verdict of a program that did not come to be.
 pub fn not_compiled(run: Run, limits: Limits) -> Result<Verdict, TrialError> {
-    let mut lines = run.output.lines();
-    let error =
-        lines.clone().find(|line| line.contains("error")).or_else(|| lines.find(|line| !line.trim().is_empty()));
-    let complaint = Some(error.unwrap_or("the program does not compile").to_owned());
+    let complaint = Some(complaint(&run.output).unwrap_or_else(|| "the program does not compile".to_owned()));
     let is_cut = !matches!(run.ended, Ended::Exited(_));
     let verdict = decide(&Evidence { complaint, ..Evidence::of(run, Report::Missing) }, &compile_limits(limits))?;
     Ok(if is_cut { Verdict { message: format!("compiling: {}", verdict.message), ..verdict } } else { verdict })
+}
+
+/// The line that says what is wrong, with the next one where it ends in a colon.
+fn complaint(output: &str) -> Option<String> {
+    let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+    let error = lines.clone().position(|line| line.contains("error")).unwrap_or(0);
+    let first = lines.nth(error)?;
+    let next = lines.next().filter(|_| first.ends_with(':'));
+    Some(next.map_or_else(|| first.to_owned(), |next| format!("{first} {next}")))
+}
+
+/// The verdict where a test that was asked for by name is none of a file.
+pub fn no_such_test(asked: &str, file: &Path, known: &[String]) -> Verdict {
+    let more = if known.len() > MOST_NAMES { format!(" and {} more", known.len() - MOST_NAMES) } else { String::new() };
+    let known = match known[..known.len().min(MOST_NAMES)].join(", ") {
+        known if known.is_empty() => "no tests".to_owned(),
+        known => known,
+    };
+    Verdict::refused(&format!("there is no test {asked} in {}: it has {known}{more}", file.display()))
 }
 
 /// Lets a program be started: linkers may not do it, as no trial may change modes. Not through a link.
@@ -37,4 +56,18 @@ pub fn make_executable(binary: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let is_file = fs::symlink_metadata(binary).is_ok_and(|meta| meta.is_file());
     is_file && fs::set_permissions(binary, fs::Permissions::from_mode(0o700)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_one_line_or_two() {
+        let said = |output: &str| complaint(output).unwrap_or_default();
+        assert_eq!(said("   Compiling a\nerror[E1]: no\n --> a.rs:1\n"), "error[E1]: no");
+        assert_eq!(said("\na.go:3:1: missing return\nmore\n"), "a.go:3:1: missing return");
+        assert_eq!(said("go: errors parsing go.mod:\ngo.mod:3: bad\n"), "go: errors parsing go.mod: go.mod:3: bad");
+        assert_eq!(complaint("\n"), None);
+    }
 }

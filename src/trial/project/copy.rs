@@ -203,8 +203,13 @@ mod tests {
         fs::write(root.join("target/debug/big"), "x").unwrap();
         symlink(Path::new("/etc/passwd"), root.join("leads_out")).unwrap();
         symlink(Path::new("/tmp"), root.join("folder_out")).unwrap();
-        let mut project =
-            Project { root: root.to_path_buf(), package: "".into(), file: "src/a.py".into(), tests: None };
+        let mut project = Project {
+            root: root.to_path_buf(),
+            package: "".into(),
+            file: "src/a.py".into(),
+            tests: None,
+            only: Vec::new(),
+        };
         let base = Base::new(root).unwrap();
         let copy = base.copy(&project, Some("new")).unwrap();
         assert_eq!(fs::read_to_string(copy.path().join("src/a.py")).unwrap(), "new");

@@ -49,6 +49,8 @@ pub struct Project {
     pub file: PathBuf,
     /// The tests file, relative to the root; `None` for a command of the user's.
     pub tests: Option<PathBuf>,
+    /// The tests of it that are run, as their runner names them; all if there are none.
+    pub only: Vec<String>,
 }
 
 impl Project {
@@ -63,7 +65,7 @@ impl Project {
             None => None,
         };
         let relative = |path: &Path| path.strip_prefix(&root).map(Path::to_path_buf).ok();
-        Some(Self { package: relative(&package)?, file: relative(&file)?, tests, root: root.clone() })
+        Some(Self { package: relative(&package)?, file: relative(&file)?, tests, only: Vec::new(), root: root.clone() })
     }
 
     /// Root and package of the project that a folder lies in.

@@ -7,6 +7,7 @@ mod layouts;
 mod node;
 pub mod place;
 mod rust;
+mod single;
 
 use super::runner::runner;
 use bass_tui::language::Language;

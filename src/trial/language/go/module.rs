@@ -34,12 +34,25 @@ pub struct Suite {
     pub module: PathBuf,
     /// What packages of the module are imported by.
     pub path: String,
+    /// The tests that are run, as in `TestName/part`; all if there are none.
+    pub only: Vec<String>,
 }
 
 impl Suite {
     /// The tests of the file, by name.
     pub fn names(&self) -> Vec<String> {
         guarded(&self.text, "").1
+    }
+
+    /// What of a test's parts is run, as a pattern for each level: what is left open for one is for all.
+    fn parts(&self) -> String {
+        let of = |level: usize| -> Option<Vec<String>> {
+            let part = |name: &String| name.split('/').nth(level).map(quoted);
+            self.only.iter().map(part).collect()
+        };
+        let levels = (1..).map_while(of).take_while(|parts| !parts.is_empty());
+        let patterns: Vec<String> = levels.map(|parts| format!("/^({})$", parts.join("|"))).collect();
+        patterns.concat()
     }
 
     /// Puts the guard into a copy, and the calls to it.
@@ -107,7 +120,16 @@ impl Runs<'_> {
             return Ok(Built::Program(products, copy.path().to_path_buf()));
         }
         // What the compiler calls files of the copy are the user's files.
-        let output = run.output.lines().filter(|line| !line.starts_with("# ")).collect::<Vec<_>>().join("\n");
+        let own = format!("{}/", copy.path().display());
+        let (notes, said): (Vec<&str>, Vec<&str>) = run
+            .output
+            .lines()
+            .filter(|line| !line.starts_with("# "))
+            .partition(|line| line.starts_with("note: module requires "));
+        // That it needs a newer Go may be why anything else is missing.
+        let note = notes.first().map(|note| format!(" ({})", note.trim_start_matches("note: "))).unwrap_or_default();
+        let (first, rest) = said.split_first().unwrap_or((&"", &[]));
+        let output = [&[format!("{first}{note}").as_str()], rest].concat().join("\n").replace(&own, "");
         Ok(Built::Failed(Run { output, ..run }))
     }
 
@@ -119,7 +141,7 @@ impl Runs<'_> {
         names: &[String],
     ) -> Result<(Run, Option<Told>), TrialError> {
         let nonce = nonce()?;
-        let only = format!("-test.run=^({})$", names.join("|"));
+        let only = format!("-test.run=^({})${}", names.join("|"), self.suite.parts());
         let arguments: Vec<OsString> = ["-test.paniconexit0", "-test.count=1", &only].map(OsString::from).to_vec();
         let binary = program.path().join(PROGRAM);
         let limits = Limits { file: self.limits.file.max(64 << 20), ..self.limits };
@@ -129,6 +151,11 @@ impl Runs<'_> {
         let told = read(&run.record, &nonce);
         Ok((run, told))
     }
+}
+
+/// A text as a pattern that it alone matches.
+fn quoted(text: &str) -> String {
+    text.chars().flat_map(|c| c.is_ascii_punctuation().then_some('\\').into_iter().chain([c])).collect()
 }
 
 /// What a run of tests with a candidate leaves behind.

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::module::{Built, Runs, Suite, evidence};
 use super::store::Store;
 use super::text::{module_path, package_of};
-use crate::trial::language::compiled::not_compiled;
+use crate::sandbox::Ended;
+use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{
     Base, Context, Copy, Evidence, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
 };
@@ -34,7 +35,13 @@ pub fn run(
     project: &Project,
 ) -> Result<Verdict, TrialError> {
     let suite = suite_of(project)?;
-    let names = suite.names();
+    let mut names = suite.names();
+    let top = |name: &String| name.split('/').next().unwrap_or_default().to_owned();
+    if let Some(asked) = suite.only.iter().find(|asked| !names.contains(&top(asked))) {
+        return Ok(no_such_test(asked, &suite.file, &names));
+    }
+    let tops: Vec<String> = suite.only.iter().map(top).collect();
+    names.retain(|name| tops.is_empty() || tops.contains(name));
     if names.is_empty() {
         let file = suite.file.display();
         return Ok(Verdict::not_run(&format!("no functions of the form TestName(t *testing.T) found in {file}")));
@@ -68,6 +75,15 @@ pub fn run(
     }
     let copy = base.copy(project, Some(&trial.program)).map_err(TrialError::Sandbox)?;
     let (run, told) = runs.once((&program, &sources), &copy, &names)?;
+    // Parts of tests are known only when they have run.
+    let is_there = |asked: &str| {
+        baseline.wanted.iter().chain(&baseline.flaky).any(|name| name == asked)
+            || told.iter().flat_map(|told| &told.tests).any(|test| test.name == asked)
+    };
+    let parts = suite.only.iter().map(|asked| asked.replace(' ', "_"));
+    if let Some(asked) = parts.into_iter().find(|asked| run.ended == Ended::Exited(0) && !is_there(asked)) {
+        return Ok(no_such_test(&asked, &suite.file, &baseline.wanted));
+    }
     let evidence = Evidence {
         wanted: baseline.wanted.clone(),
         flaky: baseline.flaky.clone(),
@@ -128,7 +144,7 @@ fn suite_of(project: &Project) -> Result<Suite, TrialError> {
     })?;
     let text = read(&file)?;
     let package = package_of(&read(&project.file)?).unwrap_or("main").to_owned();
-    Ok(Suite { file, text, program: project.file.clone(), package, module, path })
+    Ok(Suite { file, text, program: project.file.clone(), package, module, path, only: project.only.clone() })
 }
 
 /// The folder of the module that a file belongs to.

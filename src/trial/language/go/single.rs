@@ -26,6 +26,7 @@ pub fn run(at: &Context, go: &Tool, store: &Store, trial: &Trial) -> Result<Verd
         package: package_of(&trial.program).unwrap_or(&package).to_owned(),
         module: PathBuf::new(),
         path: stem.to_owned(),
+        only: Vec::new(),
     };
     let names = suite.names();
     if names.is_empty() {

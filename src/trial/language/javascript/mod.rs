@@ -162,6 +162,7 @@ mod tests {
             package: "".into(),
             file: "src/a.js".into(),
             tests: Some("test/a.test.js".into()),
+            only: Vec::new(),
         };
         let tests_file = Path::new("test/a.test.js");
         let needs = |program, tests| needs_project(&Sources { project: &project, tests_file, program, tests });

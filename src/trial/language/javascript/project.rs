@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 use serde::Serialize;
 
@@ -78,7 +79,9 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     };
     let reporter = Scratch::new().map_err(failed)?;
     let whole = [&FIRST[..], &[plan.row.reporter]].concat().concat();
-    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str())]) {
+    // The tests that are reported, by their titles; all if there are none.
+    let only = serde_json::to_string(&project.only).unwrap_or_default();
+    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str()), ("only.json", &only)]) {
         fs::write(reporter.path().join(name), text).map_err(failed)?;
     }
     let reporter = reporter.path();
@@ -140,7 +143,7 @@ impl Runs<'_> {
             );
             // Before the last, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
-            arguments.splice(at..at, plan.runner.clone());
+            arguments.splice(at..at, plan.runner.clone().into_iter().chain(plan.by_title(&project.only)));
         }
         if plan.program.is_none() && types::are_read_by_require(&plan.node) {
             arguments.push(reporter.join("entry.cjs").display().to_string());
@@ -157,7 +160,12 @@ impl Runs<'_> {
         let request = serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default();
         let job = Job { environment, ..driver(&node.program, arguments, request, limits) };
         let readable = [&node.readable[..], &[reporter.to_path_buf()]].concat();
-        Ok((at.run_in(copy, &plan.folder, &readable, &[], job)?, nonce))
+        let run = at.run_in(copy, &plan.folder, &readable, &[], job)?;
+        // What is said of files of the copy is said of the user's.
+        let own = format!("{}/", copy.path().display());
+        let record = String::from_utf8(run.record).map(|text| text.replace(&own, "").into_bytes());
+        let (record, output) = (record.unwrap_or_else(FromUtf8Error::into_bytes), run.output.replace(&own, ""));
+        Ok((Run { record, output, ..run }, nonce))
     }
 }
 

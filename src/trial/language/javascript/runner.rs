@@ -23,6 +23,8 @@ pub struct Row {
     pub arguments: &'static [&'static str],
     /// Options of the project's test script that are its own and are kept, each with a value.
     pub kept: &'static [&'static str],
+    /// Its option for a pattern that the titles of tests have to match, joined by blanks.
+    by_title: Option<&'static str>,
 }
 
 /// Node's own runner is the last: it needs no package.
@@ -39,6 +41,7 @@ pub const ROWS: &[Row] = &[
             "--maxWorkers=1",
         ],
         kept: &["--config", "-c", "--project", "--environment"],
+        by_title: Some("--testNamePattern"),
     },
     Row {
         name: "jest",
@@ -54,6 +57,7 @@ pub const ROWS: &[Row] = &[
             "--runTestsByPath",
         ],
         kept: &["--config", "-c", "--env"],
+        by_title: Some("--testNamePattern"),
     },
     Row {
         name: "mocha",
@@ -61,6 +65,7 @@ pub const ROWS: &[Row] = &[
         reporter: include_str!("reporter/mocha.js"),
         arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
         kept: &["--config", "--ui", "-u"],
+        by_title: Some("--grep"),
     },
     Row {
         name: "node",
@@ -68,6 +73,8 @@ pub const ROWS: &[Row] = &[
         reporter: include_str!("reporter/node.js"),
         arguments: &[],
         kept: &[],
+        // It knows the title of each part alone.
+        by_title: None,
     },
 ];
 
@@ -134,6 +141,19 @@ impl Plan {
             plan.node.extend(loader.into_iter().flatten().map(|&option| option.to_owned()));
         }
         Ok(plan)
+    }
+
+    /// What has the runner leave out other tests than these; which are meant is the reporter's to say.
+    pub fn by_title(&self, only: &[String]) -> Option<String> {
+        let escaped = |title: &String| {
+            let title = title.replace(" > ", " ");
+            title
+                .chars()
+                .flat_map(|c| (!c.is_alphanumeric() && c != ' ').then_some('\\').into_iter().chain([c]))
+                .collect()
+        };
+        let titles: Vec<String> = only.iter().map(escaped).collect();
+        Some(format!("{}={}", self.row.by_title?, titles.join("|"))).filter(|_| !only.is_empty())
     }
 
     /// Whether something else than node itself removes the types.

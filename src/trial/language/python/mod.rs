@@ -232,6 +232,7 @@ mod tests {
             package: "".into(),
             file: "pkg/a.py".into(),
             tests: Some("tests/test_a.py".into()),
+            only: Vec::new(),
         };
         let tests_file = Path::new("tests/test_a.py");
         let needs = |program, tests| needs_project(&Sources { project: &project, tests_file, program, tests });

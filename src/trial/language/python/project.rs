@@ -50,6 +50,8 @@ struct Request<'a> {
     kept: &'a [PathBuf],
     /// From where it starts.
     tests: &'a Path,
+    /// The tests of it that are run; all if there are none.
+    only: &'a [String],
     function: Option<&'a str>,
     /// The text that holds the examples; `None` for a tests file.
     source: Option<&'a str>,
@@ -120,6 +122,7 @@ impl Runs<'_> {
                 copy: copy.path(),
                 kept: &copy.readable,
                 tests: inside,
+                only: &project.only,
                 function: trial.entry_point.as_deref(),
                 source: (tests == project.file).then_some(source),
                 own: trial.stub.as_deref(),

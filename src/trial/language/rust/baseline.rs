@@ -18,7 +18,6 @@ use super::single::{has_panicked, panic_message, reported};
 use super::{libtest, probe};
 use crate::hash;
 use crate::sandbox::{Ended, Run};
-use crate::trial::language::compiled::not_compiled;
 use crate::trial::language::row::{Evidence, Failure, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict};
 use crate::trial::project::baseline as project;
 
@@ -38,8 +37,6 @@ pub struct Baseline {
     pub is_all: bool,
     /// What is left out, in words.
     pub left_out: String,
-    /// Why the tests do not compile without a body of the function, if they do not.
-    pub complaint: Option<String>,
 }
 
 /// A version of the unchanged files.
@@ -71,9 +68,9 @@ pub fn known(
     let protected = Guards::of(text, "unused", "").protected;
     let except: &[_] = if is_own { &protected } else { &[] };
     let noted = |empty| probe::noted(&program, function?, except, empty);
-    let versions = [(noted(true), true, true), (noted(false), true, false), (Some(Vec::new()), false, false)];
-    let (mut known, mut complaint) = (bench.workshop.known.lock().unwrap_or_else(PoisonError::into_inner), None);
-    for (edits, has_notes, is_empty) in versions {
+    let versions = [(noted(true), true), (noted(false), true), (Some(Vec::new()), false)];
+    let mut known = bench.workshop.known.lock().unwrap_or_else(PoisonError::into_inner);
+    for (edits, has_notes) in versions {
         let Some(edits): Option<Vec<Edit>> = edits else { continue };
         let laid = apply(&program, &edits);
         let own = if is_own { laid.as_str() } else { text };
@@ -88,16 +85,7 @@ pub fn known(
                 return Ok(Err(cancelled()));
             }
             let version = Version { edits: edits.clone(), has_notes };
-            let built = match build(bench, kind, (&program, text), &version)? {
-                Ok(built) => built,
-                Err(run) => {
-                    // With a body it may be that body's fault.
-                    if is_empty {
-                        complaint = Some(not_compiled(run, bench.limits)?.message);
-                    }
-                    continue;
-                }
-            };
+            let Ok(built) = build(bench, kind, (&program, text), &version)? else { continue };
             if let Some(found) = find(bench, kind, &built, function)? {
                 return Ok(found.map(|found| {
                     let found = Arc::new(found);
@@ -118,7 +106,7 @@ pub fn known(
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
     let is_all = !kind.is_inline();
-    Ok(Ok(Arc::new(Baseline { kind: kind.clone(), module, wanted, is_all, left_out: String::new(), complaint })))
+    Ok(Ok(Arc::new(Baseline { kind: kind.clone(), module, wanted, is_all, left_out: String::new() })))
 }
 
 /// What the tests of a program do; `None` if it does not hold those of the file.
@@ -146,7 +134,7 @@ fn find(
         |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (!kind.is_inline() || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
     let (kind, left_out) = (kind.clone(), String::new());
-    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, complaint: None };
+    let baseline = Baseline { kind, module, wanted, is_all: false, left_out };
     judge(bench, built, baseline, function).map(Some)
 }
 
@@ -277,6 +265,19 @@ impl Baseline {
     /// The full name of the test of ours.
     fn own(&self, secret: &str) -> String {
         if self.module.is_empty() { format!("{secret}::end") } else { format!("{}::{secret}::end", self.module) }
+    }
+
+    /// The same of some tests, each by its name, with any of the modules before it, or by a module; or the one
+    /// that is none of them.
+    pub fn narrowed<'a>(&self, only: &'a [String]) -> Result<Self, &'a str> {
+        let is = |name: &String, asked: &String| format!("::{name}::").contains(&format!("::{asked}::"));
+        let is_unknown = |asked: &&String| !self.wanted.iter().any(|name| is(name, asked));
+        if let Some(asked) = only.iter().find(is_unknown) {
+            return Err(asked);
+        }
+        let mut narrowed = Self { is_all: false, ..self.clone() };
+        narrowed.wanted.retain(|name| only.iter().any(|asked| is(name, asked)));
+        Ok(narrowed)
     }
 
     /// What the program of tests is called with.

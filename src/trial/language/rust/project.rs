@@ -2,13 +2,14 @@
 //! project, then run by name.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::baseline;
 use super::bench::{Bench, Laid, guard_file, secret};
 use super::edit;
 use super::guards::Guards;
 use super::workshop::Workshop;
-use crate::trial::language::compiled::not_compiled;
+use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
 
 /// Runs the tests of a crate with the candidate in it.
@@ -27,7 +28,11 @@ pub fn run(
     // Only with the user's own module at hand the rest of it is known to be theirs.
     let function = trial.stub.as_ref().and(trial.function());
     let baseline = match baseline::known(&bench, &kinds, &original, function)? {
-        Ok(found) => found,
+        Ok(found) if project.only.is_empty() => found,
+        Ok(found) => match found.narrowed(&project.only) {
+            Ok(narrowed) => Arc::new(narrowed),
+            Err(asked) => return Ok(no_such_test(asked, tests_file, &found.wanted)),
+        },
         Err(verdict) => return Ok(verdict),
     };
     if baseline.wanted.is_empty() {
@@ -64,19 +69,7 @@ pub fn run(
                 bench.keep(parts, &built);
                 built
             }
-            Err(build) => {
-                let verdict = not_compiled(build, trial.limits)?;
-                // The same without the candidate is not its fault.
-                let is_other = function.is_some() && verdict.status == Status::Error;
-                return Ok(if is_other && baseline.complaint.as_ref() == Some(&verdict.message) {
-                    Verdict::refused(&format!(
-                        "the tests do not compile without the candidate either: {}",
-                        verdict.message
-                    ))
-                } else {
-                    verdict
-                });
-            }
+            Err(build) => return not_compiled(build, trial.limits),
         }
     };
     let copy = base.copy(project, Some(&trial.program)).map_err(TrialError::Sandbox)?;

@@ -55,8 +55,18 @@ const report = (() => {
 
   const differs = (name) => (changed += (changed === '' ? '' : ',') + quote(name));
   watch.listen(differs);
+  const only = JSON.parse(readFileSync(`${__dirname}/only.json`, 'utf8'));
+  // Of the tests that are asked for by their title, or the last titles of which, those that were there.
+  const found = { __proto__: null };
+  const isAsked = (name) => {
+    const titles = ` > ${name} > `;
+    let is = only.length === 0;
+    for (let i = 0; i < only.length; i++) if (titles.includes(` > ${only[i]} > `)) is = found[i] = true;
+    return is;
+  };
   const add = (name, outcome, message = '') => {
     watch.look();
+    if (!isAsked(name)) return;
     const count = (seen[name] = (seen[name] ?? 0) + 1);
     const why = message !== '' && messages++ < most ? short(message) : '';
     const line = `[${quote(count > 1 ? `${name} (${count})` : name)},${quote(outcome)},${quote(why)}]`;
@@ -66,6 +76,7 @@ const report = (() => {
     complaint = complaint === '' ? short(message) || 'the tests could not be loaded' : complaint;
   };
   const finish = () => {
+    for (let i = 0; i < only.length; i++) if (!found[i]) complain(`there is no test "${only[i]}"`);
     watch.look();
     for (let at = 0, name = ''; memory[at] > 0; at++) {
       if (memory[at] !== 10) name += fromCharCode(memory[at]);

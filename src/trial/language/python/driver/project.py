@@ -29,7 +29,7 @@ def main():
     read, dumps = os.read, json.dumps
     request_fd, record_fd, *ends = map(int, sys.argv[1:])
     request = request_of(request_fd)
-    path, function, source = request["tests"], request["function"], request["source"]
+    path, function, source, only = request["tests"], request["function"], request["source"], request["only"]
     tests, complaints, current, reached, item_now = {}, [], [""], set(), []
     # Why the code has to be in this process, as far as calls of the function have shown.
     shares, line, purpose, looked_at = [None], None, request["purpose"], set()
@@ -195,6 +195,10 @@ def main():
                 tests[test.name] = ("passed", "")
                 Runner(verbose=False).run(test, out=lambda text: None)
 
+    def each(suite):
+        for test in suite:
+            yield from each(test) if hasattr(test, "__iter__") else [test]
+
     def with_unittest(unittest):
         class Result(unittest.TestResult):
             def startTest(self, test):
@@ -230,10 +234,15 @@ def main():
         except BaseException as error:
             complaints.append("%s: %s: %s" % (path, type(error).__name__, error))
             return
-        suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+        suite = unittest.TestSuite(each(unittest.defaultTestLoader.loadTestsFromModule(module)))
         for name, value in list(vars(module).items()):
             if name.startswith("test") and type(value) is type(main) and value.__code__.co_argcount == 0:
                 suite.addTest(unittest.FunctionTestCase(value, description=name))
+        if only:
+            named = [".%s." % name.replace("::", ".") for name in only]
+            suite = unittest.TestSuite(test for test in suite if any(name in ".%s." % test.id() for name in named))
+            if not suite.countTestCases():
+                complaints.append("there is no test %s in %s" % (" or ".join(only), path))
         if line is not None:
             line.look()
         suite.run(Result())
@@ -297,14 +306,16 @@ def main():
         options += ["-n0"] if find_spec("xdist") else []
         options += ["--no-cov"] if find_spec("pytest_cov") else []
         options += ["--doctest-modules"] if source is not None else []
+        names = ["%s::%s" % (path, name) for name in only]
         try:
-            code = pytest.main(options + [path], plugins=[Plugin()])
+            code = pytest.main(options + (names or [path]), plugins=[Plugin()])
         except BaseException as error:
             # Its own libraries may need the function: then the tests cannot be judged any further.
             code = 3
             complaints.append("pytest ended early: " + show_error(error))
         if int(code) not in (0, 1) and not complaints:
-            words_of = {2: "it was interrupted", 3: "it failed by itself", 4: "its options cannot be used"}
+            unknown = "there is no test %s in %s" % (" or ".join(only), path)
+            words_of = {2: "it was interrupted", 3: "it failed by itself", 4: unknown if only else "its options cannot be used"}
             if int(code) in words_of:
                 complaints.append("pytest did not run the tests: " + words_of[int(code)])
     report()
