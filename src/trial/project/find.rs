@@ -100,6 +100,8 @@ struct Rated {
     calls: u8,
     /// Whether it is named after the file with the function.
     is_named: bool,
+    /// Whether the name stands in it as a text, as in a table of what to call.
+    is_quoted: bool,
     imports: bool,
     /// Folders that both lie in.
     near: usize,
@@ -112,7 +114,7 @@ impl Rated {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let key = |file: &Self| {
             let length = file.path.components().count();
-            (file.calls, file.leads.is_empty(), file.is_named, file.imports, file.near, Reverse(length))
+            (file.calls, file.leads.is_empty(), file.is_named, file.is_quoted, file.imports, file.near, Reverse(length))
         };
         key(other).cmp(&key(self)).then_with(|| self.path.cmp(&other.path))
     }
@@ -146,13 +148,15 @@ impl Search {
             }
             let calls = mentions(*language, text, function);
             let is_named = !named.is_empty() && named.trim_matches('_') == stem.trim_matches('_');
+            let is_quoted = calls == 0 && leads.is_empty() && is_quoted(text, parts(function).0);
             let imports = path == own || imported(text).iter().any(|word| word == stem);
             let near = path.components().zip(own.components()).take_while(|(a, b)| a == b).count();
             let (path, called, leads) = (path.clone(), function.to_owned(), leads.to_owned());
-            (calls > 0 || (is_named && leads.is_empty())).then_some(Rated {
+            (calls > 0 || is_quoted || (is_named && leads.is_empty())).then_some(Rated {
                 path,
                 calls,
                 is_named,
+                is_quoted,
                 imports,
                 near,
                 called,
@@ -184,7 +188,8 @@ impl Search {
             (true, ..) => format!("the tests in the file itself, which call {called}{leads}"),
             (_, true, true) => format!("named after {name}, calls {called}{leads}"),
             (_, true, false) => format!("calls {called}{leads}"),
-            (_, false, _) => format!("named after {name}"),
+            (_, false, true) => format!("named after {name}"),
+            (_, false, false) => format!("has the name {called} in quotes"),
         }
     }
 }
@@ -198,6 +203,13 @@ fn parts(function: &str) -> (&str, Option<&str>) {
 /// Whether a method is called without its name.
 fn is_special(name: &str) -> bool {
     name.starts_with("__") || ["new", "constructor"].contains(&name)
+}
+
+/// Whether a name stands in quotes, alone.
+fn is_quoted(text: &str, name: &str) -> bool {
+    let quotes = ['\'', '"', '`'];
+    let is = |(at, _): (usize, &str)| text[..at].ends_with(quotes) && text[at + name.len()..].starts_with(quotes);
+    text.match_indices(name).any(is)
 }
 
 /// How much a text speaks of a function. Of a method: 2 for its class, which says more than a name that other
@@ -236,7 +248,8 @@ mod tests {
         let files = [
             ("pyproject.toml", ""),
             ("src/pkg/numbers.py", "def f(x): ...\ndef g(x): ...\ndef h(x): ...\n"),
-            ("src/pkg/words.py", "def k(x): ...\n"),
+            ("src/pkg/words.py", "def k(x): ...\ndef quoted(x): ...\n"),
+            ("tests/test_table.py", "from pkg import words\ncheck(words, 'quoted', 'not quotedly')\n"),
             ("tests/test_numbers.py", "from pkg.numbers import f\nassert f(1)  # not h\n"),
             ("tests/test_all.py", "from pkg.numbers import f, g\nassert f(1) and g(2)\n"),
             ("tests/test_other.py", "from other import g\nassert g(3)\n"),
@@ -261,6 +274,7 @@ mod tests {
         assert_eq!(find("src/pkg/numbers.py", "g"), two.concat());
         assert_eq!(find("src/pkg/numbers.py", "h"), found("tests/test_numbers.py", "named after numbers.py"));
         assert_eq!(find("src/pkg/words.py", "k"), []);
+        assert_eq!(find("src/pkg/words.py", "quoted"), found("tests/test_table.py", "has the name quoted in quotes"));
         for method in ["Words.f", "Words.other", "Words.__len__"] {
             assert_eq!(find("src/pkg/words.py", method), found("tests/test_class.py", &format!("calls {method}")));
         }

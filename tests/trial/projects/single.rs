@@ -130,14 +130,14 @@ fn what_fails_without_the_candidate_is_not_its_fault() {
         assert_eq!(status, Status::Error, "{message}");
     }
     let program = "export function f(x) {\n  return 2 * x;\n}\n";
-    let tests = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { f } from './f.mjs';\nimport './build/made.mjs';\n\
+    let tests = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { f } from './f.mjs';\nimport './made/made.mjs';\n\
         test('f', () => assert.equal(f(3), 6));\n";
     let files = [("package.json", "{}\n"), ("f.mjs", program), ("f.test.mjs", tests)];
     if let Some((status, message)) = told(&files, Language::JavaScript, ("f.mjs", "f.test.mjs"), program) {
         assert_eq!(status, Status::NotRun, "{message}");
         assert!(message.contains("without the candidate either: ") && message.contains("made.mjs"), "{message}");
     }
-    let files = [&files[..], &[("build/made.mjs", "")]].concat();
+    let files = [&files[..], &[("made/made.mjs", "")]].concat();
     if let Some((status, _)) =
         told(&files, Language::JavaScript, ("f.mjs", "f.test.mjs"), "export function f(x) {\n  retur\n")
     {

@@ -6,6 +6,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::string::FromUtf8Error;
 
@@ -117,6 +118,10 @@ impl Runs<'_> {
     /// Runs the tests in a copy of the project.
     fn once(&self, copy: &Copy, limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { at, node, plan, reporter, project, language } = *self;
+        if plan.program.is_some() {
+            let opened = open_packages(copy.path(), &plan.folder);
+            opened.map_err(|e| TrialError::Sandbox(format!("the packages could not be linked: {e}")))?;
+        }
         let nonce = nonce()?;
         let report = reporter.join("report.cjs").display().to_string();
         let tests = project.tests.clone().unwrap_or_default();
@@ -169,6 +174,26 @@ impl Runs<'_> {
     }
 }
 
+/// Makes each folder of packages that a copy only links to one of its own, with a link for each package: tools
+/// of a project write beside packages, such as their settings once the types are removed.
+fn open_packages(copy: &Path, folder: &Path) -> std::io::Result<()> {
+    for folder in folder.ancestors() {
+        let packages = copy.join(folder).join("node_modules");
+        let Ok(target) = fs::read_link(&packages) else { continue };
+        fs::remove_file(&packages)?;
+        fs::create_dir(&packages)?;
+        for package in fs::read_dir(&target)? {
+            let package = package?;
+            let name = package.file_name();
+            // The others are what tools keep there between runs.
+            if !name.to_string_lossy().starts_with('.') || [".bin", ".pnpm"].iter().any(|own| name == *own) {
+                symlink(package.path(), packages.join(name))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What the first error said that nobody caught, and where it was.
 fn complaint(output: &str) -> Option<String> {
     let is_error = |line: &&str| {
@@ -190,6 +215,18 @@ fn complaint(output: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_can_be_written_beside_its_packages() {
+        let (installed, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir_all(installed.path().join("left/pad")).unwrap();
+        symlink(installed.path(), copy.path().join("node_modules")).unwrap();
+        for _ in 0..2 {
+            open_packages(copy.path(), Path::new("packages/one")).unwrap();
+        }
+        fs::create_dir(copy.path().join("node_modules/.made")).unwrap();
+        assert!(copy.path().join("node_modules/left/pad").is_dir() && !installed.path().join(".made").exists());
+    }
 
     #[test]
     fn an_error_that_nobody_caught_is_found_in_what_node_prints() {
