@@ -234,3 +234,15 @@ fn typescript_runs_under_what_its_project_has_whatever_node_can_do() {
     let verdict = judge(&Place::new(&files), right);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
 }
+
+/// Runners ask for it while they wait for a thread's answer, which would then never come.
+#[test]
+fn threads_of_tests_learn_how_much_memory_they_use() {
+    let Some(runner) = node() else { return };
+    let asks = "const asked = \"require('worker_threads').parentPort.postMessage(process.memoryUsage().heapUsed > 0)\";\n\
+        test('asks', () => new Promise((resolve, reject) => {\n  const thread = new Worker(asked, { eval: true, execArgv: [] });\n  \
+        thread.on('message', resolve);\n  thread.on('error', reject);\n}));\n";
+    let place = project(&format!("import {{ Worker }} from 'node:worker_threads';\n{TESTS}{asks}"));
+    let verdict = judge(&runner, &place, RIGHT);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "5 tests"), "{}", verdict.output);
+}

@@ -28,6 +28,7 @@ const FIRST: [&str; 2] = [include_str!("reporter/watch.js"), include_str!("repor
 
 /// The files beside the reporter.
 const FILES: &[(&str, &str)] = &[
+    ("memory.cjs", include_str!("reporter/memory.js")),
     // Waits until node's runner has taken the reporter, before the code under test is loaded.
     ("wait.mjs", "import report from './report.cjs';\nawait report.ready;\n"),
     // The reporter as a module of the newer kind, which is what vitest takes.
@@ -158,6 +159,8 @@ impl Runs<'_> {
             ("PATH".into(), node.path().into()),
             // Node ends at once if it may not read the system's OpenSSL settings.
             ("OPENSSL_CONF".into(), "/dev/null".into()),
+            // Threads and processes that a runner starts read this, too.
+            ("NODE_OPTIONS".into(), format!("--require={}", reporter.join("memory.cjs").display()).into()),
             ("CI".into(), "1".into()),
             ("NO_COLOR".into(), "1".into()),
         ];
