@@ -11,6 +11,11 @@ mod catalog;
 pub mod cli;
 pub mod code;
 mod config;
+#[cfg(test)]
+#[path = "../tests/shared/damage.rs"]
+mod damage;
+#[cfg(test)]
+mod damaged_texts;
 pub mod engine;
 mod eval;
 mod files;

@@ -10,7 +10,7 @@ mod layout;
 mod runtime;
 pub mod terminal;
 mod text;
-mod theme;
+pub(crate) mod theme;
 mod view;
 pub(crate) mod world;
 

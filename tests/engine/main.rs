@@ -2,6 +2,8 @@
 
 mod architectures;
 mod batching;
+#[path = "../shared/damage.rs"]
+mod damage;
 mod damaged_files;
 mod distribution;
 mod drafters;
