@@ -28,7 +28,23 @@ pub fn of_folder(folder: &Path) -> Result<ModelSpec, ModelError> {
 pub fn read(path: &Path, bytes: &[u8]) -> Result<ModelSpec, ModelError> {
     let map = fields::parse(path, bytes)?;
     let fields = Fields::new(path, &map);
-    read_as(architecture(fields)?, fields)
+    let name = fields.get("architectures").and_then(|list| list.get(0)?.as_str());
+    let Some(whole) = arch::WITH_IMAGES.iter().find(|known| Some(known.name) == name) else {
+        return read_as(architecture(fields)?, fields);
+    };
+    let Some(text) = fields.get("text_config").and_then(|text| text.as_object()) else {
+        return Err(fields.error("text_config", "an object"));
+    };
+    let mut text = text.clone();
+    for name in ["bos_token_id", "eos_token_id", "tie_word_embeddings", "quantization_config"] {
+        if let Some(value) = fields.get(name) {
+            text.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+    for (name, value) in whole.usual {
+        text.entry(*name).or_insert_with(|| (*value).into());
+    }
+    read_as(whole.text, Fields::with_prefix(path, "text_config.", &text))
 }
 
 /// Reads the fields of a configuration of `arch`.

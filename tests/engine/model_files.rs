@@ -140,3 +140,48 @@ fn a_tokenizer_with_more_ids_than_the_model_is_an_error() {
     edit(&folder, "config.json", "\"vocab_size\": 2048", "\"vocab_size\": 2000");
     assert_names(&error(&folder), &["tokenizer.json", "2047", "2000"]);
 }
+
+#[test]
+fn of_a_model_for_text_and_images_the_text_is_read() {
+    let (twin, folder) = (copy("gemma3"), copy("gemma3"));
+    let path = folder.path().join("config.json");
+    let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).expect("a file")).expect("JSON");
+    let of_text = text.as_object_mut().expect("an object");
+    let (_, end) = (of_text.remove("architectures"), of_text.remove("eos_token_id"));
+    let whole = serde_json::json!({
+        "architectures": ["Gemma3ForConditionalGeneration"], "model_type": "gemma3", "eos_token_id": end,
+        "text_config": text, "vision_config": { "hidden_size": 8 },
+    });
+    std::fs::write(&path, whole.to_string()).expect("a writable copy");
+    // The same tensors under other names.
+    let weights = folder.path().join("model.safetensors");
+    let bytes = std::fs::read(&weights).expect("weights");
+    let len = 8 + u64::from_le_bytes(bytes[..8].try_into().expect("a length")) as usize;
+    let header = String::from_utf8(bytes[8..len].to_vec()).expect("text");
+    let header = header.replace("\"model.", "\"language_model.model.");
+    let renamed = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes[len..]].concat();
+    std::fs::write(&weights, renamed).expect("a writable copy");
+
+    let load = |folder: &TempDir| Model::load(&ModelFiles::Folder(folder.path().into())).expect("a model");
+    let (twin, model) = (load(&twin), load(&folder));
+    assert_eq!((&model.spec, &model.eos), (&twin.spec, &twin.eos));
+    for slot in twin.spec.slots() {
+        assert_eq!(model.tensor(slot).expect("a tensor").bytes, twin.tensor(slot).expect("a tensor").bytes);
+    }
+    // Published files leave out what is usual.
+    for (field, usual) in [("num_attention_heads", "8"), ("vocab_size", "262208"), ("rope_theta", "1000000")] {
+        let mut short = whole.clone();
+        short["text_config"].as_object_mut().expect("an object").remove(field);
+        let full = {
+            let mut full = short.clone();
+            full["text_config"][field] = usual.parse::<usize>().expect("a number").into();
+            full
+        };
+        let read = |json: &serde_json::Value| {
+            bass_tui::model::config::read(&path, json.to_string().as_bytes()).map_err(|e| e.to_string())
+        };
+        assert_eq!(read(&short), read(&full), "{field}");
+    }
+    std::fs::write(&path, whole.to_string().replace("\"hidden_size\":32", "\"hidden_size\":\"x\"")).expect("a copy");
+    assert_names(&error(&folder), &["config.json", "text_config.hidden_size"]);
+}

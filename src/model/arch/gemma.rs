@@ -43,6 +43,16 @@ pub const GEMMA3: Architecture = Architecture {
     ..GEMMA2
 };
 
+/// `Gemma3ForConditionalGeneration`, text and images: what its configuration of the text leaves out.
+pub const GEMMA3_USUAL: &[(&str, usize)] = &[
+    ("num_attention_heads", 8),
+    ("num_key_value_heads", 4),
+    ("head_dim", 256),
+    ("vocab_size", 262_208),
+    ("max_position_embeddings", 131_072),
+    ("rope_theta", 1_000_000),
+];
+
 fn first(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     spec.embedding.scale = (spec.hidden as f32).sqrt();
     let activation = match fields.text("hidden_activation")? {
@@ -126,5 +136,7 @@ const NAMES: TensorNames = TensorNames {
         (B::Down, "mlp.down_proj.weight"),
         (B::MlpOutputNorm, "post_feedforward_layernorm.weight"),
     ],
+    // The last two are those of models for text and images.
+    prefixes: &["model.", "", "language_model.model.", "model.language_model."],
     ..llama::NAMES
 };

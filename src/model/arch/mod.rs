@@ -159,6 +159,21 @@ pub const ALL: &[&Architecture] = &[
     &starcoder2::STARCODER2,
 ];
 
+/// A model for text and images, of which the text is read.
+#[derive(Debug)]
+pub struct WithImages {
+    /// `architectures[0]`.
+    pub name: &'static str,
+    /// That of the text.
+    pub text: &'static Architecture,
+    /// The values of fields that its `text_config` leaves out.
+    pub usual: &'static [(&'static str, usize)],
+}
+
+/// Every one whose text can be read.
+pub const WITH_IMAGES: &[WithImages] =
+    &[WithImages { name: "Gemma3ForConditionalGeneration", text: &gemma::GEMMA3, usual: gemma::GEMMA3_USUAL }];
+
 /// Nothing to adjust.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]
 fn nothing(_: Fields<'_>, _: &mut ModelSpec) -> Result<(), ModelError> {
