@@ -48,7 +48,7 @@ def main():
         names = {"nonce": read(request_fd, 64).decode(), "tests": shown, "complaint": short(complaints[0]) if complaints else ""}
         if purpose == "baseline":
             names["reached"] = sorted(reached)
-            names["noticed"] = noticed[0]
+            names["noticed"] = noticed[0] is True
             if request["own"] is not None:
                 names["apart"] = {"reason": shares[0]}
         if line is not None and line.broken is not None:
@@ -111,7 +111,7 @@ def main():
 
     def again(items):
         """Whether one of these fails, too, when the function returns nothing."""
-        stand_in.called = lambda: None
+        stand_in.called, noticed[0] = lambda: None, None
         start_new_thread(give_up, ())
         try:
             from _pytest.runner import runtestprotocol
@@ -120,15 +120,16 @@ def main():
                     item._initrequest()
                 if any(report.failed for report in runtestprotocol(item, log=False)):
                     return True
-        except Exception:
+        except BaseException:
             pass
         return False
 
     def give_up():
         # A test that waits for more than nothing has noticed it.
         sleep(AGAIN)
-        noticed[0] = True
-        report()
+        if noticed[0] is None:
+            noticed[0] = True
+            report()
 
     def is_asked(item):
         """Whether these are examples of the function under test; they are taken from the user's text."""
