@@ -315,9 +315,10 @@ def main():
             code = 3
             complaints.append("pytest ended early: " + show_error(error))
         if int(code) not in (0, 1) and not complaints:
-            unknown = "there is no test %s in %s" % (" or ".join(only), path)
-            words_of = {2: "it was interrupted", 3: "it failed by itself", 4: unknown if only else "its options cannot be used"}
-            if int(code) in words_of:
+            words_of = {2: "it was interrupted", 3: "it failed by itself", 4: "its options cannot be used"}
+            if int(code) == 4 and only:
+                complaints.append("there is no test %s in %s" % (" or ".join(only), path))
+            elif int(code) in words_of:
                 complaints.append("pytest did not run the tests: " + words_of[int(code)])
     report()
 
