@@ -3,7 +3,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Most bytes of source code, tests, prompts and settings. A parser may need a hundred times as much memory.
 pub const TEXT: u64 = 4 << 20;
@@ -83,11 +84,47 @@ pub fn replace<E>(
     Ok(())
 }
 
+/// What nobody has used for so long is removed from what is kept.
+const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Removes what lies in a folder of kept things and was not used for 30 days. `used` is the file, by the path
+/// of each, whose time says when it was; where that is missing, it stays.
+pub fn sweep(folder: &Path, used: impl Fn(PathBuf) -> PathBuf) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let time = fs::metadata(used(path.clone())).and_then(|meta| meta.modified());
+        if time.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLDEST)) {
+            let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixListener;
+    use std::time::SystemTime;
 
     use super::*;
+
+    #[test]
+    fn only_what_nobody_used_for_long_is_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["old", "new", "other"] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join(if name == "other" { "more" } else { "used" }), "").unwrap();
+        }
+        fs::write(at("file"), "").unwrap();
+        let long_ago = SystemTime::now() - OLDEST - Duration::from_secs(1);
+        for name in ["old/used", "other/more", "file"] {
+            File::options().append(true).open(at(name)).unwrap().set_modified(long_ago).unwrap();
+        }
+        sweep(folder.path(), |path| path.join("used"));
+        let left = || ["old", "new", "other", "file"].map(|name| at(name).exists());
+        assert_eq!(left(), [false, true, true, true]);
+        sweep(folder.path(), |path| path);
+        assert_eq!(left(), [false, true, true, false]);
+    }
 
     #[test]
     fn what_is_no_file_is_refused_at_once() {

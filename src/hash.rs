@@ -1,5 +1,7 @@
 //! FNV-1a, 64 bit: the same on every machine and in every version. It protects against accidents, not against
-//! intent.
+//! intent. And how hashes are written.
+
+use std::fmt::Write;
 
 /// The hash of nothing.
 pub const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
@@ -12,6 +14,14 @@ pub fn mix(hash: u64, word: u64) -> u64 {
 /// The hash of these bytes.
 pub fn of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(EMPTY, |hash, byte| mix(hash, u64::from(*byte)))
+}
+
+/// As hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! One file of the hub, fetched into the cache: goes on where it was interrupted, and is believed only when
 //! its checksum is right.
 
-use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use ureq::http::StatusCode;
 use super::client::{Answer, Client, Follow, encode};
 use super::wanted::Remote;
 use super::{HubError, Repository};
+use crate::hash::hex;
 
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 18;
@@ -252,12 +252,4 @@ impl Part {
 /// The first byte of `bytes 5-9/10`.
 fn first_byte(range: &str) -> Option<u64> {
     range.trim().strip_prefix("bytes ")?.split('-').next()?.trim().parse().ok()
-}
-
-/// As hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use super::pull::Pulled;
 use super::*;
+use crate::hash;
 use crate::model::{Model, ModelFiles};
 
 #[path = "../../tests/shared/hub.rs"]
@@ -36,7 +37,7 @@ fn golden(file: &str) -> Vec<u8> {
 }
 
 fn large(bytes: Vec<u8>) -> Content {
-    let etag = blob::hex(&Sha256::digest(&bytes));
+    let etag = hash::hex(&Sha256::digest(&bytes));
     Content { bytes, etag, large: true }
 }
 

@@ -35,9 +35,42 @@ const OF_THE_BODY: &[&str] = &["imported and not used", "declared and not used",
 #[derive(Debug, Default)]
 pub struct Controls {
     /// The bodies that they do not notice.
-    unnoticed: Mutex<HashMap<u64, Vec<&'static str>>>,
+    unnoticed: Known<Vec<&'static str>>,
     /// Why they cannot be run without the candidate, if they cannot.
-    errors: Mutex<HashMap<u64, Option<String>>>,
+    errors: Known<Option<String>>,
+}
+
+/// Answers that are found out once.
+#[derive(Debug)]
+struct Known<T>(Mutex<HashMap<u64, T>>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Known<T> {
+    /// The answer for these tests and programs; `None` where `find` was cut short, of which nothing is kept.
+    fn get<E>(
+        &self,
+        tests: &Tests,
+        programs: &[String],
+        find: impl FnOnce() -> Result<Option<T>, E>,
+    ) -> Result<Option<T>, E> {
+        let key = hash::of(format!("{tests:?}{programs:?}").as_bytes());
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // On its own, so that the lock is not held while tests run.
+        let answer = known().get(&key).cloned();
+        if answer.is_some() {
+            return Ok(answer);
+        }
+        let answer = find()?;
+        if let Some(answer) = &answer {
+            known().insert(key, answer.clone());
+        }
+        Ok(answer)
+    }
 }
 
 impl Controls {
@@ -67,29 +100,23 @@ impl Controls {
         let all = bodies(trial.language);
         let programs: Option<Vec<String>> = all.iter().map(|(_, body)| trial.with_body(body)).collect();
         let Some(programs) = programs else { return Ok(verdict) };
-        let key = hash::of(format!("{:?}{programs:?}", trial.tests).as_bytes());
-        let known = || self.unnoticed.lock().unwrap_or_else(PoisonError::into_inner);
-        // On its own, so that the lock is not held while tests run.
-        let found = known().get(&key).cloned();
-        let unnoticed = if let Some(unnoticed) = found {
-            unnoticed
-        } else {
+        let find = || {
             let mut unnoticed = Vec::new();
-            for (&(what, _), program) in all.iter().zip(programs) {
-                if run(&Trial { program, ..trial.clone() })?.has_passed() {
+            for (&(what, _), program) in all.iter().zip(&programs) {
+                if run(&Trial { program: program.clone(), ..trial.clone() })?.has_passed() {
                     unnoticed.push(what);
                 }
                 if is_cut() {
-                    return Ok(verdict);
+                    return Ok(None);
                 }
                 // Tests of a project may take long, and notice one body as they do the other.
                 if unnoticed.is_empty() && trial.tests.are_in_project() {
                     break;
                 }
             }
-            known().insert(key, unnoticed.clone());
-            unnoticed
+            Ok(Some(unnoticed))
         };
+        let Some(unnoticed) = self.unnoticed.get(&trial.tests, &programs, find)? else { return Ok(verdict) };
         Ok(match &unnoticed[..] {
             [] => verdict,
             some if some.len() < all.len() => {
@@ -113,20 +140,11 @@ impl Controls {
         let Some(program) = trial.with_body(raising(trial.language)).filter(|_| !is_of_body) else {
             return Ok(verdict);
         };
-        let key = hash::of(format!("{:?}{program:?}", trial.tests).as_bytes());
-        let known = || self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known().get(&key).cloned();
-        let error = if let Some(error) = found {
-            error
-        } else {
-            let without = run(&Trial { program, ..trial.clone() })?;
-            if is_cut() {
-                return Ok(verdict);
-            }
-            let error = (without.status == Status::Error).then_some(without.message);
-            known().insert(key, error.clone());
-            error
+        let find = || {
+            let without = run(&Trial { program: program.clone(), ..trial.clone() })?;
+            Ok((!is_cut()).then(|| (without.status == Status::Error).then_some(without.message)))
         };
+        let error = self.errors.get(&trial.tests, std::slice::from_ref(&program), find)?.flatten();
         Ok(if error.as_ref() == Some(&verdict.message) { verdict.without_candidate() } else { verdict })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
@@ -13,10 +13,9 @@ use sha2::{Digest, Sha256};
 use super::baseline::Seen;
 use super::{Base, Project};
 use crate::files;
+use crate::hash::hex;
 use crate::trial::judge::record::Names;
 
-/// What nobody has used for so long is removed.
-const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
 /// The largest file of runs.
 const LARGEST: u64 = 16 << 20;
 
@@ -65,9 +64,7 @@ impl Kept {
             add(path.as_os_str().as_encoded_bytes());
             add(format!("{:?} {:?}", time(folder.join(&self.inner)), time(folder)).as_bytes());
         }
-        let digits: Vec<String> = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        let name = digits.concat();
-        Place(self.folder.join(name).with_extension("json"))
+        Place(self.folder.join(hex(&hash.finalize())).with_extension("json"))
     }
 }
 
@@ -93,16 +90,7 @@ impl Place {
         let Some(bytes) = lines.and_then(|lines| serde_json::to_vec(&lines).ok()) else { return };
         let _ = files::replace(&self.0, |error| error, |file| file.write_all(&bytes));
         if let Some(folder) = self.0.parent() {
-            sweep(folder);
-        }
-    }
-}
-
-fn sweep(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let used = entry.metadata().and_then(|meta| meta.modified()).ok();
-        if used.and_then(|used| used.elapsed().ok()).is_some_and(|age| age > OLDEST) {
-            let _ = fs::remove_file(entry.path());
+            files::sweep(folder, |file| file);
         }
     }
 }

@@ -178,7 +178,7 @@ fn has_settings_of_examples(project: &Project, file: &Path) -> bool {
     settings.any(|path| files::text(&path, files::TEXT).is_ok_and(|text| words.iter().any(|word| text.contains(word))))
 }
 
-/// The modules that lines of Python import, with the dots of relative ones, and whether only names out of them.
+/// The modules that lines of Python import, with the dots of relative ones, and whether only names of them.
 fn imports(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.lines().flat_map(|line| {
         let line = line.trim_start();

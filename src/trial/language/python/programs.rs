@@ -1,4 +1,4 @@
-//! Python: the programs that run inside the sandbox, joined from parts of the driver, and how they are started.
+//! Python: the programs that run inside the sandbox, joined from parts of the driver, and how they start.
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -39,8 +39,6 @@ pub struct About {
 
 /// So many programs of a crate are kept.
 const MOST_PROGRAMS: usize = 8;
-/// What nobody has used for so long is removed.
-const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The folder of a project.
 #[derive(Debug)]
@@ -65,7 +63,7 @@ impl Store {
         let folder = fs::canonicalize(kept.join(name))?;
         let used = File::create(folder.join("used"))?;
         used.set_modified(SystemTime::now())?;
-        sweep(kept);
+        files::sweep(kept, |folder| folder.join("used"));
         Ok(Self { folder, _scratch: None })
     }
 
@@ -200,16 +198,6 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     fs::copy(from, to)?;
     File::options().append(true).open(to)?.set_modified(meta.modified()?)
-}
-
-/// Removes the folders of projects that were not tested for long.
-fn sweep(kept: &Path) {
-    for entry in fs::read_dir(kept).into_iter().flatten().flatten() {
-        let used = fs::metadata(entry.path().join("used")).and_then(|meta| meta.modified());
-        if used.is_ok_and(|used| used.elapsed().is_ok_and(|age| age > OLDEST)) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
 }
 
 #[cfg(test)]

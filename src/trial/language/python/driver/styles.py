@@ -316,7 +316,7 @@ def finish(value):
     return value
 
 
-def find(space, entry):
+def find(space, entry, get=getattr):
     """The function under test; `Class.method` is followed. What is nested in a function is reached through that alone."""
     first, _, rest = entry.partition(".")
     if first not in space:
@@ -326,7 +326,7 @@ def find(space, entry):
         if isinstance(thing, tuple(FUNCTION_KINDS)):
             break
         try:
-            thing = getattr(thing, part)
+            thing = get(thing, part)
         except BaseException:
             raise End("error", "the code does not define `%s`" % entry)
     return thing
