@@ -1,7 +1,8 @@
 //! Solutions of `HumanEval` and of the examples, changed in one place (`tests/fuzz/mutants.py`): what their tests notice in plain Python
 //! fails here, too, at the same check.
 //!
-//! `MUTANTS=1000 cargo test --test trial mutants` tries all of them, five for each function.
+//! `MUTANTS=2000 cargo test --test trial mutants` tries all of them, five for each function, and `MUTANTS_OF=FILE` those of another
+//! problem set, too.
 
 use std::path::Path;
 use std::process::Command;
@@ -32,10 +33,12 @@ fn mutants_that_python_kills_are_killed_by_the_same_check() {
     let output = Command::new("python3")
         .args(["tests/fuzz/mutants.py", "1", &count, "tests/data/problems/HumanEval.jsonl.gz"])
         .args(examples)
+        .args(std::env::var_os("MUTANTS_OF"))
         .current_dir(root)
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let mutants: Vec<Mutant> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let complaints = in_parallel(&mutants, |mutant| {
@@ -49,5 +52,6 @@ fn mutants_that_python_kills_are_killed_by_the_same_check() {
         })
     });
     let (found, of) = (complaints.len(), mutants.len());
+    eprintln!("{of} mutants");
     assert!(complaints.is_empty() && of > 0, "{found} complaints of {of}:\n{}", complaints.join("\n\n"));
 }

@@ -1,4 +1,4 @@
-# expect: error
+# expect: failed
 # entry: Account.add
 # The method under test gives the object another class.
 class Account:

@@ -158,7 +158,8 @@ class Suite:
             own = self.judge.failed is not None and self.judge.failed[0] is error
             line = line_in(error, self.file_name)
             in_assert = any(site.first <= (line or 0) <= site.last for site in self.judge.sites)
-            started = not top_level or own or in_assert or line_in(error, CANDIDATE) or isinstance(error, AssertionError)
+            is_codes = line_in(error, CANDIDATE) or "@number" in vars(error)
+            started = not top_level or own or in_assert or is_codes or isinstance(error, AssertionError)
             if started:
                 raise End("failed", self.judge.describe(error, doing))
             raise End("error", "tests file %s, line %s: %s" % (self.file_name, line or "?", show_error(error)))
