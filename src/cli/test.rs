@@ -148,9 +148,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));
-    let verdict = runner.run(&trial, &cancel).map_err(Failure::internal)?;
+    let mut verdict = runner.run(&trial, &cancel).map_err(Failure::internal)?;
     if args.json {
-        print_json(&json(&verdict, label.as_deref(), runner.protection()))?;
+        verdict.tests = verdict.tests.or(label);
+        print_json(&json(&verdict, runner.protection()))?;
     } else {
         print(&text(&verdict, label.as_deref(), runner.protection()))?;
     }
@@ -173,17 +174,15 @@ fn last_function(program: &str) -> Option<String> {
     })
 }
 
-/// The verdict object of the contract, with the tests that were found and the protection that was active.
-fn json(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> String {
+/// The verdict object of the contract, with the protection that was active.
+fn json(verdict: &Verdict, protection: &Protection) -> String {
     #[derive(Serialize)]
     struct Json<'a> {
         #[serde(flatten)]
         verdict: &'a Verdict,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        tests: Option<&'a str>,
         protection: &'a Protection,
     }
-    serde_json::to_string(&Json { verdict, tests, protection }).unwrap_or_default()
+    serde_json::to_string(&Json { verdict, protection }).unwrap_or_default()
 }
 
 fn text(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> String {

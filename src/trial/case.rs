@@ -29,6 +29,9 @@ pub enum Tests {
     Project(Project),
     /// Tests of several kinds, run one after the other until one does not pass.
     Several(Vec<Tests>),
+    /// Tests that were found, the best first, each with what to call them: the first that can be run and notice
+    /// the function decide.
+    FirstOf(Vec<(Tests, String)>),
     /// A command of the user's: exit code 0 is a pass.
     Command {
         /// The command.

@@ -74,8 +74,8 @@ impl<T: Clone> Known<T> {
 }
 
 impl Controls {
-    /// The verdict; or the same with what the tests do not notice, or with what keeps them from being run
-    /// without the candidate, too. `run` runs a trial; an answer of a run that was cut short is not kept.
+    /// The verdict; or the same with what the tests do not notice. `run` runs a trial; an answer of a run that
+    /// was cut short is not kept.
     pub fn hold(
         &self,
         trial: &Trial,
@@ -83,12 +83,8 @@ impl Controls {
         is_cut: impl Fn() -> bool,
         run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
     ) -> Result<Verdict, TrialError> {
-        // Without a stub nobody said which function it is about. A command is worth what it is worth.
-        if trial.stub.is_none() || matches!(trial.tests, Tests::Command { .. }) {
+        if !is_held(trial) {
             return Ok(verdict);
-        }
-        if verdict.status == Status::Error {
-            return self.blame(trial, verdict, is_cut, run);
         }
         // In a project no count of checks says that anything looked at the code, whichever process it is in.
         let is_doubtful = verdict.assurance == Assurance::Shared || trial.tests.are_in_project();
@@ -127,9 +123,9 @@ impl Controls {
         })
     }
 
-    /// The verdict of a candidate with which the tests cannot be run. What keeps them from it without the
-    /// candidate as well is not its fault.
-    fn blame(
+    /// The verdict, where it says that the tests cannot be run with the candidate: what keeps them from it
+    /// without the candidate as well is not its fault.
+    pub fn excuse(
         &self,
         trial: &Trial,
         verdict: Verdict,
@@ -137,9 +133,8 @@ impl Controls {
         run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
     ) -> Result<Verdict, TrialError> {
         let is_of_body = OF_THE_BODY.iter().any(|words| verdict.message.contains(words));
-        let Some(program) = trial.with_body(raising(trial.language)).filter(|_| !is_of_body) else {
-            return Ok(verdict);
-        };
+        let program = trial.with_body(raising(trial.language)).filter(|_| is_held(trial) && !is_of_body);
+        let Some(program) = program.filter(|_| verdict.status == Status::Error) else { return Ok(verdict) };
         let find = || {
             let without = run(&Trial { program: program.clone(), ..trial.clone() })?;
             Ok((!is_cut()).then(|| (without.status == Status::Error).then_some(without.message)))
@@ -147,6 +142,12 @@ impl Controls {
         let error = self.errors.get(&trial.tests, std::slice::from_ref(&program), find)?.flatten();
         Ok(if error.as_ref() == Some(&verdict.message) { verdict.without_candidate() } else { verdict })
     }
+}
+
+/// Whether a trial is held against others: without a stub nobody said which function it is about, and a command
+/// is worth what it is worth.
+fn is_held(trial: &Trial) -> bool {
+    trial.stub.is_some() && !matches!(trial.tests, Tests::Command { .. })
 }
 
 #[cfg(test)]

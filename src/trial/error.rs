@@ -22,3 +22,10 @@ pub enum TrialError {
     #[error("the sandbox could not be started: {0}")]
     Sandbox(String),
 }
+
+impl TrialError {
+    /// Whether it is about the tests, so that others may do better.
+    pub(super) fn is_of_tests(&self) -> bool {
+        matches!(self, Self::Interpreter(_) | Self::TestsDoNotParse(_) | Self::Limit(_))
+    }
+}

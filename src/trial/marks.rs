@@ -35,6 +35,8 @@ fn texts(tests: &Tests) -> (String, String) {
             let each = all.iter().map(texts);
             each.reduce(|one, other| (one.0, one.1 + &other.1)).unwrap_or_default()
         }
+        // Each is asked on its own; which of them decides is not known here.
+        Tests::FirstOf(all) => all.first().map(|(tests, _)| texts(tests)).unwrap_or_default(),
         Tests::Command { project, .. } => {
             (project.as_ref().map(|project| read(project, &project.file)).unwrap_or_default(), String::new())
         }

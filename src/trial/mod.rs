@@ -78,12 +78,17 @@ impl Tests {
         project.map_or_else(|| Self::of_file(language, Some((path, program)), tests, text), Tests::Project)
     }
 
-    /// The tests files that are found for a function, each with what to call it and the reason. Of a program
-    /// that is tested as it is they are as in [`Tests::of_function`].
+    /// The tests that are found for a function, the best first, each with what to call them and the reason: what
+    /// is behind the first is for functions that those before do not notice. Of a program that is tested as it is
+    /// they are as in [`Tests::of_function`].
     pub fn found(target: &Target, is_tested_as_it_is: bool) -> Vec<(Self, String)> {
         let Some(path) = target.path.as_deref() else { return Vec::new() };
-        let tests = language::find_tests(target.language, path, &target.name).into_iter();
-        let tests = tests.filter_map(|Found { path: tests, why }| {
+        let one = |Found { path: tests, why }: Found| {
+            if tests.is_dir() {
+                let label = tests.file_name()?.to_string_lossy().into_owned();
+                let project = Project::around(path, Some(&tests))?;
+                return Some((Tests::Project(project), format!("{label} ({why})")));
+            }
             let text = files::text(&tests, files::TEXT).ok()?;
             let name = tests.file_name()?.to_string_lossy().into_owned();
             let program = (path, target.text.as_str());
@@ -93,17 +98,26 @@ impl Tests {
                 Self::of_file(target.language, Some(program), &tests, text)
             };
             Some((tests, format!("{name} ({why})")))
-        });
-        tests.collect()
+        };
+        let groups = language::find_tests(target.language, path, &target.name).into_iter();
+        groups.filter_map(|group| Self::all_of(group.into_iter().filter_map(one).collect())).collect()
     }
 
-    /// What tests a function where nobody says it: its examples and the tests files that were found; and what
-    /// to call them.
+    /// What tests a function where nobody says it: its examples and the tests that were found; and what to call
+    /// those that are tried first.
     pub fn usual(target: &Target, found: Vec<(Self, String)>) -> Option<(Self, String)> {
         let examples = target.has_doctests();
         let examples = examples.then(|| Self::of_examples(target.language, target.path.as_deref(), &target.text));
-        let mut all: Vec<(Self, String)> = examples.map(|tests| (tests, "doctest".to_owned())).into_iter().collect();
-        all.extend(found);
+        let mut found = found.into_iter();
+        let examples = examples.map(|tests| (tests, "doctest".to_owned()));
+        let first = Self::all_of(examples.into_iter().chain(found.next()).collect())?;
+        let mut all: Vec<(Self, String)> = [first].into_iter().chain(found).collect();
+        let label = all[0].1.clone();
+        Some((if all.len() == 1 { all.remove(0).0 } else { Self::FirstOf(all) }, label))
+    }
+
+    /// Tests that have to pass together, and what to call them; `None` if there are none.
+    fn all_of(mut all: Vec<(Self, String)>) -> Option<(Self, String)> {
         if all.len() < 2 {
             return all.pop();
         }
@@ -120,7 +134,16 @@ impl Tests {
                 files::text(&path, files::TEXT).map(|text| (path, text)).into_iter().collect()
             }
             Tests::Several(all) => all.iter().flat_map(Self::files).collect(),
+            Tests::FirstOf(all) => all.first().map(|(tests, _)| tests.files()).unwrap_or_default(),
             Tests::Project(_) | Tests::Doctest { .. } | Tests::Command { .. } => Vec::new(),
+        }
+    }
+
+    /// Those that are tried first.
+    pub fn first(&self) -> &Self {
+        match self {
+            Tests::FirstOf(all) => all.first().map_or(self, |(tests, _)| tests),
+            tests => tests,
         }
     }
 
@@ -128,6 +151,7 @@ impl Tests {
     pub fn are_in_project(&self) -> bool {
         match self {
             Tests::Several(all) => all.iter().any(Self::are_in_project),
+            Tests::FirstOf(all) => all.iter().any(|(tests, _)| tests.are_in_project()),
             tests => matches!(tests, Tests::Project(_)),
         }
     }
@@ -221,9 +245,45 @@ impl Runner {
     /// Must be called on a thread that lives as long as the trial: the code is killed when that thread ends.
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
-        let run = |trial: &Trial| self.run_tests(&at, trial);
-        let verdict = run(trial)?.marked(marks::of(trial));
-        self.controls.hold(trial, verdict, || at.is_cancelled(), run)
+        let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial) };
+        let mut first = None;
+        for (tests, label) in all {
+            let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() });
+            let says_nothing = match &verdict {
+                Ok(verdict) => verdict.status == Status::NotRun,
+                Err(error) => error.is_of_tests(),
+            };
+            if !says_nothing || at.is_cancelled() {
+                return if first.is_none() { verdict } else { Ok(verdict?.of_other_tests(label)) };
+            }
+            first.get_or_insert(verdict);
+        }
+        let others: Vec<&str> = all.iter().skip(1).map(|(_, label)| label.as_str()).collect();
+        Ok(first.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")))?.nor_by(&others))
+    }
+
+    /// The verdict of tests, held against what they do without the candidate.
+    fn judge(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
+        let run = |trial: &Trial| self.run_tests(at, trial);
+        let is_cut = || at.is_cancelled();
+        let excused = |trial: &Trial| self.controls.excuse(trial, run(trial)?, is_cut, run);
+        let mut held = trial.clone();
+        let verdict = match &trial.tests {
+            Tests::Several(all) => {
+                let mut telling = Vec::new();
+                let verdict = Verdict::of_all(all.iter().map(|tests| {
+                    let verdict = excused(&Trial { tests: tests.clone(), ..trial.clone() });
+                    let tells = verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun);
+                    telling.extend(tells.then(|| tests.clone()));
+                    verdict
+                }))?;
+                // What says nothing of the candidate would fail of any other body, too.
+                held.tests = Tests::Several(telling);
+                verdict
+            }
+            _ => excused(trial)?,
+        };
+        self.controls.hold(&held, verdict.marked(marks::of(trial)), is_cut, run)
     }
 
     fn run_tests(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
@@ -238,6 +298,7 @@ impl Runner {
                 let one = |tests: &Tests| Trial { tests: tests.clone(), ..trial.clone() };
                 Verdict::of_all(all.iter().map(|tests| self.run_tests(at, &one(tests))))
             }
+            Tests::FirstOf(_) => Ok(Verdict::not_run("these tests are run one by one")),
         }
     }
 
@@ -260,6 +321,11 @@ impl Runner {
             // What it needs is the command's own business.
             Tests::Command { .. } => Ok(()),
             Tests::Several(all) => all.iter().try_for_each(|tests| self.check(language, file, tests)),
+            Tests::FirstOf(all) => {
+                let mut each = all.iter().map(|(tests, _)| self.check(language, file, tests));
+                let first = each.next().unwrap_or(Ok(()));
+                if first.is_ok() || each.any(|other| other.is_ok()) { Ok(()) } else { first }
+            }
         }
     }
 

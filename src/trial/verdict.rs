@@ -86,6 +86,9 @@ pub struct Verdict {
     /// The interpreter that ran the tests and why it was taken, where a project may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<String>,
+    /// The tests that decided, where others were tried before them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<String>,
     /// Whether the tests are known to fail of every body that does nothing right.
     #[serde(skip)]
     pub notices: bool,
@@ -103,6 +106,7 @@ impl Verdict {
             assurance: Assurance::Separate,
             mark: None,
             interpreter: None,
+            tests: None,
             notices: false,
         }
     }
@@ -114,12 +118,12 @@ impl Verdict {
         Self { assurance: Assurance::Shared, ..Self::not_run(message) }
     }
 
-    /// The message, with the mark of a pass behind it: what a reader is shown.
+    /// The message, with the mark of a pass and tests that nobody expected behind it: what a reader is shown.
     pub fn words(&self) -> String {
-        match self.mark.as_ref().filter(|_| self.has_passed()) {
-            Some(mark) => format!("{}; {mark}", self.message),
-            None => self.message.clone(),
-        }
+        let mark = self.mark.clone().filter(|_| self.has_passed());
+        let tests = self.tests.as_ref();
+        let tests = tests.map(|tests| format!("by {tests}, as the tests found first say nothing of the function"));
+        [Some(self.message.clone()), mark, tests].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
     /// Whether all tests ran and passed.
@@ -174,11 +178,29 @@ impl Verdict {
         Self { interpreter: Some(interpreter), ..self }
     }
 
+    /// The verdict of tests that were seen to pass without ever calling the function.
+    pub fn unreached(function: Option<&str>) -> Self {
+        Self::refused("").unnoticed(function.unwrap_or("the function"))
+    }
+
     /// The same of tests that pass whatever the function does.
     #[must_use]
     pub fn unnoticed(self, function: &str) -> Self {
         let message = format!("these tests do not notice `{function}`: they pass when it does nothing as well");
         Self { status: Status::NotRun, message, ..self }
+    }
+
+    /// The same, decided by these tests after others had said nothing.
+    #[must_use]
+    pub fn of_other_tests(self, tests: &str) -> Self {
+        Self { tests: Some(clean_line(tests, COLUMNS)), ..self }
+    }
+
+    /// The same of tests after which these did not say anything either.
+    #[must_use]
+    pub fn nor_by(self, others: &[&str]) -> Self {
+        let message = format!("{}; nor do the other tests that were found: {}", self.message, others.join(", "));
+        Self { message: clean_line(&message, COLUMNS), ..self }
     }
 
     /// The same of tests that cannot be run without the candidate either, for the same reason.
@@ -229,6 +251,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         assurance: if worker.is_some() { Assurance::Separate } else { Assurance::Shared },
         mark: None,
         interpreter: None,
+        tests: None,
         notices: evidence.notices,
     })
 }

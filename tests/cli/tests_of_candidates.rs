@@ -77,6 +77,33 @@ fn tests_are_found_and_named() {
     assert!(done.out.starts_with("FAIL: double(2) gave 4, expected 5"), "{}", done.out);
 }
 
+/// Of tests that speak of a function some only seem to be about it.
+#[test]
+fn tests_that_say_nothing_of_the_function_leave_it_to_the_next() {
+    let world = World::new();
+    let file = world.file("mine/right.py", "def double(x):\n    return 2 * x\n");
+    world.file("mine/setup.cfg", "");
+    world.file("mine/conftest.py", "");
+    world.file("mine/test_right.py", "double = str\n\n\ndef test_other():\n    assert double(1) == '1'\n");
+    let double = format!("{file}:double");
+    let verdict = world.run(&["test", &double, "--json"]).code(1).json();
+    assert_eq!((&verdict["status"], &verdict["tests"]), (&"not_run".into(), &TESTS_OF_RIGHT.into()), "{verdict}");
+    world.file("mine/test_a.py", "double = repr\n\n\ndef test_other():\n    assert double('1') == \"'1'\"\n");
+    let verdict = world.run(&["test", &double, "--json"]).code(1).json();
+    let nor = "nor do the other tests that were found: test_a.py (calls double)";
+    assert!(verdict["message"].as_str().unwrap().contains(nor), "{verdict}");
+    world.file("mine/test_pair.py", "import right\n\n\ndef test_pair():\n    assert right.double(2) == 4\n");
+    let verdict = world.run(&["test", &double, "--json"]).code(0).json();
+    assert_eq!(verdict["tests"], "test_pair.py (calls double)", "{verdict}");
+    let done = world.run(&["test", &double]).code(0);
+    assert!(done.out.contains("by test_pair.py (calls double)"), "{}", done.out);
+    world.file("mine/right.py", "def double(x):\n    return 3 * x\n");
+    let verdict = world.run(&["test", &double, "--json"]).code(1).json();
+    assert_eq!((&verdict["status"], &verdict["tests"]), (&"failed".into(), &"test_pair.py (calls double)".into()));
+}
+
+const TESTS_OF_RIGHT: &str = "test_right.py (named after right.py, calls double)";
+
 /// Also for a file that is named without a folder.
 #[test]
 fn the_environment_beside_the_file_is_taken() {

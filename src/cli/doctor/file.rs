@@ -44,7 +44,7 @@ impl Findings {
             found.map(|(program, why)| format!("{} ({why})", program.display()))
         });
         let place = |in_project| if in_project { "in a copy of the project" } else { "alone with the code" };
-        let place = job.tests.as_ref().map(|tests| place(tests.are_in_project()));
+        let place = job.tests.as_ref().map(|tests| place(tests.first().are_in_project()));
         let trial = job.trial(0, "", limits).filter(|_| runner.may_run()).map(|trial| {
             let trial = Trial { program: target.text, ..trial };
             runner.run(&trial, &Arc::default()).map_err(|e| e.to_string())

@@ -35,7 +35,7 @@ pub fn reach(language: Language) -> Table {
 }
 
 /// See [`find`].
-pub fn find_tests(language: Language, file: &Path, function: &str) -> Vec<Found> {
+pub fn find_tests(language: Language, file: &Path, function: &str) -> Vec<Vec<Found>> {
     find(language, ROWS[place(language)].tests, file, function)
 }
 

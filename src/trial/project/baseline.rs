@@ -20,6 +20,8 @@ pub struct Baseline {
     pub broken: Vec<String>,
     /// Those that call it, as far as that was seen.
     pub reached: HashSet<String>,
+    /// Whether it was seen that nothing calls it, and that all pass nevertheless.
+    pub is_idle: bool,
     /// Whether they are known to fail of a function that returns nothing and of one that raises.
     pub notices: bool,
     /// Whether the code can be in a process of its own, and why not; `None` where no tests can do that.
@@ -67,7 +69,15 @@ impl Baseline {
         let (apart, changed) = (first.apart.clone(), first.changed.clone());
         let raising = wanted.iter().any(|name| failed.contains(name) && reached.contains(name));
         let notices = counts && first.noticed && raising;
-        Self { wanted, broken, reached, notices, apart, changed, ..baseline }
+        let is_idle = counts && reached.is_empty() && !wanted.iter().any(|name| failed.contains(name));
+        Self { wanted, broken, reached, is_idle, notices, apart, changed, ..baseline }
+    }
+
+    /// What is left of it where only the tests count that call the function.
+    #[must_use]
+    pub fn of_callers(&self) -> Self {
+        let calls = |names: &[String]| names.iter().filter(|name| self.reached.contains(*name)).cloned().collect();
+        Self { wanted: calls(&self.wanted), flaky: calls(&self.flaky), broken: Vec::new(), ..self.clone() }
     }
 
     /// From runs on the unchanged project.
@@ -140,6 +150,16 @@ mod tests {
         };
         assert!(notices(true, &["calls"]));
         // The one that passes swallows what the function raises.
+        assert!(!Baseline::without_body(Some(&names(Some(&["calls"]))), None).is_idle);
+        assert!(!Baseline::without_body(Some(&names(Some(&[""]))), None).is_idle);
+        assert!(Baseline::without_body(Some(&names(Some(&[]))), None).is_idle);
+        assert!(!Baseline::without_body(Some(&names(None)), None).is_idle);
+        let all = Baseline {
+            flaky: vec!["calls".into(), "other".into()],
+            ..Baseline::without_body(Some(&names(Some(&["calls"]))), None)
+        };
+        let Baseline { wanted, flaky, broken, .. } = all.of_callers();
+        assert_eq!((wanted, flaky, broken), (vec!["calls".into()], vec!["calls".to_owned()], vec![]));
         assert!(!notices(false, &["calls"]) && !notices(true, &["other"]) && !notices(true, &["", "calls"]));
         let told = Names { changed: vec!["Map".to_owned()], ..names(None) };
         assert_eq!(Baseline::without_body(Some(&told), None).changed, ["Map"]);

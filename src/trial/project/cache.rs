@@ -106,6 +106,9 @@ impl Projects {
 /// How many times the limit tests may take without a candidate. One is then given three times what they took.
 const PATIENCE: u32 = 12;
 
+/// The same of all tests of a project, of which few may be about the function.
+const PATIENCE_WITH_ALL: u32 = 2;
+
 /// When a run of tests ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -113,6 +116,15 @@ pub enum Ends {
     LastTest,
     /// With the first failure, where the runner can do that.
     FirstFailure,
+}
+
+/// What is asked of a run of tests.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The tests that are run; all if there are none.
+    pub only: &'a [String],
+    /// When it ends.
+    pub ends: Ends,
 }
 
 /// What a run of tests is about.
@@ -140,8 +152,9 @@ impl<'a> Of<'a> {
 pub type Ran = (Run, Option<Run>, String);
 
 /// What a run without the candidate and one with it leave behind, of tests that a runner reports by name, and
-/// the limits that the candidate had. `without` is the program with a function that has no body; `None`: the
-/// project as it is. Whether a test is flaky is looked at only when one has failed.
+/// the limits that the candidate had; `None` where the run without it shows that no test calls the function.
+/// `without` is the program with a function that has no body; `None`: the project as it is. Whether a test is
+/// flaky is looked at only when one has failed. Of all tests of a project those are asked that call the function.
 ///
 /// The code is in a process of its own where the run without it shows that it can be, and nothing that the
 /// tests pass to it later cannot be carried there; else the remark says why it is not.
@@ -150,14 +163,16 @@ pub fn evidence(
     project: &Project,
     (without, program): (Option<&str>, &str),
     (limits, kept, cancel): (Limits, Option<&Kept>, &AtomicBool),
-    once: impl Fn(Of, Ends, Limits) -> Result<Ran, TrialError>,
-) -> Result<(Evidence, Limits), TrialError> {
+    once: impl Fn(Of, Asked, Limits) -> Result<Ran, TrialError>,
+) -> Result<Option<(Evidence, Limits)>, TrialError> {
     let base = projects.base(project)?;
     let baseline = |times: usize| {
         projects.known(project, &base, (without, times), (kept, cancel), Baseline::of_runs_without, || {
             let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
-            let long = Limits { wall: limits.wall * PATIENCE, ..limits };
-            let (run, _, nonce) = once(Of::Baseline(&copy), Ends::LastTest, long)?;
+            let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { PATIENCE };
+            let long = Limits { wall: limits.wall * patience, ..limits };
+            let asked = Asked { only: &project.only, ends: Ends::LastTest };
+            let (run, _, nonce) = once(Of::Baseline(&copy), asked, long)?;
             if let Some((_, hit)) = limit(run.ended, &long) {
                 let flag = if run.ended == Ended::WallLimit { "; raise it with --timeout" } else { "" };
                 return Err(TrialError::Limit(format!("{hit}{flag}")));
@@ -165,25 +180,33 @@ pub fn evidence(
             Ok(named(&run.record, &nonce).ok().map(|names| (names, run.elapsed)))
         })
     };
+    let baseline = |times: usize| {
+        let known = baseline(times)?;
+        Ok::<_, TrialError>(if project.is_suite() { Arc::new(known.of_callers()) } else { known })
+    };
     let mut known = baseline(1)?;
+    if known.is_idle || (project.is_suite() && known.wanted.is_empty() && !known.reached.is_empty()) {
+        return Ok(None);
+    }
     let in_place = |program: Option<&str>| base.copy(project, program).map_err(TrialError::Sandbox);
     let try_candidate = |known: &Baseline| {
         let candidate = in_place(Some(program))?;
         // A failure that says nothing must not hide those behind it.
         let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
+        let asked = Asked { only: if project.is_suite() { &known.wanted } else { &project.only }, ends };
         let wall = limits.wall.max(known.elapsed * 3);
         let limits = Limits { wall, ..limits };
         let mut reason = known.apart.as_ref().and_then(|apart| apart.reason.clone());
         if known.apart.is_some() && reason.is_none() {
             let judge = in_place(without)?;
-            let (run, worker, nonce) = once(Of::Apart(&judge, &candidate), ends, limits)?;
+            let (run, worker, nonce) = once(Of::Apart(&judge, &candidate), asked, limits)?;
             let names = named(&run.record, &nonce);
             match &names {
                 Ok(Names { end: Some((Said::Shared, why)), .. }) => reason = Some(why.clone()),
                 _ => return Ok(Tried { copy: judge, run, worker, names, limits, reason }),
             }
         }
-        let (run, worker, nonce) = once(Of::Candidate(&candidate), ends, limits)?;
+        let (run, worker, nonce) = once(Of::Candidate(&candidate), asked, limits)?;
         let names = named(&run.record, &nonce);
         Ok(Tried { copy: candidate, run, worker, names, limits, reason })
     };
@@ -231,7 +254,7 @@ pub fn evidence(
         notices: known.notices,
         ..Evidence::of(run, report)
     };
-    Ok((evidence, limits))
+    Ok(Some((evidence, limits)))
 }
 
 /// A run of the tests on a candidate.

@@ -1,7 +1,8 @@
 //! The tests file of a function: by the names that a language gives to such files, and by what they mention.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
 
 use super::imports::imported;
 use super::list::list;
@@ -27,6 +28,8 @@ pub struct Marks {
     pub begins: &'static [&'static str],
     /// What stands in front of tests in the file that they are about.
     pub inside: &'static [&'static str],
+    /// Whether all tests of a folder can be run, and those be told that call the function.
+    pub tells_callers: bool,
 }
 
 impl Marks {
@@ -39,9 +42,14 @@ impl Marks {
 /// How many calls may lie between the tests and the function.
 const MOST_CALLS: usize = 3;
 
-/// The files that most likely test a function of a file in a project, at most two: one that calls it, or
-/// calls what calls it, and one that is named after its file; often they are the same.
-pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Vec<Found> {
+/// How many files are tried where the first ones do not notice the function.
+const MOST_SPARE: usize = 3;
+
+/// The files that most likely test a function of a file in a project, in groups of which the first that notices
+/// it is wanted. In the first are at most two: one that calls it, or calls what calls it, and one that is named
+/// after its file; often they are the same. Each of the others is a group of its own; the last one is the folder
+/// of all tests, where those that call the function can be told.
+pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Vec<Vec<Found>> {
     let Some(search) = Search::new(language, marks, file) else { return Vec::new() };
     let mut rated = search.rated(function, "");
     let mut callers = vec![function.to_owned()];
@@ -61,10 +69,19 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
         rated.sort_by(Rated::order);
         callers.extend(next);
     }
+    if rated.is_empty() && !marks.tells_callers {
+        rated = search.importers(function);
+    }
     let best = rated.first();
-    let named = rated.iter().find(|file| file.is_named).filter(|_| best.is_some_and(|best| !best.is_named));
+    let named = rated.iter().find(|file| file.named == Named::AfterFile);
+    let named = named.filter(|_| best.is_some_and(|best| best.named != Named::AfterFile));
+    let first: Vec<&Rated> = best.into_iter().chain(named).collect();
+    let mut seen: HashSet<&Path> = first.iter().map(|file| file.path.as_path()).collect();
+    let spare = rated.iter().filter(|file| seen.insert(&file.path)).take(MOST_SPARE).map(|file| vec![file]);
+    let groups = [first.clone()].into_iter().chain(spare).filter(|group| !group.is_empty());
     let found = |file: &Rated| Found { path: search.root.join(&file.path), why: search.why(file) };
-    best.into_iter().chain(named).map(found).collect()
+    let groups = groups.map(|group| group.into_iter().map(found).collect());
+    groups.chain(search.suite().map(|suite| vec![suite])).collect()
 }
 
 /// The tests files below a folder: those that speak of the function, if any do, else all.
@@ -87,10 +104,22 @@ struct Search {
     marks: Marks,
     root: PathBuf,
     own: PathBuf,
+    /// The folder that tests start in.
+    package: PathBuf,
     /// What its tests file would be named after.
     stem: String,
     /// Their paths below the root, and texts.
     files: Vec<(PathBuf, String)>,
+}
+
+/// What a tests file is named after.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    Otherwise,
+    /// Nothing: it is about the whole.
+    Plainly,
+    /// The file with the function.
+    AfterFile,
 }
 
 /// How well a file fits, the most important first.
@@ -98,8 +127,7 @@ struct Rated {
     path: PathBuf,
     /// What it says of the function, see [`mentions`].
     calls: u8,
-    /// Whether it is named after the file with the function.
-    is_named: bool,
+    named: Named,
     /// Whether the name stands in it as a text, as in a table of what to call.
     is_quoted: bool,
     imports: bool,
@@ -114,7 +142,7 @@ impl Rated {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let key = |file: &Self| {
             let length = file.path.components().count();
-            (file.calls, file.leads.is_empty(), file.is_named, file.is_quoted, file.imports, file.near, Reverse(length))
+            (file.calls, file.leads.is_empty(), file.named, file.is_quoted, file.imports, file.near, Reverse(length))
         };
         key(other).cmp(&key(self)).then_with(|| self.path.cmp(&other.path))
     }
@@ -123,7 +151,8 @@ impl Rated {
 impl Search {
     fn new(language: Language, marks: Marks, file: &Path) -> Option<Self> {
         let file = std::fs::canonicalize(file).ok()?;
-        let (root, _) = top(file.parent()?)?;
+        let (root, package) = top(file.parent()?)?;
+        let package = package.strip_prefix(&root).ok()?.to_path_buf();
         let own = file.strip_prefix(&root).ok()?.to_path_buf();
         let stem = own.file_stem()?.to_str()?;
         // A module may be a folder, and the file in it is called like all of its kind.
@@ -132,30 +161,30 @@ impl Search {
         let files = list(&root).ok()?.files.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
-        Some(Self { language, marks, files: files.collect(), root, own, stem })
+        Some(Self { language, marks, files: files.collect(), root, own, package, stem })
     }
 
     /// The tests files that speak of a function, or are named after the file, the best first.
     fn rated(&self, function: &str, leads: &str) -> Vec<Rated> {
         let Self { language, marks, own, stem, .. } = self;
         let rate = |(path, text): &(PathBuf, String)| {
-            let (named, text) = match (marks.about)(path) {
-                Some(named) if path != own => (named, text.as_str()),
+            let (about, text) = match (marks.about)(path) {
+                Some(about) if path != own => (about, text.as_str()),
                 _ => (String::new(), &text[marks.inside.iter().filter_map(|mark| text.find(mark)).min()?..]),
             };
             if !marks.begin_in(text) {
                 return None;
             }
             let calls = mentions(*language, text, function);
-            let is_named = !named.is_empty() && named.trim_matches('_') == stem.trim_matches('_');
+            let named = self.named(&about);
             let is_quoted = calls == 0 && leads.is_empty() && is_quoted(text, parts(function).0);
             let imports = path == own || imported(text).iter().any(|word| word == stem);
             let near = path.components().zip(own.components()).take_while(|(a, b)| a == b).count();
             let (path, called, leads) = (path.clone(), function.to_owned(), leads.to_owned());
-            (calls > 0 || is_quoted || (is_named && leads.is_empty())).then_some(Rated {
+            (calls > 0 || is_quoted || (named == Named::AfterFile && leads.is_empty())).then_some(Rated {
                 path,
                 calls,
-                is_named,
+                named,
                 is_quoted,
                 imports,
                 near,
@@ -166,6 +195,49 @@ impl Search {
         let mut all: Vec<Rated> = self.files.iter().filter_map(rate).collect();
         all.sort_by(Rated::order);
         all
+    }
+
+    /// What a tests file is named after that is about this stem.
+    fn named(&self, about: &str) -> Named {
+        match about {
+            "" | "test" | "tests" | "index" => Named::Plainly,
+            _ if about.trim_matches('_') == self.stem.trim_matches('_') => Named::AfterFile,
+            _ => Named::Otherwise,
+        }
+    }
+
+    /// The tests files that load the file: they may call the function by another name.
+    fn importers(&self, function: &str) -> Vec<Rated> {
+        let Self { marks, own, stem, .. } = self;
+        let load = |(path, text): &(PathBuf, String)| {
+            let about = (marks.about)(path).filter(|_| path != own && marks.begin_in(text))?;
+            let imports = loads(text, path, own) || imported(text).iter().any(|word| word == stem);
+            imports.then(|| Rated {
+                path: path.clone(),
+                calls: 0,
+                named: self.named(&about),
+                is_quoted: false,
+                imports,
+                near: 0,
+                called: function.to_owned(),
+                leads: String::new(),
+            })
+        };
+        let mut all: Vec<Rated> = self.files.iter().filter_map(load).collect();
+        all.sort_by(Rated::order);
+        all
+    }
+
+    /// The folder that holds all tests of the package.
+    fn suite(&self) -> Option<Found> {
+        let tests = self.files.iter().map(|(path, _)| path);
+        let mut tests = tests.filter(|path| path.starts_with(&self.package) && (self.marks.about)(path).is_some());
+        let first = tests.next().filter(|_| self.marks.tells_callers)?.parent()?;
+        let common = tests.fold(first, |common, path| {
+            common.ancestors().find(|folder| path.starts_with(folder)).unwrap_or(Path::new(""))
+        });
+        let why = "all tests, of which those count that call it".to_owned();
+        Some(Found { path: self.root.join(common), why })
     }
 
     /// The functions outside of tests that call one of these.
@@ -184,12 +256,13 @@ impl Search {
     fn why(&self, file: &Rated) -> String {
         let Rated { path, called, leads, .. } = file;
         let name = self.own.file_name().unwrap_or_default().to_string_lossy();
-        match (*path == self.own, file.calls > 0, file.is_named) {
+        match (*path == self.own, file.calls > 0, file.named == Named::AfterFile) {
             (true, ..) => format!("the tests in the file itself, which call {called}{leads}"),
             (_, true, true) => format!("named after {name}, calls {called}{leads}"),
             (_, true, false) => format!("calls {called}{leads}"),
             (_, false, true) => format!("named after {name}"),
-            (_, false, false) => format!("has the name {called} in quotes"),
+            (_, false, false) if file.is_quoted => format!("has the name {called} in quotes"),
+            (_, false, false) => format!("loads {name}"),
         }
     }
 }
@@ -203,6 +276,24 @@ fn parts(function: &str) -> (&str, Option<&str>) {
 /// Whether a method is called without its name.
 fn is_special(name: &str) -> bool {
     name.starts_with("__") || ["new", "constructor"].contains(&name)
+}
+
+/// Whether a text has the path of a file in quotes, as it is seen from another one: with its ending, without
+/// it, or, where the file stands for its folder, that of the folder.
+fn loads(text: &str, from: &Path, file: &Path) -> bool {
+    let is_of_folder = file.file_stem().and_then(|stem| stem.to_str()).is_some_and(Project::is_of_folder);
+    let folder = file.parent().filter(|_| is_of_folder);
+    text.split(['\'', '"', '`']).filter(|part| part.starts_with('.')).any(|part| {
+        let mut path = from.parent().unwrap_or(Path::new("")).to_path_buf();
+        for part in Path::new(part).components() {
+            match part {
+                Component::ParentDir => drop(path.pop()),
+                Component::Normal(part) => path.push(part),
+                _ => {}
+            }
+        }
+        path == file || path == file.with_extension("") || Some(path.as_path()) == folder
+    })
 }
 
 /// Whether a name stands in quotes, alone.
@@ -236,10 +327,21 @@ mod tests {
     use super::*;
 
     const MARKS: Marks = Marks {
-        about: |path| Some(path.file_stem()?.to_str()?.strip_prefix("test_")?.to_owned()),
+        about: |path| Some(path.file_stem()?.to_str()?.strip_prefix("test")?.trim_start_matches('_').to_owned()),
         begins: &[],
         inside: &["# tests"],
+        tells_callers: true,
     };
+
+    #[test]
+    fn a_file_is_loaded_by_its_path_or_that_of_its_folder() {
+        let (tests, index, other) = (Path::new("test/a.js"), Path::new("index.js"), Path::new("lib/b.js"));
+        for text in ["require('../')", "require('..')", "from \"../index.js\"", "import '../index'"] {
+            assert!(loads(text, tests, index), "{text}");
+        }
+        assert!(loads("require('../lib/b')", tests, other) && !loads("require('../lib')", tests, other));
+        assert!(!loads("require('./index')", tests, index) && !loads("index ../index.js", tests, index));
+    }
 
     #[test]
     fn the_files_that_call_the_function_are_found() {
@@ -254,6 +356,8 @@ mod tests {
             ("tests/test_all.py", "from pkg.numbers import f, g\nassert f(1) and g(2)\n"),
             ("tests/test_other.py", "from other import g\nassert g(3)\n"),
             ("tests/helper.py", "h(1)\n"),
+            ("tests/test_a.py", "special(1)\n"),
+            ("tests/test.py", "special(1)\n"),
             ("tests/test_class.py", "from pkg.words import Words\nassert Words().f()\n"),
             ("src/pkg/both.py", "def m(x): ...\ndef n(x): ...\n# tests\nassert m(1)\n"),
             ("src/pkg/deep.py", "def inner(x): ...\ndef middle(x):\n    return inner(x)\n"),
@@ -265,23 +369,35 @@ mod tests {
             fs::write(root.join(path), text).unwrap();
         }
         let find = |file: &str, function: &str| -> Vec<(String, String)> {
-            let found = find(Language::Python, MARKS, &root.join(file), function).into_iter();
-            found.map(|f| (f.path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), f.why)).collect()
+            let groups = find(Language::Python, MARKS, &root.join(file), function).into_iter();
+            groups
+                .take(1)
+                .flatten()
+                .map(|f| (f.path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), f.why))
+                .collect()
         };
         let found = |path: &str, why: &str| vec![(path.to_owned(), why.to_owned())];
         assert_eq!(find("src/pkg/numbers.py", "f"), found("tests/test_numbers.py", "named after numbers.py, calls f"));
         let two = [found("tests/test_all.py", "calls g"), found("tests/test_numbers.py", "named after numbers.py")];
         assert_eq!(find("src/pkg/numbers.py", "g"), two.concat());
         assert_eq!(find("src/pkg/numbers.py", "h"), found("tests/test_numbers.py", "named after numbers.py"));
-        assert_eq!(find("src/pkg/words.py", "k"), []);
+        let first = found("tests/test.py", "calls special");
+        assert_eq!(find("src/pkg/words.py", "special"), first, "named after nothing, it is about the whole");
+        let all = found("tests", "all tests, of which those count that call it");
+        assert_eq!(find("src/pkg/words.py", "k"), all);
         assert_eq!(find("src/pkg/words.py", "quoted"), found("tests/test_table.py", "has the name quoted in quotes"));
         for method in ["Words.f", "Words.other", "Words.__len__"] {
             assert_eq!(find("src/pkg/words.py", method), found("tests/test_class.py", &format!("calls {method}")));
         }
         let inside = "the tests in the file itself, which call m";
         assert_eq!(find("src/pkg/both.py", "m"), found("src/pkg/both.py", inside));
-        assert_eq!(find("src/pkg/both.py", "n"), []);
+        assert_eq!(find("src/pkg/both.py", "n"), all);
         let through = "calls outer, which leads to inner";
         assert_eq!(find("src/pkg/deep.py", "inner"), found("tests/test_outer.py", through));
+        let groups = super::find(Language::Python, MARKS, &root.join("src/pkg/numbers.py"), "g");
+        let groups: Vec<Vec<_>> =
+            groups.iter().map(|group| group.iter().map(|f| f.path.file_name().unwrap()).collect()).collect();
+        let expected = [vec!["test_all.py", "test_numbers.py"], vec!["test_other.py"], vec!["tests"]];
+        assert_eq!(groups, expected, "one each after the first, and all");
     }
 }

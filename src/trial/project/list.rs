@@ -144,7 +144,7 @@ fn walk(root: &Path, list: &mut List) {
                 list.dependencies.push(path);
             } else if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 list.files.push(path);
-            } else if !LEFTOVERS.contains(&&*name) {
+            } else if !is_leftover(&name, &entry.path()) {
                 folders.push_back(path);
             }
         }
@@ -152,6 +152,12 @@ fn walk(root: &Path, list: &mut List) {
             return;
         }
     }
+}
+
+/// Whether a folder is what builds and tools leave behind. One with a package of Python in it is code, whatever
+/// it is called.
+fn is_leftover(name: &str, path: &Path) -> bool {
+    LEFTOVERS.contains(&name) && !path.join("__init__.py").exists()
 }
 
 /// Whether a folder, or what a link leads to, holds installed packages.
@@ -187,6 +193,16 @@ mod tests {
     fn write(root: &Path, path: &str, text: &str) {
         fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
         fs::write(root.join(path), text).unwrap();
+    }
+
+    #[test]
+    fn a_package_may_be_called_like_what_builds_leave_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["src/build/__init__.py", "src/build/env.py", "build/lib/a.py", "dist/a.js", "a.py"] {
+            write(folder.path(), path, "");
+        }
+        let files = list(folder.path()).unwrap().files;
+        assert_eq!(files, ["a.py", "src/build/__init__.py", "src/build/env.py"].map(PathBuf::from));
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub struct Project {
     pub package: PathBuf,
     /// The file with the candidate, relative to the root.
     pub file: PathBuf,
-    /// The tests file, relative to the root; `None` for a command of the user's.
+    /// The tests file, or the folder of all, relative to the root; `None` for a command of the user's.
     pub tests: Option<PathBuf>,
     /// The tests of it that are run, as their runner names them; all if there are none.
     pub only: Vec<String>,
@@ -80,6 +80,11 @@ impl Project {
         list::list(&self.root).map(|list| list.files)
     }
 
+    /// Whether all tests of a folder are meant, of which those count that call the function.
+    pub fn is_suite(&self) -> bool {
+        self.tests.as_deref().is_some_and(|tests| self.root.join(tests).is_dir())
+    }
+
     /// Whether a file with this stem stands for the folder that it is in.
     pub fn is_of_folder(stem: &str) -> bool {
         ["__init__", "mod", "lib", "index", "main"].contains(&stem)
@@ -92,7 +97,9 @@ impl Project {
 
     /// Whether a file decides what the tests are: a candidate must not change it.
     fn is_steering(&self, path: &Path) -> bool {
-        self.tests.as_deref() == Some(path)
+        self.tests
+            .as_deref()
+            .is_some_and(|tests| path == tests || (!tests.as_os_str().is_empty() && path.starts_with(tests)))
             || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
                 STEERING.contains(&name)
                     || name.starts_with("test_")

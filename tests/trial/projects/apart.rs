@@ -3,12 +3,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Limits, Project, Runner, Status, Tests, Tier, Trial, Verdict};
 
-use super::place::Place;
+use super::place::{Place, trial};
 use crate::judge::{in_parallel, word};
 use crate::runner::runner;
 use crate::skip;
@@ -115,6 +116,43 @@ fn right_code_of_projects_passes_in_a_process_of_its_own() {
         (!is_right || !says_why).then(|| program.says(&verdict))
     });
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// A folder stands for all its tests, of which those count that call the function, whatever the others do.
+#[test]
+fn of_all_tests_those_that_call_the_function_count() {
+    let Some(runner) = runner(Language::Python) else { return };
+    if !has_pytest() {
+        return skip::for_want_of("pytest", "python3 cannot import it");
+    }
+    let run = "from pkg.run import run\n\n\ndef test_run():\n    assert run(3) == 6\n\n\ndef test_else():\n    assert 1 == 2\n";
+    let mut place = Place::new(&[
+        ("setup.cfg", ""),
+        ("pkg/__init__.py", ""),
+        ("pkg/code.py", "def f(x):\n    return 2 * x\n"),
+        ("pkg/run.py", "from . import code\n\n\ndef run(x):\n    return getattr(code, 'f')(x)\n"),
+        ("tests/test_run.py", run),
+        ("tests/test_broken.py", "import nothing_of_that_name\n"),
+        ("tests/test_slow.py", "def test_other():\n    pass\n"),
+    ]);
+    let judge = |place: &Place, program: &str| {
+        let project = Project::around(&place.path().join("pkg/code.py"), Some(&place.path().join("tests"))).unwrap();
+        let stub = Some(place.text("pkg/code.py"));
+        runner
+            .run(&Trial { stub, ..trial(Language::Python, program, Tests::Project(project)) }, &Arc::default())
+            .unwrap()
+    };
+    let verdict = judge(&place, "def f(x):\n    return x + x\n");
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);
+    let verdict = judge(&place, "def f(x):\n    return x\n");
+    assert!(verdict.status == Status::Failed && verdict.message.contains("test_run"), "{}", verdict.message);
+    place.write("tests/test_run.py", "def test_run():\n    pass\n");
+    let verdict = judge(&place, "def f(x):\n    return x + x\n");
+    assert!(verdict.status == Status::NotRun && verdict.message.contains("do not notice `f`"), "{}", verdict.message);
+    place.write("setup.cfg", "[tool:pytest]\naddopts = --no-such-option\n");
+    let verdict = judge(&place, "def f(x):\n    return x + x\n");
+    let said = "the tests cannot be run without the candidate either: pytest did not run the tests: unrecognized arguments: --no-such-option";
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, said), "{}", verdict.output);
 }
 
 #[test]

@@ -28,6 +28,12 @@ impl Place {
         Self { folder, before }
     }
 
+    /// Changes a file of it.
+    pub fn write(&mut self, path: &str, text: &str) {
+        fs::write(self.path().join(path), text).unwrap();
+        self.look();
+    }
+
     /// Takes what it holds now for what it has to hold.
     pub fn look(&mut self) {
         self.before = contents(self.folder.path());

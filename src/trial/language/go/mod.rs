@@ -25,6 +25,7 @@ pub const ROW: Row = Row {
         about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()),
         begins: &["func Test", "func Fuzz"],
         inside: &[],
+        tells_callers: false,
     },
     open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),
 };

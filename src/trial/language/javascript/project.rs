@@ -20,7 +20,7 @@ use crate::trial::control::raising;
 use crate::trial::language::row::{
     Context, Copy, Evidence, Project, Report, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
 };
-use crate::trial::project::cache::{self, Of};
+use crate::trial::project::cache::{self, Asked, Of};
 use crate::untrusted::clean_line;
 
 /// What comes before the part of the reporter that is each runner's own.
@@ -90,8 +90,9 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body(raising(trial.language));
     let programs = (without.as_deref(), trial.program.as_str());
-    let once = |of: Of, _, limits| runs.once(of.copy(), limits).map(|(run, nonce)| (run, None, nonce));
-    let (evidence, limits) = cache::evidence(at.projects, project, programs, (limits, None, at.cancel), once)?;
+    let once = |of: Of, _: Asked, limits| runs.once(of.copy(), limits).map(|(run, nonce)| (run, None, nonce));
+    let found = cache::evidence(at.projects, project, programs, (limits, None, at.cancel), once)?;
+    let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
         _ => evidence,

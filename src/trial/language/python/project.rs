@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::programs::{self, PROJECT, PROJECT_WORKER};
 use crate::sandbox::Limits;
 use crate::trial::language::row::{Context, Copy, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
-use crate::trial::project::cache::{self, Ends, Of, Ran};
+use crate::trial::project::cache::{self, Asked, Ends, Of, Ran};
 use crate::trial::project::kept::Kept;
 
 /// A body that comes to the driver: it says there that it was called, or has the worker run the candidate's.
@@ -76,9 +76,10 @@ pub fn run(
     let without = trial.with_body(WITHOUT_BODY);
     let runs = Runs { at, python, programs, trial, project, is_without_body: without.is_some() };
     let texts = (without.as_deref(), trial.program.as_str());
-    let once = |of: Of, ends, limits| runs.once(of, ends, limits);
+    let once = |of: Of, asked: Asked, limits| runs.once(of, asked, limits);
     let kept = at.kept.map(|folder| runs.kept(folder));
-    let (evidence, limits) = cache::evidence(at.projects, project, texts, (limits, kept.as_ref(), at.cancel), once)?;
+    let found = cache::evidence(at.projects, project, texts, (limits, kept.as_ref(), at.cancel), once)?;
+    let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     decide(&evidence, &limits)
 }
 
@@ -105,13 +106,14 @@ impl Runs<'_> {
         }
     }
 
-    fn once(&self, of: Of, ends: Ends, limits: Limits) -> Result<Ran, TrialError> {
+    fn once(&self, of: Of, asked: Asked, limits: Limits) -> Result<Ran, TrialError> {
         let Self { at, project, trial, .. } = self;
         let nonce = nonce()?;
         let tests = project.tests.as_deref().unwrap_or(Path::new(""));
         // Pytest finds settings and modules from where it starts: the package, or the root for tests outside of
         // it.
         let (folder, inside) = match tests.strip_prefix(&project.package) {
+            Ok(inside) if inside.as_os_str().is_empty() => (project.package.as_path(), Path::new(".")),
             Ok(inside) => (project.package.as_path(), inside),
             Err(_) => (Path::new(""), tests),
         };
@@ -122,12 +124,12 @@ impl Runs<'_> {
                 copy: copy.path(),
                 kept: &copy.readable,
                 tests: inside,
-                only: &project.only,
+                only: asked.only,
                 function: trial.entry_point.as_deref(),
                 source: (tests == project.file).then_some(source),
                 own: trial.stub.as_deref(),
                 purpose,
-                first: u8::from(ends == Ends::FirstFailure),
+                first: u8::from(asked.ends == Ends::FirstFailure),
             };
             let (program, nonce) = match purpose {
                 Purpose::Worker => (&self.programs.worker, ""),

@@ -45,7 +45,7 @@ pub fn run(runs: &Runs, trial: &Trial) -> Result<Verdict, TrialError> {
     let (style, name, text) = match &trial.tests {
         Tests::Doctest { source } => (Style::Doctest, "the docstrings", source),
         Tests::Source { name, text } => (Style::Source, name.as_str(), text),
-        Tests::Project(_) | Tests::Several(_) | Tests::Command { .. } => {
+        Tests::Project(_) | Tests::Several(_) | Tests::FirstOf(_) | Tests::Command { .. } => {
             return Ok(Verdict::not_run("these tests are not run by the driver"));
         }
     };

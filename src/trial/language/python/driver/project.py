@@ -8,6 +8,27 @@ from time import sleep
 from _thread import allocate_lock, get_ident, start_new_thread
 
 CONTROL = "the function under test has no body here"
+
+
+class Said:
+    """A stream that remembers the first of what is written to it: pytest says there why it ends at once."""
+
+    def __init__(self, stream):
+        self.stream, self.text = stream, ""
+
+    def write(self, text):
+        self.text += text[:max(0, 20000 - len(self.text))]
+        return self.stream.write(text)
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+    def complaint(self):
+        lines = [line.strip() for line in self.text.split("\n")]
+        found = [line.partition("error: ")[2] for line in lines] + [line.partition("ERROR: ")[2] for line in lines]
+        return next(filter(None, found), "")
+
+
 # For how many seconds tests are tried on a function that returns nothing.
 AGAIN = 3
 
@@ -31,6 +52,8 @@ def main():
     request = request_of(request_fd)
     path, function, source, only = request["tests"], request["function"], request["source"], request["only"]
     tests, complaints, current, reached, item_now = {}, [], [""], set(), []
+    # All tests of a folder; `only` then holds their full names.
+    is_suite = os.path.isdir(path)
     # Why the code has to be in this process, as far as calls of the function have shown.
     shares, line, purpose, looked_at = [None], None, request["purpose"], set()
     noticed, reports = [False], allocate_lock()
@@ -49,6 +72,9 @@ def main():
         if purpose == "baseline":
             names["reached"] = sorted(reached)
             names["noticed"] = noticed[0] is True
+            if is_suite:
+                files = sorted({name.partition("::")[0] for name in reached})
+                shares[0] = shares[0] or why_one_process(request["own"] or "", function or "", files, here)
             if request["own"] is not None:
                 names["apart"] = {"reason": shares[0]}
         if line is not None and line.broken is not None:
@@ -72,9 +98,10 @@ def main():
                 line.look()
 
         def pytest_collection_modifyitems(self, items):
-            if source is None:
-                return
-            items[:] = [item for item in items if hasattr(item, "dtest") and is_asked(item)]
+            if source is not None:
+                items[:] = [item for item in items if hasattr(item, "dtest") and is_asked(item)]
+            elif is_suite and only:
+                items[:] = [item for item in items if item.nodeid in only]
 
         def pytest_runtest_makereport(self, item, call):
             error = call.excinfo.value if call.excinfo is not None else None
@@ -105,6 +132,9 @@ def main():
         def pytest_collectreport(self, report):
             if report.failed:
                 crash = getattr(report.longrepr, "reprcrash", None)
+                # Of all tests those that cannot be loaded are not about the function.
+                if is_suite:
+                    return
                 lines = str(crash.message if crash else report.longrepr).strip().split("\n")
                 errors = [line for line in lines if line.startswith("E  ")] or lines
                 complaints.append("%s: %s" % (report.nodeid, errors[-1].lstrip("E ")))
@@ -286,9 +316,9 @@ def main():
     elif purpose == "baseline":
         stand_in.called = called
         # Examples stand in the file of the function, which both sides load.
-        files = settings_above(path, here) + [path] * (source is None)
+        files = settings_above(path, here) + [path] * (source is None and not is_suite)
         shares[0] = why_one_process(request["own"] or "", function or "", files, here)
-        if shares[0] is None and find_spec("pytest") is None:
+        if shares[0] is None and not is_suite and find_spec("pytest") is None:
             with open(path, errors="replace") as opened:
                 shares[0] = why_of_text(opened.read() if source is None else docstring(source, function)[0] or "")
     write(record_fd, b"started\n")
@@ -307,7 +337,13 @@ def main():
         options += ["-n0"] if find_spec("xdist") else []
         options += ["--no-cov"] if find_spec("pytest_cov") else []
         options += ["--doctest-modules"] if source is not None else []
+        options += ["--continue-on-collection-errors"] if is_suite else []
         names = ["%s::%s" % (path, name) for name in only]
+        if is_suite:
+            names = sorted({name.split("::")[0] for name in only})
+            names = names if all(map(os.path.exists, names)) else []
+        said = Said(sys.stderr)
+        sys.stderr = said
         try:
             code = pytest.main(options + (names or [path]), plugins=[Plugin()])
         except BaseException as error:
@@ -316,10 +352,10 @@ def main():
             complaints.append("pytest ended early: " + show_error(error))
         if int(code) not in (0, 1) and not complaints:
             words_of = {2: "it was interrupted", 3: "it failed by itself", 4: "its options cannot be used"}
-            if int(code) == 4 and only:
+            if int(code) == 4 and only and not is_suite:
                 complaints.append("there is no test %s in %s" % (" or ".join(only), path))
             elif int(code) in words_of:
-                complaints.append("pytest did not run the tests: " + words_of[int(code)])
+                complaints.append("pytest did not run the tests: " + (said.complaint() or words_of[int(code)]))
     report()
 
 
