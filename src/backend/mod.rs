@@ -5,6 +5,10 @@ pub mod choice;
 pub mod cpu;
 pub mod device;
 pub mod host;
+mod rotary;
+mod sequences;
+mod slabs;
+mod weights;
 
 use std::fmt;
 use std::str::FromStr;

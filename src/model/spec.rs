@@ -149,7 +149,7 @@ pub struct Rotary {
     pub scaling: RotaryScaling,
 }
 
-/// Stretching of the rotary frequencies; formulas in `backend/cpu/rotary.rs`.
+/// Stretching of the rotary frequencies; formulas in `backend/rotary.rs`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RotaryScaling {
     /// As trained.

@@ -5,9 +5,11 @@
 
 use super::CpuNetwork;
 use super::gemm::{Linear, Mode, linear};
-use super::load::{BlockWeights, MlpWeights};
+
 use super::ops;
+use super::pack::Packed;
 use super::quantized::InputBlock;
+use crate::backend::weights::{BlockWeights, MlpWeights};
 use crate::model::spec::{Experts, Mlp};
 
 /// Working memory of MLPs.
@@ -36,7 +38,7 @@ impl CpuNetwork {
     pub(super) fn mlp(
         &self,
         spec: Mlp,
-        weights: &MlpWeights,
+        weights: &MlpWeights<Packed, Vec<f32>>,
         (x, out, mode): (&[f32], &mut [f32], Mode),
         (up, activated): (&mut Vec<f32>, &mut Vec<f32>),
         quantized: &mut Vec<InputBlock>,
@@ -58,7 +60,7 @@ impl CpuNetwork {
     pub(super) fn mlps(
         &self,
         spec: Mlp,
-        weights: &BlockWeights,
+        weights: &BlockWeights<Packed, Vec<f32>>,
         (x, out, mode): (&[f32], &mut [f32], Mode),
         buffers: &mut MlpBuffers,
         quantized: &mut Vec<InputBlock>,

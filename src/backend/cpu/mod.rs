@@ -11,23 +11,24 @@ mod pack;
 mod pass;
 mod pool;
 mod quantized;
-mod rotary;
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
 use attention::Scratch;
 pub use gemm::Kernels;
-use kv::{Region, Sequences, Shape, contract};
-use load::Weights;
-use pass::{Buffers, Node, Piece};
+use kv::Region;
+use load::CpuWeights;
+use pack::{Packed, Storage};
+use pass::{Buffers, Node};
 use pool::Pool;
-use rotary::RotaryTables;
 
 use super::device::{Found, Loader};
+use super::rotary::RotaryTables;
+use super::sequences::{Sequences, Shape};
+use super::slabs::slabs;
 use super::{
-    BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Span, Wanted, host,
+    BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, host,
 };
 use crate::model::{Model, ModelSpec};
 use crate::sampling::Accepted;
@@ -48,11 +49,13 @@ const SLAB: usize = 256;
 /// A model on the CPU.
 pub struct CpuNetwork {
     spec: ModelSpec,
-    weights: Weights,
+    weights: CpuWeights,
+    /// How the matrices are stored; of int4 the embedding and the head are int8.
+    storage: Storage,
     pool: Pool,
     kernels: Kernels,
     rotary: RotaryTables,
-    sequences: Sequences,
+    sequences: Sequences<Shape>,
     /// Working memory of attention, one for each thread.
     scratch: Vec<Mutex<Scratch>>,
     /// Working memory of a pass.
@@ -82,7 +85,7 @@ impl CpuNetwork {
         cache: Option<&Path>,
     ) -> Result<Self, BackendError> {
         let pool = Pool::new(options.threads);
-        let weights = Weights::pack(model, options.dtype, (&pool, &kernels), cache)?;
+        let (weights, storage) = load::pack(model, options.dtype, (&pool, &kernels), cache)?;
         let spec = model.spec.clone();
         Ok(Self {
             rotary: RotaryTables::new(&spec.blocks),
@@ -95,6 +98,7 @@ impl CpuNetwork {
             nodes: Vec::new(),
             spec,
             weights,
+            storage,
             pool,
             kernels,
         })
@@ -117,47 +121,11 @@ impl CpuNetwork {
                     parent => nodes[first + parent as usize].path.clone(),
                 };
                 path.push(span.start - shared + row);
-                let region = Region::new(Shape { layers: 1, ..self.sequences.shape }, path.len())?;
+                let region = Region::new(Shape { layers: 1, ..self.sequences.regions }, path.len())?;
                 nodes.push(Node { begins: span.start, path, region });
             }
         }
         Ok(nodes)
-    }
-
-    /// Checks everything about `rows` that the contract asks for, before anything is changed.
-    fn check(&self, rows: &Rows<'_>) -> Result<(), BackendError> {
-        let total = rows.spans.iter().fold(0usize, |total, span| total.saturating_add(span.len));
-        if total != rows.tokens.len() {
-            return Err(contract(format!("{} tokens for spans of {total} rows", rows.tokens.len())));
-        }
-        if let Some(token) = rows.tokens.iter().find(|&&token| token as usize >= self.spec.vocab_size) {
-            return Err(contract(format!("token {token} in a vocabulary of {}", self.spec.vocab_size)));
-        }
-        if rows.parents.is_some_and(|parents| parents.len() != total) {
-            return Err(contract(format!("parents of other rows than these {total}")));
-        }
-        let mut seen = HashSet::new();
-        for (span, first) in rows.numbered() {
-            let &Span { seq, start, len } = span;
-            let sequence = self.sequences.get(seq)?;
-            let (shared, valid, limit) = (sequence.shared_len(), sequence.len, sequence.limit);
-            if len == 0 || !seen.insert(seq) {
-                return Err(contract(format!("{span:?} is empty or not the only one of its sequence")));
-            }
-            if start < shared || start > valid || len > limit.saturating_sub(start) {
-                return Err(contract(format!(
-                    "{span:?} in a sequence of {valid} positions, the first {shared} shared, with room for {limit}"
-                )));
-            }
-            if std::sync::Arc::strong_count(&sequence.own) > 1 {
-                return Err(contract(format!("rows for {seq:?} while it has forks")));
-            }
-            let parents = rows.parents_of(first, len);
-            if !parents.iter().zip(0..).all(|(&parent, row)| parent < row || parent == Rows::ROOT) {
-                return Err(contract(format!("the parents {parents:?} of {span:?} do not come before their rows")));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -190,10 +158,10 @@ impl Network for CpuNetwork {
     fn info(&self) -> NetworkInfo {
         NetworkInfo {
             device: "cpu",
-            dtype: self.weights.storage.name(),
+            dtype: self.storage.name(),
             kernel: self.kernels.name,
-            weights: self.weights.multiplied(&self.spec),
-            weight_bytes: self.weights.bytes(),
+            weights: self.weights.multiplied(&self.spec, |matrix| matrix.inputs * matrix.outputs),
+            weight_bytes: self.weights.matrices().map(Packed::bytes).sum(),
             threads: self.pool.threads(),
         }
     }
@@ -207,7 +175,7 @@ impl Network for CpuNetwork {
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
-        self.check(rows)?;
+        self.sequences.check(rows, self.spec.vocab_size)?;
         let wanted = match want {
             Wanted::Nothing => 0,
             Wanted::Last => rows.spans.len(),
@@ -226,7 +194,7 @@ impl Network for CpuNetwork {
         self.rotary.ensure(positions).map_err(|bytes| BackendError::Memory { bytes })?;
 
         let mut done = 0;
-        for slab in slabs(rows.spans, want) {
+        for slab in slabs(rows.spans, want, SLAB) {
             let len = slab.iter().map(|piece| piece.len).sum::<usize>();
             self.pass(&slab, &rows.tokens[done..done + len], want)?;
             done += len;
@@ -270,48 +238,4 @@ impl Network for CpuNetwork {
     fn kv_bytes(&self) -> usize {
         self.sequences.bytes()
     }
-}
-
-impl<'a> Rows<'a> {
-    /// The spans with the number of their first row.
-    fn numbered(&self) -> impl Iterator<Item = (&'a Span, usize)> + use<'a> {
-        self.spans.iter().scan(0, |rows, span| {
-            *rows += span.len;
-            Some((span, *rows - span.len))
-        })
-    }
-
-    /// Parents of `len` rows from row `first` on; none of chains.
-    fn parents_of(&self, first: usize, len: usize) -> &'a [u32] {
-        self.parents.map_or(&[], |parents| &parents[first..first + len])
-    }
-}
-
-/// Cuts the spans into lists of at most [`SLAB`] rows.
-fn slabs(spans: &[Span], want: Wanted) -> Vec<Vec<Piece>> {
-    let mut slabs: Vec<Vec<Piece>> = Vec::new();
-    let (mut room, mut row) = (0, 0);
-    for span in spans {
-        let end = span.start + span.len;
-        let mut start = span.start;
-        while start < end {
-            if room == 0 {
-                slabs.push(Vec::new());
-                room = SLAB;
-            }
-            let len = room.min(end - start);
-            let wanted = match want {
-                Wanted::Nothing => 0,
-                Wanted::Last => usize::from(start + len == end),
-                Wanted::All | Wanted::Hidden => len,
-            };
-            if let Some(slab) = slabs.last_mut() {
-                slab.push(Piece { seq: span.seq, start, row, len, wanted });
-            }
-            start += len;
-            row += len;
-            room -= len;
-        }
-    }
-    slabs
 }

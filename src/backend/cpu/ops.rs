@@ -2,6 +2,7 @@
 //! one row alone and sums in an order that depends on nothing but the row's length.
 
 use super::pool::{Parts, Pool};
+use crate::backend::weights::NormWeights;
 use crate::model::spec::{Activation, Norm, NormKind};
 
 /// Lanes of a sum: element `i` is added to lane `i % 8`, the lanes are added at the end. The compiler can
@@ -55,17 +56,12 @@ fn sum(values: &[f32], term: impl Fn(f32) -> f32) -> f32 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// Weight and bias of a norm, `[width]` each; RMS norms have no bias.
-pub struct NormWeights {
-    pub weight: Vec<f32>,
-    pub bias: Vec<f32>,
-}
-
 /// Writes a row `[width]`, normalised.
-pub fn norm(norm: Norm, x: &[f32], weights: &NormWeights, out: &mut [f32]) {
+pub fn norm(norm: Norm, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
     if norm.kind == NormKind::Layer {
         let (mean, scale) = layer_moments(x, norm.eps);
-        for (((out, x), weight), bias) in out.iter_mut().zip(x).zip(&weights.weight).zip(&weights.bias) {
+        let bias = weights.bias.as_deref().unwrap_or_default();
+        for (((out, x), weight), bias) in out.iter_mut().zip(x).zip(&weights.weight).zip(bias) {
             *out = (x - mean) * scale * weight + bias;
         }
     } else {
@@ -74,10 +70,11 @@ pub fn norm(norm: Norm, x: &[f32], weights: &NormWeights, out: &mut [f32]) {
 }
 
 /// [`norm`] in place.
-pub fn norm_in_place(norm: Norm, x: &mut [f32], weights: &NormWeights) {
+pub fn norm_in_place(norm: Norm, x: &mut [f32], weights: &NormWeights<Vec<f32>>) {
     if norm.kind == NormKind::Layer {
         let (mean, scale) = layer_moments(x, norm.eps);
-        for ((x, weight), bias) in x.iter_mut().zip(&weights.weight).zip(&weights.bias) {
+        let bias = weights.bias.as_deref().unwrap_or_default();
+        for ((x, weight), bias) in x.iter_mut().zip(&weights.weight).zip(bias) {
             *x = (*x - mean) * scale * weight + bias;
         }
     } else {
@@ -257,7 +254,7 @@ mod tests {
     fn layer_norm_has_mean_zero_and_unit_variance() {
         let x: Vec<f32> = (0..37).map(|i| (i as f32).sin() * 5.0 + 3.0).collect();
         let mut out = vec![0.0; 37];
-        let weights = NormWeights { weight: vec![2.0; 37], bias: vec![1.0; 37] };
+        let weights = NormWeights { weight: vec![2.0; 37], bias: Some(vec![1.0; 37]) };
         let layer = Norm { kind: NormKind::Layer, eps: 0.0 };
         norm(layer, &x, &weights, &mut out);
         let mean = out.iter().sum::<f32>() / 37.0;

@@ -7,25 +7,12 @@ use super::attention::{Attention, View};
 use super::experts::{MlpBuffers, sized};
 use super::gemm::{Linear, Mode, linear};
 use super::kv::Region;
-use super::ops::{self, NormWeights};
+use super::ops;
 use super::quantized::InputBlock;
-use crate::backend::{BackendError, SeqId, Wanted};
+use crate::backend::slabs::{Piece, pieces};
+use crate::backend::weights::NormWeights;
+use crate::backend::{BackendError, Wanted};
 use crate::model::spec::{Block, Embedding, Head, Heads, Wiring};
-
-/// Consecutive rows of one sequence in a slab.
-#[derive(Clone, Copy, Debug)]
-pub struct Piece {
-    /// The sequence.
-    pub seq: SeqId,
-    /// Where K/V of the first row is stored: its position, unless it is a node of a tree.
-    pub start: usize,
-    /// Number of the first row in the whole pass.
-    pub row: usize,
-    /// Number of rows.
-    pub len: usize,
-    /// How many of the last ones need logits, or hidden states.
-    pub wanted: usize,
-}
 
 /// A row of a tree.
 pub struct Node {
@@ -129,9 +116,9 @@ impl CpuNetwork {
             let there = Linear { weights: there, bias: None, mode: Mode::Store };
             linear(&self.pool, &self.kernels, there, narrow, sized(x, tokens.len() * hidden), quantized);
         }
-        if let Some(first) = positions {
+        if let (Some(first), Some(table)) = (positions, &self.weights.positions) {
             for (position, row) in self.positions(slab).zip(x.chunks_exact_mut(hidden)) {
-                let learned = &self.weights.positions[(first + position) * hidden..][..hidden];
+                let learned = &table[(first + position) * hidden..][..hidden];
                 row.iter_mut().zip(learned).for_each(|(x, learned)| *x += learned);
             }
         }
@@ -225,7 +212,8 @@ impl CpuNetwork {
         for (piece, rows) in pieces(slab) {
             for (row, place) in rows.zip(piece.start..) {
                 let (key, value) = qkv[row * stride + queries..(row + 1) * stride].split_at(keys);
-                self.sequences.store(piece.seq, layer, place, (key, value))?;
+                let at = place - self.sequences.get(piece.seq)?.shared_len();
+                self.sequences.own_mut(piece.seq)?.store(layer, at, key, value);
             }
         }
         Ok(())
@@ -307,7 +295,7 @@ impl CpuNetwork {
     fn add(
         &self,
         spec: &Block,
-        norm: Option<&NormWeights>,
+        norm: Option<&NormWeights<Vec<f32>>>,
         (x, branch): (&mut [f32], &mut Vec<f32>),
         compute: impl FnOnce(&mut [f32], Mode),
     ) {
@@ -325,20 +313,12 @@ impl CpuNetwork {
         x.iter_mut().zip(branch).for_each(|(x, branch)| *x += scale * *branch);
     }
 
-    fn norm(&self, x: &[f32], weights: &NormWeights, out: &mut [f32]) {
+    fn norm(&self, x: &[f32], weights: &NormWeights<Vec<f32>>, out: &mut [f32]) {
         let width = self.spec.hidden;
         ops::for_rows(&self.pool, out, width, |row, out| {
             ops::norm(self.spec.norm, &x[row * width..(row + 1) * width], weights, out);
         });
     }
-}
-
-/// The pieces of a slab with their rows.
-fn pieces(slab: &[Piece]) -> impl Iterator<Item = (&Piece, Range<usize>)> {
-    slab.iter().scan(0, |end, piece| {
-        *end += piece.len;
-        Some((piece, *end - piece.len..*end))
-    })
 }
 
 /// Keeps the given rows `[width]` of a buffer, in ascending order.

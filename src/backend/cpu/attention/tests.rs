@@ -1,5 +1,5 @@
-use super::super::kv::Shape;
 use super::*;
+use crate::backend::sequences::Shape;
 
 const HEADS: spec::Heads = spec::Heads { query: 4, kv: 2, dim: 20 };
 const POSITIONS: usize = 1300;

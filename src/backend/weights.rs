@@ -1,0 +1,226 @@
+//! Which weights a model consists of, whatever device they lie on.
+
+use super::BackendError;
+use crate::model::blocks::widen;
+use crate::model::spec::{Block, Mlp, NormKind, Wiring};
+use crate::model::{BlockSlot, Model, ModelSpec, Slot};
+
+/// Puts weights where the kernels of a device read them.
+pub trait Packer {
+    /// A matrix that rows are multiplied with.
+    type Matrix;
+    /// A vector of floats.
+    type Vector;
+
+    /// Matrices with the same inputs, one below the other.
+    fn matrix(&self, slots: &[Slot], part: Part) -> Result<Self::Matrix, BackendError>;
+
+    /// Floats.
+    fn vector(&self, values: Vec<f32>) -> Result<Self::Vector, BackendError>;
+}
+
+/// Where in the network a matrix stands, which decides about its precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Embedding and head: four bits are too few where the errors go straight into the logits.
+    End,
+    /// In a block.
+    Block,
+    /// A router, which keeps all bits of its weights.
+    Router,
+}
+
+/// All weights of a model, with matrices and vectors as a device has them.
+pub struct Weights<M, V> {
+    /// `[vocab_size, width]`.
+    pub embedding: M,
+    /// A row for every position `[offset + context, hidden]`; `None` where positions are rotated.
+    pub positions: Option<V>,
+    /// From the embedding's width to `hidden`, and back; `None` where they are the same.
+    pub projections: Option<[M; 2]>,
+    /// `[vocab_size, width]`; `None` where the embedding is the head.
+    pub head: Option<M>,
+    /// `[vocab_size]`.
+    pub head_bias: Option<V>,
+    pub final_norm: Option<NormWeights<V>>,
+    pub blocks: Vec<BlockWeights<M, V>>,
+}
+
+/// Those of a block.
+pub struct BlockWeights<M, V> {
+    pub attention_norm: NormWeights<V>,
+    /// Of what attention adds.
+    pub attention_output_norm: Option<NormWeights<V>>,
+    /// Query, key and value one below the other, `[(heads + 2 * kv_heads) * head_dim, hidden]`.
+    pub qkv: M,
+    /// Bias of `qkv`.
+    pub qkv_bias: Option<V>,
+    /// Norms of query and key heads, `[head_dim]` each.
+    pub qk_norm: Option<(NormWeights<V>, NormWeights<V>)>,
+    /// `[hidden, heads * head_dim]`.
+    pub output: M,
+    /// Bias of `output`.
+    pub output_bias: Option<V>,
+    /// `None` where the MLP reads what attention reads.
+    pub mlp_norm: Option<NormWeights<V>>,
+    /// Of what the MLP adds.
+    pub mlp_output_norm: Option<NormWeights<V>>,
+    /// Chooses experts, `[experts, hidden]` in f32; `None` where there is one MLP.
+    pub router: Option<M>,
+    /// The MLP, or the experts.
+    pub mlps: Vec<MlpWeights<M, V>>,
+}
+
+/// Those of an MLP.
+pub struct MlpWeights<M, V> {
+    /// Gate, if there is one, and up one below the other, `[1 or 2 * intermediate, hidden]`.
+    pub up: M,
+    /// Bias of `up`.
+    pub up_bias: Option<V>,
+    /// `[hidden, intermediate]`.
+    pub down: M,
+    /// Bias of `down`.
+    pub down_bias: Option<V>,
+}
+
+/// Weight and bias of a norm, `[width]` each; RMS norms have no bias.
+pub struct NormWeights<V> {
+    /// `[width]`.
+    pub weight: V,
+    /// `[width]`.
+    pub bias: Option<V>,
+}
+
+impl<M, V> Weights<M, V> {
+    /// Packs the weights of `model`.
+    pub fn pack(model: &Model, packer: &impl Packer<Matrix = M, Vector = V>) -> Result<Self, BackendError> {
+        let spec = &model.spec;
+        let projected = spec.embedding.width != spec.hidden;
+        let walk = Walk { model, packer };
+        let end = |slot| packer.matrix(&[slot], Part::End);
+        Ok(Self {
+            embedding: end(Slot::Embedding)?,
+            positions: walk.vector_if(spec.embedding.positions.is_some(), &[Slot::Positions])?,
+            projections: if projected { Some([end(Slot::ProjectIn)?, end(Slot::ProjectOut)?]) } else { None },
+            head: if spec.head.tied { None } else { Some(end(Slot::Head)?) },
+            head_bias: walk.vector_if(spec.head.bias, &[Slot::HeadBias])?,
+            final_norm: if spec.final_norm { Some(walk.norm(Slot::FinalNorm, Slot::FinalNormBias)?) } else { None },
+            blocks: (0..spec.blocks.len()).map(|block| walk.block(block)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// All matrices, in the order in which they are packed.
+    pub fn matrices(&self) -> impl Iterator<Item = &M> {
+        let ends = [&self.embedding].into_iter().chain(self.projections.iter().flatten()).chain(&self.head);
+        ends.chain(self.blocks.iter().flat_map(BlockWeights::matrices))
+    }
+
+    /// Weights that every row is multiplied with; of experts those that it takes. `weights` are those of a
+    /// matrix.
+    pub fn multiplied(&self, spec: &ModelSpec, weights: impl Fn(&M) -> usize + Copy) -> usize {
+        let head = self.head.as_ref().unwrap_or(&self.embedding);
+        let ends: usize = [head].into_iter().chain(self.projections.iter().flatten()).map(weights).sum();
+        let of_block = |(block, spec): (&BlockWeights<M, V>, &Block)| {
+            let used = spec.mlp.experts.map_or(1, |experts| experts.used);
+            let mlp: usize = block.mlps.iter().take(used).flat_map(|mlp| [&mlp.up, &mlp.down]).map(weights).sum();
+            mlp + [&block.qkv, &block.output].into_iter().chain(&block.router).map(weights).sum::<usize>()
+        };
+        ends + self.blocks.iter().zip(&spec.blocks).map(of_block).sum::<usize>()
+    }
+}
+
+impl<M, V> BlockWeights<M, V> {
+    fn matrices(&self) -> impl Iterator<Item = &M> {
+        let mlps = self.mlps.iter().flat_map(|mlp| [&mlp.up, &mlp.down]);
+        [&self.qkv, &self.output].into_iter().chain(&self.router).chain(mlps)
+    }
+}
+
+/// Goes through the slots of a model.
+struct Walk<'a, P> {
+    model: &'a Model,
+    packer: &'a P,
+}
+
+impl<P: Packer> Walk<'_, P> {
+    /// Vectors, or the rows of matrices, one after the other.
+    fn values(&self, slots: &[Slot]) -> Result<Vec<f32>, BackendError> {
+        let mut values = Vec::new();
+        for &slot in slots {
+            for (tensor, _) in self.model.outputs(slot)? {
+                let from = values.len();
+                let (of_block, bytes) = tensor.dtype.block();
+                values.resize(from + tensor.bytes.len() / bytes * of_block, 0.0);
+                widen(tensor.dtype, &tensor.bytes, &mut values[from..]);
+            }
+        }
+        Ok(values)
+    }
+
+    fn vector_if(&self, there: bool, slots: &[Slot]) -> Result<Option<P::Vector>, BackendError> {
+        if there { self.values(slots).and_then(|values| self.packer.vector(values)).map(Some) } else { Ok(None) }
+    }
+
+    fn norm(&self, weight: Slot, bias: Slot) -> Result<NormWeights<P::Vector>, BackendError> {
+        let kind = self.model.spec.norm.kind;
+        let mut weight = self.values(&[weight])?;
+        if kind == NormKind::RmsPlusOne {
+            for weight in &mut weight {
+                *weight += 1.0;
+            }
+        }
+        let weight = self.packer.vector(weight)?;
+        Ok(NormWeights { weight, bias: self.vector_if(kind == NormKind::Layer, &[bias])? })
+    }
+
+    fn block(&self, block: usize) -> Result<BlockWeights<P::Matrix, P::Vector>, BackendError> {
+        use BlockSlot as B;
+        let spec = &self.model.spec.blocks[block];
+        let of = |slots: &[B]| slots.iter().map(|&slot| Slot::Block(block, slot)).collect::<Vec<_>>();
+        let norm = |weight, bias| self.norm(Slot::Block(block, weight), Slot::Block(block, bias));
+        let norm_if =
+            |there: bool, weight, bias| if there { norm(weight, bias).map(Some) } else { Ok::<_, BackendError>(None) };
+        let sandwich = spec.wiring == Wiring::Sandwich;
+        let qk_norm = if spec.attention.qk_norm {
+            Some((norm(B::QueryNorm, B::QueryNorm)?, norm(B::KeyNorm, B::KeyNorm)?))
+        } else {
+            None
+        };
+        let matrix = |slots: &[B], part| self.packer.matrix(&of(slots), part);
+        Ok(BlockWeights {
+            attention_norm: norm(B::AttentionNorm, B::AttentionNormBias)?,
+            attention_output_norm: norm_if(sandwich, B::AttentionOutputNorm, B::AttentionOutputNorm)?,
+            qkv: matrix(&[B::Query, B::Key, B::Value], Part::Block)?,
+            qkv_bias: self.vector_if(spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias]))?,
+            qk_norm,
+            output: matrix(&[B::Output], Part::Block)?,
+            output_bias: self.vector_if(spec.attention.output_bias, &of(&[B::OutputBias]))?,
+            mlp_norm: norm_if(spec.wiring != Wiring::Parallel, B::MlpNorm, B::MlpNormBias)?,
+            mlp_output_norm: norm_if(sandwich, B::MlpOutputNorm, B::MlpOutputNorm)?,
+            router: if spec.mlp.experts.is_some() { Some(matrix(&[B::Router], Part::Router)?) } else { None },
+            mlps: match spec.mlp.experts {
+                None => vec![self.mlp(spec.mlp, |slot| Slot::Block(block, slot))?],
+                Some(experts) => (0..experts.count)
+                    .map(|expert| self.mlp(spec.mlp, |slot| Slot::Expert(block, expert, slot)))
+                    .collect::<Result<_, _>>()?,
+            },
+        })
+    }
+
+    fn mlp(
+        &self,
+        spec: Mlp,
+        slot: impl Fn(BlockSlot) -> Slot,
+    ) -> Result<MlpWeights<P::Matrix, P::Vector>, BackendError> {
+        use BlockSlot as B;
+        let of = |slots: &[B]| slots.iter().map(|&of| slot(of)).collect::<Vec<_>>();
+        let (up, up_bias): (&[B], &[B]) =
+            if spec.gated { (&[B::Gate, B::Up], &[B::GateBias, B::UpBias]) } else { (&[B::Up], &[B::UpBias]) };
+        Ok(MlpWeights {
+            up: self.packer.matrix(&of(up), Part::Block)?,
+            up_bias: self.vector_if(spec.bias, &of(up_bias))?,
+            down: self.packer.matrix(&of(&[B::Down]), Part::Block)?,
+            down_bias: self.vector_if(spec.bias, &of(&[B::DownBias]))?,
+        })
+    }
+}
