@@ -63,6 +63,7 @@ impl Source for Scripted {
             kernel: "none".into(),
             threads: 1,
             context: 4096,
+            note: None,
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use serde_json::{Value, json};
 
-use crate::backend::{Device, LoadOptions};
+use crate::backend::{Choice, LoadOptions};
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
 use crate::prompt;
 use crate::trial::Limits;
@@ -157,9 +157,9 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "auto|cpu|cuda",
         expected: "",
-        help: "Where to compute (cuda is not available in this version)",
-        read: |s, t| Device::named(t).map(|device| s.load.device = device),
-        show: |s| json!(s.load.device.map_or("auto", |device| device.name)),
+        help: "Where to compute; cuda:N is GPU number N, from 0 on (not yet measured on a GPU)",
+        read: |s, t| Choice::named(t).map(|device| s.load.device = device),
+        show: |s| json!(s.load.device.map_or("auto".to_owned(), |choice| choice.to_string())),
     },
     Row {
         name: "dtype",

@@ -1,9 +1,10 @@
 //! The devices that models run on. To add one: a folder beside `cpu/` and a row in [`DEVICES`].
 
+use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use super::{BackendError, LoadOptions, Network, cpu};
+use super::{BackendError, LoadOptions, Network, cpu, cuda};
 use crate::model::Model;
 
 /// A kind of device.
@@ -11,9 +12,29 @@ use crate::model::Model;
 pub struct Device {
     /// As in `--device`.
     pub name: &'static str,
+    /// A machine may have several, which are called `name:0`, `name:1` and so on.
+    pub several: bool,
     /// What this machine has of it, or why it cannot be used here: the rest of a sentence that begins with
-    /// the name.
-    pub probe: fn() -> Result<Found, String>,
+    /// the name. Of several the one with this number.
+    pub probe: fn(usize) -> Result<Found, String>,
+}
+
+/// One of the devices of a machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// Its kind.
+    pub device: &'static Device,
+    /// Which of that kind.
+    pub number: usize,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.number {
+            0 => f.write_str(self.device.name),
+            number => write!(f, "{}:{number}", self.device.name),
+        }
+    }
 }
 
 /// A device that can be used on this machine.
@@ -29,25 +50,37 @@ pub type Loader = fn(&Model, LoadOptions, Option<&Path>) -> Result<Box<dyn Netwo
 
 /// All devices; `auto` is the last one that can be used.
 pub const DEVICES: &[Device] = &[
-    Device { name: "cpu", probe: cpu::probe },
-    Device { name: "cuda", probe: || Err("is not available in this version".to_owned()) },
+    Device { name: "cpu", several: false, probe: cpu::probe },
+    Device { name: "cuda", several: true, probe: cuda::probe },
 ];
 
 /// What `--device` and the setting can be, as in `auto|cpu`.
 pub static NAMES: LazyLock<String> =
     LazyLock::new(|| DEVICES.iter().fold("auto".to_owned(), |names, device| names + "|" + device.name));
 
-impl Device {
+impl Choice {
     /// The device of this name, whether this machine has it or not; `Some(None)` for `auto`.
-    pub fn named(name: &str) -> Option<Option<&'static Self>> {
-        let device = DEVICES.iter().find(|device| device.name == name);
-        (device.is_some() || name == "auto").then_some(device)
+    pub fn named(name: &str) -> Option<Option<Self>> {
+        if name == "auto" {
+            return Some(None);
+        }
+        let (kind, number) = name.split_once(':').map_or((name, None), |(kind, number)| (kind, Some(number)));
+        let device = DEVICES.iter().find(|device| device.name == kind && (device.several || number.is_none()))?;
+        let number = number.map_or(Some(0), |number| number.parse().ok())?;
+        Some(Some(Self { device, number }))
     }
 
     /// The device, if this machine has it.
-    fn found(&self) -> Result<Found, BackendError> {
-        (self.probe)().map_err(|why| BackendError::Device { name: self.name, why })
+    fn found(self) -> Result<Found, BackendError> {
+        let name = self.device.name;
+        (self.device.probe)(self.number).map_err(|why| BackendError::Device { name, why })
     }
+}
+
+/// Where models may be loaded, the best first: what was chosen, or all that this machine has.
+pub fn choices(chosen: Option<Choice>) -> Vec<Choice> {
+    let all = || DEVICES.iter().rev().map(|device| Choice { device, number: 0 });
+    chosen.map_or_else(|| all().filter(|choice| choice.found().is_ok()).collect(), |choice| vec![choice])
 }
 
 /// Loads `model` onto the device that `options` name.
@@ -61,9 +94,8 @@ pub fn load_with_cache(
     options: LoadOptions,
     cache: Option<&Path>,
 ) -> Result<Box<dyn Network>, BackendError> {
-    let best = || DEVICES.iter().rev().find(|device| device.found().is_ok()).unwrap_or(&DEVICES[0]);
-    let found = options.device.unwrap_or_else(best).found()?;
-    (found.load)(model, options, cache)
+    let choice = *choices(options.device).first().unwrap_or(&Choice { device: &DEVICES[0], number: 0 });
+    (choice.found()?.load)(model, LoadOptions { device: Some(choice), ..options }, cache)
 }
 
 #[cfg(test)]
@@ -72,12 +104,19 @@ mod tests {
 
     #[test]
     fn a_device_is_usable_or_says_why_not() {
-        let named = |name| Device::named(name).map(|device| device.map(|d| d.name));
-        assert_eq!([named("auto"), named("cpu"), named("tpu")], [Some(None), Some(Some("cpu")), None]);
-        let why = Device::named("cuda").flatten().unwrap().found().err().unwrap().to_string();
-        assert_eq!(why, "--device cuda is not available in this version: use --device cpu");
+        let named = |name| Choice::named(name).map(|choice| choice.map(|choice| choice.to_string()));
+        let known = |name: &str| Some(Some(name.to_owned()));
+        assert_eq!([named("auto"), named("cpu"), named("tpu")], [Some(None), known("cpu"), None]);
+        assert_eq!([named("cuda"), named("cuda:0"), named("cuda:3")], [known("cuda"), known("cuda"), known("cuda:3")]);
+        assert_eq!([named("cpu:0"), named("cuda:"), named("cuda:-1"), named("cuda:one")], [const { None }; 4]);
         for device in DEVICES {
-            assert!((device.probe)().map_or_else(|why| why, |found| found.what).len() > 3, "{}", device.name);
+            assert!((device.probe)(0).map_or_else(|why| why, |found| found.what).len() > 3, "{}", device.name);
         }
+    }
+
+    #[test]
+    fn a_gpu_that_is_not_there_is_an_error_for_those_who_asked_for_it() {
+        let why = Choice::named("cuda:4711").flatten().unwrap().found().err().unwrap().to_string();
+        assert!(why.starts_with("--device cuda ") && why.ends_with(": use --device cpu"), "{why}");
     }
 }

@@ -3,6 +3,7 @@
 
 pub mod choice;
 pub mod cpu;
+pub mod cuda;
 pub mod device;
 pub mod host;
 mod rotary;
@@ -15,7 +16,7 @@ use std::str::FromStr;
 
 use crate::sampling::Accepted;
 pub use choice::{Candidate, ChoiceRules, Drafts};
-pub use device::{DEVICES, Device, load, load_with_cache};
+pub use device::{Choice, DEVICES, choices, load, load_with_cache};
 pub use host::HostLogits;
 
 /// One sequence inside a network: a prompt region or a fork of one.
@@ -188,7 +189,7 @@ impl FromStr for Dtype {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LoadOptions {
     /// The device; `None` is the best that this machine has.
-    pub device: Option<&'static Device>,
+    pub device: Option<Choice>,
     /// Weight storage.
     pub dtype: Dtype,
     /// Worker threads; 0 chooses the number of fast cores.
@@ -208,6 +209,22 @@ pub enum BackendError {
         name: &'static str,
         /// Why it cannot be used, to follow the name.
         why: String,
+    },
+    /// A device lacks something that the model needs.
+    #[error("{what} cannot be computed on {device} yet: use --device cpu")]
+    Unsupported {
+        /// Name of the device.
+        device: &'static str,
+        /// What it lacks.
+        what: String,
+    },
+    /// A device failed.
+    #[error("{device} failed: {what}")]
+    Failed {
+        /// Name of the device.
+        device: &'static str,
+        /// What it was doing, and what it says.
+        what: String,
     },
     /// The caller broke the contract of [`Network`].
     #[error("internal error in the network: {0}")]

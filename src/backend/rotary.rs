@@ -51,6 +51,16 @@ impl RotaryTables {
         self.tables.iter_mut().try_for_each(|table| table.ensure(len))
     }
 
+    /// All tables.
+    pub fn all(&self) -> &[RotaryTable] {
+        &self.tables
+    }
+
+    /// Which of them a block uses.
+    pub fn number(&self, block: usize) -> Option<usize> {
+        self.of_block[block]
+    }
+
     /// The table of a block.
     pub fn of(&self, block: usize) -> Option<&RotaryTable> {
         self.tables.get(self.of_block[block]?)
@@ -68,6 +78,21 @@ impl RotaryTable {
         };
         let frequencies = frequencies(&rotary).into_iter().map(|frequency| frequency as f32).collect();
         Self { rotary, frequencies, scale, table: Vec::new() }
+    }
+
+    /// `[position][cosine, sine][pairs]`.
+    pub fn values(&self) -> &[f32] {
+        &self.table
+    }
+
+    /// Pairs of channels that are rotated.
+    pub fn pairs(&self) -> usize {
+        self.frequencies.len()
+    }
+
+    /// A channel's partner stands beside it.
+    pub fn interleaved(&self) -> bool {
+        self.rotary.interleaved
     }
 
     fn ensure(&mut self, len: usize) -> Result<(), usize> {

@@ -15,7 +15,7 @@ use crate::engine::LookupSettings;
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
-use crate::source::{Drafting, LocalModels, LocalSource, SourceError};
+use crate::source::{Drafting, LocalModels, LocalSource, Source, SourceError};
 use crate::trial::{Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
@@ -80,7 +80,11 @@ impl Session {
 
     /// The engine with these models, loaded.
     pub fn source(&self) -> Result<LocalSource, Failure> {
-        LocalSource::open(&self.models()?).map_err(|error| unusable(&error))
+        let source = LocalSource::open(&self.models()?).map_err(|error| unusable(&error))?;
+        if let Some(note) = source.info().note {
+            say(&format!("bass-tui: {note}\n"));
+        }
+        Ok(source)
     }
 
     /// Where builds of projects are kept.

@@ -135,7 +135,23 @@ struct Loaded {
     profile: Option<ProfileFile>,
 }
 
+/// On the chosen device, or on the first that can hold the pair.
 fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
+    let choices = backend::choices(models.load.device);
+    let mut note = None;
+    for (number, &choice) in choices.iter().enumerate() {
+        let load = LoadOptions { device: Some(choice), ..models.load };
+        match load_on(&LocalModels { load, ..models.clone() }, note.take()) {
+            Err(SourceError::Backend(why)) if number + 1 < choices.len() => {
+                note = Some(format!("{choice} is not used: {why}").into());
+            }
+            done => return done,
+        }
+    }
+    load_on(models, note)
+}
+
+fn load_on(models: &LocalModels, note: Option<Box<str>>) -> Result<Loaded, SourceError> {
     let mut main = Model::load(&models.main)?;
     let chat = main.chat(models.chat)?;
     let network = backend::load_with_cache(&main, models.load, models.weights.as_deref())?;
@@ -167,6 +183,7 @@ fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
         kernel: on.kernel.to_owned(),
         threads: on.threads,
         context: network.context(),
+        note,
     };
     pair.push(info.draft.clone());
     let profile = models.profiles.as_ref().map(|folder| ProfileFile::new(folder, &info, &pair));

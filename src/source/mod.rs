@@ -57,6 +57,9 @@ pub struct SourceInfo {
     pub threads: usize,
     /// Most positions (prompt and completion) of a candidate.
     pub context: usize,
+    /// Why it is not on a better device that this machine has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<Box<str>>,
 }
 
 /// Something that turns a request into a stream of events.

@@ -7,6 +7,9 @@ mod damage;
 mod damaged_files;
 mod distribution;
 mod drafters;
+mod emulated;
+#[path = "../shared/emulator/mod.rs"]
+mod emulator;
 mod exactness;
 mod gguf;
 mod golden;
@@ -16,6 +19,8 @@ mod network;
 mod pairs;
 mod prompts;
 mod sampling;
+#[path = "../shared/skip.rs"]
+mod skip;
 mod steps;
 mod toy;
 mod trees;

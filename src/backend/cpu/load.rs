@@ -72,7 +72,7 @@ struct Panelled<'a> {
 }
 
 impl Panelled<'_> {
-    fn new(&self, slots: &[Slot], storage: Storage) -> Result<Packed, BackendError> {
+    fn packed(&self, slots: &[Slot], storage: Storage) -> Result<Packed, BackendError> {
         if let Some(packed) = self.saved(slots, storage) {
             return Ok(packed);
         }
@@ -128,7 +128,7 @@ impl Packer for Panelled<'_> {
             (Part::End, Storage::Int4) => Storage::Int8,
             (_, storage) => storage,
         };
-        self.new(slots, storage)
+        self.packed(slots, storage)
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Vec<f32>, BackendError> {

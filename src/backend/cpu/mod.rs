@@ -35,7 +35,7 @@ use crate::sampling::Accepted;
 
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
-pub fn probe() -> Result<Found, String> {
+pub fn probe(_number: usize) -> Result<Found, String> {
     let what = format!("{} kernels, {} threads", Kernels::best().name, cores::sensible());
     let load: Loader =
         |model, options, cache| Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?));

@@ -54,6 +54,7 @@ impl Session {
             kernel: "avx2".into(),
             threads: 2,
             context: 2048,
+            note: None,
         };
         let protection = Protection {
             tier: if isolated { "kernel rules" } else { "none" }.into(),

@@ -1,0 +1,120 @@
+// What all kernels share. It is put in front of them; nothing is included, so that a compiler alone is enough.
+//
+// The only file that knows where it is compiled: for a GPU, or for the CPU by `tests/shared/emulator`, which brings
+// what stands between the marks itself. Products and sums are never contracted by the compiler (`--fmad=false`): where
+// a fused one is meant, `fmaf` stands there.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+#ifndef EMULATOR
+#define DEVICE static __device__ __forceinline__
+// A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`.
+#define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads) name(const Params p)
+// The block's memory, as much as the launch asks for.
+extern __shared__ __align__(16) unsigned char block_memory[];
+#define SHARED(T, name) T* name = reinterpret_cast<T*>(block_memory)
+DEVICE float from_bits(u32 bits) { return __uint_as_float(bits); }
+DEVICE u32 to_bits(float x) { return __float_as_uint(x); }
+DEVICE float half_to_float(u16 half) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+  return x;
+}
+#endif
+
+// Threads of a warp.
+#define WARP 32
+#define ALL_LANES 0xffffffffu
+
+// Storage of weights, as in `Storage` of `src/backend/cuda/load.rs`.
+#define STORAGE_F32 0
+#define STORAGE_BF16 1
+#define STORAGE_F16 2
+
+struct Bf16 {
+  u16 bits;
+};
+struct F16 {
+  u16 bits;
+};
+
+// Rows of one sequence in a pass, and where its K/V is.
+struct Span {
+  const float* shared;  // K/V of the prompt, positions 0 .. shared_len; null without one
+  float* own;           // K/V of the positions after it
+  int shared_len;
+  int shared_capacity;
+  int own_capacity;
+  int start;      // position of the first row
+  int first_row;  // number of the first row in the pass
+  int rows;
+};
+
+DEVICE float widen(float x) { return x; }
+DEVICE float widen(Bf16 x) { return from_bits((u32)x.bits << 16); }
+DEVICE float widen(F16 x) { return half_to_float(x.bits); }
+
+// Address of a key (part 0) or a value (part 1) `[dim]`. K/V is [layer][head][part][capacity][dim].
+DEVICE size_t kv_index(int layer, int heads, int head, int part, int capacity, int index, int dim) {
+  return ((((size_t)layer * heads + head) * 2 + part) * capacity + index) * dim;
+}
+
+// The first position that `position` sees through a window; 0 is no window.
+DEVICE int first_seen(int position, int window) { return window > 0 && position + 1 > window ? position + 1 - window : 0; }
+
+DEVICE int smaller(int a, int b) { return a < b ? a : b; }
+DEVICE int larger(int a, int b) { return a > b ? a : b; }
+
+// e^x, the twin of `ops::exp`: the same operations in the same order.
+DEVICE float exponential(float x) {
+  const float round = 12582912.0f;
+  x = x < -87.0f ? -87.0f : x > 88.0f ? 88.0f : x;
+  const float shifted = x * 1.44269504088896340736f + round;
+  const float whole = shifted - round;
+  const float rest = (x - whole * 0.6933594f) - whole * -2.1219444e-4f;
+  float series = 1.0f / 5040.0f;
+  series = series * rest + 1.0f / 720.0f;
+  series = series * rest + 1.0f / 120.0f;
+  series = series * rest + 1.0f / 24.0f;
+  series = series * rest + 1.0f / 6.0f;
+  series = series * rest + 0.5f;
+  series = series * rest + 1.0f;
+  series = series * rest + 1.0f;
+  return series * from_bits((to_bits(shifted) << 23) + to_bits(1.0f));
+}
+
+// cap * tanh(scale * x / cap), the twin of `ops::soft_cap`.
+DEVICE float soft_capped(float x, float scale, float cap) {
+  const float small = exponential(-2.0f * scale / cap * x);
+  return cap * ((1.0f - small) / (1.0f + small));
+}
+
+// The sum over a warp, in every lane the same: a tree of exchanges, each of two values.
+template <class T>
+DEVICE T warp_sum(T x) {
+  for (int distance = WARP / 2; distance > 0; distance /= 2) x += __shfl_xor_sync(ALL_LANES, x, distance);
+  return x;
+}
+
+DEVICE float warp_max(float x) {
+  for (int distance = WARP / 2; distance > 0; distance /= 2) {
+    const float other = __shfl_xor_sync(ALL_LANES, x, distance);
+    x = other > x ? other : x;
+  }
+  return x;
+}
+
+// The sum over a block, in every thread: warps, then their sums in ascending order. `memory` is one T per warp.
+template <class T>
+DEVICE T block_sum(T x, T* memory) {
+  x = warp_sum(x);
+  if (threadIdx.x % WARP == 0) memory[threadIdx.x / WARP] = x;
+  __syncthreads();
+  T total = memory[0];
+  for (int warp = 1; warp < (int)(blockDim.x / WARP); warp++) total += memory[warp];
+  __syncthreads();
+  return total;
+}

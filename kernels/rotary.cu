@@ -1,0 +1,58 @@
+// rotary_store: rotates the query heads of each row in place, and stores its rotated keys and its values at the row's
+// own position (RoPE, arXiv 2104.09864).
+//   shapes   qkv [rows, (heads + 2 * kv_heads) * dim] f32; table [positions][cosine, sine][pairs] f32, null without
+//            rotation; row_spans [rows]; spans with K/V [layer][kv_head][key, value][capacity][dim] f32
+//   launch   grid (rows), 128 threads; positions of the rows lie inside of the table and of `own`
+//   bytes    rows * (heads * dim * 8 + kv_heads * dim * 16)
+//   twin     `RotaryTable::rotate`, `Region::store`
+//   order    two products and a sum per element
+struct RotaryStoreParams {
+  float* qkv;
+  const float* table;
+  const Span* spans;
+  const int* row_spans;
+  int heads;
+  int kv_heads;
+  int dim;
+  int pairs;
+  int interleaved;
+  int layer;
+};
+
+// Element `d` of a head, rotated.
+DEVICE float rotated(const float* head, const float* angles, int d, int pairs, int interleaved) {
+  if (d >= 2 * pairs) return head[d];
+  const int pair = interleaved ? d / 2 : d % pairs;
+  const bool second = interleaved ? d % 2 == 1 : d >= pairs;
+  const float a = head[interleaved ? 2 * pair : pair], b = head[interleaved ? 2 * pair + 1 : pair + pairs];
+  const float cosine = angles[pair], sine = angles[pairs + pair];
+  return second ? b * cosine + a * sine : a * cosine - b * sine;
+}
+
+KERNEL(rotary_store, RotaryStoreParams, 128) {
+  const int row = blockIdx.x;
+  const Span span = p.spans[p.row_spans[row]];
+  const int position = span.start + (row - span.first_row), place = position - span.shared_len;
+  const int pairs = p.table ? p.pairs : 0;
+  const float* angles = p.table + (size_t)position * 2 * pairs;
+  float* queries = p.qkv + (size_t)row * (p.heads + 2 * p.kv_heads) * p.dim;
+  const float* keys = queries + p.heads * p.dim;
+  const float* values = keys + p.kv_heads * p.dim;
+  for (int i = threadIdx.x; i < p.kv_heads * p.dim; i += 128) {
+    const int head = i / p.dim, d = i % p.dim;
+    const size_t key = kv_index(p.layer, p.kv_heads, head, 0, span.own_capacity, place, p.dim);
+    const size_t value = kv_index(p.layer, p.kv_heads, head, 1, span.own_capacity, place, p.dim);
+    span.own[key + d] = rotated(keys + head * p.dim, angles, d, pairs, p.interleaved);
+    span.own[value + d] = values[i];
+  }
+  // A thread has both elements of a pair.
+  for (int i = threadIdx.x; i < p.heads * pairs; i += 128) {
+    float* head = queries + i / pairs * p.dim;
+    const int pair = i % pairs;
+    const int first = p.interleaved ? 2 * pair : pair, second = p.interleaved ? 2 * pair + 1 : pair + pairs;
+    const float a = rotated(head, angles, first, pairs, p.interleaved);
+    const float b = rotated(head, angles, second, pairs, p.interleaved);
+    head[first] = a;
+    head[second] = b;
+  }
+}

@@ -1,0 +1,74 @@
+//! From the sources of the kernels to what the driver loads, kept on disk: they are compiled once for a kind of GPU.
+
+use std::ffi::{CString, c_char};
+use std::io::Write;
+use std::path::Path;
+
+use super::kernels::SOURCES;
+use super::library::{Compiler, Handle, Libraries};
+use crate::hash;
+
+/// Options that decide about results; the architecture is added.
+const OPTIONS: &[&str] = &["--std=c++17", "--fmad=false", "--restrict"];
+
+/// The kernels for GPUs of this compute capability: from the folder `cache`, or compiled and put there. The error is the
+/// rest of a sentence about the device.
+pub fn binary(libraries: &Libraries, capability: (i32, i32), cache: Option<&Path>) -> Result<Vec<u8>, String> {
+    let source = SOURCES.concat();
+    let architecture = format!("--gpu-architecture=sm_{}{}", capability.0, capability.1);
+    let name = format!(
+        "{:016x}.cubin",
+        hash::of([&source, &architecture, &OPTIONS.concat()].map(String::as_bytes).concat().as_slice())
+    );
+    let file = cache.map(|folder| folder.join(name));
+    if let Some(kept) = file.as_ref().and_then(|file| std::fs::read(file).ok()).filter(|bytes| !bytes.is_empty()) {
+        return Ok(kept);
+    }
+    let compiler = libraries.compiler().ok_or(
+        "has nothing that compiles its kernels: install the CUDA toolkit's libnvrtc (version 12 or later), for example \
+         with `pip install nvidia-cuda-nvrtc`, and let LD_LIBRARY_PATH name its folder",
+    )??;
+    let compiled = compiler.compiled(&source, &architecture)?;
+    if let Some(file) = file {
+        // What cannot be kept is compiled again.
+        let _ = crate::files::replace(&file, |error| error, |file| file.write_all(&compiled));
+    }
+    Ok(compiled)
+}
+
+impl Compiler {
+    fn compiled(&self, source: &str, architecture: &str) -> Result<Vec<u8>, String> {
+        let mut options = OPTIONS.to_vec();
+        options.push(architecture);
+        let text = |text: &str| CString::new(text).map_err(|_| "has kernels with a zero byte".to_owned());
+        let (source, name) = (text(source)?, text("kernels.cu")?);
+        let options = options.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
+        let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        let nothing = std::ptr::null();
+        let mut program: Handle = std::ptr::null_mut();
+        // SAFETY: all texts end with a zero byte and outlive the calls; buffers are as large as the compiler said.
+        unsafe {
+            let created = (self.create)(&raw mut program, source.as_ptr(), name.as_ptr(), 0, nothing, nothing);
+            if created != 0 {
+                return Err(format!("cannot compile its kernels (NVRTC error {created})"));
+            }
+            let result = (self.compile)(program, options.len() as i32, options.as_ptr());
+            let bytes = |size: unsafe extern "C" fn(Handle, *mut usize) -> i32,
+                         get: unsafe extern "C" fn(Handle, *mut c_char) -> i32| {
+                let mut len = 0;
+                let mut bytes = if size(program, &raw mut len) == 0 { vec![0u8; len] } else { Vec::new() };
+                let got = bytes.is_empty() || get(program, bytes.as_mut_ptr().cast()) == 0;
+                if got { bytes } else { Vec::new() }
+            };
+            let log = bytes(self.log_size, self.log);
+            let binary = bytes(self.binary_size, self.binary);
+            (self.destroy)(&raw mut program);
+            if result == 0 && !binary.is_empty() {
+                return Ok(binary);
+            }
+            let log = String::from_utf8_lossy(&log);
+            let first = log.lines().find(|line| line.contains("error")).unwrap_or("no message");
+            Err(format!("cannot compile its kernels (NVRTC error {result}: {first})"))
+        }
+    }
+}

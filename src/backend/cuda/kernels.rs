@@ -1,0 +1,141 @@
+//! The kernels: their sources, names, and parameters, which are the structs of the sources. `kernels/` says what each
+//! computes.
+
+use std::marker::PhantomData;
+
+/// In the order in which they are compiled, as one text.
+pub const SOURCES: &[&str] = &[
+    include_str!("../../../kernels/prelude.cuh"),
+    include_str!("../../../kernels/embedding.cu"),
+    include_str!("../../../kernels/norm.cu"),
+    include_str!("../../../kernels/rotary.cu"),
+    include_str!("../../../kernels/gemm.cu"),
+    include_str!("../../../kernels/attention.cu"),
+    include_str!("../../../kernels/elementwise.cu"),
+];
+
+/// An address in the memory of a device; 0 is none.
+pub type Pointer = u64;
+
+/// A kernel that takes a `P`.
+pub struct Kernel<P> {
+    /// Its name in the sources.
+    pub name: &'static str,
+    /// Threads of a block.
+    pub threads: u32,
+    params: PhantomData<P>,
+}
+
+const fn kernel<P>(name: &'static str, threads: u32) -> Kernel<P> {
+    Kernel { name, threads, params: PhantomData }
+}
+
+macro_rules! kernels {
+    ($($constant:ident: $name:literal, $threads:literal, $params:ident;)*) => {
+        $(#[doc = concat!("`", $name, "`")] pub const $constant: Kernel<$params> = kernel($name, $threads);)*
+
+        /// The names of all kernels.
+        pub const NAMES: &[&str] = &[$($name),*];
+    };
+}
+
+kernels! {
+    EMBED_TOKENS: "embed_tokens", 128, EmbedTokens;
+    ADD_POSITIONS: "add_positions", 128, AddPositions;
+    NORM_ROWS: "norm_rows", 128, NormRows;
+    ROTARY_STORE: "rotary_store", 128, RotaryStore;
+    GEMM_F32: "gemm_f32", 256, Gemm;
+    GEMM_BF16: "gemm_bf16", 256, Gemm;
+    GEMM_F16: "gemm_f16", 256, Gemm;
+    ATTENTION_CHUNK: "attention_chunk", 128, AttentionChunk;
+    ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
+    ACTIVATE: "activate", 256, Activate;
+    ADD_SCALED: "add_scaled", 256, AddScaled;
+    SCALE_LOGITS: "scale_logits", 256, ScaleLogits;
+    GATHER_ROWS: "gather_rows", 128, GatherRows;
+}
+
+/// Parameters of kernels and what they read in memory: plain numbers without padding between or behind them.
+///
+/// # Safety
+/// Every byte has to be one of a field.
+pub unsafe trait Plain: Copy {}
+
+macro_rules! plain {
+    ($($(#[$doc:meta])* struct $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug)]
+            #[repr(C)]
+            #[allow(missing_docs, reason = "the sources of the kernels say it")]
+            #[allow(clippy::struct_field_names, reason = "as above")]
+            pub struct $name { $(pub $field: $type,)* }
+
+            const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$type>())*, "no padding");
+
+            // SAFETY: checked above.
+            unsafe impl Plain for $name {}
+        )*
+    };
+}
+
+plain! {
+    /// Rows of one sequence in a pass, and where its K/V is.
+    struct Rows { shared: Pointer, own: Pointer, shared_len: i32, shared_capacity: i32, own_capacity: i32, start: i32,
+        first_row: i32, rows: i32 }
+    /// Rows that attention computes together.
+    struct Tile { span: i32, position: i32, row: i32, rows: i32 }
+    struct EmbedTokens { table: Pointer, tokens: Pointer, out: Pointer, storage: i32, width: i32, stride: i32, scale: f32 }
+    struct AddPositions { table: Pointer, x: Pointer, spans: Pointer, row_spans: Pointer, offset: i32, width: i32 }
+    struct NormRows { x: Pointer, out: Pointer, weight: Pointer, bias: Pointer, x_stride: i32, out_stride: i32,
+        per_row: i32, width: i32, eps: f32, centred: i32 }
+    struct RotaryStore { qkv: Pointer, table: Pointer, spans: Pointer, row_spans: Pointer, heads: i32, kv_heads: i32,
+        dim: i32, pairs: i32, interleaved: i32, layer: i32 }
+    struct Gemm { x: Pointer, weights: Pointer, bias: Pointer, out: Pointer, rows: i32, inputs: i32, outputs: i32,
+        stride: i32, add: i32, padding: i32 }
+    struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
+        layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padding: i32 }
+    struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, out: Pointer, rows: i32, heads: i32,
+        dim: i32, window: i32 }
+    struct Activate { x: Pointer, out: Pointer, rows: i32, width: i32, kind: i32, gated: i32 }
+    struct AddScaled { branch: Pointer, x: Pointer, len: u64, scale: f32, padding: i32 }
+    struct ScaleLogits { logits: Pointer, len: u64, scale: f32, soft_cap: f32 }
+    struct GatherRows { x: Pointer, rows: Pointer, out: Pointer, width: i32, padding: i32 }
+}
+
+// SAFETY: plain numbers.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for i32 {}
+// SAFETY: as above.
+unsafe impl Plain for u32 {}
+// SAFETY: as above.
+unsafe impl Plain for f32 {}
+
+/// The bytes of plain values.
+pub fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: every byte of a plain value is one of a number.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The bytes of plain values, to be overwritten by those of others.
+pub fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above, and any bytes are numbers.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// Rows and outputs of a block of `gemm_*`, and what it needs of shared memory.
+pub const GEMM_ROWS: usize = 8;
+/// See [`GEMM_ROWS`].
+pub const GEMM_OUTPUTS: usize = 32;
+/// See [`GEMM_ROWS`].
+pub const GEMM_MEMORY: usize = 8 * 32 * 33 * size_of::<f32>();
+
+/// Positions of a chunk of attention, and how many are in shared memory at a time.
+pub const CHUNK: usize = 256;
+const KEYS: usize = 32;
+
+/// Shared memory of `attention_chunk` for so many queries at once.
+pub const fn attention_memory(queries: usize, dim: usize) -> usize {
+    (queries * dim + KEYS * (dim + 1) + queries * CHUNK) * size_of::<f32>()
+}

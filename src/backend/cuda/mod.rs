@@ -1,0 +1,272 @@
+//! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through the
+//! driver's own interface, which is looked for at run time.
+
+mod compile;
+mod gpu;
+mod kernels;
+mod kv;
+mod library;
+mod load;
+mod pass;
+mod plan;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+pub use gpu::Gpu;
+use gpu::{Buffer, Found};
+use kernels::Pointer;
+pub use kernels::SOURCES;
+use kv::Memory;
+pub use library::Libraries;
+use load::{Matrix, Sender, unsupported};
+use pass::{Buffers, Work};
+
+use super::rotary::RotaryTables;
+use super::sequences::{Sequences, Shape};
+use super::slabs::slabs;
+use super::weights::Weights;
+use super::{
+    BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, device, host,
+};
+use crate::model::{Model, ModelSpec};
+use crate::sampling::Accepted;
+
+/// Its name in the table of devices.
+const NAME: &str = "cuda";
+
+/// Looks for GPU number `number` and its driver.
+pub fn probe(number: usize) -> Result<device::Found, String> {
+    let found = Found::new(&Libraries::default(), number)?;
+    let load: device::Loader = |model, options, cache| {
+        let number = options.device.map_or(0, |choice| choice.number);
+        let gpu = open(&Libraries::default(), number, cache).map_err(|why| BackendError::Device { name: NAME, why })?;
+        Ok(Box::new(CudaNetwork::new(model, options, &gpu)?))
+    };
+    Ok(device::Found { what: found.what().to_owned(), load })
+}
+
+/// GPU number `number` with the kernels on it; both models of a pair get the same one.
+pub fn open(libraries: &Libraries, number: usize, cache: Option<&Path>) -> Result<Arc<Gpu>, String> {
+    type Opened = Mutex<HashMap<(Libraries, usize), Weak<Gpu>>>;
+    static OPENED: OnceLock<Opened> = OnceLock::new();
+    let mut opened = OPENED.get_or_init(Opened::default).lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (libraries.clone(), number);
+    if let Some(gpu) = opened.get(&key).and_then(Weak::upgrade) {
+        return Ok(gpu);
+    }
+    // Beside what is kept of weights.
+    let kernels: Option<PathBuf> = cache.map(|folder| folder.with_file_name("kernels"));
+    let gpu = Found::new(libraries, number)?.open(libraries, kernels.as_deref())?;
+    opened.insert(key, Arc::downgrade(&gpu));
+    Ok(gpu)
+}
+
+/// Rows that go through the layers together, at most.
+const SLAB: usize = 256;
+
+/// Bytes that the parts of attention may take while they are put together; passes that look back far are cut into
+/// smaller slabs.
+const PARTS: usize = 128 << 20;
+
+/// A model on a GPU.
+pub struct CudaNetwork {
+    spec: ModelSpec,
+    weights: Weights<Matrix, Buffer>,
+    gpu: Arc<Gpu>,
+    rotations: Rotations,
+    sequences: Sequences<Memory>,
+    buffers: Buffers,
+    /// Logits of the wanted rows of the last pass `[rows, vocab_size]`, or what the head reads of them.
+    logits: Work,
+    /// Number of rows of logits of the last pass.
+    held: usize,
+    /// The same in host memory, once somebody has asked.
+    read: OnceLock<Vec<f32>>,
+}
+
+impl CudaNetwork {
+    /// Puts the weights of `model` onto a GPU.
+    pub fn new(model: &Model, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
+        let spec = model.spec.clone();
+        if spec.blocks.iter().any(|block| block.mlp.experts.is_some()) {
+            return Err(unsupported("a mixture of experts".to_owned()));
+        }
+        let memory = plan::attention_memory(spec.heads);
+        if memory > gpu.block_memory {
+            return Err(unsupported(format!("attention with {:?}", spec.heads)));
+        }
+        let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype)?)?;
+        let shape = Shape::new(spec.blocks.len(), spec.heads);
+        Ok(Self {
+            rotations: Rotations::new(&spec, gpu),
+            sequences: Sequences::new(Memory { gpu: Arc::clone(gpu), shape }, spec.context),
+            buffers: Buffers::new(gpu),
+            logits: Work::new(gpu),
+            held: 0,
+            read: OnceLock::new(),
+            gpu: Arc::clone(gpu),
+            spec,
+            weights,
+        })
+    }
+
+    /// Most rows of a slab in a pass that looks back so far.
+    fn slab(&self, positions: usize) -> usize {
+        let heads = self.spec.heads;
+        let row = positions.div_ceil(kernels::CHUNK) * heads.query * (heads.dim + 2) * size_of::<f32>();
+        (PARTS / row.max(1)).clamp(1, SLAB)
+    }
+}
+
+impl HostLogits for CudaNetwork {
+    fn logits(&self, row: usize) -> &[f32] {
+        let vocab = self.spec.vocab_size;
+        let read = self.read.get_or_init(|| {
+            let mut logits = vec![0.0; self.held * vocab];
+            // Nothing can be said here; the next call of the driver fails, too.
+            if self.logits.read(&mut logits).is_ok() { logits } else { Vec::new() }
+        });
+        read.get(row * vocab..(row + 1) * vocab).unwrap_or_default()
+    }
+}
+
+impl Network for CudaNetwork {
+    fn vocab_size(&self) -> usize {
+        self.spec.vocab_size
+    }
+
+    fn context(&self) -> usize {
+        self.spec.context
+    }
+
+    fn info(&self) -> NetworkInfo {
+        let first = self.weights.matrices().nth(1).map_or("f32", |matrix| matrix.storage.name());
+        NetworkInfo {
+            device: NAME,
+            dtype: first,
+            kernel: "cuda",
+            weights: self.weights.multiplied(&self.spec, |matrix| matrix.inputs * matrix.outputs),
+            weight_bytes: self.weights.matrices().map(|matrix| matrix.memory.bytes()).sum(),
+            threads: 1,
+        }
+    }
+
+    fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
+        self.sequences.open(capacity)
+    }
+
+    fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
+        self.sequences.fork(prompt, n, tail)
+    }
+
+    fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
+        self.sequences.resize(prompt, len, capacity)
+    }
+
+    fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
+        if rows.parents.is_some() {
+            return Err(unsupported("a tree of drafts".to_owned()));
+        }
+        self.sequences.check(rows, self.spec.vocab_size)?;
+        let wanted = match want {
+            Wanted::Nothing => 0,
+            Wanted::Last => rows.spans.len(),
+            Wanted::All | Wanted::Hidden => rows.tokens.len(),
+        };
+        let width = if want == Wanted::Hidden { self.spec.embedding.width } else { self.spec.vocab_size };
+        self.read = OnceLock::new();
+        self.held = 0;
+        let mut to = self.logits.floats(wanted * width)?;
+        let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
+        self.rotations.ensure(positions)?;
+        let mut done = 0;
+        for slab in slabs(rows.spans, want, self.slab(positions)) {
+            let len = slab.iter().map(|piece| piece.len).sum::<usize>();
+            self.pass(&slab, &rows.tokens[done..done + len], (want, to))?;
+            to += (slab.iter().map(|piece| piece.wanted).sum::<usize>() * width * size_of::<f32>()) as u64;
+            done += len;
+        }
+        for span in rows.spans {
+            self.sequences.advance(span.seq, span.start + span.len, &[]);
+        }
+        self.held = if want == Wanted::Hidden { 0 } else { wanted };
+        Ok(wanted)
+    }
+
+    fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
+        host::draft(self, candidates, lengths)
+    }
+
+    fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {
+        host::verify(self, candidates, drafts)
+    }
+
+    fn len(&self, seq: SeqId) -> usize {
+        self.sequences.len(seq)
+    }
+
+    fn set_len(&mut self, seq: SeqId, len: usize) {
+        self.sequences.set_len(seq, len);
+    }
+
+    fn keep(&mut self, seq: SeqId, path: &[u32]) -> Result<(), BackendError> {
+        self.sequences.keep(seq, path)
+    }
+
+    fn close(&mut self, seq: SeqId) {
+        self.sequences.close(seq);
+    }
+
+    fn kv_bytes(&self) -> usize {
+        self.sequences.bytes()
+    }
+}
+
+/// The tables of sines and cosines, in the memory of a GPU.
+struct Rotations {
+    tables: RotaryTables,
+    there: Vec<Work>,
+    /// Positions that the tables reach.
+    positions: usize,
+}
+
+/// A rotation for the kernels.
+#[derive(Clone, Copy)]
+struct Rotation {
+    table: Pointer,
+    pairs: usize,
+    interleaved: bool,
+}
+
+impl Rotations {
+    fn new(spec: &ModelSpec, gpu: &Arc<Gpu>) -> Self {
+        let tables = RotaryTables::new(&spec.blocks);
+        let there = tables.all().iter().map(|_| Work::new(gpu)).collect();
+        Self { tables, there, positions: 0 }
+    }
+
+    /// Makes the tables reach positions below `len`.
+    fn ensure(&mut self, len: usize) -> Result<(), BackendError> {
+        if len <= self.positions {
+            return Ok(());
+        }
+        // Twice as far, so that a text that grows by a token does not send them each time.
+        let len = len.next_power_of_two();
+        self.tables.ensure(len).map_err(|bytes| BackendError::Memory { bytes })?;
+        for (table, there) in self.tables.all().iter().zip(&mut self.there) {
+            there.write(kernels::bytes_of(table.values()))?;
+        }
+        self.positions = len;
+        Ok(())
+    }
+
+    /// That of a block.
+    fn of(&self, block: usize) -> Option<Rotation> {
+        let number = self.tables.number(block)?;
+        let table = &self.tables.all()[number];
+        let at = self.there[number].at()?;
+        Some(Rotation { table: at, pairs: table.pairs(), interleaved: table.interleaved() })
+    }
+}

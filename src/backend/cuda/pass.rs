@@ -1,0 +1,436 @@
+//! One slab of rows through all layers: the twin of `cpu/pass.rs`, as launches.
+
+use std::sync::Arc;
+
+use super::CudaNetwork;
+use super::gpu::{Buffer, Gpu};
+use super::kernels::{self, Pointer};
+use super::load::{Matrix, Storage};
+use super::plan::{Attended, Plan};
+use crate::backend::slabs::Piece;
+use crate::backend::weights::{BlockWeights, MlpWeights, NormWeights};
+use crate::backend::{BackendError, Wanted};
+use crate::model::spec::{Activation, Block, Heads, Mlp, NormKind, Wiring};
+
+/// Working memory that grows to what is asked for.
+pub struct Work {
+    gpu: Arc<Gpu>,
+    memory: Option<Buffer>,
+}
+
+impl Work {
+    /// None yet.
+    pub fn new(gpu: &Arc<Gpu>) -> Self {
+        Self { gpu: Arc::clone(gpu), memory: None }
+    }
+
+    /// Where `len` floats are, which hold anything.
+    pub fn floats(&mut self, len: usize) -> Result<Pointer, BackendError> {
+        self.bytes(len * size_of::<f32>())
+    }
+
+    /// Where so many bytes are.
+    pub fn bytes(&mut self, bytes: usize) -> Result<Pointer, BackendError> {
+        match &self.memory {
+            Some(memory) if memory.bytes() >= bytes => Ok(memory.at()),
+            _ => {
+                self.memory = None;
+                Ok(self.memory.insert(self.gpu.alloc(bytes)?).at())
+            }
+        }
+    }
+
+    /// Writes there, and says where that is.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<Pointer, BackendError> {
+        let at = self.bytes(bytes.len())?;
+        self.memory.as_mut().map_or(Ok(()), |memory| memory.write(0, bytes))?;
+        Ok(at)
+    }
+
+    /// Where it is, if there is any.
+    pub fn at(&self) -> Option<Pointer> {
+        self.memory.as_ref().map(Buffer::at)
+    }
+
+    /// Reads floats from the beginning.
+    pub fn read(&self, floats: &mut [f32]) -> Result<(), BackendError> {
+        self.memory.as_ref().map_or(Ok(()), |memory| memory.read(0, floats))
+    }
+}
+
+/// Working memory of a pass.
+pub struct Buffers {
+    /// Tokens, spans and all else that says what the rows are.
+    pub plan: Work,
+    /// The residual stream `[rows, hidden]`, and the rows of it that are wanted.
+    x: Work,
+    kept: Work,
+    normed: Work,
+    /// Rows of the embedding's width, where it isn't `hidden`.
+    narrow: Work,
+    qkv: Work,
+    kept_qkv: Work,
+    attended: Work,
+    /// What chunks of attention give.
+    sums: Work,
+    norms: Work,
+    branch: Work,
+    up: Work,
+    activated: Work,
+}
+
+impl Buffers {
+    /// None yet.
+    pub fn new(gpu: &Arc<Gpu>) -> Self {
+        let work = || Work::new(gpu);
+        Self {
+            plan: work(),
+            x: work(),
+            kept: work(),
+            normed: work(),
+            narrow: work(),
+            qkv: work(),
+            kept_qkv: work(),
+            attended: work(),
+            sums: work(),
+            norms: work(),
+            branch: work(),
+            up: work(),
+            activated: work(),
+        }
+    }
+}
+
+impl CudaNetwork {
+    /// Runs a slab and stores its K/V; logits of the wanted rows, or what the head reads of them, go to `to`.
+    pub(super) fn pass(
+        &mut self,
+        slab: &[Piece],
+        tokens: &[u32],
+        (want, to): (Wanted, Pointer),
+    ) -> Result<(), BackendError> {
+        let plan = self.plan(slab, tokens)?;
+        self.embed(&plan)?;
+        let layers = self.spec.blocks.len();
+        for layer in 0..layers {
+            self.project(layer, &plan)?;
+            if layer + 1 < layers {
+                self.rest_of_block(layer, &plan, &plan.all)?;
+                continue;
+            }
+            if plan.wanted.rows == 0 {
+                return Ok(());
+            }
+            // Of the last layer only K/V is needed for rows without logits.
+            if plan.wanted.rows < plan.rows {
+                let width = self.qkv_width();
+                let Buffers { x, kept, qkv, kept_qkv, .. } = &mut self.buffers;
+                for (from, to, width) in [(x, kept, self.spec.hidden), (qkv, kept_qkv, width)] {
+                    let out = to.floats(plan.wanted.rows * width)?;
+                    let params = kernels::GatherRows {
+                        x: from.floats(0)?,
+                        rows: plan.kept,
+                        out,
+                        width: width as i32,
+                        padding: 0,
+                    };
+                    self.gpu.launch(&kernels::GATHER_ROWS, [plan.wanted.rows, 1, 1], 0, params)?;
+                    std::mem::swap(from, to);
+                }
+            }
+            self.rest_of_block(layer, &plan, &plan.wanted)?;
+        }
+        self.head(plan.wanted.rows, want, to)
+    }
+
+    fn qkv_width(&self) -> usize {
+        let Heads { query, kv, dim } = self.spec.heads;
+        (query + 2 * kv) * dim
+    }
+
+    /// Tokens and positions as rows of the residual stream.
+    fn embed(&mut self, plan: &Plan) -> Result<(), BackendError> {
+        let (embedding, hidden) = (self.spec.embedding, self.spec.hidden);
+        let Buffers { x, narrow, .. } = &mut self.buffers;
+        let x = x.floats(plan.rows * hidden)?;
+        let out = if embedding.width == hidden { x } else { narrow.floats(plan.rows * embedding.width)? };
+        let table = &self.weights.embedding;
+        let params = kernels::EmbedTokens {
+            table: table.memory.at(),
+            tokens: plan.tokens,
+            out,
+            storage: table.storage as i32,
+            width: embedding.width as i32,
+            stride: table.stride as i32,
+            scale: embedding.scale,
+        };
+        self.gpu.launch(&kernels::EMBED_TOKENS, [plan.rows, 1, 1], 0, params)?;
+        if let Some([there, _]) = &self.weights.projections {
+            self.linear((there, None), (out, x), plan.rows, false)?;
+        }
+        if let (Some(offset), Some(table)) = (embedding.positions, &self.weights.positions) {
+            let (offset, width) = (offset as i32, hidden as i32);
+            let (spans, row_spans) = (plan.spans, plan.row_spans);
+            let params = kernels::AddPositions { table: table.at(), x, spans, row_spans, offset, width };
+            self.gpu.launch(&kernels::ADD_POSITIONS, [plan.rows, 1, 1], 0, params)?;
+        }
+        Ok(())
+    }
+
+    /// `out = x * weights + bias`, or `out += ...`.
+    fn linear(
+        &self,
+        (weights, bias): (&Matrix, Option<&Buffer>),
+        (x, out): (Pointer, Pointer),
+        rows: usize,
+        add: bool,
+    ) -> Result<(), BackendError> {
+        let kernel = match weights.storage {
+            Storage::F32 => kernels::GEMM_F32,
+            Storage::Bf16 => kernels::GEMM_BF16,
+            Storage::F16 => kernels::GEMM_F16,
+        };
+        let params = kernels::Gemm {
+            x,
+            weights: weights.memory.at(),
+            bias: bias.map_or(0, Buffer::at),
+            out,
+            rows: rows as i32,
+            inputs: weights.inputs as i32,
+            outputs: weights.outputs as i32,
+            stride: weights.stride as i32,
+            add: i32::from(add),
+            padding: 0,
+        };
+        let grid = [weights.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
+        self.gpu.launch(&kernel, grid, kernels::GEMM_MEMORY, params)
+    }
+
+    /// Norms of `per_row` parts of the rows, as wide as the weights.
+    fn norm(
+        &self,
+        weights: &NormWeights<Buffer>,
+        (x, x_stride): (Pointer, usize),
+        (out, out_stride): (Pointer, usize),
+        (rows, per_row): (usize, usize),
+    ) -> Result<(), BackendError> {
+        let params = kernels::NormRows {
+            x,
+            out,
+            weight: weights.weight.at(),
+            bias: weights.bias.as_ref().map_or(0, Buffer::at),
+            x_stride: x_stride as i32,
+            out_stride: out_stride as i32,
+            per_row: per_row as i32,
+            width: (weights.weight.bytes() / size_of::<f32>()) as i32,
+            eps: self.spec.norm.eps,
+            centred: i32::from(self.spec.norm.kind == NormKind::Layer),
+        };
+        self.gpu.launch(&kernels::NORM_ROWS, [rows * per_row, 1, 1], 128, params)
+    }
+
+    /// The norm of whole rows of the residual stream.
+    fn norm_rows(
+        &self,
+        weights: &NormWeights<Buffer>,
+        x: Pointer,
+        out: Pointer,
+        rows: usize,
+    ) -> Result<(), BackendError> {
+        let hidden = self.spec.hidden;
+        self.norm(weights, (x, hidden), (out, hidden), (rows, 1))
+    }
+
+    /// Norm, query, key and value of a block; stores key and value.
+    fn project(&mut self, layer: usize, plan: &Plan) -> Result<(), BackendError> {
+        let (Heads { query, kv, dim }, hidden, width) = (self.spec.heads, self.spec.hidden, self.qkv_width());
+        let Buffers { x, normed, qkv, .. } = &mut self.buffers;
+        let (x, normed) = (x.floats(plan.rows * hidden)?, normed.floats(plan.rows * hidden)?);
+        let qkv = qkv.floats(plan.rows * width)?;
+        let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
+        let mut input = x;
+        if spec.wiring != Wiring::PostNorm {
+            self.norm_rows(&block.attention_norm, x, normed, plan.rows)?;
+            input = normed;
+        }
+        self.linear((&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false)?;
+        if let Some((queries, keys)) = &block.qk_norm {
+            let first_key = qkv + (query * dim * size_of::<f32>()) as u64;
+            self.norm(queries, (qkv, width), (qkv, width), (plan.rows, query))?;
+            self.norm(keys, (first_key, width), (first_key, width), (plan.rows, kv))?;
+        }
+        let rotation = self.rotations.of(layer);
+        let params = kernels::RotaryStore {
+            qkv,
+            table: rotation.map_or(0, |rotation| rotation.table),
+            spans: plan.spans,
+            row_spans: plan.row_spans,
+            heads: query as i32,
+            kv_heads: kv as i32,
+            dim: dim as i32,
+            pairs: rotation.map_or(0, |rotation| rotation.pairs as i32),
+            interleaved: rotation.map_or(0, |rotation| i32::from(rotation.interleaved)),
+            layer: layer as i32,
+        };
+        self.gpu.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params)
+    }
+
+    /// Attention of the rows, whose queries lie back to back, to `out`.
+    fn attend(&mut self, layer: usize, spans: Pointer, rows: &Attended) -> Result<Pointer, BackendError> {
+        let (heads, width) = (self.spec.heads, self.qkv_width());
+        let attention = &self.spec.blocks[layer].attention;
+        let Buffers { qkv, attended, sums, norms, .. } = &mut self.buffers;
+        let values = rows.rows * heads.query;
+        let (sums, norms) = (sums.floats(rows.chunks * values * heads.dim)?, norms.floats(rows.chunks * values * 2)?);
+        let (qkv, out) = (qkv.floats(0)?, attended.floats(values * heads.dim)?);
+        let window = attention.window.map_or(0, |window| window.min(i32::MAX as usize) as i32);
+        let params = kernels::AttentionChunk {
+            qkv,
+            sums,
+            norms,
+            spans,
+            tiles: rows.tiles,
+            q_stride: width as i32,
+            layer: layer as i32,
+            kv_heads: heads.kv as i32,
+            group: (heads.query / heads.kv) as i32,
+            dim: heads.dim as i32,
+            rows: rows.rows as i32,
+            window,
+            scale: attention.scale,
+            soft_cap: attention.soft_cap.unwrap_or(0.0),
+            padding: 0,
+        };
+        let memory = kernels::attention_memory(rows.queries, heads.dim);
+        self.gpu.launch(&kernels::ATTENTION_CHUNK, [rows.tile_count, heads.kv, rows.chunks], memory, params)?;
+        let params = kernels::AttentionMerge {
+            sums,
+            norms,
+            positions: rows.positions,
+            out,
+            rows: rows.rows as i32,
+            heads: heads.query as i32,
+            dim: heads.dim as i32,
+            window,
+        };
+        self.gpu.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params)?;
+        Ok(out)
+    }
+
+    /// Attention and MLP of a block, for rows that lie back to back in the buffers.
+    fn rest_of_block(&mut self, layer: usize, plan: &Plan, rows: &Attended) -> Result<(), BackendError> {
+        let attended = self.attend(layer, plan.spans, rows)?;
+        let (count, hidden) = (rows.rows, self.spec.hidden);
+        let intermediate = self.spec.blocks[layer].mlp.intermediate;
+        let Buffers { x, normed, branch, up, activated, .. } = &mut self.buffers;
+        let (x, normed, branch) =
+            (x.floats(count * hidden)?, normed.floats(count * hidden)?, branch.floats(count * hidden)?);
+        let between = (up.floats(count * 2 * intermediate)?, activated.floats(count * intermediate)?);
+        let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
+
+        // Side by side, the MLP reads what is there before attention is added.
+        let beside = matches!(spec.wiring, Wiring::Parallel | Wiring::ParallelTwoNorms);
+        let mlp_norm = block.mlp_norm.as_ref().unwrap_or(&block.attention_norm);
+        if beside {
+            self.norm_rows(mlp_norm, x, normed, count)?;
+        }
+        let output = (&block.output, block.output_bias.as_ref());
+        self.add((spec, block.attention_output_norm.as_ref()), (x, branch), count, |to, add| {
+            self.linear(output, (attended, to), count, add)
+        })?;
+        let mut input = normed;
+        match spec.wiring {
+            Wiring::Parallel | Wiring::ParallelTwoNorms => {}
+            Wiring::PreNorm | Wiring::Sandwich => self.norm_rows(mlp_norm, x, normed, count)?,
+            Wiring::PostNorm => {
+                self.norm_rows(&block.attention_norm, x, x, count)?;
+                input = x;
+            }
+        }
+        self.add((spec, block.mlp_output_norm.as_ref()), (x, branch), count, |to, add| {
+            self.mlp(spec.mlp, block, between, (input, to), (count, add))
+        })?;
+        if spec.wiring == Wiring::PostNorm {
+            self.norm_rows(mlp_norm, x, x, count)?;
+        }
+        Ok(())
+    }
+
+    fn mlp(
+        &self,
+        spec: Mlp,
+        block: &BlockWeights<Matrix, Buffer>,
+        (up, activated): (Pointer, Pointer),
+        (x, out): (Pointer, Pointer),
+        (rows, add): (usize, bool),
+    ) -> Result<(), BackendError> {
+        let MlpWeights { up: up_weights, up_bias, down, down_bias } = &block.mlps[0];
+        self.linear((up_weights, up_bias.as_ref()), (x, up), rows, false)?;
+        let kind = match spec.activation {
+            Activation::Silu => 0,
+            Activation::Gelu => 1,
+            Activation::GeluTanh => 2,
+            Activation::Relu => 3,
+        };
+        let params = kernels::Activate {
+            x: up,
+            out: activated,
+            rows: rows as i32,
+            width: spec.intermediate as i32,
+            kind,
+            gated: i32::from(spec.gated),
+        };
+        self.gpu.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params)?;
+        self.linear((down, down_bias.as_ref()), (activated, out), rows, add)
+    }
+
+    /// Adds what `compute` makes to the residual stream, normalised and scaled where the block says so.
+    fn add(
+        &self,
+        (spec, norm): (&Block, Option<&NormWeights<Buffer>>),
+        (x, branch): (Pointer, Pointer),
+        rows: usize,
+        compute: impl FnOnce(Pointer, bool) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
+        let scale = spec.residual_scale;
+        if norm.is_none() && scale.to_bits() == 1.0f32.to_bits() {
+            return compute(x, true);
+        }
+        compute(branch, false)?;
+        if let Some(norm) = norm {
+            self.norm_rows(norm, branch, branch, rows)?;
+        }
+        let len = rows * self.spec.hidden;
+        let params = kernels::AddScaled { branch, x, len: len as u64, scale, padding: 0 };
+        self.gpu.launch(&kernels::ADD_SCALED, [len.div_ceil(256), 1, 1], 0, params)
+    }
+
+    /// Logits of the rows in `x`, or what the head reads, to `to`.
+    fn head(&mut self, rows: usize, want: Wanted, to: Pointer) -> Result<(), BackendError> {
+        let (hidden, width, vocab) = (self.spec.hidden, self.spec.embedding.width, self.spec.vocab_size);
+        let Buffers { x, normed, narrow, .. } = &mut self.buffers;
+        let (mut input, normed) = (x.floats(rows * hidden)?, normed.floats(rows * hidden)?);
+        let narrow = narrow.floats(rows * width)?;
+        if let Some(norm) = &self.weights.final_norm {
+            self.norm_rows(norm, input, normed, rows)?;
+            input = normed;
+        }
+        if let Some([_, back]) = &self.weights.projections {
+            self.linear((back, None), (input, narrow), rows, false)?;
+            input = narrow;
+        }
+        if want == Wanted::Hidden {
+            return self.gpu.copy(input, to, rows * width * size_of::<f32>());
+        }
+        let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
+        self.linear((weights, self.weights.head_bias.as_ref()), (input, to), rows, false)?;
+        let head = self.spec.head;
+        if head.scale.to_bits() == 1.0f32.to_bits() && head.soft_cap.is_none() {
+            return Ok(());
+        }
+        let len = rows * vocab;
+        let soft_cap = head.soft_cap.unwrap_or(0.0);
+        let params = kernels::ScaleLogits { logits: to, len: len as u64, scale: head.scale, soft_cap };
+        self.gpu.launch(&kernels::SCALE_LOGITS, [len.div_ceil(256), 1, 1], 0, params)
+    }
+}

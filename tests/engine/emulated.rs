@@ -1,0 +1,165 @@
+//! The whole way on the CUDA backend, through the emulator: what the reference implementation computes, rows that are
+//! the same in any company and any order of threads, drafts that change nothing.
+
+use std::sync::Arc;
+
+use super::architectures::without_last_layer;
+use super::emulator::{ORDERS, gpu};
+use super::golden::check_on;
+use super::network::{Bits, model, tokens};
+use super::toy::cases::{PLAIN, WARM, options};
+use super::toy::generate;
+use bass_tui::backend::cpu::{CpuNetwork, Kernels};
+use bass_tui::backend::cuda::{CudaNetwork, Gpu};
+use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
+use bass_tui::engine::{DraftLength, Engine, ModelDrafter};
+use bass_tui::model::Model;
+use bass_tui::sampling::Sampling;
+
+fn load(dtype: Dtype) -> LoadOptions {
+    LoadOptions { dtype, threads: 2, ..LoadOptions::default() }
+}
+
+fn network(model: &Model, dtype: Dtype, gpu: &Arc<Gpu>) -> CudaNetwork {
+    CudaNetwork::new(model, load(dtype), gpu).expect("loadable")
+}
+
+/// Prompts of the golden models up to this length: the emulator is slow.
+const LONGEST: usize = 15;
+
+macro_rules! golden {
+    ($($name:ident: $case:literal),* $(,)?) => {
+        $(#[test] fn $name() {
+            if let Some(gpu) = gpu(1) {
+                check_on($case, LONGEST, &|model| network(model, Dtype::F32, &gpu));
+            }
+        })*
+    };
+}
+
+// One of every kind of layer.
+golden! {
+    codegen: "codegen",
+    gemma2: "gemma2",
+    gemma3: "gemma3",
+    gpt2: "gpt2",
+    gpt_bigcode_with_one_key: "gpt-bigcode-mqa",
+    granite: "granite",
+    llama: "llama",
+    opt_with_norms_after_and_projections: "opt-post-proj",
+    phi: "phi",
+    qwen2: "qwen2",
+    qwen3: "qwen3",
+}
+
+#[test]
+fn experts_are_refused_by_name() {
+    let Some(gpu) = gpu(0) else { return };
+    let why = CudaNetwork::new(&model("mixtral"), load(Dtype::F32), &gpu).err().expect("refused").to_string();
+    assert_eq!(why, "a mixture of experts cannot be computed on cuda yet: use --device cpu");
+    let why = CudaNetwork::new(&model("llama"), load(Dtype::Int8), &gpu).err().expect("refused").to_string();
+    assert!(why.starts_with("int8 weights "), "{why}");
+}
+
+fn pass(network: &mut impl Network, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
+    let all: Vec<u32> = parts.iter().flat_map(|part| part.2).copied().collect();
+    let spans: Vec<Span> = parts.iter().map(|&(seq, start, t)| Span { seq, start, len: t.len() }).collect();
+    network.forward(&Rows::chain(&all, &spans), want).expect("a legal pass")
+}
+
+fn bits(network: &impl HostLogits, row: usize) -> Bits {
+    network.logits(row).iter().map(|logit| logit.to_bits()).collect()
+}
+
+/// The windows of the first are shorter than the text, which reaches into the second chunk of attention.
+#[test]
+fn rows_are_the_same_in_any_company_and_any_order_of_threads() {
+    for (case, dtype) in [("qwen2-sliding", Dtype::F32), ("qwen2-sharded", Dtype::Auto)] {
+        let model = model(case);
+        let text = tokens(31, 280);
+        let mut expected: Vec<Bits> = Vec::new();
+        for order in 0..ORDERS {
+            let Some(gpu) = gpu(order) else { return };
+            let mut network = network(&model, dtype, &gpu);
+            let prompt = network.open(250).expect("memory");
+            pass(&mut network, &[(prompt, 0, &text[..250])], Wanted::Nothing);
+            let forks = network.fork(prompt, 3, 60).expect("memory");
+            if order == 0 {
+                for at in 250..280 {
+                    pass(&mut network, &[(forks[1], at, &text[at..=at])], Wanted::Last);
+                    expected.push(bits(&network, 0));
+                }
+                network.set_len(forks[1], 250);
+            }
+            let (noise, more) = (tokens(32, 11), tokens(33, 2));
+            let mut at = 250;
+            for len in [1, 4, 8, 17] {
+                let parts = [(forks[0], 250, &noise[..]), (forks[1], at, &text[at..at + len]), (forks[2], 250, &more)];
+                pass(&mut network, &parts, Wanted::All);
+                for row in 0..len {
+                    assert_eq!(
+                        bits(&network, 11 + row),
+                        expected[at - 250 + row],
+                        "{case}, order {order}, {at} + {row}"
+                    );
+                }
+                at += len;
+            }
+            // From the beginning, in slabs of another size than the prompt's.
+            let again = network.open(280).expect("memory");
+            pass(&mut network, &[(again, 0, &text[..100])], Wanted::Nothing);
+            pass(&mut network, &[(again, 100, &text[100..])], Wanted::Last);
+            assert_eq!(bits(&network, 0), expected[29], "{case}, order {order}");
+        }
+    }
+}
+
+#[test]
+fn prompts_are_cut_back_and_what_is_closed_is_given_back() {
+    let Some(gpu) = gpu(3) else { return };
+    let text = tokens(34, 20);
+    let mut network = network(&model("llama"), Dtype::F32, &gpu);
+    let fresh = network.open(20).expect("memory");
+    pass(&mut network, &[(fresh, 0, &text)], Wanted::Last);
+    let expected = bits(&network, 0);
+    let prompt = network.open(12).expect("memory");
+    pass(&mut network, &[(prompt, 0, &text[..7])], Wanted::Nothing);
+    pass(&mut network, &[(prompt, 7, &tokens(35, 5))], Wanted::Nothing);
+    let forks = network.fork(prompt, 2, 4).expect("memory");
+    network.resize(prompt, 7, 20).expect("memory");
+    pass(&mut network, &[(prompt, 7, &text[7..])], Wanted::Last);
+    assert_eq!(bits(&network, 0), expected);
+    assert!(network.kv_bytes() > 0);
+    forks.into_iter().chain([prompt, fresh]).for_each(|seq| network.close(seq));
+    assert_eq!(network.kv_bytes(), 0);
+    // More than the device has.
+    let error = network.open(2048).and_then(|seq| network.fork(seq, 4000, 2000)).expect_err("no memory").to_string();
+    assert!(error.starts_with("no memory for ") && error.contains("K/V"), "{error}");
+}
+
+#[test]
+fn drafts_change_nothing_and_greedy_tokens_are_those_of_the_cpu() {
+    let Some(gpu) = gpu(4) else { return };
+    for (case, dtype) in [("llama", Dtype::F32), ("qwen2-sharded", Dtype::Auto)] {
+        let (model, draft) = (model(case), without_last_layer(case));
+        let prompt = tokens(36, 40);
+        let cpu = Box::new(CpuNetwork::new(&model, load(dtype), Kernels::best()).expect("loadable"));
+        let mut cpu = Engine::new(cpu, super::network::model(case).tokenizer, Vec::new(), None);
+        let drafter = ModelDrafter::new("draft", Box::new(network(&draft, dtype, &gpu)));
+        let main = Box::new(network(&model, dtype, &gpu));
+        let mut engine = Engine::new(main, model.tokenizer, Vec::new(), Some(Box::new(drafter)));
+        for sampling in [Sampling::GREEDY, WARM] {
+            let with = |n, length| options(n, 16, length, sampling);
+            let expected = generate(&mut engine, &prompt, &with(2, PLAIN));
+            assert_eq!(expected.ids, generate(&mut cpu, &prompt, &with(2, PLAIN)).ids, "{case}");
+            for (n, length) in [(1, DraftLength::Fixed(4)), (3, DraftLength::Bass)] {
+                let got = generate(&mut engine, &prompt, &with(n, length));
+                assert!(got.summary.drafted > 8, "{case}: nothing drafted");
+                for candidate in 0..n.min(2) {
+                    assert_eq!(got.ids[candidate], expected.ids[candidate], "{case}, {length:?}");
+                    assert_eq!(got.bits(candidate), expected.bits(candidate), "{case}, {length:?}");
+                }
+            }
+        }
+    }
+}

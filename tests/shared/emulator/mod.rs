@@ -1,0 +1,60 @@
+//! The CUDA backend without a GPU: the very sources of `kernels/`, compiled by the system's C++ compiler as a library
+//! that looks to the program like NVIDIA's driver and compiler. Every thread of a block is a fibre; device number N
+//! runs them in another order than the others.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+
+use bass_tui::backend::cuda::{self, Gpu, Libraries, SOURCES};
+
+/// Devices of the emulator, each with its own order of threads.
+pub const ORDERS: usize = 5;
+
+/// The emulator's device with this number; `None`, and a sentence, where nothing compiles C++.
+pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
+    static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let Some(library) = LIBRARY.get_or_init(|| built("", &SOURCES.concat(), &["-O2"])) else {
+        super::skip::for_want_of("g++", "the kernels run in an emulator, which is compiled with it");
+        return None;
+    };
+    Some(cuda::open(&libraries(library), number, None).expect("a device of the emulator"))
+}
+
+/// The emulator in place of NVIDIA's libraries.
+pub fn libraries(library: &Path) -> Libraries {
+    Libraries { driver: vec![library.to_owned()], compiler: vec![library.to_owned()] }
+}
+
+/// The emulator with these kernels, beside the program of tests; `None` without a compiler.
+pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shared/emulator");
+    let program = std::env::current_exe().expect("the program of tests");
+    let folder = tempfile::tempdir_in(program.parent().expect("its folder")).expect("a folder");
+    std::fs::write(folder.path().join("kernels.inc"), kernels).expect("written");
+    let made = folder.path().join("emulator.so");
+    let compiler = Command::new("g++")
+        .args([
+            "-std=c++17",
+            "-fPIC",
+            "-shared",
+            "-march=native",
+            "-ffp-contract=off",
+            "-Wall",
+            "-Wno-unknown-pragmas",
+            "-ftls-model=initial-exec",
+        ])
+        .args(options)
+        .arg("-I")
+        .arg(folder.path())
+        .arg(here.join("unit.cpp"))
+        .arg("-o")
+        .arg(&made)
+        .output()
+        .ok()?;
+    let said = String::from_utf8_lossy(&compiler.stderr);
+    assert!(compiler.status.success() && said.is_empty(), "the kernels are not compiled without a word:\n{said}");
+    let to = program.with_file_name(format!("emulator{name}-{}.so", std::process::id()));
+    std::fs::rename(&made, &to).expect("moved");
+    Some(to)
+}
