@@ -170,7 +170,9 @@ impl Template {
         environment.add_function("strftime_now", |format: String| {
             DATE.iter().fold(format, |text, (code, value)| text.replace(code, value))
         });
-        let text = without_marks(&self.text);
+        // There nothing is not iterable, and a line ends in one way only.
+        environment.add_test("iterable", |value: &Value| !value.is_none() && value.try_iter().is_ok());
+        let text = without_marks(&self.text.replace("\r\n", "\n").replace('\r', "\n"));
         environment.add_template("chat", &text)?;
         let tokens = Value::from(self.tokens.iter().cloned().collect::<BTreeMap<String, String>>());
         let asked = context! {
@@ -228,7 +230,9 @@ fn objects_stand_alone(text: &str) -> Result<(), String> {
     let names: Vec<&str> = (0..words.len()).filter(|&at| makes(at)).map(|at| words[at + 1].1).collect();
     for (at, &(line, word)) in words.iter().enumerate().filter(|(at, _)| *at == 0 || !is(at - 1, ".")) {
         let made = |back: usize| at.checked_sub(back).is_some_and(makes);
-        if word == "namespace" && !made(3) || names.contains(&word) && !made(1) && !is(at + 1, ".") {
+        // Another value under the same name is none of them.
+        let given_anew = at > 0 && is(at - 1, "set") && is(at + 1, "=");
+        if word == "namespace" && !made(3) || names.contains(&word) && !given_anew && !is(at + 1, ".") {
             return Err(format!("it uses `{word}` for more than to keep values, line {line}"));
         }
     }

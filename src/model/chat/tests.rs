@@ -135,6 +135,14 @@ const SHAPES: &[(&str, &str, &str)] = &[
         "<s><start_of_turn>user\nHi {{ x }}<end_of_turn>\n<start_of_turn>model\n",
     ),
     (
+        "Qwen3-Coder, Command A",
+        "{%- set last = namespace(text=false) %}\r\n{%- if tools is iterable and tools | length > 0 %}\r\n\
+         {{- '<tools>' }}\r\n{%- endif %}\r\n{%- for message in messages %}\r\n{%- set last.text = true %}\r\n\
+         {{- '<|' + message.role + '|>\r\n' + message.content + '<|end|>' }}\r\n{%- endfor %}\r\n\
+         {%- set last = false %}\r\n{{- '<|assistant|>' if last_role is iterable }}",
+        "<|user|>\nHi {{ x }}<|end|><|assistant|>",
+    ),
+    (
         "Phi-3",
         "{% for message in messages %}{% if message['role'] == 'system' %}{{'<|system|>\n' + message['content'] + '<|end|>\n'}}\
          {% elif message['role'] == 'user' %}{{'<|user|>\n' + message['content'] + '<|end|>\n'}}{% endif %}{% endfor %}\
