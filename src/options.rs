@@ -104,18 +104,18 @@ pub static ALL: &[Row] = &[
     Row {
         name: "model",
         group: MODELS,
-        value: "NAME|DIR",
-        expected: "a name from `bass-tui models` or a folder",
-        help: "Main model: a name from `bass-tui models`, or a folder in Hugging Face layout [default: built-in]",
+        value: "NAME|DIR|GGUF",
+        expected: "a name from `bass-tui models`, a folder or a GGUF file",
+        help: "Main model: a name from `bass-tui models`, a folder in Hugging Face layout, or a GGUF file [default: built-in]",
         read: |s, t| text(t).map(|t| s.model = Some(t)),
         show: |s| json!(s.model),
     },
     Row {
         name: "draft",
         group: MODELS,
-        value: "NAME|DIR|lookup|sibling|chain|none|auto",
-        expected: "a name from `bass-tui models`, a folder, lookup, sibling, chain, none or auto",
-        help: "What proposes tokens that the main model then checks (faster, and just as good): a draft model by name or folder, \
+        value: "NAME|DIR|GGUF|lookup|sibling|chain|none|auto",
+        expected: "a name from `bass-tui models`, a folder, a GGUF file, lookup, sibling, chain, none or auto",
+        help: "What proposes tokens that the main model then checks (faster, and just as good): a draft model by name, folder or file, \
                or auto for the one that belongs to the main model; lookup in the prompt, in what was written and in --reference; \
                sibling, in the other candidates; chain, all of these; or none",
         read: |s, t| text(t).map(|t| s.draft = t),

@@ -167,7 +167,7 @@ fn help_goes_to_stdout_and_teaches() {
         "[default: 0.95]",
         "[default: 0]",
         "[default: 10s]",
-        "<NAME|DIR|lookup|sibling|chain|none|auto>",
+        "<NAME|DIR|GGUF|lookup|sibling|chain|none|auto>",
         "<auto|bass|table|K>",
         "<auto|cpu|cuda>",
         "<auto|f32|bf16|int8|int4>",

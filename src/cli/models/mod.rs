@@ -14,9 +14,10 @@ use crate::options::Flags;
 /// Arguments of `models`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A model is used by its name, or by its folder in Hugging Face layout (config.json, tokenizer.json, *.safetensors). pull fetches \
-its files into the Hugging Face cache, where other programs find them, too (HF_HOME, HF_TOKEN, HF_ENDPOINT and HTTPS_PROXY count \
-as usual); nothing else downloads anything. GGUF files of Ollama are used where they are, as ollama:NAME:TAG. Names of your own go into models.toml in the config folder, which bass-tui doctor \
+A model is used by its name, by its folder in Hugging Face layout (config.json, tokenizer.json, *.safetensors), or by its GGUF \
+file. pull fetches its files into the Hugging Face cache, where other programs find them, too (HF_HOME, HF_TOKEN, HF_ENDPOINT and \
+HTTPS_PROXY count as usual); nothing else downloads anything. GGUF files of Ollama are used where they are, as ollama:NAME:TAG. \
+Names of your own go into models.toml in the config folder, which bass-tui doctor \
 shows.
 
 EXAMPLES
