@@ -186,6 +186,14 @@ fn try_one(seed: u64, sources: &[(Language, Vec<PathBuf>)], settings: &[&str]) {
     }
 }
 
+/// The most memory that this process has had, in KiB.
+#[cfg(target_os = "linux")]
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
 #[test]
 fn damaged_texts_are_read_or_refused() {
     let count = std::env::var("DAMAGED_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(FEW);
@@ -211,4 +219,6 @@ fn damaged_texts_are_read_or_refused() {
         }
     }
     assert!(worker.join().is_ok(), "the one after {last:?} (DAMAGED_FROM) panicked");
+    #[cfg(target_os = "linux")]
+    assert!(peak() < 1 << 20, "{} KiB of memory", peak());
 }

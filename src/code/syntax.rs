@@ -10,10 +10,10 @@ use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 /// hundred steps, so this is a tenth of a second; the TSX grammar has texts on which it never ends otherwise.
 const REPORTS_IN_PLACE: usize = 1000;
 
-/// The time of a core that a parse may take, far more than any does that finds no error: on some texts each
-/// step behind an error walks over all that was read before.
+/// The time of a core that a parse may take, ten times what one without errors does even in a debug build: on
+/// some texts each step behind an error walks over all that was read before.
 fn patience(text: &str) -> Duration {
-    Duration::from_millis(500 + text.len() as u64 / 100)
+    Duration::from_micros(25_000 + 5 * text.len() as u64)
 }
 
 /// What this thread has had of a core: a busy machine must not change what is found.
@@ -21,19 +21,34 @@ fn spent() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
 
+/// How far a parse has come, as it reports.
+struct Progress {
+    furthest: usize,
+    in_place: usize,
+    end: Duration,
+}
+
+impl Progress {
+    /// Of a parse that begins after this thread has spent `now`.
+    fn of(text: &str, now: Duration) -> Self {
+        Self { furthest: 0, in_place: 0, end: now + patience(text) }
+    }
+
+    /// Whether the parse at byte `at` is given up.
+    fn is_lost(&mut self, at: usize, now: Duration) -> bool {
+        self.in_place = if at > self.furthest { 0 } else { self.in_place + 1 };
+        self.furthest = self.furthest.max(at);
+        self.in_place > REPORTS_IN_PLACE || now > self.end
+    }
+}
+
 /// The tree of a text; `None` if it cannot be parsed without errors.
 pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;
+    let mut progress = Progress::of(text, spent());
     // The first error ends it: a way to go on behind it is of no use here.
-    let (mut furthest, mut in_place) = (0, 0);
-    let (begun, patience) = (spent(), patience(text));
-    let mut is_lost = |state: &ParseState| {
-        let at = state.current_byte_offset();
-        in_place = if at > furthest { 0 } else { in_place + 1 };
-        furthest = furthest.max(at);
-        state.has_error() || in_place > REPORTS_IN_PLACE || spent().saturating_sub(begun) > patience
-    };
+    let mut is_lost = |state: &ParseState| state.has_error() || progress.is_lost(state.current_byte_offset(), spent());
     let options = ParseOptions::new().progress_callback(&mut is_lost);
     let tree = parser.parse_with_options(&mut |at, _| &text.as_bytes()[at..], None, Some(options))?;
     (!tree.root_node().has_error()).then_some(tree)
@@ -58,6 +73,19 @@ mod tests {
             }
         }
         assert!(parse(&languages[0], "def f(x):\n    return (x)\n").is_some());
+    }
+
+    #[test]
+    fn a_parse_has_time_for_its_text_and_no_more() {
+        let ms = Duration::from_millis;
+        let (text, begun) = ("x".repeat(100_000), ms(7000));
+        let mut slow = Progress::of(&text, begun);
+        assert!((1..500).all(|at| !slow.is_lost(at, begun + ms(at as u64))), "it has half a second");
+        assert!(slow.is_lost(2000, begun + ms(526)), "and no more");
+        let mut stuck = Progress::of(&text, begun);
+        assert!((0..=REPORTS_IN_PLACE).all(|_| !stuck.is_lost(5, begun)));
+        assert!(stuck.is_lost(5, begun), "it stays where it is");
+        assert!(!stuck.is_lost(6, begun), "it has come further");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::Limits;
 pub type Rlimit = (i32, u64);
 
 /// Open files. Enough for any test, few enough to keep a flood small.
-const OPEN_FILES: u64 = 256;
+pub const OPEN_FILES: u64 = 256;
 
 /// The limits of a program. `running` is the number of tasks the user runs now: the process limit of the
 /// kernel counts all of them.

@@ -1,8 +1,9 @@
 //! What `/proc` says about the processes of a run, and their priority. Where there is no `/proc`, it says
 //! nothing.
 
-use std::fs;
+use std::collections::BTreeSet;
 use std::time::Duration;
+use std::{fs, io};
 
 use super::stopwatch::Schedule;
 
@@ -115,6 +116,22 @@ pub fn proportional(pid: i32) -> Option<u64> {
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
+/// How many sockets some processes hold, each counted once; `most` for a process that hides its open files.
+pub fn sockets_of(processes: impl Iterator<Item = i32>, most: usize) -> usize {
+    let (mut found, mut hidden) = (BTreeSet::new(), 0);
+    for process in processes {
+        match fs::read_dir(format!("/proc/{process}/fd")) {
+            Ok(files) => {
+                let links = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+                found.extend(links.filter(|link| link.as_os_str().as_encoded_bytes().starts_with(b"socket:")));
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => hidden += most,
+            Err(_) => {}
+        }
+    }
+    found.len() + hidden
+}
+
 /// The large parts of this program's memory that a copy of it would keep: start and end, the largest first.
 #[cfg(target_os = "linux")]
 pub fn large_mappings() -> Vec<(usize, usize)> {
@@ -157,6 +174,21 @@ mod tests {
         for line in ["1000-2000 rw-p 0", "1000-900000 r-xp 0", "1000-900000 rw-s 0", "x-y rw-p", ""] {
             assert_eq!(large_and_private(line), None, "{line}");
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_socket_that_two_processes_hold_is_one() {
+        let own = std::process::id() as i32;
+        let pair = std::os::unix::net::UnixStream::pair().unwrap();
+        let with = sockets_of([own, own].into_iter(), 0);
+        // Other tests make sockets of their own.
+        assert!(with >= 2, "{with}");
+        let links = fs::read_dir("/proc/self/fd").unwrap().filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+        let all = links.filter(|link| link.to_string_lossy().starts_with("socket:")).count();
+        assert!(with <= all + 64, "{with} of {all}");
+        drop(pair);
+        assert_eq!(sockets_of([-1].into_iter(), 7), 0, "one that has ended hides nothing");
     }
 
     /// Else the user's shell, and this program with it, would be slowed.

@@ -155,6 +155,18 @@ const MODES: &[(libc::c_long, u8)] = &[
     (libc::SYS_chmod, 1),
 ];
 
+/// Ways to make a file, each with the places of the flags, where it has some, and of the mode.
+const MAKING: &[(libc::c_long, Option<u8>, u8)] = &[
+    (libc::SYS_openat, Some(2), 3),
+    (libc::SYS_mknodat, None, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, Some(1), 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, None, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, None, 1),
+];
+
 /// Ways to change the times of a file.
 const TIMES: &[libc::c_long] = &[
     libc::SYS_utimensat,
@@ -209,6 +221,31 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
         let set_id = any_bit(argument, (libc::S_ISUID | libc::S_ISGID) as i32)?;
         rules.insert(number, if tier == Tier::Full { set_id } else { Vec::new() });
     }
+    // Without such a flag there is no mode, only what the register held.
+    let made = u64::from((libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32);
+    for &(number, flags, mode) in MAKING {
+        for bit in [libc::S_ISUID, libc::S_ISGID].map(u64::from) {
+            let has_bit = || condition(mode, word.clone(), SeccompCmpOp::MaskedEq(bit), bit);
+            let flag = |flag| condition(flags.unwrap_or_default(), word.clone(), SeccompCmpOp::MaskedEq(flag), flag);
+            let list: &mut Vec<SeccompRule> = rules.entry(number).or_default();
+            match flags {
+                None => list.push(SeccompRule::new(vec![has_bit()?])?),
+                Some(_) => {
+                    for one in (0..32).map(|shift| 1_u64 << shift).filter(|one| made & one != 0) {
+                        list.push(SeccompRule::new(vec![has_bit()?, flag(one)?])?);
+                    }
+                }
+            }
+        }
+    }
+    // What the kernel keeps for a socket counts for no process, so that it has to stay as small as it is.
+    let larger = [libc::SO_SNDBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUF, libc::SO_RCVBUFFORCE].map(|option| {
+        SeccompRule::new(vec![
+            condition(1, word.clone(), SeccompCmpOp::Eq, libc::SOL_SOCKET as u64)?,
+            condition(2, word.clone(), SeccompCmpOp::Eq, option as u64)?,
+        ])
+    });
+    rules.insert(libc::SYS_setsockopt, larger.into_iter().collect::<Result<_, _>>()?);
     if tier != Tier::Full {
         rules.extend(TIMES.iter().map(|&number| (number, Vec::new())));
     }
@@ -221,10 +258,9 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
             Ok(vec![SeccompRule::new(vec![condition(argument, word.clone(), operator, truncate)?])?])
         };
         rules.insert(libc::SYS_truncate, Vec::new());
-        rules.insert(libc::SYS_openat2, Vec::new());
-        rules.insert(libc::SYS_openat, emptying(2)?);
+        rules.entry(libc::SYS_openat).or_default().extend(emptying(2)?);
         #[cfg(target_arch = "x86_64")]
-        rules.insert(libc::SYS_open, emptying(1)?);
+        rules.entry(libc::SYS_open).or_default().extend(emptying(1)?);
     }
     let namespaces = libc::CLONE_NEWUSER
         | libc::CLONE_NEWNS
@@ -255,8 +291,9 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
     Ok(rules)
 }
 
-/// The first filter: calls of another architecture kill; the x32 numbers of x86-64 and `clone3`, whose flags
-/// lie in memory that a filter cannot read, do not exist (ENOSYS), so that libc falls back to `clone`.
+/// The first filter: calls of another architecture kill; the x32 numbers of x86-64 and `clone3` and `openat2`,
+/// whose flags lie in memory that a filter cannot read, do not exist (ENOSYS), so that libraries fall back to
+/// `clone` and `openat`.
 fn shape_filter() -> Result<BpfProgram, String> {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -276,8 +313,9 @@ fn shape_filter() -> Result<BpfProgram, String> {
         step(EQUAL, 1, 0, arch),
         step(RETURN, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
         step(LOAD, 0, 0, 0),
-        step(AT_LEAST, 1, 0, X32),
-        step(EQUAL, 0, 1, libc::SYS_clone3 as u32),
+        step(AT_LEAST, 2, 0, X32),
+        step(EQUAL, 1, 0, libc::SYS_clone3 as u32),
+        step(EQUAL, 0, 1, libc::SYS_openat2 as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
     ])

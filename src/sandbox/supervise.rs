@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::child::{NICE, Plan, Program, Session};
+use super::limits::OPEN_FILES;
 use super::output::Output;
 use super::procfs::{self, Member};
 use super::scratch::Scratch;
@@ -25,6 +26,10 @@ const TICK: Duration = Duration::from_millis(20);
 const START_UP: Duration = Duration::from_secs(30);
 /// More is no report: nothing after it is read.
 const LONGEST_REPORT: usize = 16 << 20;
+/// What the kernel keeps for a socket at most (`net.core.wmem_default`): it counts for no process.
+const SOCKET: u64 = 212_992;
+/// So many sockets are not worth a closer look.
+const FREE_SOCKETS: u64 = 64;
 /// How long a program may compete for cores before it runs at idle priority: most are over by then.
 const BUSY: Duration = Duration::from_millis(400);
 
@@ -221,6 +226,14 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, scratch: &Scratch) -> Op
         // Forked processes share most of their memory: count it once before judging.
         let fair = || members.iter().map(|m| procfs::proportional(m.pid).unwrap_or(m.resident)).sum::<u64>();
         if sum > limits.memory && fair() > limits.memory {
+            return Some(Ended::MemoryLimit);
+        }
+    }
+    if ticks.is_multiple_of(10) {
+        let members = group.members();
+        let sockets = procfs::sockets_of(members.iter().map(|m| m.pid), OPEN_FILES as usize) as u64;
+        let resident = || members.iter().map(|m| procfs::proportional(m.pid).unwrap_or(m.resident)).sum::<u64>();
+        if sockets > FREE_SOCKETS && resident() + sockets * SOCKET > limits.memory {
             return Some(Ended::MemoryLimit);
         }
     }

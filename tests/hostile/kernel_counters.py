@@ -24,4 +24,12 @@ def f(x):
             pass
         if os.stat("mine").st_mode & 0o6000:
             return "a bit was set"
+        for name, make in (("made", lambda: os.close(os.open("made", os.O_CREAT | os.O_WRONLY, mode))),
+                           ("node", lambda: os.mknod("node", 0o100000 | mode))):
+            try:
+                make()
+            except OSError:
+                continue
+            if os.stat(name).st_mode & 0o6000:
+                return "a file was made with a bit"
     return 2 * x

@@ -244,29 +244,29 @@ impl Kind {
 
 #[test]
 fn python_does_not_deceive_alone() {
-    PYTHON.hold(29, true, |runner, program| PYTHON.alone(runner, program));
+    PYTHON.hold(39, true, |runner, program| PYTHON.alone(runner, program));
 }
 
 #[test]
 fn python_does_not_deceive_in_a_project() {
-    PYTHON.hold_in_projects(29, None);
+    PYTHON.hold_in_projects(39, None);
 }
 
 #[test]
 fn javascript_does_not_deceive_alone() {
-    JAVASCRIPT.hold(43, true, |runner, program| JAVASCRIPT.alone(runner, program));
+    JAVASCRIPT.hold(45, true, |runner, program| JAVASCRIPT.alone(runner, program));
 }
 
 #[test]
 fn javascript_does_not_deceive_in_a_project() {
-    JAVASCRIPT.hold_in_projects(43, None);
+    JAVASCRIPT.hold_in_projects(45, None);
 }
 
 /// `NODE_MODULES=FOLDER cargo test --test trial installed -- --ignored` for the runners in a folder of packages.
 fn hold_installed(name: &str, kind: &Kind) {
     let packages = std::env::var_os("NODE_MODULES").map(PathBuf::from).filter(|packages| packages.join(name).is_dir());
     match packages {
-        Some(packages) => kind.hold_in_projects(43, Some(&packages)),
+        Some(packages) => kind.hold_in_projects(45, Some(&packages)),
         None => crate::skip::for_want_of(name, "NODE_MODULES names no folder with it"),
     }
 }
@@ -291,13 +291,13 @@ fn javascript_does_not_deceive_an_installed_vitest() {
 
 #[test]
 fn rust_does_not_deceive_alone() {
-    RUST.hold(31, true, |runner, program| RUST.alone(runner, program));
+    RUST.hold(32, true, |runner, program| RUST.alone(runner, program));
 }
 
 #[test]
 #[ignore = "builds a crate for each program"]
 fn rust_does_not_deceive_in_a_crate() {
-    RUST.hold_in_projects(31, None);
+    RUST.hold_in_projects(32, None);
 }
 
 #[test]

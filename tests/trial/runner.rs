@@ -1,14 +1,24 @@
-//! What runs trials in tests.
+//! What runs trials in tests. `TIER=namespaces` (or `kernel rules`) has them run in a lesser tier than the best one here.
 
 use bass_tui::language::Language;
-use bass_tui::trial::Runner;
+use bass_tui::trial::{Runner, Tier};
 
 use super::skip;
+
+/// A runner of the best tier that is here and wanted.
+pub fn probe() -> Runner {
+    let Ok(wanted) = std::env::var("TIER") else { return Runner::probe() };
+    let tiers = [Tier::Full, Tier::Namespaces, Tier::KernelRules];
+    let tier = tiers.into_iter().find(|tier| tier.name() == wanted).expect("TIER is full, namespaces or kernel rules");
+    let runner = Runner::probe_at_most(tier);
+    assert_eq!(runner.protection().tier, wanted, "{}", runner.protection().missing.join("; "));
+    runner
+}
 
 /// The runner, or nothing on a machine without a sandbox or the language: then a line says what is missing.
 pub fn runner(language: Language) -> Option<Runner> {
     // Each test has its own, as what a runner keeps is removed with it.
-    let runner = Runner::probe();
+    let runner = probe();
     if !runner.protection().is_isolated() {
         skip::as_it_cannot("isolation", &runner.protection().summary);
         return None;

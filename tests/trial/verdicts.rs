@@ -8,7 +8,7 @@ use std::time::Duration;
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, TrialError, Verdict};
 
-static RUNNER: LazyLock<Runner> = LazyLock::new(Runner::probe);
+static RUNNER: LazyLock<Runner> = LazyLock::new(crate::runner::probe);
 
 pub const DOUBLE: &str = "def f(x):\n    return 2 * x\n";
 

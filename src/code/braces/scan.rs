@@ -2,7 +2,7 @@
 //! brace opens.
 
 use super::lex::{Kind, Token};
-use super::{Definition, Form, Table, line_start, white};
+use super::{Definition, Form, Table};
 
 /// What begins functions and scopes in a language.
 pub(in crate::code) struct Heads {
@@ -84,6 +84,8 @@ struct Frame {
 
 struct Scan<'a> {
     text: &'a str,
+    /// Bytes behind line ends: what is on one endless line must not be walked over for each of its tokens.
+    lines: Vec<usize>,
     /// Whether a line further to the left ends what was left open above.
     by_indentation: bool,
     /// Whether there was a bracket without its other half.
@@ -103,8 +105,15 @@ pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<De
 }
 
 fn scan<'a>(table: &Table, text: &'a str, tokens: &[Token], by_indentation: bool) -> Scan<'a> {
-    let mut scan =
-        Scan { text, by_indentation, unbalanced: false, frames: Vec::new(), found: Vec::new(), columns: Vec::new() };
+    let mut scan = Scan {
+        text,
+        lines: text.match_indices('\n').map(|(at, _)| at + 1).collect(),
+        by_indentation,
+        unbalanced: false,
+        frames: Vec::new(),
+        found: Vec::new(),
+        columns: Vec::new(),
+    };
     scan.frames.push(Frame { bracket: 0, definition: None, inline: false, head: Vec::new() });
     let mut line_ended = false;
     let mut last: Option<Token> = None;
@@ -132,7 +141,7 @@ impl Scan<'_> {
     /// Looks at where `token` stands: a new line may end a statement, or everything that was left open.
     fn begin(&mut self, table: &Table, token: Token, first: bool, last: Option<Token>) {
         let word = token.text(self.text);
-        let at_border = line_start(self.text, token.start) == token.start;
+        let at_border = self.line_start(token.start) == token.start;
         if self.by_indentation && at_border && self.frames.len() > 1 && table.heads.restarts.contains(&word) {
             self.close_from(1, token.start);
         }
@@ -188,7 +197,7 @@ impl Scan<'_> {
         let Found { name, scope, first, keyword } = (table.heads.read)(&head)?;
         let first = *top.head.get(first)?;
         let keyword = top.head.get(keyword).map_or(first.start, |k| k.start);
-        let line = line_start(self.text, first.start);
+        let line = self.line_start(first.start);
         if let Some(index) = self.left_open(first.start) {
             let head = std::mem::take(&mut self.frames.last_mut()?.head);
             self.close_from(index, line);
@@ -220,16 +229,20 @@ impl Scan<'_> {
         self.found[definition].block.end = expression_end(self.text, table.heads.goes_on, &tokens[index..]);
     }
 
+    fn line_start(&self, at: usize) -> usize {
+        self.lines[..self.lines.partition_point(|&line| line <= at)].last().copied().unwrap_or(0)
+    }
+
     /// The column of a head that begins its line at byte `at`.
     fn column(&self, at: usize) -> Option<usize> {
-        let column = white(self.text, at).len();
-        (line_start(self.text, at) + column == at).then_some(column)
+        let before = &self.text[self.line_start(at)..at];
+        before.trim_start_matches([' ', '\t']).is_empty().then_some(before.len())
     }
 
     /// The first frame of a definition that cannot hold a head at byte `at`, because it stands no further to
     /// the left.
     fn left_open(&self, at: usize) -> Option<usize> {
-        let (column, line) = (self.column(at).filter(|_| self.by_indentation)?, line_start(self.text, at));
+        let (column, line) = (self.column(at).filter(|_| self.by_indentation)?, self.line_start(at));
         self.frames.iter().position(|frame| {
             frame.definition.is_some_and(|d| self.columns[d].is_some_and(|c| column <= c) && self.found[d].head < line)
         })

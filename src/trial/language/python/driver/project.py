@@ -94,6 +94,7 @@ def main():
             item_now[:] = [item]
 
         def pytest_collection_finish(self, session):
+            no_early_ends()
             if line is not None:
                 line.look()
 
@@ -226,6 +227,12 @@ def main():
                 tests[test.name] = ("passed", "")
                 Runner(verbose=False).run(test, out=lambda text: None)
 
+    def no_early_ends():
+        """Takes from unittest the error by which a test ends early as a success: any code could raise it."""
+        case = sys.modules.get("unittest.case")
+        if case is not None:
+            case._ShouldStop = ()
+
     def each(suite):
         for test in suite:
             yield from each(test) if hasattr(test, "__iter__") else [test]
@@ -276,6 +283,7 @@ def main():
                 complaints.append("there is no test %s in %s" % (" or ".join(only), path))
         if line is not None:
             line.look()
+        no_early_ends()
         suite.run(Result())
 
     sys.argv[:] = ["tests"]

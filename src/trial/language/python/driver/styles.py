@@ -144,6 +144,9 @@ class Suite:
             examples = find_examples(text)
             if examples:
                 run_examples(judge, examples, dict(vars(tests)))
+        if vars(tests).get("@judge") is not judge:
+            # `from ... import *` brings whatever the code calls so.
+            raise End("tampered", "the code replaced what judges the tests")
         return judge.count
 
     def attempt(self, doing, action, top_level=False):
