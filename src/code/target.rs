@@ -177,8 +177,24 @@ impl Target {
 
     /// Whether the docstring holds `>>>` examples. Only Python has docstrings in this sense.
     pub fn has_doctests(&self) -> bool {
+        self.docstring_lines().any(|line| line.starts_with(">>>"))
+    }
+
+    /// Whether one of them says what it gives, or asserts it: others are written for the reader alone.
+    pub fn has_telling_doctests(&self) -> bool {
+        let mut is_in_example = false;
+        self.docstring_lines().any(|line| {
+            let is_code = line.starts_with(">>>") || (is_in_example && line.starts_with("..."));
+            let tells = if is_code { line.contains("assert") } else { is_in_example && !line.is_empty() };
+            is_in_example = is_code;
+            tells
+        })
+    }
+
+    /// The lines of the docstring, without what they begin with.
+    fn docstring_lines(&self) -> impl Iterator<Item = &str> {
         let docstring = self.docstring.clone().and_then(|d| self.text.get(d)).unwrap_or_default();
-        docstring.lines().any(|l| l.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']).starts_with(">>>"))
+        docstring.lines().map(|line| line.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']))
     }
 
     /// The same function in a file whose bytes are now `bytes`: nothing but the text above it has changed,

@@ -30,7 +30,7 @@ pub enum Tests {
     /// Tests of several kinds, run one after the other until one does not pass.
     Several(Vec<Tests>),
     /// Tests that were found, the best first, each with what to call them: the first that can be run and notice
-    /// the function decide.
+    /// the function decide, whatever it does instead.
     FirstOf(Vec<(Tests, String)>),
     /// A command of the user's: exit code 0 is a pass.
     Command {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::case::{Tests, Trial};
 use super::error::TrialError;
+use super::project::Project;
 use super::verdict::{Assurance, Status, Verdict};
 use crate::hash;
 use crate::language::Language;
@@ -23,6 +24,9 @@ fn bodies(language: Language) -> &'static [(&'static str, &'static str)] {
     }
 }
 
+/// What a body says that raises, and what tests say of it in turn.
+const CONTROL: &str = "control";
+
 /// A body that raises.
 pub fn raising(language: Language) -> &'static str {
     bodies(language).last().map_or("", |(_, body)| body)
@@ -36,8 +40,8 @@ const OF_THE_BODY: &[&str] = &["imported and not used", "declared and not used",
 pub struct Controls {
     /// The bodies that they do not notice.
     unnoticed: Known<Vec<&'static str>>,
-    /// Why they cannot be run without the candidate, if they cannot.
-    errors: Known<Option<String>>,
+    /// What they say without the candidate: the status and the reason.
+    without: Known<(Status, String)>,
 }
 
 /// Answers that are found out once.
@@ -117,14 +121,15 @@ impl Controls {
             [] => verdict,
             some if some.len() < all.len() => {
                 let message = format!("{}; these tests pass with a body that {} as well", verdict.message, some[0]);
-                Verdict { message, ..verdict }
+                Verdict { message, is_partial: true, ..verdict }
             }
             _ => verdict.unnoticed(name),
         })
     }
 
-    /// The verdict, where it says that the tests cannot be run with the candidate: what keeps them from it
-    /// without the candidate as well is not its fault.
+    /// The verdict, where it says that the tests cannot be run with the candidate, or that one failed: what keeps
+    /// them from it without the candidate as well is not its fault, and neither is what fails for the same reason
+    /// with a body that raises. Of Python and Rust it is known which tests call the function.
     pub fn excuse(
         &self,
         trial: &Trial,
@@ -133,14 +138,27 @@ impl Controls {
         run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
     ) -> Result<Verdict, TrialError> {
         let is_of_body = OF_THE_BODY.iter().any(|words| verdict.message.contains(words));
-        let program = trial.with_body(raising(trial.language)).filter(|_| is_held(trial) && !is_of_body);
-        let Some(program) = program.filter(|_| verdict.status == Status::Error) else { return Ok(verdict) };
-        let find = || {
-            let without = run(&Trial { program: program.clone(), ..trial.clone() })?;
-            Ok((!is_cut()).then(|| (without.status == Status::Error).then_some(without.message)))
+        let tests = match (verdict.status, &trial.tests, &verdict.failed) {
+            (Status::Error, tests, _) => Some(tests.clone()),
+            (Status::Failed, Tests::Project(project), Some((name, why))) if !why.contains(CONTROL) => {
+                let counts_calls = matches!(trial.language, Language::Python | Language::Rust);
+                (!counts_calls).then(|| Tests::Project(Project { only: vec![name.clone()], ..project.clone() }))
+            }
+            _ => None,
         };
-        let error = self.errors.get(&trial.tests, std::slice::from_ref(&program), find)?.flatten();
-        Ok(if error.as_ref() == Some(&verdict.message) { verdict.without_candidate() } else { verdict })
+        let tests = tests.filter(|_| is_held(trial) && !is_of_body);
+        let Some((tests, program)) = tests.zip(trial.with_body(raising(trial.language))) else { return Ok(verdict) };
+        let reason = |verdict: &Verdict| match &verdict.failed {
+            Some((name, why)) => format!("{name}: {why}"),
+            None => verdict.message.clone(),
+        };
+        let find = || {
+            let without = run(&Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() })?;
+            Ok((!is_cut()).then(|| (without.status, reason(&without))))
+        };
+        let without = self.without.get(&tests, std::slice::from_ref(&program), find)?;
+        let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
+        Ok(if is_same { verdict.without_candidate() } else { verdict })
     }
 }
 

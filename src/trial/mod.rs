@@ -106,7 +106,8 @@ impl Tests {
     /// What tests a function where nobody says it: its examples and the tests that were found; and what to call
     /// those that are tried first.
     pub fn usual(target: &Target, found: Vec<(Self, String)>) -> Option<(Self, String)> {
-        let examples = target.has_doctests();
+        // Where nothing says what they give, there are better tests.
+        let examples = target.has_doctests() && (found.is_empty() || target.has_telling_doctests());
         let examples = examples.then(|| Self::of_examples(target.language, target.path.as_deref(), &target.text));
         let mut found = found.into_iter();
         let examples = examples.map(|tests| (tests, "doctest".to_owned()));
@@ -246,20 +247,26 @@ impl Runner {
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial) };
-        let mut first = None;
-        for (tests, label) in all {
+        let mut best: Option<Result<Verdict, TrialError>> = None;
+        for (place, (tests, label)) in all.iter().enumerate() {
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() });
-            let says_nothing = match &verdict {
-                Ok(verdict) => verdict.status == Status::NotRun,
-                Err(error) => error.is_of_tests(),
+            let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
+            let (tells, has_passed) = match &verdict {
+                Ok(verdict) => (verdict.status != Status::NotRun && !verdict.is_partial, verdict.has_passed()),
+                Err(error) => (!error.is_of_tests(), false),
             };
-            if !says_nothing || at.is_cancelled() {
-                return if first.is_none() { verdict } else { Ok(verdict?.of_other_tests(label)) };
+            if tells || at.is_cancelled() {
+                return verdict;
             }
-            first.get_or_insert(verdict);
+            // Tests that notice one body are better than those that notice none.
+            let passed_before = best.as_ref().is_some_and(|best| best.as_ref().is_ok_and(Verdict::has_passed));
+            if best.is_none() || (has_passed && !passed_before) {
+                best = Some(verdict);
+            }
         }
         let others: Vec<&str> = all.iter().skip(1).map(|(_, label)| label.as_str()).collect();
-        Ok(first.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")))?.nor_by(&others))
+        let best = best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")))?;
+        Ok(if best.has_passed() { best } else { best.nor_by(&others) })
     }
 
     /// The verdict of tests, held against what they do without the candidate.

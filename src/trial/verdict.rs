@@ -89,6 +89,12 @@ pub struct Verdict {
     /// The tests that decided, where others were tried before them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests: Option<String>,
+    /// The test that failed and why, where tests are reported by name.
+    #[serde(skip)]
+    pub failed: Option<(String, String)>,
+    /// Whether the tests pass with one of the bodies that do nothing right as well.
+    #[serde(skip)]
+    pub is_partial: bool,
     /// Whether the tests are known to fail of every body that does nothing right.
     #[serde(skip)]
     pub notices: bool,
@@ -107,6 +113,8 @@ impl Verdict {
             mark: None,
             interpreter: None,
             tests: None,
+            failed: None,
+            is_partial: false,
             notices: false,
         }
     }
@@ -203,10 +211,14 @@ impl Verdict {
         Self { message: clean_line(&message, COLUMNS), ..self }
     }
 
-    /// The same of tests that cannot be run without the candidate either, for the same reason.
+    /// The same of tests that cannot be run without the candidate either, or fail, for the same reason.
     #[must_use]
     pub fn without_candidate(self) -> Self {
-        let message = format!("the tests cannot be run without the candidate either: {}", self.message);
+        let so = match self.status {
+            Status::Failed => "a test fails without the candidate as well, and for the same reason",
+            _ => "the tests cannot be run without the candidate either",
+        };
+        let message = format!("{so}: {}", self.message);
         Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), ..self }
     }
 
@@ -234,6 +246,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         ((Status::Passed, _), Some(what)) => (Status::Tampered, format!("the code changed {what}")),
         (found, _) => found,
     };
+    let failed = (status == Status::Failed).then(|| first_failure(evidence)).flatten();
     let message = if remark.is_empty() { message } else { format!("{message} ({remark})") };
     let output = match worker {
         Some(worker) if !worker.output.is_empty() && !run.output.is_empty() => {
@@ -252,6 +265,8 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         mark: None,
         interpreter: None,
         tests: None,
+        failed: failed.map(|test| (test.name.clone(), test.why.clone())),
+        is_partial: false,
         notices: evidence.notices,
     })
 }
@@ -357,6 +372,12 @@ fn of_record(record: &Record) -> (Status, String) {
     (status, record.message.clone())
 }
 
+/// The first of the tests by name that failed, of those that count.
+fn first_failure(evidence: &Evidence) -> Option<&TestEnd> {
+    let Report::Tests { tests, .. } = &evidence.report else { return None };
+    tests.iter().find(|test| test.outcome == Outcome::Failed && !evidence.flaky.contains(&test.name))
+}
+
 /// Of tests by name none may have failed, and each wanted one must have passed.
 fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, String) {
     if let Some(complaint) = &evidence.complaint {
@@ -365,7 +386,7 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
     let flaky: HashSet<&String> = evidence.flaky.iter().collect();
     let counted: Vec<&TestEnd> = tests.iter().filter(|test| !flaky.contains(&test.name)).collect();
     let with = |outcome: Outcome| counted.iter().filter(move |test| test.outcome == outcome);
-    if let Some(TestEnd { name, why, .. }) = with(Outcome::Failed).next() {
+    if let Some(TestEnd { name, why, .. }) = first_failure(evidence) {
         return (Status::Failed, if why.is_empty() { format!("{name} failed") } else { format!("{name}: {why}") });
     }
     if let Some(TestEnd { name, .. }) = with(Outcome::Odd).next() {

@@ -97,9 +97,18 @@ fn tests_that_say_nothing_of_the_function_leave_it_to_the_next() {
     assert_eq!(verdict["tests"], "test_pair.py (calls double)", "{verdict}");
     let done = world.run(&["test", &double]).code(0);
     assert!(done.out.contains("by test_pair.py (calls double)"), "{}", done.out);
+    // One that only calls it notices that it raises, and no more.
+    let calls = "from right import double\n\n\ndef test_call():\n    double(1)\n";
+    world.file("mine/test_right.py", calls);
+    let verdict = world.run(&["test", &double, "--json"]).code(0).json();
+    assert_eq!(verdict["tests"], "test_pair.py (calls double)", "{verdict}");
     world.file("mine/right.py", "def double(x):\n    return 3 * x\n");
     let verdict = world.run(&["test", &double, "--json"]).code(1).json();
     assert_eq!((&verdict["status"], &verdict["tests"]), (&"failed".into(), &"test_pair.py (calls double)".into()));
+    world.file("mine/test_pair.py", "double = str\n");
+    let verdict = world.run(&["test", &double, "--json"]).code(0).json();
+    assert!(verdict["message"].as_str().unwrap().contains("with a body that returns nothing"), "{verdict}");
+    assert_eq!(verdict["tests"], TESTS_OF_RIGHT, "{verdict}");
 }
 
 const TESTS_OF_RIGHT: &str = "test_right.py (named after right.py, calls double)";

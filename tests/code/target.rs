@@ -340,6 +340,17 @@ fn doctests_are_noticed() {
     ] {
         assert_eq!(find(text, &Place::Any).has_doctests(), has, "{text}");
     }
+    for (docstring, tells) in [
+        (">>> f()", false),
+        (">>> f()\n\n    Text.", false),
+        (">>> f(\n    ... 1)", false),
+        (">>> f()\n    1", true),
+        (">>> f(\n    ... 1)\n    1", true),
+        (">>> assert f() == 1", true),
+    ] {
+        let text = format!("def f():\n    '''\n    {docstring}\n    '''\n");
+        assert_eq!(find(&text, &Place::Any).has_telling_doctests(), tells, "{text}");
+    }
 }
 
 #[test]

@@ -155,9 +155,11 @@ impl Search {
         let package = package.strip_prefix(&root).ok()?.to_path_buf();
         let own = file.strip_prefix(&root).ok()?.to_path_buf();
         let stem = own.file_stem()?.to_str()?;
-        // A module may be a folder, and the file in it is called like all of its kind.
-        let folder = own.parent().and_then(Path::file_name).and_then(|name| name.to_str());
-        let stem = folder.filter(|_| Project::is_of_folder(stem)).unwrap_or(stem).to_owned();
+        // A module may be a folder, and the file in it is called like all of its kind; that of a whole package lies
+        // in a folder that is called so, too.
+        let above = file.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
+        let folder = above.take_while(|_| Project::is_of_folder(stem)).find(|name| !["src", "lib"].contains(name));
+        let stem = folder.unwrap_or(stem).to_owned();
         let files = list(&root).ok()?.files.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
@@ -356,6 +358,8 @@ mod tests {
             ("tests/test_all.py", "from pkg.numbers import f, g\nassert f(1) and g(2)\n"),
             ("tests/test_other.py", "from other import g\nassert g(3)\n"),
             ("tests/helper.py", "h(1)\n"),
+            ("whole/src/index.py", "def w(x): ...\n"),
+            ("tests/test_whole.py", "from whole import main\n"),
             ("tests/test_a.py", "special(1)\n"),
             ("tests/test.py", "special(1)\n"),
             ("tests/test_class.py", "from pkg.words import Words\nassert Words().f()\n"),
@@ -381,6 +385,8 @@ mod tests {
         let two = [found("tests/test_all.py", "calls g"), found("tests/test_numbers.py", "named after numbers.py")];
         assert_eq!(find("src/pkg/numbers.py", "g"), two.concat());
         assert_eq!(find("src/pkg/numbers.py", "h"), found("tests/test_numbers.py", "named after numbers.py"));
+        let whole = found("tests/test_whole.py", "named after index.py");
+        assert_eq!(find("whole/src/index.py", "w"), whole, "the file of a package is called like all of its kind");
         let first = found("tests/test.py", "calls special");
         assert_eq!(find("src/pkg/words.py", "special"), first, "named after nothing, it is about the whole");
         let all = found("tests", "all tests, of which those count that call it");

@@ -1,7 +1,7 @@
 //! Tests of a Go module, by name.
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Runner, Status, Tests, Verdict};
+use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use super::place::{Place, trial};
 use crate::runner::runner;
@@ -50,6 +50,27 @@ fn go_tests_of_a_module_run_by_name() {
             verdict.message
         );
     }
+}
+
+/// What fails of a function that panics as it does of the candidate is not about it.
+#[test]
+fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let own = "package calc\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif F(2) != 4 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n\n\
+        func TestOwn(t *testing.T) {\n\tt.Fatal(\"no server\")\n}\n";
+    let place = module(PANICS, own);
+    let judge = |program: &str| {
+        let tests = place.tests(Language::Go, "calc/calc.go", "calc/calc_test.go");
+        let stub = Some(place.text("calc/calc.go"));
+        let entry_point = Some("F".to_owned());
+        place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, program, tests) })
+    };
+    let verdict = judge(RIGHT);
+    let message =
+        "a test fails without the candidate as well, and for the same reason: TestOwn: calc_test.go:12: no server";
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, message), "{}", verdict.output);
+    let verdict = judge(&RIGHT.replace("Twice(x)", "Twice(x) + 1"));
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, "TestA: calc_test.go:7: no"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Runner, Status, Tests, Verdict};
+use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use super::place::{Place, trial};
 use crate::runner::runner;
@@ -59,6 +59,23 @@ fn node_tests_of_a_project_run_by_name() {
         judge(&runner, &place, &format!("{RIGHT}setInterval(() => {{}}, 1000).unref();\n")).status,
         Status::Passed
     );
+}
+
+/// What fails of a function that throws as it does of the candidate is not about it.
+#[test]
+fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
+    let Some(runner) = node() else { return };
+    let place = project(&format!("{TESTS}\ntest('own', () => {{\n  throw new Error('no server');\n}});\n"));
+    let judge = |program: &str| {
+        let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
+        let stub = Some(STUB.to_owned());
+        place.judge(&runner, &Trial { stub, ..trial(Language::JavaScript, program, tests) })
+    };
+    let verdict = judge(RIGHT);
+    let message = "a test fails without the candidate as well, and for the same reason: own: no server";
+    assert!(verdict.status == Status::NotRun && verdict.message.contains(message), "{}", verdict.message);
+    let verdict = judge(&RIGHT.replace("twice(x)", "twice(x) + 1"));
+    assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
 }
 
 #[test]

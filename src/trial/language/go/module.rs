@@ -96,7 +96,7 @@ impl Runs<'_> {
         let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
         let products = Scratch::new().map_err(failed)?;
         let binary = products.path().join(PROGRAM);
-        let (_kept, compiled) = store.open().map_err(failed)?;
+        let (_kept, compiled) = store.open(at.kept).map_err(failed)?;
         let mut arguments: Vec<OsString> = ["test", "-c", "-vet=off", "-o"].map(OsString::from).to_vec();
         arguments.extend([binary.clone().into_os_string(), ".".into()]);
         let modules = store.modules(go);

@@ -1,31 +1,62 @@
 //! What Go's builds share: the folder of compiled packages (the standard library above all), and that of
 //! downloaded modules.
+//!
+//! The first is kept on disk. Nothing of a candidate runs while it is compiled (no C, no generators), and the
+//! compiler finds packages there by what they were made of, so that none can get into another's.
 
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 
+use crate::files;
 use crate::sandbox::Scratch;
 use crate::trial::language::row::Tool;
 
 /// Both folders.
 #[derive(Debug, Default)]
 pub struct Store {
-    compiled: Mutex<Option<Scratch>>,
+    compiled: Mutex<Option<Compiled>>,
     modules: OnceLock<Option<PathBuf>>,
+}
+
+/// The folder of compiled packages.
+#[derive(Debug)]
+pub struct Compiled {
+    path: PathBuf,
+    /// Removed at the end, where nothing is to be kept.
+    _scratch: Option<Scratch>,
+}
+
+impl Compiled {
+    /// The one below `kept`, or an empty one.
+    fn open(kept: Option<&Path>) -> std::io::Result<Self> {
+        let Some(kept) = kept else {
+            let scratch = Scratch::new()?;
+            return Ok(Self { path: scratch.path().to_path_buf(), _scratch: Some(scratch) });
+        };
+        let folder = kept.join("go");
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join("packages"))?;
+        File::create(folder.join("used"))?.set_modified(SystemTime::now())?;
+        files::sweep(kept, |folder| folder.join("used"));
+        // Rules are given for the true path.
+        Ok(Self { path: fs::canonicalize(folder.join("packages"))?, _scratch: None })
+    }
 }
 
 impl Store {
     /// The folder of compiled packages, for as long as the guard is held: one build at a time.
-    pub fn open(&self) -> std::io::Result<(MutexGuard<'_, Option<Scratch>>, PathBuf)> {
-        let mut kept = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = match kept.take() {
+    pub fn open(&self, kept: Option<&Path>) -> std::io::Result<(MutexGuard<'_, Option<Compiled>>, PathBuf)> {
+        let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = match compiled.take() {
             Some(folder) => folder,
-            None => Scratch::new()?,
+            None => Compiled::open(kept)?,
         };
-        let path = folder.path().to_path_buf();
-        *kept = Some(folder);
-        Ok((kept, path))
+        let path = folder.path.clone();
+        *compiled = Some(folder);
+        Ok((compiled, path))
     }
 
     /// The folder of downloaded modules, which trials may read.
@@ -40,4 +71,19 @@ fn modules(go: &Tool) -> Option<PathBuf> {
     let output = command.stderr(Stdio::null()).output().ok()?;
     let folder = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim());
     (folder.is_absolute() && folder.is_dir()).then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_compiled_is_there_at_the_next_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |kept| Store::default().open(kept).unwrap().1;
+        let first = open(Some(folder.path()));
+        fs::write(first.join("package"), "").unwrap();
+        assert!(open(Some(folder.path())).join("package").exists());
+        assert_ne!(open(None), first);
+    }
 }
