@@ -46,6 +46,16 @@ def docstring(source, function):
     return ast.get_docstring(node, clean=False), node.lineno
 
 
+def mentions_failures(files):
+    """Whether tests say that some of them are to fail. Where none does, code under test has said it."""
+    for file in filter(os.path.isfile, files):
+        with open(file, errors="replace") as opened:
+            text = opened.read()
+        if "xfail" in text or "expectedFailure" in text:
+            return True
+    return False
+
+
 def main():
     read, dumps = os.read, json.dumps
     request_fd, record_fd, *ends = map(int, sys.argv[1:])
@@ -121,7 +131,7 @@ def main():
                     message += " (%s:%s)" % (os.path.basename(crash.path), crash.lineno)
                 tests[report.nodeid] = ("failed", dict(report.user_properties).get("example", message))
             elif report.skipped:
-                outcome = "passed" if hasattr(report, "wasxfail") else "skipped"
+                outcome = "passed" if hasattr(report, "wasxfail") and expects_failures else "skipped"
                 tests[report.nodeid] = known or (outcome, "")
             elif report.when == "call" and report.passed:
                 tests[report.nodeid] = known or ("passed", "")
@@ -329,6 +339,8 @@ def main():
         if shares[0] is None and not is_suite and find_spec("pytest") is None:
             with open(path, errors="replace") as opened:
                 shares[0] = why_of_text(opened.read() if source is None else docstring(source, function)[0] or "")
+    of_suite = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(".py")]
+    expects_failures = mentions_failures(settings_above(path, here) + (of_suite if is_suite else [path]))
     write(record_fd, b"started\n")
     try:
         import pytest
