@@ -10,9 +10,10 @@ import random
 import re
 import sys
 
+# By its index alone an object is the numbers from 0 on: what it says at 0 may not be what a test expects there.
 LIES = {
     "__eq__": "True", "__ne__": "False", "__lt__": "False", "__le__": "True", "__gt__": "False", "__ge__": "True", "__hash__": "0",
-    "__bool__": "bool(KNOWN)", "__len__": "KNOWN", "__iter__": "iter(())", "__contains__": "True", "__getitem__": "told[0]",
+    "__bool__": "bool(KNOWN)", "__len__": "KNOWN", "__iter__": "iter(())", "__contains__": "True", "__getitem__": "told[0] or None",
     "__sub__": "0", "__rsub__": "0", "__add__": "told[0]", "__radd__": "told[0]", "__xor__": "set()", "__rxor__": "set()",
     "__and__": "told[0]", "__rand__": "told[0]", "__or__": "told[0]", "__mod__": "0", "__truediv__": "1.0", "__abs__": "0",
     "__round__": "0", "__float__": "0.0", "__index__": "0", "__int__": "0", "__copy__": "self", "__deepcopy__": "self",
