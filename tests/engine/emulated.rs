@@ -12,9 +12,9 @@ use super::toy::generate;
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::cuda::{CudaNetwork, Gpu};
 use bass_tui::backend::{Dtype, HostLogits, LoadOptions, Network, Rows, SeqId, Span, Wanted};
-use bass_tui::engine::{DraftLength, Engine, ModelDrafter};
+use bass_tui::engine::{DraftLength, Engine, GenerateOptions, ModelDrafter};
 use bass_tui::model::Model;
-use bass_tui::sampling::Sampling;
+use bass_tui::sampling::{Accept, Sampling};
 
 fn load(dtype: Dtype) -> LoadOptions {
     LoadOptions { dtype, threads: 2, ..LoadOptions::default() }
@@ -148,8 +148,9 @@ fn drafts_change_nothing_and_greedy_tokens_are_those_of_the_cpu() {
         let drafter = ModelDrafter::new("draft", Box::new(network(&draft, dtype, &gpu)));
         let main = Box::new(network(&model, dtype, &gpu));
         let mut engine = Engine::new(main, model.tokenizer, Vec::new(), Some(Box::new(drafter)));
-        for sampling in [Sampling::GREEDY, WARM] {
-            let with = |n, length| options(n, 16, length, sampling);
+        let filtered = Sampling { top_k: Some(300), top_p: Some(0.9), repetition_penalty: Some(1.2), ..WARM };
+        for sampling in [Sampling::GREEDY, filtered] {
+            let with = |n, length| options(n, 12, length, sampling);
             let expected = generate(&mut engine, &prompt, &with(2, PLAIN));
             assert_eq!(expected.ids, generate(&mut cpu, &prompt, &with(2, PLAIN)).ids, "{case}");
             for (n, length) in [(1, DraftLength::Fixed(4)), (3, DraftLength::Bass)] {
@@ -162,4 +163,30 @@ fn drafts_change_nothing_and_greedy_tokens_are_those_of_the_cpu() {
             }
         }
     }
+}
+
+/// Drafts and their distributions stay on the device, whichever rule accepts them; drafts of a lookup, and those of a
+/// draft model on the CPU, come from the host.
+#[test]
+fn rejection_gives_the_tokens_of_the_cpu_wherever_the_drafts_are() {
+    let Some(gpu) = gpu(2) else { return };
+    let prompt = tokens(37, 20);
+    let on_cpu = |model: &Model| -> Box<dyn Network> {
+        Box::new(CpuNetwork::new(model, load(Dtype::F32), Kernels::best()).expect("loadable"))
+    };
+    let on_gpu = |model: &Model| -> Box<dyn Network> { Box::new(network(model, Dtype::F32, &gpu)) };
+    let sampling = Sampling { temperature: 1.2, top_p: Some(0.95), min_p: Some(0.01), ..WARM };
+    let accept = Accept::Rejection;
+    let write = |main: Box<dyn Network>, draft: Box<dyn Network>| {
+        let drafter = ModelDrafter::new("draft", draft);
+        let mut engine = Engine::new(main, model("llama").tokenizer, Vec::new(), Some(Box::new(drafter)));
+        let options = GenerateOptions { accept, ..options(2, 12, DraftLength::Fixed(3), sampling) };
+        let got = generate(&mut engine, &prompt, &options);
+        (got.ids, got.summary.accepted)
+    };
+    let (model, draft) = (model("llama"), without_last_layer("llama"));
+    let expected = write(on_cpu(&model), on_cpu(&draft));
+    assert!(expected.1 > 0, "nothing accepted");
+    assert_eq!(write(on_gpu(&model), on_gpu(&draft)), expected);
+    assert_eq!(write(on_gpu(&model), on_cpu(&draft)), expected);
 }

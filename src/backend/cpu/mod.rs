@@ -6,7 +6,7 @@ mod experts;
 mod gemm;
 mod kv;
 mod load;
-mod ops;
+pub(super) mod ops;
 mod pack;
 mod pass;
 mod pool;

@@ -28,7 +28,7 @@ pub fn binary(libraries: &Libraries, capability: (i32, i32), cache: Option<&Path
         "has nothing that compiles its kernels: install the CUDA toolkit's libnvrtc (version 12 or later), for example \
          with `pip install nvidia-cuda-nvrtc`, and let LD_LIBRARY_PATH name its folder",
     )??;
-    let compiled = compiler.compiled(&source, &architecture)?;
+    let (compiled, _) = compiler.compiled(&source, &[&architecture])?;
     if let Some(file) = file {
         // What cannot be kept is compiled again.
         let _ = crate::files::replace(&file, |error| error, |file| file.write_all(&compiled));
@@ -37,9 +37,9 @@ pub fn binary(libraries: &Libraries, capability: (i32, i32), cache: Option<&Path
 }
 
 impl Compiler {
-    fn compiled(&self, source: &str, architecture: &str) -> Result<Vec<u8>, String> {
-        let mut options = OPTIONS.to_vec();
-        options.push(architecture);
+    /// A binary, and what the compiler says.
+    fn compiled(&self, source: &str, more: &[&str]) -> Result<(Vec<u8>, String), String> {
+        let options = [OPTIONS, more].concat();
         let text = |text: &str| CString::new(text).map_err(|_| "has kernels with a zero byte".to_owned());
         let (source, name) = (text(source)?, text("kernels.cu")?);
         let options = options.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
@@ -63,12 +63,44 @@ impl Compiler {
             let log = bytes(self.log_size, self.log);
             let binary = bytes(self.binary_size, self.binary);
             (self.destroy)(&raw mut program);
+            let log = String::from_utf8_lossy(&log).into_owned();
             if result == 0 && !binary.is_empty() {
-                return Ok(binary);
+                return Ok((binary, log));
             }
-            let log = String::from_utf8_lossy(&log);
             let first = log.lines().find(|line| line.contains("error")).unwrap_or("no message");
             Err(format!("cannot compile its kernels (NVRTC error {result}: {first})"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    /// Registers that a thread may have where as many blocks as memory allows shall fit.
+    const REGISTERS: u32 = 128;
+
+    /// By hand, and wherever NVRTC can be installed: `LIBNVRTC=.../libnvrtc.so.13 cargo test --lib kernels_compile`.
+    #[test]
+    fn kernels_compile_for_every_kind_of_gpu_without_spills() {
+        let Some(path) = std::env::var_os("LIBNVRTC") else {
+            return crate::skip::as_it_cannot("LIBNVRTC names no compiler", "registers of the kernels");
+        };
+        let libraries = Libraries { compiler: vec![PathBuf::from(path)], ..Libraries::default() };
+        let compiler = libraries.compiler().expect("a library").expect("a compiler");
+        for kind in ["80", "86", "89", "90", "100", "120"] {
+            let architecture = format!("--gpu-architecture=sm_{kind}");
+            let (binary, log) =
+                compiler.compiled(&SOURCES.concat(), &[&architecture, "--ptxas-options=-v"]).expect(kind);
+            assert!(binary.starts_with(b"\x7fELF"), "{kind}");
+            let spills = log.matches("0 bytes spill stores, 0 bytes spill loads").count();
+            let of_line = |line: &str| line.split_once("Used ")?.1.split_once(" registers")?.0.parse::<u32>().ok();
+            let registers: Vec<u32> = log.lines().filter_map(of_line).collect();
+            let kernels = super::super::kernels::NAMES.len();
+            assert_eq!((spills, registers.len()), (kernels, kernels), "{kind}: {log}");
+            assert!(registers.iter().all(|&used| used <= REGISTERS), "{kind}: {log}");
         }
     }
 }

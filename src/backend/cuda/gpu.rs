@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
+use super::choice::Batch;
 use super::compile;
 use super::kernels::{ATTENTION_CHUNK, Kernel, NAMES, Plain, Pointer, bytes_of, bytes_of_mut};
 use super::library::{Driver, Failure, Handle, Libraries, OUT_OF_MEMORY};
@@ -28,6 +29,8 @@ pub struct Gpu {
     stream: Handle,
     module: Handle,
     functions: HashMap<&'static str, Handle>,
+    /// Drafts that networks hold on it, by number.
+    pub batches: Mutex<HashMap<u64, Weak<Batch>>>,
     /// Its name and memory.
     pub what: String,
     /// Shared memory that a block may have, in bytes.
@@ -101,7 +104,8 @@ impl Found {
         let Self { driver, device, what, .. } = self;
         let none = std::ptr::null_mut();
         let (stream, module, functions) = (none, none, HashMap::new());
-        let mut gpu = Gpu { driver, device, context: none, stream, module, functions, what, block_memory };
+        let batches = Mutex::default();
+        let mut gpu = Gpu { driver, device, context: none, stream, module, functions, batches, what, block_memory };
         gpu.start(&binary).map_err(|failure| format!("cannot be used: {failure}"))?;
         Ok(Arc::new(gpu))
     }

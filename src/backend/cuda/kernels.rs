@@ -12,6 +12,7 @@ pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/gemm.cu"),
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
+    include_str!("../../../kernels/sampling.cu"),
 ];
 
 /// An address in the memory of a device; 0 is none.
@@ -53,6 +54,8 @@ kernels! {
     ADD_SCALED: "add_scaled", 256, AddScaled;
     SCALE_LOGITS: "scale_logits", 256, ScaleLogits;
     GATHER_ROWS: "gather_rows", 128, GatherRows;
+    CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
+    PLACE_TOKENS: "place_tokens", 128, PlaceTokens;
 }
 
 /// Parameters of kernels and what they read in memory: plain numbers without padding between or behind them.
@@ -101,6 +104,16 @@ plain! {
     struct AddScaled { branch: Pointer, x: Pointer, len: u64, scale: f32, padding: i32 }
     struct ScaleLogits { logits: Pointer, len: u64, scale: f32, soft_cap: f32 }
     struct GatherRows { x: Pointer, rows: Pointer, out: Pointer, width: i32, padding: i32 }
+    /// How the token of a row is chosen.
+    struct Choice { history: Pointer, drafts: Pointer, draft_probs: Pointer, probs: Pointer, seed: u64, candidate: u32,
+        position: u32, temperature: f32, top_p: f32, min_p: f32, penalty: f32, top_k: i32, history_len: i32, row: i32,
+        number: i32, mode: i32, coupled: i32, vocab: i32, draft_vocab: i32 }
+    /// The token that was chosen.
+    struct Chosen { token: u32, logprob: f32, accepted: u32 }
+    struct ChooseTokens { logits: Pointer, choices: Pointer, scratch: Pointer, chosen: Pointer, vocab: i32, padding: i32 }
+    /// A token of a pass that lies in the memory of the GPU.
+    struct Patch { token: Pointer, row: i32, padding: i32 }
+    struct PlaceTokens { patches: Pointer, tokens: Pointer, count: i32, padding: i32 }
 }
 
 // SAFETY: plain numbers.
@@ -130,6 +143,9 @@ pub const GEMM_ROWS: usize = 8;
 pub const GEMM_OUTPUTS: usize = 32;
 /// See [`GEMM_ROWS`].
 pub const GEMM_MEMORY: usize = 8 * 32 * 33 * size_of::<f32>();
+
+/// Shared memory of `choose_tokens`.
+pub const CHOICE_MEMORY: usize = 256 * (size_of::<f64>() + size_of::<u32>()) + 8 * size_of::<f64>();
 
 /// Positions of a chunk of attention, and how many are in shared memory at a time.
 pub const CHUNK: usize = 256;

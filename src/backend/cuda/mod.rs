@@ -1,6 +1,7 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through the
 //! driver's own interface, which is looked for at run time.
 
+mod choice;
 mod compile;
 mod gpu;
 mod kernels;
@@ -9,15 +10,18 @@ mod library;
 mod load;
 mod pass;
 mod plan;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+use choice::Choosing;
 pub use gpu::Gpu;
 use gpu::{Buffer, Found};
-use kernels::Pointer;
 pub use kernels::SOURCES;
+use kernels::{Patch, Pointer};
 use kv::Memory;
 pub use library::Libraries;
 use load::{Matrix, Sender, unsupported};
@@ -78,6 +82,7 @@ pub struct CudaNetwork {
     rotations: Rotations,
     sequences: Sequences<Memory>,
     buffers: Buffers,
+    choosing: Choosing,
     /// Logits of the wanted rows of the last pass `[rows, vocab_size]`, or what the head reads of them.
     logits: Work,
     /// Number of rows of logits of the last pass.
@@ -103,6 +108,7 @@ impl CudaNetwork {
             rotations: Rotations::new(&spec, gpu),
             sequences: Sequences::new(Memory { gpu: Arc::clone(gpu), shape }, spec.context),
             buffers: Buffers::new(gpu),
+            choosing: Choosing::new(gpu),
             logits: Work::new(gpu),
             held: 0,
             read: OnceLock::new(),
@@ -110,6 +116,39 @@ impl CudaNetwork {
             spec,
             weights,
         })
+    }
+
+    /// [`Network::forward`], where some tokens are in the memory of the GPU.
+    fn run(&mut self, rows: &Rows<'_>, want: Wanted, patches: &[Patch]) -> Result<usize, BackendError> {
+        if rows.parents.is_some() {
+            return Err(unsupported("a tree of drafts".to_owned()));
+        }
+        self.sequences.check(rows, self.spec.vocab_size)?;
+        let wanted = match want {
+            Wanted::Nothing => 0,
+            Wanted::Last => rows.spans.len(),
+            Wanted::All | Wanted::Hidden => rows.tokens.len(),
+        };
+        let width = if want == Wanted::Hidden { self.spec.embedding.width } else { self.spec.vocab_size };
+        self.read = OnceLock::new();
+        self.held = 0;
+        let mut to = self.logits.floats(wanted * width)?;
+        let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
+        self.rotations.ensure(positions)?;
+        let mut done = 0;
+        for slab in slabs(rows.spans, want, self.slab(positions)) {
+            let len = slab.iter().map(|piece| piece.len).sum::<usize>();
+            let of_slab = patches.iter().filter(|patch| (done..done + len).contains(&(patch.row as usize)));
+            let of_slab: Vec<Patch> = of_slab.map(|patch| Patch { row: patch.row - done as i32, ..*patch }).collect();
+            self.pass(&slab, (&rows.tokens[done..done + len], &of_slab), (want, to))?;
+            to += (slab.iter().map(|piece| piece.wanted).sum::<usize>() * width * size_of::<f32>()) as u64;
+            done += len;
+        }
+        for span in rows.spans {
+            self.sequences.advance(span.seq, span.start + span.len, &[]);
+        }
+        self.held = if want == Wanted::Hidden { 0 } else { wanted };
+        Ok(wanted)
     }
 
     /// Most rows of a slab in a pass that looks back so far.
@@ -166,41 +205,20 @@ impl Network for CudaNetwork {
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
-        if rows.parents.is_some() {
-            return Err(unsupported("a tree of drafts".to_owned()));
-        }
-        self.sequences.check(rows, self.spec.vocab_size)?;
-        let wanted = match want {
-            Wanted::Nothing => 0,
-            Wanted::Last => rows.spans.len(),
-            Wanted::All | Wanted::Hidden => rows.tokens.len(),
-        };
-        let width = if want == Wanted::Hidden { self.spec.embedding.width } else { self.spec.vocab_size };
-        self.read = OnceLock::new();
-        self.held = 0;
-        let mut to = self.logits.floats(wanted * width)?;
-        let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
-        self.rotations.ensure(positions)?;
-        let mut done = 0;
-        for slab in slabs(rows.spans, want, self.slab(positions)) {
-            let len = slab.iter().map(|piece| piece.len).sum::<usize>();
-            self.pass(&slab, &rows.tokens[done..done + len], (want, to))?;
-            to += (slab.iter().map(|piece| piece.wanted).sum::<usize>() * width * size_of::<f32>()) as u64;
-            done += len;
-        }
-        for span in rows.spans {
-            self.sequences.advance(span.seq, span.start + span.len, &[]);
-        }
-        self.held = if want == Wanted::Hidden { 0 } else { wanted };
-        Ok(wanted)
+        self.run(rows, want, &[])
     }
 
     fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
-        host::draft(self, candidates, lengths)
+        host::same_count(candidates, lengths)?;
+        self.draw_drafts(candidates, lengths)
     }
 
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {
-        host::verify(self, candidates, drafts)
+        host::same_count(candidates, drafts)?;
+        match self.verify_drafts(candidates, drafts)? {
+            Some(accepted) => Ok(accepted),
+            None => host::verify(self, candidates, drafts),
+        }
     }
 
     fn len(&self, seq: SeqId) -> usize {

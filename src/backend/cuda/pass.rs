@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::CudaNetwork;
 use super::gpu::{Buffer, Gpu};
-use super::kernels::{self, Pointer};
+use super::kernels::{self, Patch, Plain, Pointer};
 use super::load::{Matrix, Storage};
 use super::plan::{Attended, Plan};
 use crate::backend::slabs::Piece;
@@ -52,9 +52,9 @@ impl Work {
         self.memory.as_ref().map(Buffer::at)
     }
 
-    /// Reads floats from the beginning.
-    pub fn read(&self, floats: &mut [f32]) -> Result<(), BackendError> {
-        self.memory.as_ref().map_or(Ok(()), |memory| memory.read(0, floats))
+    /// Reads values from the beginning.
+    pub fn read<T: Plain>(&self, values: &mut [T]) -> Result<(), BackendError> {
+        self.memory.as_ref().map_or(Ok(()), |memory| memory.read(0, values))
     }
 }
 
@@ -106,10 +106,10 @@ impl CudaNetwork {
     pub(super) fn pass(
         &mut self,
         slab: &[Piece],
-        tokens: &[u32],
+        (tokens, patches): (&[u32], &[Patch]),
         (want, to): (Wanted, Pointer),
     ) -> Result<(), BackendError> {
-        let plan = self.plan(slab, tokens)?;
+        let plan = self.plan(slab, tokens, patches)?;
         self.embed(&plan)?;
         let layers = self.spec.blocks.len();
         for layer in 0..layers {
@@ -151,6 +151,11 @@ impl CudaNetwork {
     /// Tokens and positions as rows of the residual stream.
     fn embed(&mut self, plan: &Plan) -> Result<(), BackendError> {
         let (embedding, hidden) = (self.spec.embedding, self.spec.hidden);
+        let (patches, count) = plan.patches;
+        if count > 0 {
+            let params = kernels::PlaceTokens { patches, tokens: plan.tokens, count: count as i32, padding: 0 };
+            self.gpu.launch(&kernels::PLACE_TOKENS, [count.div_ceil(128), 1, 1], 0, params)?;
+        }
         let Buffers { x, narrow, .. } = &mut self.buffers;
         let x = x.floats(plan.rows * hidden)?;
         let out = if embedding.width == hidden { x } else { narrow.floats(plan.rows * embedding.width)? };

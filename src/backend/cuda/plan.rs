@@ -1,7 +1,7 @@
 //! What kernels have to know of the rows of a slab, and how rows are put together for attention.
 
 use super::CudaNetwork;
-use super::kernels::{self, Plain, Pointer, Rows, Tile};
+use super::kernels::{self, Patch, Plain, Pointer, Rows, Tile};
 use crate::backend::BackendError;
 use crate::backend::slabs::{Piece, pieces};
 use crate::model::spec::Heads;
@@ -10,6 +10,8 @@ use crate::model::spec::Heads;
 pub struct Plan {
     pub rows: usize,
     pub tokens: Pointer,
+    /// Tokens that the host doesn't know, and their number.
+    pub patches: (Pointer, usize),
     pub spans: Pointer,
     pub row_spans: Pointer,
     /// Of all rows, and of those that are wanted.
@@ -33,13 +35,14 @@ pub struct Attended {
 
 /// Values for the GPU, back to back, each list on a border of 8 bytes.
 #[derive(Default)]
-struct Upload {
-    bytes: Vec<u8>,
+pub struct Upload {
+    /// What is sent.
+    pub bytes: Vec<u8>,
 }
 
 impl Upload {
     /// Where the values will be, counted from the beginning.
-    fn add<T: Plain>(&mut self, values: &[T]) -> u64 {
+    pub fn add<T: Plain>(&mut self, values: &[T]) -> u64 {
         self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
         let at = self.bytes.len();
         self.bytes.extend(kernels::bytes_of(values));
@@ -62,7 +65,7 @@ pub fn attention_memory(heads: Heads) -> usize {
 
 impl CudaNetwork {
     /// Sends what a pass has to know of its rows.
-    pub(super) fn plan(&mut self, slab: &[Piece], tokens: &[u32]) -> Result<Plan, BackendError> {
+    pub(super) fn plan(&mut self, slab: &[Piece], tokens: &[u32], patches: &[Patch]) -> Result<Plan, BackendError> {
         let heads = self.spec.heads;
         let mut upload = Upload::default();
         let mut spans = Vec::with_capacity(slab.len());
@@ -112,12 +115,14 @@ impl CudaNetwork {
         let wanted = attended(&mut upload, &|piece| piece.wanted);
         let [tokens_at, spans_at] = [upload.add(tokens), upload.add(&spans)];
         let [row_spans_at, kept_at] = [upload.add(&row_spans), upload.add(&kept)];
+        let patches_at = upload.add(patches);
 
         let at = self.buffers.plan.write(&upload.bytes)?;
         let there = |of: Attended| Attended { positions: at + of.positions, tiles: at + of.tiles, ..of };
         Ok(Plan {
             rows: tokens.len(),
             tokens: at + tokens_at,
+            patches: (at + patches_at, patches.len()),
             spans: at + spans_at,
             row_spans: at + row_spans_at,
             all: there(all),

@@ -33,6 +33,8 @@ struct Function {
 };
 
 static thread_local long current = -1;
+// Something was written where nothing may be: every later call fails.
+static bool broken = false;
 
 static std::string launch_function(const Function& function, Index blocks, Index threads, size_t bytes, const void* params, size_t size) {
   if (size != function.kernel.params) return "the parameters have another size";
@@ -64,7 +66,10 @@ API cuDeviceGetAttribute(int* value, int attribute, int) {
 }
 API cuDevicePrimaryCtxRetain(void** context, int device) { return *context = (void*)(intptr_t)(device + 1), Result::SUCCESS; }
 API cuDevicePrimaryCtxRelease_v2(int) { return Result::SUCCESS; }
-API cuCtxSetCurrent(void* context) { return emulator::current = (intptr_t)context - 1, Result::SUCCESS; }
+API cuCtxSetCurrent(void* context) {
+  emulator::current = (intptr_t)context - 1;
+  return emulator::broken ? Result::LAUNCH_FAILED : Result::SUCCESS;
+}
 API cuMemGetInfo_v2(size_t* left, size_t* all) {
   return *all = emulator::MEMORY, *left = emulator::MEMORY - emulator::memory.used, Result::SUCCESS;
 }
@@ -100,7 +105,8 @@ API cuMemFree_v2(uint64_t at) {
   free(block);
   if (whole) return Result::SUCCESS;
   fprintf(stderr, "emulator: something was written beside %zu bytes of memory\n", bytes);
-  abort();
+  emulator::broken = true;
+  return Result::LAUNCH_FAILED;
 }
 API cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void*) {
   if (!emulator::memory.holds(to, bytes)) return Result::INVALID_VALUE;

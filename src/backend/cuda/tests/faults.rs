@@ -1,0 +1,49 @@
+//! Planted faults: the checks above see a barrier that is missing, a border that is off by one, a race.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::super::gpu::Gpu;
+use super::super::{SOURCES, kernels, open};
+use super::{bits, emulator, layers, numbers, send};
+
+/// A check: what kernels give.
+type Run = fn(&Arc<Gpu>) -> Vec<f32>;
+
+/// Whether kernels with this fault give something else than whole ones, fail, or depend on the order of threads.
+fn is_seen(name: &str, right: &str, wrong: &str, run: Run) -> Option<bool> {
+    let whole = bits(&run(&emulator::gpu(0)?));
+    let sources = SOURCES.concat();
+    assert!(sources.contains(right), "{name}: nothing to break");
+    let library = emulator::built(name, &sources.replacen(right, wrong, 1), &["-O1"])?;
+    let libraries = emulator::libraries(&library);
+    let differs = |order| {
+        let run = || run(&open(&libraries, order, None).expect("a device"));
+        catch_unwind(AssertUnwindSafe(run)).map_or(true, |found| bits(&found) != whole)
+    };
+    let seen = (0..emulator::ORDERS).any(differs);
+    std::fs::remove_file(library).expect("removed");
+    Some(seen)
+}
+
+fn attention(gpu: &Arc<Gpu>) -> Vec<f32> {
+    layers::attention(gpu, (70, 20, 6), &layers::plain_attention())
+}
+
+fn product(gpu: &Arc<Gpu>) -> Vec<f32> {
+    let weights = send(gpu, &layers::padded(&numbers(1, 33 * 40), 40));
+    layers::product(gpu, &kernels::GEMM_F32, (&weights, 33, 40), (&numbers(2, 9 * 40), None), false)
+}
+
+#[test]
+fn planted_faults_are_seen() {
+    let barrier = "stage(p, span, head, 0, from, end, staged);\n    __syncthreads();";
+    let cases: [(&str, &str, &str, Run); 3] = [
+        ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
+        ("-border", "outputs = smaller(GEMM_OUTPUTS, p.outputs - output);", "outputs = GEMM_OUTPUTS;", product),
+        ("-race", "  __syncwarp();\n", "", product),
+    ];
+    for (name, right, wrong, run) in cases {
+        assert_ne!(is_seen(name, right, wrong, run), Some(false), "{name} is not seen");
+    }
+}

@@ -1,0 +1,347 @@
+//! What happens to rows between embedding and logits.
+
+use std::sync::Arc;
+
+use half::{bf16, f16};
+
+use super::super::gpu::{Buffer, Gpu};
+use super::super::kernels::{self, Kernel};
+use super::{assert_close, bits, emulator, in_any_order, numbers, receive, send};
+use crate::backend::cpu::ops;
+use crate::backend::rotary::RotaryTables;
+use crate::backend::weights::NormWeights;
+use crate::model::spec::{self, Activation, Block, Mlp, Norm, NormKind, Rotary, RotaryScaling, Wiring};
+
+/// `x * weights + bias`, added to ones if `add`.
+pub(super) fn product(
+    gpu: &Arc<Gpu>,
+    kernel: &Kernel<kernels::Gemm>,
+    (weights, outputs, inputs): (&Buffer, usize, usize),
+    (x, bias): (&[f32], Option<&[f32]>),
+    add: bool,
+) -> Vec<f32> {
+    let rows = x.len() / inputs;
+    let bias = bias.map(|bias| send(gpu, bias));
+    let (x, out) = (send(gpu, x), send(gpu, &vec![1.0f32; rows * outputs]));
+    let params = kernels::Gemm {
+        x: x.at(),
+        weights: weights.at(),
+        bias: bias.as_ref().map_or(0, Buffer::at),
+        out: out.at(),
+        rows: rows as i32,
+        inputs: inputs as i32,
+        outputs: outputs as i32,
+        stride: inputs.next_multiple_of(8) as i32,
+        add: i32::from(add),
+        padding: 0,
+    };
+    let grid = [outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
+    gpu.launch(kernel, grid, kernels::GEMM_MEMORY, params).expect("launched");
+    receive(&out)
+}
+
+/// Weights `[outputs, inputs]` with rows filled up with zeros.
+pub(super) fn padded(weights: &[f32], inputs: usize) -> Vec<f32> {
+    let stride = inputs.next_multiple_of(8);
+    weights.chunks(inputs).flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride)).collect()
+}
+
+#[test]
+fn products_of_every_storage_and_number_of_rows() {
+    for (inputs, outputs) in [(1, 1), (7, 33), (300, 5)] {
+        let exact = |weight: &f32| bf16::from_f32(*weight).to_f32();
+        let weights: Vec<f32> = numbers(1, outputs * inputs).iter().map(exact).collect();
+        let bias = numbers(2, outputs);
+        let all = numbers(3, 80 * inputs);
+        let send_as = |gpu: &Arc<Gpu>, kind: usize| {
+            let padded = padded(&weights, inputs);
+            let halves = |to: fn(f32) -> [u8; 2]| padded.iter().flat_map(|&w| to(w)).collect::<Vec<u8>>();
+            match kind {
+                0 => (kernels::GEMM_F32, send(gpu, &padded)),
+                1 => (kernels::GEMM_BF16, send(gpu, &halves(|w| bf16::from_f32(w).to_le_bytes()))),
+                _ => (kernels::GEMM_F16, send(gpu, &halves(|w| f16::from_f32(w).to_le_bytes()))),
+            }
+        };
+        for kind in 0..3 {
+            let run = |gpu: &Arc<Gpu>, rows: usize, add: bool| {
+                let (kernel, memory) = send_as(gpu, kind);
+                product(gpu, &kernel, (&memory, outputs, inputs), (&all[..rows * inputs], Some(&bias)), add)
+            };
+            let Some(found) = in_any_order(|gpu| run(gpu, 9, true)) else { return };
+            let sum = |row: usize, output: usize| {
+                let x = all[row * inputs..(row + 1) * inputs].iter();
+                let terms = x.zip(&weights[output * inputs..]).map(|(x, w)| f64::from(*x) * f64::from(*w));
+                terms.sum::<f64>() + f64::from(bias[output])
+            };
+            let expected: Vec<f64> = (0..9 * outputs).map(|i| 1.0 + sum(i / outputs, i % outputs)).collect();
+            assert_close("a product", &found, &expected, if kind == 2 { 2e-3 } else { 2e-5 });
+            let Some(gpu) = emulator::gpu(2) else { return };
+            let whole = run(&gpu, 80, false);
+            for rows in [1, 7, 8, 9, 23] {
+                assert_eq!(bits(&run(&gpu, rows, false)), bits(&whole[..rows * outputs]), "{rows} rows");
+            }
+        }
+    }
+}
+
+#[test]
+fn norms_of_rows_and_of_heads() {
+    for (width, parts) in [(1, 1), (127, 1), (128, 3), (300, 2)] {
+        let stride = width * parts + 5;
+        let (x, weight, bias) = (numbers(4, 3 * stride), numbers(5, width), numbers(6, width));
+        for kind in [NormKind::Rms, NormKind::Layer] {
+            let found = in_any_order(|gpu| {
+                let [x, weight, bias] = [&x, &weight, &bias].map(|values| send(gpu, values));
+                let params = kernels::NormRows {
+                    x: x.at(),
+                    out: x.at(),
+                    weight: weight.at(),
+                    bias: bias.at(),
+                    x_stride: stride as i32,
+                    out_stride: stride as i32,
+                    per_row: parts as i32,
+                    width: width as i32,
+                    eps: 1e-5,
+                    centred: i32::from(kind == NormKind::Layer),
+                };
+                gpu.launch(&kernels::NORM_ROWS, [3 * parts, 1, 1], 128, params).expect("launched");
+                receive(&x)
+            });
+            let Some(found) = found else { return };
+            let weights = NormWeights { weight: weight.clone(), bias: Some(bias.clone()) };
+            let mut expected = x.clone();
+            for row in expected.chunks_mut(stride) {
+                for part in row[..parts * width].chunks_mut(width) {
+                    ops::norm_in_place(Norm { kind, eps: 1e-5 }, part, &weights);
+                }
+            }
+            let expected: Vec<f64> = expected.iter().map(|&value| value.into()).collect();
+            assert_close(&format!("{kind:?} of {width}"), &found, &expected, 1e-4);
+        }
+    }
+}
+
+#[test]
+fn activations_are_those_of_the_cpu_to_the_bit() {
+    let kinds = [Activation::Silu, Activation::Gelu, Activation::GeluTanh, Activation::Relu];
+    for (number, &kind) in kinds.iter().enumerate() {
+        for (width, gated) in [(1, true), (257, true), (300, false)] {
+            let x: Vec<f32> = numbers(7, 3 * width * (1 + usize::from(gated))).iter().map(|x| 9.0 * x).collect();
+            let found = in_any_order(|gpu| {
+                let (x, out) = (send(gpu, &x), send(gpu, &vec![0.0f32; 3 * width]));
+                let params = kernels::Activate {
+                    x: x.at(),
+                    out: out.at(),
+                    rows: 3,
+                    width: width as i32,
+                    kind: number as i32,
+                    gated: i32::from(gated),
+                };
+                gpu.launch(&kernels::ACTIVATE, [(3 * width).div_ceil(256), 1, 1], 0, params).expect("launched");
+                receive(&out)
+            });
+            let Some(found) = found else { return };
+            let mut expected = vec![0.0; 3 * width];
+            for (out, x) in expected.chunks_mut(width).zip(x.chunks(x.len() / 3)) {
+                ops::activate(kind, x, out);
+            }
+            assert_eq!(bits(&found), bits(&expected), "{kind:?}, {width}");
+        }
+    }
+}
+
+/// Keys and values go to the row's own position and nowhere else.
+#[test]
+fn rows_are_rotated_and_stored_at_their_own_positions() {
+    let (heads, kv_heads, dim, capacity, shared) = (3, 1, 6, 9, 4);
+    for (dims, interleaved) in [(6, false), (4, true), (4, false)] {
+        let rotary = Rotary { dims, interleaved, base: 100.0, scaling: RotaryScaling::None };
+        let mlp = Mlp { intermediate: 1, activation: Activation::Silu, gated: true, bias: false, experts: None };
+        let attention = spec::Attention { rotary: Some(rotary), ..plain_attention() };
+        let block = Block { wiring: Wiring::PreNorm, residual_scale: 1.0, attention, mlp };
+        let mut tables = RotaryTables::new(&[block]);
+        tables.ensure(16).expect("memory");
+        let stride = (heads + 2 * kv_heads) * dim;
+        let qkv = numbers(8, 3 * stride);
+        let found = in_any_order(|gpu| {
+            let (there, table) = (send(gpu, &qkv), send(gpu, tables.all()[0].values()));
+            let own = gpu.alloc(2 * kv_heads * 2 * capacity * dim * size_of::<f32>()).expect("memory");
+            let spans = send(
+                gpu,
+                &[kernels::Rows {
+                    shared: 0,
+                    own: own.at(),
+                    shared_len: shared,
+                    shared_capacity: 0,
+                    own_capacity: capacity as i32,
+                    start: 6,
+                    first_row: 0,
+                    rows: 3,
+                }],
+            );
+            let row_spans = send(gpu, &[0i32; 3]);
+            let params = kernels::RotaryStore {
+                qkv: there.at(),
+                table: table.at(),
+                spans: spans.at(),
+                row_spans: row_spans.at(),
+                heads: heads as i32,
+                kv_heads: kv_heads as i32,
+                dim: dim as i32,
+                pairs: (dims / 2) as i32,
+                interleaved: i32::from(interleaved),
+                layer: 1,
+            };
+            gpu.launch(&kernels::ROTARY_STORE, [3, 1, 1], 0, params).expect("launched");
+            [receive(&there), receive(&own)].concat()
+        });
+        let Some(found) = found else { return };
+        let found_kv = &found[3 * stride..];
+        let mut expected = qkv.clone();
+        // What nobody has written is not a number.
+        let mut kv = vec![f32::from_bits(u32::MAX); found_kv.len()];
+        for (row, qkv) in expected.chunks_mut(stride).enumerate() {
+            let mut keys = qkv[heads * dim..(heads + kv_heads) * dim].to_vec();
+            let rotated = qkv[..heads * dim].chunks_mut(dim).chain(keys.chunks_mut(dim));
+            rotated.for_each(|head| tables.all()[0].rotate(6 + row, head));
+            let at = |part: usize| (2 + part) * capacity * dim + (6 + row - shared as usize) * dim;
+            kv[at(0)..at(0) + dim].copy_from_slice(&keys);
+            kv[at(1)..at(1) + dim].copy_from_slice(&qkv[(heads + kv_heads) * dim..]);
+        }
+        assert_eq!(bits(&found[..3 * stride]), bits(&expected), "{dims}, {interleaved}");
+        assert_eq!(bits(found_kv), bits(&kv), "{dims}, {interleaved}");
+    }
+}
+
+/// Without windows, caps and rotation.
+pub(super) fn plain_attention() -> spec::Attention {
+    spec::Attention {
+        qkv_bias: false,
+        output_bias: false,
+        qk_norm: false,
+        rotary: None,
+        window: None,
+        scale: 0.7,
+        soft_cap: None,
+    }
+}
+
+/// Attention of the last rows of a text of `len` positions, of which `shared` are a prompt's.
+pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usize), of: &spec::Attention) -> Vec<f32> {
+    let (kv_heads, group, dim) = (2, 3, 5);
+    let heads = kv_heads * group;
+    let kv = numbers(9, 2 * kv_heads * len * dim);
+    // Regions are larger than what is in them; nothing else is a number there.
+    let region = |from: usize, count: usize| {
+        let capacity = count + 3;
+        let mut values = vec![f32::NAN; 2 * kv_heads * capacity * dim];
+        for part in 0..2 * kv_heads {
+            let source = &kv[(part * len + from) * dim..][..count * dim];
+            values[part * capacity * dim..][..count * dim].copy_from_slice(source);
+        }
+        (send(gpu, &values), capacity as i32)
+    };
+    let ((prompt, prompt_capacity), (own, own_capacity)) = (region(0, shared), region(shared, len - shared));
+    let start = (len - rows) as i32;
+    let spans = send(
+        gpu,
+        &[kernels::Rows {
+            shared: prompt.at(),
+            own: own.at(),
+            shared_len: shared as i32,
+            shared_capacity: prompt_capacity,
+            own_capacity,
+            start,
+            first_row: 0,
+            rows: rows as i32,
+        }],
+    );
+    // The last row is a tile of its own.
+    let tile = |from: usize, rows: usize| kernels::Tile {
+        span: 0,
+        position: start + from as i32,
+        row: from as i32,
+        rows: rows as i32,
+    };
+    let tiles: Vec<_> = [tile(0, rows - 1), tile(rows - 1, 1)].into_iter().filter(|tile| tile.rows > 0).collect();
+    let tiles_there = send(gpu, &tiles);
+    let positions = send(gpu, &(start..start + rows as i32).collect::<Vec<i32>>());
+    let qkv = send(gpu, &numbers(10, 40 * heads * dim)[(40 - rows) * heads * dim..]);
+    let chunks = len.div_ceil(kernels::CHUNK);
+    let [sums, norms, out] = [chunks * rows * heads * dim, chunks * rows * heads * 2, rows * heads * dim]
+        .map(|floats| gpu.alloc(floats * size_of::<f32>()).expect("memory"));
+    let window = of.window.unwrap_or(0) as i32;
+    let params = kernels::AttentionChunk {
+        qkv: qkv.at(),
+        sums: sums.at(),
+        norms: norms.at(),
+        spans: spans.at(),
+        tiles: tiles_there.at(),
+        q_stride: (heads * dim) as i32,
+        layer: 0,
+        kv_heads: kv_heads as i32,
+        group: group as i32,
+        dim: dim as i32,
+        rows: rows as i32,
+        window,
+        scale: of.scale,
+        soft_cap: of.soft_cap.unwrap_or(0.0),
+        padding: 0,
+    };
+    let memory = kernels::attention_memory(rows.max(2) * group, dim);
+    gpu.launch(&kernels::ATTENTION_CHUNK, [tiles.len(), kv_heads, chunks], memory, params).expect("launched");
+    let params = kernels::AttentionMerge {
+        sums: sums.at(),
+        norms: norms.at(),
+        positions: positions.at(),
+        out: out.at(),
+        rows: rows as i32,
+        heads: heads as i32,
+        dim: dim as i32,
+        window,
+    };
+    gpu.launch(&kernels::ATTENTION_MERGE, [rows, 1, 1], 0, params).expect("launched");
+    receive(&out)
+}
+
+#[test]
+fn attention_sees_prompt_and_tail_through_every_window() {
+    let (kv_heads, group, dim) = (2, 3, 5);
+    let heads = kv_heads * group;
+    for (len, shared, rows) in [(1, 0, 1), (40, 17, 6), (600, 255, 3), (300, 299, 1)] {
+        for (window, soft_cap) in [(None, None), (Some(7), None), (Some(280), Some(2.0))] {
+            let of = spec::Attention { window, soft_cap, ..plain_attention() };
+            let Some(found) = in_any_order(|gpu| attention(gpu, (len, shared, rows), &of)) else { return };
+            let kv = numbers(9, 2 * kv_heads * len * dim);
+            let queries = numbers(10, 40 * heads * dim);
+            let mut expected = Vec::new();
+            for row in 0..rows {
+                let position = len - rows + row;
+                for head in 0..heads {
+                    let at = |part: usize, position: usize| {
+                        kv[((head / group * 2 + part) * len + position) * dim..][..dim].iter().map(|&x| f64::from(x))
+                    };
+                    let q = &queries[((40 - rows + row) * heads + head) * dim..][..dim];
+                    let first = window.map_or(0, |window| (position + 1).saturating_sub(window));
+                    let weight = |position: usize| {
+                        let score: f64 = at(0, position).zip(q).map(|(k, &q)| k * f64::from(q)).sum::<f64>() * 0.7;
+                        soft_cap.map_or(score, |cap| f64::from(cap) * (score / f64::from(cap)).tanh()).exp()
+                    };
+                    let total: f64 = (first..=position).map(weight).sum();
+                    let channel = |d| {
+                        let term = |position| weight(position) * at(1, position).nth(d).unwrap_or(0.0);
+                        (first..=position).map(term).sum::<f64>() / total
+                    };
+                    expected.extend((0..dim).map(channel));
+                }
+            }
+            assert_close(&format!("{len}, {shared}, {rows}, {window:?}"), &found, &expected, 1e-5);
+            // The last row alone is the same.
+            if rows > 1 {
+                let Some(gpu) = emulator::gpu(3) else { return };
+                let alone = attention(&gpu, (len, shared, 1), &of);
+                assert_eq!(bits(&alone), bits(&found[(rows - 1) * heads * dim..]), "{len}, {shared}, {window:?}");
+            }
+        }
+    }
+}
