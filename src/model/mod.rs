@@ -214,10 +214,14 @@ fn required(folder: &Path, file: &str, need: &str) -> Result<(PathBuf, Vec<u8>),
 }
 
 fn read_tokenizer(path: &Path, bytes: &[u8], spec: &ModelSpec) -> Result<Tokenizer, ModelError> {
-    let tokenizer = Tokenizer::read(path, bytes)?;
+    fits(Tokenizer::read(path, bytes)?, spec)
+}
+
+/// The tokenizer, if its ids are among those of the model.
+fn fits(tokenizer: Tokenizer, spec: &ModelSpec) -> Result<Tokenizer, ModelError> {
     if tokenizer.vocab_size() > spec.vocab_size {
         return Err(ModelError::Tokenizer {
-            path: path.into(),
+            path: tokenizer.path().into(),
             problem: format!(
                 "found ids up to {}, expected them below the `vocab_size` of config.json, {}; the files belong to \
                  different models",

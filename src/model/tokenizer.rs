@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
 use tokenizers::decoders::DecoderWrapper;
 
 use super::ModelError;
+use super::vocabulary::Vocabulary;
 use crate::panics;
 
 /// Name of the file.
@@ -28,11 +30,30 @@ pub struct Tokenizer {
 impl Tokenizer {
     /// Reads `bytes`, the content of the `tokenizer.json` at `path`.
     pub fn read(path: &Path, bytes: &[u8]) -> Result<Self, ModelError> {
+        Self::made_by(path, || tokenizers::Tokenizer::from_bytes(bytes))
+    }
+
+    /// Puts together what stands in the GGUF file at `path`.
+    pub fn of_pieces(path: &Path, vocabulary: Vocabulary) -> Result<Self, ModelError> {
+        let Vocabulary { mut frame, pieces, added } = vocabulary;
+        frame["model"] = json!({"type": "BPE", "vocab": {}, "merges": []});
+        Self::made_by(path, || {
+            let mut whole: tokenizers::Tokenizer = serde_json::from_value(frame)?;
+            whole.with_model(pieces.build()?);
+            whole.add_tokens(added)?;
+            Ok(whole)
+        })
+    }
+
+    fn made_by(
+        path: &Path,
+        make: impl FnOnce() -> tokenizers::Result<tokenizers::Tokenizer>,
+    ) -> Result<Self, ModelError> {
         let error = |problem: String| ModelError::Tokenizer { path: path.into(), problem };
         // The library panics at some mistakes.
-        let parsed = panics::contain(|| tokenizers::Tokenizer::from_bytes(bytes).map_err(|e| e.to_string()));
-        let mut inner = parsed
-            .and_then(|parsed| parsed)
+        let made = panics::contain(|| make().map_err(|e| e.to_string()));
+        let mut inner = made
+            .and_then(|made| made)
             .map_err(|problem| error(format!("not a readable tokenizer ({problem}); download the file again")))?;
         // Both are settings of training scripts that some files carry; a prompt must come through whole and
         // bare.
@@ -52,6 +73,11 @@ impl Tokenizer {
         let mut tokenizer = Self { inner, path: path.into(), size, special, bytes, anchor: None };
         tokenizer.anchor = tokenizer.find_anchor();
         Ok(tokenizer)
+    }
+
+    /// The file that it was read from.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     fn find_anchor(&self) -> Option<(u32, String)> {

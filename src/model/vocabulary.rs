@@ -1,6 +1,19 @@
-//! Parts of a `tokenizer.json`, for models whose vocabulary is written in another form.
+//! Parts of a tokenizer, for models whose vocabulary is written in another form.
 
 use serde_json::{Value, json};
+use tokenizers::AddedToken;
+use tokenizers::models::bpe::BpeBuilder;
+
+/// A tokenizer that is put together without a `tokenizer.json`: reading hundreds of thousands of pieces back from
+/// text takes seconds.
+pub struct Vocabulary {
+    /// As that file, without pieces and added tokens.
+    pub frame: Value,
+    /// The pieces and how they are merged.
+    pub pieces: BpeBuilder,
+    /// Tokens that are found before a text is cut.
+    pub added: Vec<AddedToken>,
+}
 
 /// How a text is cut before pieces are merged.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::spec::{ModelSpec, RotaryScaling};
-use super::{Checkpoint, Model, ModelError, Template, blocks, config, read_tokenizer};
+use super::{Checkpoint, Model, ModelError, Template, Tokenizer, blocks, config, fits};
 use crate::files;
 use crate::untrusted::clean_line;
 
@@ -34,18 +34,18 @@ pub fn is_file(path: &Path) -> bool {
 
 /// Reads a model from a file; of a split one from any of its parts. `called` is what others call it.
 pub fn read(path: &Path, called: Option<&str>) -> Result<Model, ModelError> {
-    let Opened { name, called: own, template, first, spec, vocabulary, eos, checkpoint } = open(path)?;
-    let tokenizer = read_tokenizer(&first, &vocabulary.json, &spec)?;
+    let Opened { name, called: own, template, first, spec, vocabulary, eos, checkpoint } = open(path, tokenizer::read)?;
+    let tokenizer = fits(Tokenizer::of_pieces(&first, vocabulary)?, &spec)?;
     let called = [called.unwrap_or_default(), &name, &own].join(" ");
     Ok(Model { called, template: Ok(template), ..Model::new(name, spec, tokenizer, eos, checkpoint) })
 }
 
 /// The same without a tokenizer.
 pub fn outline(path: &Path) -> Result<(ModelSpec, Checkpoint), ModelError> {
-    open(path).map(|opened| (opened.spec, opened.checkpoint))
+    open(path, |_| Ok(())).map(|opened| (opened.spec, opened.checkpoint))
 }
 
-struct Opened {
+struct Opened<V> {
     name: String,
     /// What the file itself calls the model.
     called: String,
@@ -53,12 +53,12 @@ struct Opened {
     /// The first part.
     first: PathBuf,
     spec: ModelSpec,
-    vocabulary: tokenizer::Vocabulary,
+    vocabulary: V,
     eos: Vec<u32>,
     checkpoint: Checkpoint,
 }
 
-fn open(path: &Path) -> Result<Opened, ModelError> {
+fn open<V>(path: &Path, vocabulary: impl Fn(Fields<'_>) -> Result<V, ModelError>) -> Result<Opened<V>, ModelError> {
     let parts = parts(path)?;
     let mut checkpoint = Checkpoint::of_gguf(path.into());
     let mut all = Vec::new();
@@ -79,7 +79,7 @@ fn open(path: &Path) -> Result<Opened, ModelError> {
     };
     let names = [top.text("general.name")?, top.text("general.finetune")?];
     let called = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let vocabulary = tokenizer::read(top)?;
+    let (size, vocabulary) = (tokenizer::size(top)?, vocabulary(top)?);
     let template = top.text("tokenizer.chat_template")?;
     let template = match template {
         Some(text) => Some(Template { path: path.clone(), text: text.to_owned(), tokens: tokenizer::named(top)? }),
@@ -94,7 +94,7 @@ fn open(path: &Path) -> Result<Opened, ModelError> {
         return Err(top.error("general.architecture", &format!("one of the supported architectures: {known}")));
     };
     let prefix = format!("{kind}.");
-    computed(&mut fields, &prefix, &checkpoint, vocabulary.size)?;
+    computed(&mut fields, &prefix, &checkpoint, size)?;
     let own: Map<String, Value> =
         fields.into_iter().filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?.to_owned(), value))).collect();
     let fields = Fields::with_prefix(path, &prefix, &own);

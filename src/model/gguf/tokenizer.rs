@@ -1,20 +1,14 @@
-//! The vocabulary of a GGUF file as a `tokenizer.json`, so that one library reads both.
+//! The tokenizer of a GGUF file, for the library that reads a `tokenizer.json`, too.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use tokenizers::AddedToken;
+use tokenizers::models::bpe::{BPE, Vocab};
 
 use crate::model::ModelError;
 use crate::model::fields::Fields;
-use crate::model::vocabulary::{Cut, DEEPSEEK_MARKS, GPT4O, LLAMA3, QWEN2, TEKKEN, beginning, byte_level};
-
-/// A tokenizer.
-pub struct Vocabulary {
-    /// As `tokenizer.json`.
-    pub json: Vec<u8>,
-    /// Number of ids.
-    pub size: usize,
-}
+use crate::model::vocabulary::{Cut, DEEPSEEK_MARKS, GPT4O, LLAMA3, QWEN2, TEKKEN, Vocabulary, beginning, byte_level};
 
 /// How a text is cut before pieces are merged, by `tokenizer.ggml.pre`.
 const CUTS: &[(&str, Cut)] = &[
@@ -54,6 +48,13 @@ const UNKNOWN: u64 = 2;
 const CONTROL: u64 = 3;
 const USER_DEFINED: u64 = 4;
 
+/// Number of ids.
+pub fn size(fields: Fields<'_>) -> Result<usize, ModelError> {
+    let field = "tokenizer.ggml.tokens";
+    let tokens = fields.get(field).and_then(Value::as_array);
+    tokens.map(Vec::len).ok_or_else(|| fields.error(field, "a list of texts"))
+}
+
 /// Reads the fields `tokenizer.ggml.*`.
 pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
     let field = |name: &str| format!("tokenizer.ggml.{name}");
@@ -68,12 +69,12 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
         ids.entry(token).or_insert(id);
     }
     let kind = fields.text(&field("model"))?.unwrap_or_default();
-    let (mut whole, merges) = match kind {
+    let (mut frame, merges) = match kind {
         "gpt2" => {
             let merges = fields.texts(&field("merges"))?;
             let merges = merges.ok_or_else(|| fields.error(&field("merges"), "a list of texts"))?;
-            let pairs = merges.iter().filter_map(|merge| merge.split_once(' ')).map(|(a, b)| json!([a, b]));
-            (cut_by(fields, &field("pre"))?, pairs.collect::<Vec<_>>())
+            let pairs = merges.iter().filter_map(|merge| merge.split_once(' '));
+            (cut_by(fields, &field("pre"))?, pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).collect())
         }
         "llama" => {
             let scores = fields.get(&field("scores")).and_then(Value::as_array);
@@ -85,32 +86,23 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
         }
         _ => return Err(fields.error(&field("model"), "one of \"gpt2\", \"llama\"")),
     };
-    let added: Vec<Value> = tokens
-        .iter()
-        .zip(&types)
-        .enumerate()
-        .filter(|(_, (_, kind))| [UNKNOWN, CONTROL, USER_DEFINED].contains(&u64::from(**kind)))
-        .map(|(id, (token, kind))| {
-            let special = u64::from(*kind) != USER_DEFINED;
-            json!({"id": id, "content": token, "single_word": false, "lstrip": false, "rstrip": false,
-                   "normalized": false, "special": special})
-        })
-        .collect();
-    let unknown = types.iter().position(|&kind| u64::from(kind) == UNKNOWN).map(|id| tokens[id]);
+    let added =
+        tokens.iter().zip(&types).filter(|(_, kind)| [UNKNOWN, CONTROL, USER_DEFINED].contains(&u64::from(**kind)));
+    let added = added
+        .map(|(token, kind)| AddedToken::from((*token).to_owned(), u64::from(*kind) != USER_DEFINED).normalized(false));
     // Ids that the file gives the same text as an earlier one have no spelling of their own.
     let spelled = tokens.iter().enumerate().map(|(id, token)| {
         let text = if ids[token] == id { (*token).to_owned() } else { format!("<duplicate {id}>") };
-        (text, json!(id))
+        (text, id as u32)
     });
     let pre = fields.text(&field("pre"))?.unwrap_or_default();
     let sentence_piece = kind == "llama";
-    whole["model"] = json!({
-        "type": "BPE", "dropout": null, "unk_token": unknown.filter(|_| sentence_piece),
-        "continuing_subword_prefix": null, "end_of_word_suffix": null, "fuse_unk": sentence_piece,
-        "byte_fallback": sentence_piece, "ignore_merges": merges_last(pre),
-        "vocab": spelled.collect::<serde_json::Map<_, _>>(), "merges": merges,
-    });
-    whole["added_tokens"] = added.into();
+    let mut pieces = BPE::builder().vocab_and_merges(spelled.collect::<Vocab>(), merges);
+    pieces = pieces.fuse_unk(sentence_piece).byte_fallback(sentence_piece).ignore_merges(merges_last(pre));
+    let unknown = types.iter().position(|&kind| u64::from(kind) == UNKNOWN).filter(|_| sentence_piece);
+    if let Some(id) = unknown {
+        pieces = pieces.unk_token(tokens[id].to_owned());
+    }
     let begins = sentence_piece || merges_last(pre) && pre != "falcon3";
     if fields.flag(&field("add_bos_token"))?.unwrap_or(begins)
         && let Some(id) = fields.ids(&field("bos_token_id"))?.and_then(|ids| ids.first().copied())
@@ -118,9 +110,9 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
         let Some(token) = tokens.get(id as usize) else {
             return Err(fields.error(&field("bos_token_id"), &format!("an id below {}", tokens.len())));
         };
-        whole["post_processor"] = beginning(token, id);
+        frame["post_processor"] = beginning(token, id);
     }
-    Ok(Vocabulary { json: whole.to_string().into_bytes(), size: tokens.len() })
+    Ok(Vocabulary { frame, pieces, added: added.collect() })
 }
 
 /// The special tokens that templates name, with their texts.
@@ -169,7 +161,7 @@ fn sentence_pieces(prefix: bool) -> Value {
 
 /// The merges that lead to each piece from two others, the best piece first, as `SentencePiece` merges by
 /// score.
-fn merges_of(tokens: &[&str], scores: &[Value], ids: &HashMap<&str, usize>) -> Vec<Value> {
+fn merges_of(tokens: &[&str], scores: &[Value], ids: &HashMap<&str, usize>) -> Vec<(String, String)> {
     let mut merges = Vec::new();
     for (token, score) in tokens.iter().zip(scores) {
         let score = score.as_f64().unwrap_or(f64::NEG_INFINITY);
@@ -180,7 +172,7 @@ fn merges_of(tokens: &[&str], scores: &[Value], ids: &HashMap<&str, usize>) -> V
         merges.extend(of_token.into_iter().map(|(_, _, a, b)| (score, a, b)));
     }
     merges.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-    merges.into_iter().map(|(_, a, b)| json!([a, b])).collect()
+    merges.into_iter().map(|(_, a, b)| (a.to_owned(), b.to_owned())).collect()
 }
 
 #[cfg(test)]
