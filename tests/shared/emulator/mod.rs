@@ -2,6 +2,7 @@
 //! that looks to the program like NVIDIA's driver and compiler. Every thread of a block is a fibre; device number N
 //! runs them in another order than the others.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
@@ -26,10 +27,19 @@ pub fn libraries(library: &Path) -> Libraries {
     Libraries { driver: vec![library.to_owned()], compiler: vec![library.to_owned()] }
 }
 
-/// The emulator with these kernels, beside the program of tests; `None` without a compiler.
+/// The emulator with these kernels, kept beside the program of tests; `None` without a compiler.
 pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shared/emulator");
     let program = std::env::current_exe().expect("the program of tests");
+    let mut hash = DefaultHasher::new();
+    (kernels, options).hash(&mut hash);
+    for part in ["device.h", "scheduler.h", "driver.h", "unit.cpp"] {
+        std::fs::read(here.join(part)).expect("a part of the emulator").hash(&mut hash);
+    }
+    let to = program.with_file_name(format!("emulator{name}-{:016x}.so", hash.finish()));
+    if to.exists() {
+        return Some(to);
+    }
     let folder = tempfile::tempdir_in(program.parent().expect("its folder")).expect("a folder");
     std::fs::write(folder.path().join("kernels.inc"), kernels).expect("written");
     let made = folder.path().join("emulator.so");
@@ -54,7 +64,6 @@ pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
         .ok()?;
     let said = String::from_utf8_lossy(&compiler.stderr);
     assert!(compiler.status.success() && said.is_empty(), "the kernels are not compiled without a word:\n{said}");
-    let to = program.with_file_name(format!("emulator{name}-{}.so", std::process::id()));
     std::fs::rename(&made, &to).expect("moved");
     Some(to)
 }
