@@ -157,7 +157,7 @@ pub static ALL: &[Row] = &[
         group: MODELS,
         value: "auto|cpu|cuda",
         expected: "",
-        help: "Where to compute; cuda:N is GPU number N, from 0 on (not yet measured on a GPU)",
+        help: "Where to compute; cuda:N is GPU number N, from 0 on (not yet measured on a GPU, so auto does not take it)",
         read: |s, t| Choice::named(t).map(|device| s.load.device = device),
         show: |s| json!(s.load.device.map_or("auto".to_owned(), |choice| choice.to_string())),
     },

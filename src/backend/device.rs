@@ -14,6 +14,8 @@ pub struct Device {
     pub name: &'static str,
     /// A machine may have several, which are called `name:0`, `name:1` and so on.
     pub several: bool,
+    /// Whether it has been run and measured on a machine that has it. Others are taken only by those who name them.
+    pub proven: bool,
     /// What this machine has of it, or why it cannot be used here: the rest of a sentence that begins with
     /// the name. Of several the one with this number.
     pub probe: fn(usize) -> Result<Found, String>,
@@ -48,10 +50,10 @@ pub struct Found {
 /// Puts a model on a device.
 pub type Loader = fn(&Model, LoadOptions, Option<&Path>) -> Result<Box<dyn Network>, BackendError>;
 
-/// All devices; `auto` is the last one that can be used.
+/// All devices; `auto` is the last one that is proven and can be used.
 pub const DEVICES: &[Device] = &[
-    Device { name: "cpu", several: false, probe: cpu::probe },
-    Device { name: "cuda", several: true, probe: cuda::probe },
+    Device { name: "cpu", several: false, proven: true, probe: cpu::probe },
+    Device { name: "cuda", several: true, proven: false, probe: cuda::probe },
 ];
 
 /// What `--device` and the setting can be, as in `auto|cpu`.
@@ -77,10 +79,22 @@ impl Choice {
     }
 }
 
-/// Where models may be loaded, the best first: what was chosen, or all that this machine has.
+/// Where models may be loaded, the best first: what was chosen, or all proven ones that this machine has.
 pub fn choices(chosen: Option<Choice>) -> Vec<Choice> {
-    let all = || DEVICES.iter().rev().map(|device| Choice { device, number: 0 });
-    chosen.map_or_else(|| all().filter(|choice| choice.found().is_ok()).collect(), |choice| vec![choice])
+    chosen.map_or_else(|| usable(DEVICES), |choice| vec![choice])
+}
+
+fn usable(devices: &'static [Device]) -> Vec<Choice> {
+    let all = devices.iter().rev().filter(|device| device.proven).map(|device| Choice { device, number: 0 });
+    all.filter(|choice| choice.found().is_ok()).collect()
+}
+
+impl Device {
+    /// What this machine has of it and when it is taken, or why it cannot be used: for `doctor`.
+    pub fn here(&self) -> Result<String, String> {
+        let when = if self.proven { String::new() } else { format!("; taken with --device {} only", self.name) };
+        (self.probe)(0).map(|found| found.what + &when)
+    }
 }
 
 /// Loads `model` onto the device that `options` name.
@@ -112,6 +126,24 @@ mod tests {
         for device in DEVICES {
             assert!((device.probe)(0).map_or_else(|why| why, |found| found.what).len() > 3, "{}", device.name);
         }
+    }
+
+    #[test]
+    fn a_device_that_was_never_measured_is_taken_only_by_name() {
+        const fn device(name: &'static str, proven: bool, probe: fn(usize) -> Result<Found, String>) -> Device {
+            Device { name, several: false, proven, probe }
+        }
+        let here = |_| Ok(Found { what: "here".to_owned(), load: |_, _, _| Err(BackendError::Memory { bytes: 0 }) });
+        let devices = Box::leak(Box::new([
+            device("plain", true, here),
+            device("fast", true, here),
+            device("new", false, here),
+            device("absent", true, |_| Err("is not here".to_owned())),
+        ]));
+        assert_eq!(devices[1].here(), Ok("here".to_owned()));
+        assert_eq!(devices[2].here(), Ok("here; taken with --device new only".to_owned()));
+        let names: Vec<&str> = usable(devices).iter().map(|choice| choice.device.name).collect();
+        assert_eq!(names, ["fast", "plain"]);
     }
 
     #[test]

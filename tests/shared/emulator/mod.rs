@@ -12,11 +12,11 @@ use bass_tui::backend::cuda::{self, Gpu, Libraries, SOURCES};
 /// Devices of the emulator, each with its own order of threads.
 pub const ORDERS: usize = 5;
 
-/// The emulator's device with this number; `None`, and a sentence, where nothing compiles C++.
+/// The emulator's device with this number; `None`, and a sentence, where it cannot be compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
     let Some(library) = LIBRARY.get_or_init(|| built("", &SOURCES.concat(), &["-O2"])) else {
-        super::skip::for_want_of("g++", "the kernels run in an emulator, which is compiled with it");
+        super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");
         return None;
     };
     Some(cuda::open(&libraries(library), number, None).expect("a device of the emulator"))
@@ -27,8 +27,12 @@ pub fn libraries(library: &Path) -> Libraries {
     Libraries { driver: vec![library.to_owned()], compiler: vec![library.to_owned()] }
 }
 
-/// The emulator with these kernels, kept beside the program of tests; `None` without a compiler.
+/// The emulator with these kernels, kept beside the program of tests; `None` without a compiler, or on a CPU in
+/// whose assembly fibres are not written.
 pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
+    if cfg!(not(target_arch = "x86_64")) {
+        return None;
+    }
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shared/emulator");
     let program = std::env::current_exe().expect("the program of tests");
     let mut hash = DefaultHasher::new();
