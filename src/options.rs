@@ -127,7 +127,7 @@ pub static ALL: &[Row] = &[
         value: "auto|yes|no",
         expected: "",
         help: "Ask the main model for the function, through its chat template, and take it out of the answer; auto: where its name \
-               says instruct, chat or it",
+               says instruct, chat or it, or is Qwen3",
         read: |s, t| {
             s.chat = if is_auto(t) { None } else { Some(yes_or_no(t)?) };
             Some(())

@@ -56,6 +56,8 @@ const THINK: &str = "<think>";
 
 /// The names of those models that were taught conversations hold one of these words.
 const NAMES: &[&str] = &["instruct", "chat", "it"];
+/// In these families the others are those that say so: `base`.
+const FAMILIES: &[&str] = &["qwen3", "r1"];
 
 /// A template as it stands in a model's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,8 +81,9 @@ pub struct Chat {
 /// Whether a model of this name was taught conversations. Bare models carry templates, too.
 pub fn is_named(name: &str) -> bool {
     let name = name.to_lowercase();
-    let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    words.any(|word| NAMES.contains(&word) || NAMES[..2].iter().any(|name| word.contains(name)))
+    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let is_of_family = words.iter().any(|word| FAMILIES.contains(word)) && !words.contains(&"base");
+    is_of_family || words.iter().any(|word| NAMES.contains(word) || NAMES[..2].iter().any(|name| word.contains(name)))
 }
 
 impl Template {

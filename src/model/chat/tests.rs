@@ -339,11 +339,15 @@ fn models_that_were_taught_conversations_are_known_by_name() {
         "codellama:7b-instruct",
         "Qwen2.5 Coder 7B Instruct",
         "Mistral-7B-Instruct-v0.3",
+        "Qwen3-8B",
+        "qwen3:4b",
+        "DeepSeek-R1-Distill-Qwen-7B",
     ] {
         assert!(is_named(name), "{name}");
     }
     for name in [
         "Qwen2.5-Coder-7B",
+        "Qwen3-8B-Base",
         "gemma-2-2b",
         "starcoder2-3b",
         "built-in",
