@@ -226,8 +226,10 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
     let mut complaints = Vec::new();
     let status = serde_json::to_value(verdict.status).unwrap();
     let says = header(&source, "says").unwrap_or_default();
-    // Where the kernel counts all that a user runs, programs beside it may leave it no thread: that is no pass.
-    let is_spent = user() != 0 && status != "passed" && verdict.message.contains("can't start new thread");
+    // Where the kernel counts all that a user runs, programs beside it may leave it no thread or process: that is
+    // no pass.
+    let no_more = ["can't start new thread", "Resource temporarily unavailable"];
+    let is_spent = user() != 0 && status != "passed" && no_more.iter().any(|words| verdict.message.contains(words));
     if !is_spent && (!expected.split(' ').any(|word| status == word) || !verdict.message.contains(says)) {
         complaints.push(format!("{name}: expected {expected} ({says}), found {status}: {}", verdict.message));
     }
