@@ -14,7 +14,8 @@ pub struct Device {
     pub name: &'static str,
     /// A machine may have several, which are called `name:0`, `name:1` and so on.
     pub several: bool,
-    /// Whether it has been run and measured on a machine that has it. Others are taken only by those who name them.
+    /// Whether it has been run and measured on a machine that has it. Others are taken only by those who name
+    /// them.
     pub proven: bool,
     /// What this machine has of it, or why it cannot be used here: the rest of a sentence that begins with
     /// the name. Of several the one with this number.

@@ -1,4 +1,5 @@
-//! The sequences of a network: who owns which K/V, how many positions of it are valid, and which rows are allowed.
+//! The sequences of a network: who owns which K/V, how many positions of it are valid, and which rows are
+//! allowed.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

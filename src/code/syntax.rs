@@ -10,8 +10,8 @@ use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 /// hundred steps, so this is a tenth of a second; the TSX grammar has texts on which it never ends otherwise.
 const REPORTS_IN_PLACE: usize = 1000;
 
-/// The time of a core that a parse may take, ten times what one without errors does even in a debug build: on
-/// some texts each step behind an error walks over all that was read before.
+/// The time of a core that a parse may take, far more than one without errors does: on some texts each step
+/// behind an error walks over all that was read before.
 fn patience(text: &str) -> Duration {
     Duration::from_micros(25_000 + 5 * text.len() as u64)
 }

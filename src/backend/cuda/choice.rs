@@ -1,5 +1,6 @@
-//! Drafting and verification where the logits are: tokens are drawn on the GPU, drafts and their distributions stay
-//! there, and what crosses to the host is a token and its log-probability for every row that was verified.
+//! Drafting and verification where the logits are: tokens are drawn on the GPU, drafts and their
+//! distributions stay there, and what crosses to the host is a token and its log-probability for every row
+//! that was verified.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -111,7 +112,7 @@ impl CudaNetwork {
             logits: self.logits.floats(0)?,
             choices: upload.write(kernels::bytes_of(choices))?,
             scratch: scratch.floats(choices.len() * vocab)?,
-            chosen: chosen.bytes(size_of_val(choices))?,
+            chosen: chosen.bytes(choices.len() * size_of::<Chosen>())?,
             vocab: vocab as i32,
             padding: 0,
         };

@@ -1,4 +1,5 @@
-//! From the sources of the kernels to what the driver loads, kept on disk: they are compiled once for a kind of GPU.
+//! From the sources of the kernels to what the driver loads, kept on disk: they are compiled once for a kind
+//! of GPU.
 
 use std::ffi::{CString, c_char};
 use std::io::Write;
@@ -6,13 +7,13 @@ use std::path::Path;
 
 use super::kernels::SOURCES;
 use super::library::{Compiler, Handle, Libraries};
-use crate::hash;
+use crate::{files, hash};
 
 /// Options that decide about results; the architecture is added.
 const OPTIONS: &[&str] = &["--std=c++17", "--fmad=false", "--restrict"];
 
-/// The kernels for GPUs of this compute capability: from the folder `cache`, or compiled and put there. The error is the
-/// rest of a sentence about the device.
+/// The kernels for GPUs of this compute capability: from the folder `cache`, or compiled and put there. The
+/// error is the rest of a sentence about the device.
 pub fn binary(libraries: &Libraries, capability: (i32, i32), cache: Option<&Path>) -> Result<Vec<u8>, String> {
     let source = SOURCES.concat();
     let architecture = format!("--gpu-architecture=sm_{}{}", capability.0, capability.1);
@@ -21,7 +22,9 @@ pub fn binary(libraries: &Libraries, capability: (i32, i32), cache: Option<&Path
         hash::of([&source, &architecture, &OPTIONS.concat()].map(String::as_bytes).concat().as_slice())
     );
     let file = cache.map(|folder| folder.join(name));
-    if let Some(kept) = file.as_ref().and_then(|file| std::fs::read(file).ok()).filter(|bytes| !bytes.is_empty()) {
+    if let Some(kept) =
+        file.as_ref().and_then(|file| files::read(file, files::DATA).ok()).filter(|bytes| !bytes.is_empty())
+    {
         return Ok(kept);
     }
     let compiler = libraries.compiler().ok_or(
@@ -31,7 +34,7 @@ pub fn binary(libraries: &Libraries, capability: (i32, i32), cache: Option<&Path
     let (compiled, _) = compiler.compiled(&source, &[&architecture])?;
     if let Some(file) = file {
         // What cannot be kept is compiled again.
-        let _ = crate::files::replace(&file, |error| error, |file| file.write_all(&compiled));
+        let _ = files::replace(&file, |error| error, |file| file.write_all(&compiled));
     }
     Ok(compiled)
 }
@@ -46,7 +49,8 @@ impl Compiler {
         let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let nothing = std::ptr::null();
         let mut program: Handle = std::ptr::null_mut();
-        // SAFETY: all texts end with a zero byte and outlive the calls; buffers are as large as the compiler said.
+        // SAFETY: all texts end with a zero byte and outlive the calls; buffers are as large as the compiler
+        // said.
         unsafe {
             let created = (self.create)(&raw mut program, source.as_ptr(), name.as_ptr(), 0, nothing, nothing);
             if created != 0 {
@@ -82,7 +86,8 @@ mod tests {
     /// Registers that a thread may have where as many blocks as memory allows shall fit.
     const REGISTERS: u32 = 128;
 
-    /// By hand, and wherever NVRTC can be installed: `LIBNVRTC=.../libnvrtc.so.13 cargo test --lib kernels_compile`.
+    /// By hand, and wherever NVRTC can be installed: `LIBNVRTC=.../libnvrtc.so.13 cargo test --lib
+    /// kernels_compile`.
     #[test]
     fn kernels_compile_for_every_kind_of_gpu_without_spills() {
         let Some(path) = std::env::var_os("LIBNVRTC") else {

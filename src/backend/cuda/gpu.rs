@@ -140,7 +140,8 @@ impl Gpu {
             .map_err(|failure| BackendError::Failed { device: "cuda", what: format!("{what}: {failure}") })
     }
 
-    /// Memory of so many bytes, holding anything; the error is [`BackendError::Memory`] where there is none left.
+    /// Memory of so many bytes, holding anything; the error is [`BackendError::Memory`] where there is none
+    /// left.
     pub fn alloc(self: &Arc<Self>, bytes: usize) -> Result<Buffer, BackendError> {
         let (mut at, bytes) = (0, bytes.max(1));
         // SAFETY: the pointer is one to a variable.

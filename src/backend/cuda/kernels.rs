@@ -1,5 +1,5 @@
-//! The kernels: their sources, names, and parameters, which are the structs of the sources. `kernels/` says what each
-//! computes.
+//! The kernels: their sources, names, and parameters, which are the structs of the sources. `kernels/` says
+//! what each computes.
 
 use std::marker::PhantomData;
 
@@ -142,7 +142,7 @@ pub const GEMM_ROWS: usize = 8;
 /// See [`GEMM_ROWS`].
 pub const GEMM_OUTPUTS: usize = 32;
 /// See [`GEMM_ROWS`].
-pub const GEMM_MEMORY: usize = 8 * 32 * 33 * size_of::<f32>();
+pub const GEMM_MEMORY: usize = GEMM_ROWS * GEMM_OUTPUTS * 33 * size_of::<f32>();
 
 /// Shared memory of `choose_tokens`.
 pub const CHOICE_MEMORY: usize = 256 * (size_of::<f64>() + size_of::<u32>()) + 8 * size_of::<f64>();

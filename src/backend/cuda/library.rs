@@ -1,5 +1,5 @@
-//! The driver and the compiler of kernels, as far as they are used: functions found at run time in NVIDIA's libraries, so
-//! that nothing of them is needed to build the program, and nothing but the driver to run it.
+//! The driver and the compiler of kernels, as far as they are used: functions found at run time in NVIDIA's
+//! libraries, so that nothing of them is needed to build the program, and nothing but the driver to run it.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
@@ -94,15 +94,8 @@ impl Default for Libraries {
     fn default() -> Self {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
         Self {
-            driver: paths(&["libcuda.so.1", "libcuda.so", "nvcuda.dll"]),
-            compiler: paths(&[
-                "libnvrtc.so.13",
-                "libnvrtc.so.12",
-                "libnvrtc.so",
-                "/usr/local/cuda/lib64/libnvrtc.so",
-                "nvrtc64_130_0.dll",
-                "nvrtc64_120_0.dll",
-            ]),
+            driver: paths(&["libcuda.so.1", "libcuda.so"]),
+            compiler: paths(&["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"]),
         }
     }
 }
@@ -127,8 +120,8 @@ fn open(paths: &[PathBuf]) -> Option<Library> {
     })
 }
 
-/// NVRTC looks for a library of its own by name alone. If it lies beside an NVRTC that was named by its path, it is
-/// loaded before.
+/// NVRTC looks for a library of its own by name alone. If it lies beside an NVRTC that was named by its path,
+/// it is loaded before.
 fn builtins_beside(path: &Path) {
     let Some(folder) = path.parent().filter(|folder| folder.is_absolute()) else { return };
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -1,5 +1,5 @@
-//! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through the
-//! driver's own interface, which is looked for at run time.
+//! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
+//! the driver's own interface, which is looked for at run time.
 
 mod choice;
 mod compile;
@@ -70,8 +70,8 @@ pub fn open(libraries: &Libraries, number: usize, cache: Option<&Path>) -> Resul
 /// Rows that go through the layers together, at most.
 const SLAB: usize = 256;
 
-/// Bytes that the parts of attention may take while they are put together; passes that look back far are cut into
-/// smaller slabs.
+/// Bytes that the parts of attention may take while they are put together; passes that look back far are cut
+/// into smaller slabs.
 const PARTS: usize = 128 << 20;
 
 /// A model on a GPU.

@@ -1,4 +1,5 @@
-//! Each kernel against its twin on the CPU, in the emulator: odd sizes, and the same bits under every order of threads.
+//! Each kernel against its twin on the CPU, in the emulator: odd sizes, and the same bits under every order
+//! of threads.
 
 mod choices;
 #[path = "../../../tests/shared/emulator/mod.rs"]

@@ -45,10 +45,10 @@ const MOST_CALLS: usize = 3;
 /// How many files are tried where the first ones do not notice the function.
 const MOST_SPARE: usize = 3;
 
-/// The files that most likely test a function of a file in a project, in groups of which the first that notices
-/// it is wanted. In the first are at most two: one that calls it, or calls what calls it, and one that is named
-/// after its file; often they are the same. Each of the others is a group of its own; the last one is the folder
-/// of all tests, where those that call the function can be told.
+/// The files that most likely test a function of a file in a project, in groups of which the first that
+/// notices it is wanted. In the first are at most two: one that calls it, or calls what calls it, and one
+/// that is named after its file; often they are the same. Each of the others is a group of its own; the last
+/// one is the folder of all tests, where those that call the function can be told.
 pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Vec<Vec<Found>> {
     let Some(search) = Search::new(language, marks, file) else { return Vec::new() };
     let mut rated = search.rated(function, "");
@@ -155,8 +155,8 @@ impl Search {
         let package = package.strip_prefix(&root).ok()?.to_path_buf();
         let own = file.strip_prefix(&root).ok()?.to_path_buf();
         let stem = own.file_stem()?.to_str()?;
-        // A module may be a folder, and the file in it is called like all of its kind; that of a whole package lies
-        // in a folder that is called so, too.
+        // A module may be a folder, and the file in it is called like all of its kind; that of a whole
+        // package lies in a folder that is called so, too.
         let above = file.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
         let folder = above.take_while(|_| Project::is_of_folder(stem)).find(|name| !["src", "lib"].contains(name));
         let stem = folder.unwrap_or(stem).to_owned();

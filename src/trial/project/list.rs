@@ -154,8 +154,8 @@ fn walk(root: &Path, list: &mut List) {
     }
 }
 
-/// Whether a folder is what builds and tools leave behind. One with a package of Python in it is code, whatever
-/// it is called.
+/// Whether a folder is what builds and tools leave behind. One with a package of Python in it is code,
+/// whatever it is called.
 fn is_leftover(name: &str, path: &Path) -> bool {
     LEFTOVERS.contains(&name) && !path.join("__init__.py").exists()
 }
