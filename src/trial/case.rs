@@ -81,10 +81,21 @@ impl Trial {
 
     /// The user's text, as far as it is known, with this statement for the body of the function under test.
     pub(super) fn with_body(&self, body: &str) -> Option<String> {
-        let place = Place::Function(self.entry_point.clone()?);
-        let of = |text: &str| Target::in_text(text, self.language, &place).ok();
-        let target = self.stub.as_deref().and_then(of).or_else(|| of(&self.program))?;
+        let target = self.own_target().or_else(|| self.target_in(&self.program))?;
         Some(target.with_body(body))
+    }
+
+    /// Whether such a text has nothing of the candidate's.
+    pub(super) fn has_own_text(&self) -> bool {
+        self.own_target().is_some()
+    }
+
+    fn own_target(&self) -> Option<Target> {
+        self.target_in(self.stub.as_deref()?)
+    }
+
+    fn target_in(&self, text: &str) -> Option<Target> {
+        Target::in_text(text, self.language, &Place::Function(self.entry_point.clone()?)).ok()
     }
 
     /// The function under test by its last name.

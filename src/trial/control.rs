@@ -5,9 +5,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use super::case::{Tests, Trial};
 use super::error::TrialError;
 use super::project::Project;
+use super::project::kept::Place;
 use super::verdict::{Assurance, Status, Verdict};
 use crate::hash;
 use crate::language::Language;
@@ -35,11 +39,21 @@ pub fn raising(language: Language) -> &'static str {
 /// What compilers say of an import that only the body uses: that is the body's fault, whichever it is.
 const OF_THE_BODY: &[&str] = &["imported and not used", "declared and not used", "but its value is never read"];
 
+/// How the trials of other bodies are run.
+pub struct Runs<'a> {
+    /// Runs one.
+    pub run: &'a dyn Fn(&Trial) -> Result<Verdict, TrialError>,
+    /// Whether runs are cut short.
+    pub is_cut: &'a dyn Fn() -> bool,
+    /// Where is kept what came of one, if it is.
+    pub place: &'a dyn Fn(&Trial) -> Option<Place>,
+}
+
 /// What is known of the tests, by them and the program without a body.
 #[derive(Debug, Default)]
 pub struct Controls {
-    /// The bodies that they do not notice.
-    unnoticed: Known<Vec<&'static str>>,
+    /// What the bodies do that they do not notice.
+    unnoticed: Known<Vec<String>>,
     /// What they say without the candidate: the status and the reason.
     without: Known<(Status, String)>,
 }
@@ -54,13 +68,16 @@ impl<T> Default for Known<T> {
     }
 }
 
-impl<T: Clone> Known<T> {
+/// An answer, and whether no limit had a part in it: such a one is kept on disk.
+type Answer<T> = Option<(T, bool)>;
+
+impl<T: Clone + Serialize + DeserializeOwned> Known<T> {
     /// The answer for these tests and programs; `None` where `find` was cut short, of which nothing is kept.
     fn get<E>(
         &self,
-        tests: &Tests,
-        programs: &[String],
-        find: impl FnOnce() -> Result<Option<T>, E>,
+        (tests, programs): (&Tests, &[String]),
+        place: impl FnOnce() -> Option<Place>,
+        find: impl FnOnce() -> Result<Answer<T>, E>,
     ) -> Result<Option<T>, E> {
         let key = hash::of(format!("{tests:?}{programs:?}").as_bytes());
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,24 +86,26 @@ impl<T: Clone> Known<T> {
         if answer.is_some() {
             return Ok(answer);
         }
-        let answer = find()?;
-        if let Some(answer) = &answer {
-            known().insert(key, answer.clone());
+        let place = place();
+        let (answer, is_sure) = match place.as_ref().and_then(Place::read) {
+            Some(answer) => (answer, false),
+            None => match find()? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        if let Some(place) = place.filter(|_| is_sure) {
+            place.write(&answer);
         }
-        Ok(answer)
+        known().insert(key, answer.clone());
+        Ok(Some(answer))
     }
 }
 
 impl Controls {
-    /// The verdict; or the same with what the tests do not notice. `run` runs a trial; an answer of a run that
-    /// was cut short is not kept.
-    pub fn hold(
-        &self,
-        trial: &Trial,
-        verdict: Verdict,
-        is_cut: impl Fn() -> bool,
-        run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
-    ) -> Result<Verdict, TrialError> {
+    /// The verdict; or the same with what the tests do not notice. An answer of a run that was cut short is not
+    /// kept.
+    pub fn hold(&self, trial: &Trial, verdict: Verdict, runs: &Runs) -> Result<Verdict, TrialError> {
         if !is_held(trial) {
             return Ok(verdict);
         }
@@ -100,13 +119,16 @@ impl Controls {
         let all = bodies(trial.language);
         let programs: Option<Vec<String>> = all.iter().map(|(_, body)| trial.with_body(body)).collect();
         let Some(programs) = programs else { return Ok(verdict) };
+        let with = |program: &String| Trial { program: program.clone(), ..trial.clone() };
         let find = || {
-            let mut unnoticed = Vec::new();
+            let (mut unnoticed, mut is_sure) = (Vec::new(), true);
             for (&(what, _), program) in all.iter().zip(&programs) {
-                if run(&Trial { program: program.clone(), ..trial.clone() })?.has_passed() {
-                    unnoticed.push(what);
+                let verdict = (runs.run)(&with(program))?;
+                is_sure &= has_ended(&verdict);
+                if verdict.has_passed() {
+                    unnoticed.push(what.to_owned());
                 }
-                if is_cut() {
+                if (runs.is_cut)() {
                     return Ok(None);
                 }
                 // Tests of a project may take long, and notice one body as they do the other.
@@ -114,9 +136,11 @@ impl Controls {
                     break;
                 }
             }
-            Ok(Some(unnoticed))
+            Ok(Some((unnoticed, is_sure)))
         };
-        let Some(unnoticed) = self.unnoticed.get(&trial.tests, &programs, find)? else { return Ok(verdict) };
+        let place = || Place::of(&[(runs.place)(&with(programs.first()?))?], "unnoticed");
+        let unnoticed = self.unnoticed.get((&trial.tests, &programs), place, find)?;
+        let Some(unnoticed) = unnoticed else { return Ok(verdict) };
         Ok(match &unnoticed[..] {
             [] => verdict,
             some if some.len() < all.len() => {
@@ -130,13 +154,7 @@ impl Controls {
     /// The verdict, where it says that the tests cannot be run with the candidate, or that one failed: what keeps
     /// them from it without the candidate as well is not its fault, and neither is what fails for the same reason
     /// with a body that raises. Of Python and Rust it is known which tests call the function.
-    pub fn excuse(
-        &self,
-        trial: &Trial,
-        verdict: Verdict,
-        is_cut: impl Fn() -> bool,
-        run: impl Fn(&Trial) -> Result<Verdict, TrialError>,
-    ) -> Result<Verdict, TrialError> {
+    pub fn excuse(&self, trial: &Trial, verdict: Verdict, runs: &Runs) -> Result<Verdict, TrialError> {
         let is_of_body = OF_THE_BODY.iter().any(|words| verdict.message.contains(words));
         let tests = match (verdict.status, &trial.tests, &verdict.failed) {
             (Status::Error, tests, _) => Some(tests.clone()),
@@ -152,14 +170,21 @@ impl Controls {
             Some((name, why)) => format!("{name}: {why}"),
             None => verdict.message.clone(),
         };
+        let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
         let find = || {
-            let without = run(&Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() })?;
-            Ok((!is_cut()).then(|| (without.status, reason(&without))))
+            let without = (runs.run)(&control)?;
+            Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
         };
-        let without = self.without.get(&tests, std::slice::from_ref(&program), find)?;
+        let place = || Place::of(&[(runs.place)(&control)?], "without");
+        let without = self.without.get((&tests, std::slice::from_ref(&program)), place, find)?;
         let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
         Ok(if is_same { verdict.without_candidate() } else { verdict })
     }
+}
+
+/// Whether nothing but the code ended a run: no limit, which may be another one the next time.
+fn has_ended(verdict: &Verdict) -> bool {
+    !matches!(verdict.status, Status::Timeout | Status::Killed)
 }
 
 /// Whether a trial is held against others: without a stub nobody said which function it is about, and a command
@@ -192,7 +217,8 @@ mod tests {
                 runs.set(runs.get() + 1);
                 Ok(Verdict { status: Status::Passed, ..Verdict::not_run("") })
             };
-            let held = Controls::default().hold(&trial, verdict, || false, run).unwrap();
+            let runs_of = Runs { run: &run, is_cut: &|| false, place: &|_| None };
+            let held = Controls::default().hold(&trial, verdict, &runs_of).unwrap();
             assert_eq!((held.has_passed(), runs.get()), (notices, if notices { 0 } else { 2 }));
         }
     }

@@ -22,13 +22,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use case::{Command, Tests, Trial};
-use control::Controls;
+use control::{Controls, Runs};
 pub use error::TrialError;
 use language::command::{self, Toolbox, split};
 use language::{Context, Sources, TrialLanguage};
 pub use project::Project;
 use project::cache::Projects;
 use project::find::Found;
+use project::kept::Place;
 pub use verdict::{Assurance, Status, Verdict};
 
 use crate::code::{self, Target};
@@ -271,9 +272,9 @@ impl Runner {
 
     /// The verdict of tests, held against what they do without the candidate.
     fn judge(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
-        let run = |trial: &Trial| self.run_tests(at, trial);
-        let is_cut = || at.is_cancelled();
-        let excused = |trial: &Trial| self.controls.excuse(trial, run(trial)?, is_cut, run);
+        let (run, is_cut) = (|trial: &Trial| self.run_tests(at, trial), || at.is_cancelled());
+        let runs = Runs { run: &run, is_cut: &is_cut, place: &|trial| self.place(at, trial) };
+        let excused = |trial: &Trial| self.controls.excuse(trial, run(trial)?, &runs);
         let mut held = trial.clone();
         let verdict = match &trial.tests {
             Tests::Several(all) => {
@@ -290,7 +291,25 @@ impl Runner {
             }
             _ => excused(trial)?,
         };
-        self.controls.hold(&held, verdict.marked(marks::of(trial)), is_cut, run)
+        self.controls.hold(&held, verdict.marked(marks::of(trial)), &runs)
+    }
+
+    /// Where is kept what tests of projects do with a program that has nothing of a candidate's.
+    fn place(&self, at: &Context, trial: &Trial) -> Option<Place> {
+        let of = |project: &Project| {
+            let kept = self.language(trial.language).kept(at)?;
+            let base = at.projects.base(project).ok()?;
+            Some(kept.place(project, &base, Some(&trial.program)))
+        };
+        match &trial.tests {
+            _ if !trial.has_own_text() => None,
+            Tests::Project(project) => of(project),
+            Tests::Several(all) => {
+                let each = all.iter().map(|tests| self.place(at, &Trial { tests: tests.clone(), ..trial.clone() }));
+                Place::of(&each.collect::<Option<Vec<_>>>()?, "several")
+            }
+            _ => None,
+        }
     }
 
     fn run_tests(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
 use super::evidence::{Evidence, Failure, Outcome, Record, Report, Reporter, Said, TestEnd};
@@ -20,7 +20,7 @@ use crate::untrusted::{clean, clean_line};
 const COLUMNS: usize = 400;
 
 /// How a trial ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// All tests ran and passed.

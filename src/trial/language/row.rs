@@ -14,6 +14,7 @@ pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, T
 use crate::trial::judge::pair::side_by_side;
 pub use crate::trial::judge::{driver, nonce};
 pub use crate::trial::project::find::Marks;
+pub use crate::trial::project::kept::Kept;
 pub use crate::trial::project::{Base, Copy, Project};
 use crate::trial::reach::Table;
 pub use crate::trial::tool::{Lookup, Recipe, Tool};
@@ -78,6 +79,11 @@ pub trait TrialLanguage: Debug + Send + Sync {
     /// Runs tests with nothing but the program.
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError>;
 
+    /// Where is kept what tests of projects do without a candidate, and what it depends on besides the project.
+    fn kept(&self, _at: &Context) -> Option<Kept> {
+        None
+    }
+
     /// Runs a tests file of a project in a copy of it.
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError>;
 }
@@ -134,6 +140,11 @@ impl Context<'_> {
             ..job
         });
         side_by_side(self.sandbox, one, other, self.cancel).map_err(TrialError::Sandbox)
+    }
+
+    /// The folder for what is known of tests without a candidate.
+    pub fn baselines(&self) -> Option<PathBuf> {
+        self.kept.map(|folder| folder.join("baselines"))
     }
 
     /// Whether the caller wants no more of it.

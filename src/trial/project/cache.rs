@@ -47,16 +47,17 @@ impl Projects {
         Ok(base)
     }
 
-    /// What the tests do on the unchanged project: found out once, by two runs. Of runs that were broken off
+    /// What the tests do on the unchanged project: found out once, by so many runs. Of runs that were broken off
     /// nothing is kept.
     pub fn baseline(
         &self,
         project: &Project,
         base: &Arc<Base>,
-        cancel: &AtomicBool,
+        times: usize,
+        (kept, cancel): (Option<&Kept>, &AtomicBool),
         mut try_one: impl FnMut(&Copy) -> Result<Option<Vec<TestEnd>>, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
-        self.known(project, base, (None, 2), (None, cancel), Baseline::of_runs, || {
+        self.known(project, base, (None, times), (kept, cancel), Baseline::of_runs, || {
             let tests = try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?)?;
             Ok(tests.map(|tests| (Names { tests, ..Names::default() }, Duration::ZERO)))
         })
@@ -83,7 +84,7 @@ impl Projects {
         }
         let kept = kept.map(|kept| kept.place(project, base, without));
         if let Some(place) = kept.as_ref().filter(|_| runs.is_empty()) {
-            runs = place.read();
+            runs = place.runs();
         }
         let before = runs.len();
         while runs.len() < times {
@@ -94,7 +95,7 @@ impl Projects {
             return Ok(baseline);
         }
         if let Some(place) = kept.filter(|_| before < runs.len()) {
-            place.write(&runs);
+            place.keep_runs(&runs);
         }
         all.retain(|known| known.project != *project);
         let (project, base, without) = (project.clone(), Arc::clone(base), without.map(str::to_owned));
@@ -288,7 +289,7 @@ mod tests {
                 runs += 1;
                 Ok((!cancel).then(|| vec![TestEnd::new("works", Outcome::Passed)]))
             };
-            let baseline = projects.baseline(&project, &base, &AtomicBool::new(cancel), once).unwrap();
+            let baseline = projects.baseline(&project, &base, 2, (None, &AtomicBool::new(cancel)), once).unwrap();
             (runs, baseline.wanted.len())
         };
         assert_eq!(found(true), (2, 0));
@@ -305,7 +306,7 @@ mod tests {
             std::fs::write(root.join(name), text).unwrap();
         }
         let project = Project::around(&root.join("code.py"), Some(&root.join("test_code.py"))).unwrap();
-        let kept = Kept { folder: folder.path().join("kept"), setting: vec![], packages: vec![], inner: "".into() };
+        let kept = Kept { folder: folder.path().join("kept"), setting: vec![], packages: vec![], inner: vec![] };
         let never = AtomicBool::new(false);
         let start = |times: usize| {
             let projects = Projects::default();

@@ -64,7 +64,7 @@ impl Base {
 
     /// Size and time of each file as the user had it.
     pub fn stamps(&self) -> impl Iterator<Item = (&PathBuf, Option<(u64, SystemTime)>)> {
-        self.list.files.iter().zip(self.stamps.iter().copied())
+        self.files.iter().zip(self.stamps.iter().copied())
     }
 
     /// Folders of installed packages, relative to the root.
@@ -230,5 +230,24 @@ mod tests {
         assert!(base.is_current());
         fs::write(root.join("src/a.py"), "newer").unwrap();
         assert!(!base.is_current());
+    }
+
+    #[test]
+    fn every_file_that_is_copied_has_its_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let git = std::process::Command::new("git").args(["init", "-q"]).current_dir(root).status();
+        if let Err(error) = git {
+            return crate::skip::for_want_of("git", error);
+        }
+        for (name, text) in [(".gitignore", "made.py\n"), ("code.py", "import made\n"), ("made.py", "1"), ("z.py", "")]
+        {
+            fs::write(root.join(name), text).unwrap();
+        }
+        let base = Base::new(root).unwrap();
+        let sizes: Vec<(String, u64)> =
+            base.stamps().map(|(path, stamp)| (path.display().to_string(), stamp.unwrap().0)).collect();
+        let expected = [(".gitignore", 8), ("code.py", 12), ("made.py", 1), ("z.py", 0)];
+        assert_eq!(sizes, expected.map(|(name, size)| (name.to_owned(), size)));
     }
 }

@@ -1,12 +1,14 @@
 //! What the tests of a project do without a candidate, on disk.
 //!
-//! Only runs that no candidate had a part in are kept, in the user's own folder, which no candidate reaches.
+//! Only what no candidate had a part in is kept, in the user's own folder, which no candidate reaches. A file is
+//! believed where it belongs to just this project, tests and tools, and is to the byte what was written.
 
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -16,24 +18,24 @@ use crate::files;
 use crate::hash::hex;
 use crate::trial::judge::record::Names;
 
-/// The largest file of runs.
+/// The largest file.
 const LARGEST: u64 = 16 << 20;
 
-/// Where runs are kept, and what they depend on besides the project.
+/// Where it is kept, and what it depends on besides the project.
 #[derive(Debug)]
 pub struct Kept {
     /// The folder.
     pub folder: PathBuf,
-    /// The programs that run the tests.
+    /// The programs of ours that run the tests.
     pub setting: Vec<u8>,
-    /// Folders of installed packages outside of the project.
+    /// Tools, and folders of installed packages outside of the project.
     pub packages: Vec<PathBuf>,
-    /// Where in such a folder an installation leaves its time.
-    pub inner: PathBuf,
+    /// Where in a folder of packages an installation leaves its time.
+    pub inner: Vec<PathBuf>,
 }
 
 /// The file of one project, tests and program.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place(PathBuf);
 
 #[derive(Serialize, Deserialize)]
@@ -50,9 +52,14 @@ impl Kept {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         };
+        // Another version may run the tests otherwise.
+        add(env!("CARGO_PKG_VERSION").as_bytes());
         add(&self.setting);
         add(format!("{project:?}").as_bytes());
-        add(without.map_or(&[][..], str::as_bytes));
+        // Times can be set back: what is run is known by its text.
+        let own = || base.read(&project.file).unwrap_or_default();
+        add(without.map_or_else(own, str::to_owned).as_bytes());
+        add(&[u8::from(without.is_some())]);
         // The program stands in the place of this one.
         for (path, stamp) in base.stamps().filter(|(path, _)| without.is_none() || **path != project.file) {
             add(path.as_os_str().as_encoded_bytes());
@@ -61,36 +68,66 @@ impl Kept {
         for path in base.dependencies().iter().chain(&self.packages) {
             let time = |path: PathBuf| fs::metadata(path).and_then(|meta| meta.modified()).ok();
             let folder = project.root.join(path);
+            let inner: Vec<_> = self.inner.iter().map(|inner| time(folder.join(inner))).collect();
             add(path.as_os_str().as_encoded_bytes());
-            add(format!("{:?} {:?}", time(folder.join(&self.inner)), time(folder)).as_bytes());
+            add(format!("{inner:?} {:?}", time(folder)).as_bytes());
         }
         Place(self.folder.join(hex(&hash.finalize())).with_extension("json"))
     }
 }
 
 impl Place {
-    /// The runs that are known; none where the file is missing or is not one of ours.
-    pub fn read(&self) -> Vec<Seen> {
-        let Some(lines) = files::text(&self.0, LARGEST).ok().and_then(|text| serde_json::from_str(&text).ok()) else {
-            return Vec::new();
-        };
+    /// That of something else that depends on the same.
+    pub fn of(places: &[Self], what: &str) -> Option<Self> {
+        let first = places.first()?;
+        let names: Vec<_> = places.iter().map(|place| place.0.file_name()).collect();
+        let name = hex(&Sha256::digest(format!("{what} {names:?}")));
+        Some(Self(first.0.with_file_name(name).with_extension("json")))
+    }
+
+    /// What stands in front of a text: which file it is for, and what it is.
+    fn seal(&self, text: &str) -> String {
+        let name = self.0.file_name().unwrap_or_default();
+        let mut hash = Sha256::new_with_prefix(name.as_encoded_bytes());
+        hash.update(text);
+        hex(&hash.finalize())
+    }
+
+    /// What was written; `None` where the file is missing, was written for another place or has changed.
+    pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        let text = files::text(&self.0, LARGEST).ok()?;
+        let (seal, text) = text.split_once('\n')?;
+        let what = serde_json::from_str(text).ok().filter(|_| seal == self.seal(text))?;
         let _ = fs::File::options().append(true).open(&self.0).map(|file| file.set_modified(SystemTime::now()));
-        let lines: Vec<Line> = lines;
+        Some(what)
+    }
+
+    /// Keeps it; that it is kept is not necessary.
+    pub fn write<T: Serialize>(&self, what: &T) {
+        let Ok(text) = serde_json::to_string(what) else { return };
+        let bytes = format!("{}\n{text}", self.seal(&text));
+        let _ = files::replace(&self.0, |error| error, |file| file.write_all(bytes.as_bytes()));
+        if let Some(folder) = self.0.parent() {
+            files::sweep(folder, |file| file);
+        }
+    }
+
+    /// The runs that are known.
+    pub fn runs(&self) -> Vec<Seen> {
+        let lines: Vec<Line> = self.read().unwrap_or_default();
         lines.into_iter().map(|line| Some((line.names, line.elapsed))).collect()
     }
 
-    /// Keeps runs that came to an end and found tests; that they are kept is not necessary.
-    pub fn write(&self, runs: &[Seen]) {
+    /// Keeps runs that came to an end and found tests.
+    pub fn keep_runs(&self, runs: &[Seen]) {
         let is_whole = |names: &Names| names.complaint.is_empty() && !names.tests.is_empty();
         let lines: Option<Vec<Line>> = runs
             .iter()
             .map(|seen| seen.clone().filter(|(names, _)| is_whole(names)))
             .map(|seen| seen.map(|(names, elapsed)| Line { names: Names { nonce: String::new(), ..names }, elapsed }))
             .collect();
-        let Some(bytes) = lines.and_then(|lines| serde_json::to_vec(&lines).ok()) else { return };
-        let _ = files::replace(&self.0, |error| error, |file| file.write_all(&bytes));
-        if let Some(folder) = self.0.parent() {
-            files::sweep(folder, |file| file);
+        if let Some(lines) = lines {
+            self.write(&lines);
         }
     }
 }
@@ -111,16 +148,36 @@ mod tests {
     fn whole_runs_come_back_without_their_nonce() {
         let folder = tempfile::tempdir().unwrap();
         let place = Place(folder.path().join("inner/runs.json"));
-        assert_eq!(place.read(), []);
+        assert_eq!(place.runs(), []);
         for broken in [None, seen("no module"), Some((Names::default(), Duration::ZERO))] {
-            place.write(&[seen(""), broken]);
-            assert_eq!(place.read(), []);
+            place.keep_runs(&[seen(""), broken]);
+            assert_eq!(place.runs(), []);
         }
-        place.write(&[seen("")]);
+        place.keep_runs(&[seen("")]);
         let expected = seen("").map(|(names, elapsed)| (Names { nonce: String::new(), ..names }, elapsed));
-        assert_eq!(place.read(), [expected]);
-        fs::write(&place.0, "[{}]").unwrap();
-        assert_eq!(place.read(), []);
+        assert_eq!(place.runs(), [expected]);
+    }
+
+    #[test]
+    fn a_file_that_was_changed_or_belongs_elsewhere_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place(folder.path().join("one.json"));
+        place.keep_runs(&[seen("")]);
+        let text = fs::read_to_string(&place.0).unwrap();
+        let plain = text.split_once('\n').unwrap().1.to_owned();
+        let passes = text.replace("failed", "passed");
+        assert_ne!(passes, text);
+        for planted in [passes, plain, "[{}]".to_owned(), text[..text.len() - 1].to_owned(), String::new()] {
+            fs::write(&place.0, &planted).unwrap();
+            assert_eq!(place.runs(), [], "{planted}");
+        }
+        fs::write(&place.0, &text).unwrap();
+        assert_eq!(place.runs().len(), 1);
+        let other = Place(folder.path().join("other.json"));
+        fs::copy(&place.0, &other.0).unwrap();
+        assert_eq!(other.runs(), []);
+        let both = [place.clone(), other];
+        assert!(Place::of(&both, "a") != Place::of(&both, "b") && Place::of(&both, "a") != Place::of(&both[..1], "a"));
     }
 
     #[test]
@@ -137,7 +194,7 @@ mod tests {
             let base = Base::new(&root).unwrap();
             assert_eq!(base.dependencies(), [PathBuf::from(".venv")]);
             let packages = vec![folder.path().join("packages")];
-            let kept = Kept { folder: "kept".into(), setting: setting.into(), packages, inner: "site".into() };
+            let kept = Kept { folder: "kept".into(), setting: setting.into(), packages, inner: vec!["site".into()] };
             (kept.place(&project, &base, Some("without")).0, kept.place(&project, &base, None).0)
         };
         let first = kept("python");
@@ -145,6 +202,12 @@ mod tests {
         assert!(kept("another").0 != first.0 && first.0 != first.1);
         fs::write(root.join("code.py"), "a candidate").unwrap();
         assert!(kept("python").0 == first.0 && kept("python").1 != first.1);
+        // Another text of the same size and time.
+        let (code, before) = (root.join("code.py"), kept("python").1);
+        let time = fs::metadata(&code).unwrap().modified().unwrap();
+        fs::write(&code, "b candidate").unwrap();
+        fs::File::options().append(true).open(&code).unwrap().set_modified(time).unwrap();
+        assert_ne!(kept("python").1, before);
         let changes: [&dyn Fn(); 3] = [
             &|| fs::write(root.join("test_code.py"), "more").unwrap(),
             &|| fs::create_dir(root.join(".venv/site/installed")).unwrap(),

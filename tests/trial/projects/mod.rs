@@ -3,6 +3,7 @@
 
 mod apart;
 mod go;
+mod kept;
 mod layouts;
 mod node;
 pub mod place;

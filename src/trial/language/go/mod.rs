@@ -13,7 +13,7 @@ use store::Store;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Kept, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: Row = Row {
@@ -55,11 +55,19 @@ impl TrialLanguage for Go {
         self.tool.get()
     }
 
+    fn kept(&self, at: &Context) -> Option<Kept> {
+        let go = self.tool().ok()?;
+        let (folder, setting) = (at.baselines()?, module::GUARD.as_bytes().to_vec());
+        // Modules lie in a folder for each version, which go.mod and go.sum name.
+        Some(Kept { folder, setting, packages: vec![go.program.clone()], inner: Vec::new() })
+    }
+
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
         single::run(at, self.tool()?, &self.store, trial)
     }
 
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-        project::run(at, self.tool()?, (&self.store, &self.places), trial, project)
+        let kept = self.kept(at);
+        project::run(at, self.tool()?, (&self.store, &self.places, kept.as_ref()), trial, project)
     }
 }

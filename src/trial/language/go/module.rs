@@ -16,7 +16,8 @@ use crate::trial::language::row::{
     Context, Copy, Evidence, Failure, Outcome, Report, Reporter, Tool, TrialError, driver, nonce,
 };
 
-const GUARD: &str = include_str!("guard.go.txt");
+/// What is compiled with the tests.
+pub const GUARD: &str = include_str!("guard.go.txt");
 
 /// Name of the program in its folder.
 const PROGRAM: &str = "tests";
@@ -82,6 +83,7 @@ pub struct Runs<'a> {
 }
 
 /// What came of a build.
+#[derive(Debug)]
 pub enum Built {
     /// A program, in a folder of its own, and where its sources lie: tests may look for files beside them.
     Program(Scratch, PathBuf),

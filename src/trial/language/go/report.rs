@@ -21,6 +21,13 @@ impl Told {
         self.tests
     }
 
+    /// Whether all of these have passed, and nothing has failed.
+    pub fn has_all(&self, wanted: &[String]) -> bool {
+        let is = |test: &TestEnd, name: &String| test.name == *name && test.outcome == Outcome::Passed;
+        self.tests.iter().all(|test| test.outcome != Outcome::Failed)
+            && wanted.iter().all(|name| self.tests.iter().any(|test| is(test, name)))
+    }
+
     fn has_ended(&self, name: &str) -> bool {
         self.tests.iter().any(|test| test.name == name)
     }

@@ -7,7 +7,7 @@ mod script;
 mod single;
 mod types;
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use runner::Plan;
 use single::Runs;
@@ -15,7 +15,7 @@ use single::Runs;
 use crate::language::Language;
 use crate::sandbox::Limits;
 use crate::trial::language::row::{
-    Context, Lookup, Marks, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Kept, Lookup, Marks, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: Row = Row {
@@ -88,8 +88,17 @@ impl TrialLanguage for JavaScript {
         single::run(&Runs { at, node, limits: trial.limits }, trial)
     }
 
+    fn kept(&self, at: &Context) -> Option<Kept> {
+        let packages = vec![self.tool().ok()?.program.clone()];
+        // What npm, pnpm and yarn write when they install.
+        let inner = [".package-lock.json", ".modules.yaml", ".yarn-state.yml", ".yarn-integrity"];
+        let inner = inner.map(PathBuf::from).to_vec();
+        Some(Kept { folder: at.baselines()?, setting: project::reporters(), packages, inner })
+    }
+
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-        project::run(at, self.tool()?, trial, project)
+        let kept = self.kept(at).filter(|_| trial.has_own_text());
+        project::run(at, (self.tool()?, kept.as_ref()), trial, project)
     }
 }
 

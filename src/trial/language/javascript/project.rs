@@ -12,13 +12,13 @@ use std::string::FromUtf8Error;
 
 use serde::Serialize;
 
-use super::runner::Plan;
+use super::runner::{self, Plan};
 use super::{REMOVES_TYPES, check, types};
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::control::raising;
 use crate::trial::language::row::{
-    Context, Copy, Evidence, Project, Report, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
+    Context, Copy, Evidence, Kept, Project, Report, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
 };
 use crate::trial::project::cache::{self, Asked, Of};
 use crate::untrusted::clean_line;
@@ -66,8 +66,20 @@ pub fn plan(node: &Tool, language: Language, project: &Project) -> Result<Plan, 
     Ok(plan)
 }
 
+/// All that is loaded before tests.
+pub fn reporters() -> Vec<u8> {
+    let own = runner::ROWS.iter().flat_map(|row| [row.reporter].into_iter().chain(row.arguments.iter().copied()));
+    let texts = FIRST.into_iter().chain(FILES.iter().map(|(_, text)| *text)).chain(own);
+    texts.collect::<Vec<_>>().concat().into_bytes()
+}
+
 /// Runs a tests file of a project with the candidate in it.
-pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+pub fn run(
+    at: &Context,
+    (node, kept): (&Tool, Option<&Kept>),
+    trial: &Trial,
+    project: &Project,
+) -> Result<Verdict, TrialError> {
     let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
     let plan = plan(node, trial.language, project)?;
     // Tools of a project start threads, write more than a function does, and reserve far more addresses than
@@ -91,7 +103,7 @@ pub fn run(at: &Context, node: &Tool, trial: &Trial, project: &Project) -> Resul
     let without = trial.with_body(raising(trial.language));
     let programs = (without.as_deref(), trial.program.as_str());
     let once = |of: Of, _: Asked, limits| runs.once(of.copy(), limits).map(|(run, nonce)| (run, None, nonce));
-    let found = cache::evidence(at.projects, project, programs, (limits, None, at.cancel), once)?;
+    let found = cache::evidence(at.projects, project, programs, (limits, kept, at.cancel), once)?;
     let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },

@@ -102,7 +102,7 @@ impl Runs<'_> {
             folder: folder.join("baselines"),
             setting: [&self.programs.tests, shown.as_bytes(), stub.as_bytes()].concat(),
             packages: self.python.readable.clone(),
-            inner: format!("lib/python{major}.{minor}/site-packages").into(),
+            inner: vec![format!("lib/python{major}.{minor}/site-packages").into()],
         }
     }
 

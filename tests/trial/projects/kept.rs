@@ -1,0 +1,84 @@
+//! What tests do without a candidate is kept for the next start of the program, as long as nothing changes that
+//! it depends on.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use bass_tui::language::Language;
+use bass_tui::trial::{Status, Trial};
+
+use super::place::{Place, trial};
+use crate::runner::{probe, runner};
+
+/// Judges a program at a start of the program: the status, how much of what was kept was taken, and how much was
+/// found out anew.
+fn start(kept: &Path, place: &Place, at: (Language, &str, &str), program: &str) -> (Status, usize, usize) {
+    let files = || -> Vec<PathBuf> {
+        fs::read_dir(kept.join("baselines")).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+    };
+    let (before, old) = (files(), SystemTime::now() - Duration::from_secs(1000));
+    for file in &before {
+        File::options().append(true).open(file).unwrap().set_modified(old).unwrap();
+    }
+    let (language, file, tests) = at;
+    let (stub, entry_point) = (Some(place.text(file)), Some("f".to_owned()));
+    let trial = Trial { stub, entry_point, ..trial(language, program, place.tests(language, file, tests)) };
+    let verdict = place.judge(&probe().keeping(kept), &trial);
+    // What is taken is marked as used.
+    let is_used = |file: &&PathBuf| fs::metadata(file).unwrap().modified().unwrap() != old;
+    (verdict.status, before.iter().filter(is_used).count(), files().len() - before.len())
+}
+
+#[test]
+fn javascript_is_known_until_tests_or_packages_change() {
+    if runner(Language::JavaScript).is_none() {
+        return;
+    }
+    let tests = "const test = require('node:test');\nconst assert = require('node:assert');\nconst { f } = require('../f.js');\n\
+        require('../other.js');\ntest('doubles', () => assert.equal(f(3), 6));\n";
+    let code = "exports.f = f;\nfunction f(x) {\n  return BODY;\n}\n";
+    let files = [
+        ("package.json", "{\"name\":\"doubling\"}"),
+        ("f.js", code),
+        ("other.js", ""),
+        ("test/f.test.js", tests),
+        ("node_modules/.package-lock.json", "{}"),
+    ];
+    let (mut place, kept) = (Place::new(&files), tempfile::tempdir().unwrap());
+    let judge = |place: &Place, body: &str| {
+        start(kept.path(), place, (Language::JavaScript, "f.js", "test/f.test.js"), &code.replace("BODY", body))
+    };
+    assert_eq!(judge(&place, "2 * x"), (Status::Passed, 0, 2));
+    assert_eq!(judge(&place, "x + x"), (Status::Passed, 2, 0));
+    assert_eq!(judge(&place, "x").0, Status::Failed);
+    place.write("test/f.test.js", &format!("{tests}\n"));
+    assert_eq!(judge(&place, "2 * x"), (Status::Passed, 0, 2));
+    place.write("node_modules/.package-lock.json", "{ }");
+    assert_eq!(judge(&place, "2 * x"), (Status::Passed, 0, 2));
+    assert_eq!(judge(&place, "2 * x"), (Status::Passed, 2, 0));
+}
+
+#[test]
+fn go_is_known_until_its_tests_change() {
+    if runner(Language::Go).is_none() {
+        return;
+    }
+    let tests =
+        "package a\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif f(3) != 6 {\n\t\tt.Fatal(f(3))\n\t}\n}\n";
+    let code = "package a\n\nfunc f(x int) int {\n\treturn BODY\n}\n";
+    let files = [("go.mod", "module a\n\ngo 1.18\n"), ("f.go", code), ("f_test.go", tests)];
+    let (mut place, kept) = (Place::new(&files), tempfile::tempdir().unwrap());
+    place.write("f.go", &code.replace("BODY", "2 * x"));
+    let judge = |place: &Place, body: &str| {
+        start(kept.path(), place, (Language::Go, "f.go", "f_test.go"), &code.replace("BODY", body))
+    };
+    assert_eq!(judge(&place, "2 * x"), (Status::Passed, 0, 2));
+    assert_eq!(judge(&place, "x + x"), (Status::Passed, 2, 0));
+    assert_eq!(judge(&place, "x").0, Status::Failed);
+    place.write("f_test.go", &format!("{tests}\n"));
+    assert_eq!(judge(&place, "2 * x"), (Status::Passed, 0, 2));
+    // Another body in the user's file: the control run is still known.
+    place.write("f.go", &code.replace("BODY", "x * 2"));
+    assert_eq!(judge(&place, "x * 2"), (Status::Passed, 1, 1));
+}
