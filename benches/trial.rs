@@ -69,7 +69,8 @@ fn overhead() {
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| timed(|| drop(Runner::probe_at_most(tier)))).collect();
         println!("probe, at most {:13} {:6.1} ms", tier.name(), quarters(&mut times)[1]);
     }
-    let Some((python, _)) = runners.first().and_then(|runner| runner.interpreter(Path::new(".")).ok()) else {
+    let Some((python, _)) = runners.first().and_then(|runner| runner.tool(Language::Python, Path::new(".")).ok())
+    else {
         println!("skipped: no tier or no Python");
         return;
     };
@@ -115,7 +116,7 @@ fn generate(engine: &mut Engine) {
 
 fn company() {
     let runner = Arc::new(Runner::probe());
-    if !runner.protection().is_isolated() || runner.interpreter(Path::new(".")).is_err() {
+    if !runner.protection().is_isolated() || runner.tool(Language::Python, Path::new(".")).is_err() {
         println!("skipped: {}", runner.protection().summary);
         return;
     }

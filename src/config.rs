@@ -12,6 +12,9 @@ pub use paths::Paths;
 use crate::files;
 use crate::options::{self, Settings};
 
+/// The file with the settings of a project, in its top folder or that of a package.
+pub const PROJECT_FILE: &str = ".bass-tui.toml";
+
 impl Settings {
     /// The defaults and what the config file says, with a sentence for each thing in it that is not known. A
     /// missing file says nothing.
@@ -24,11 +27,32 @@ impl Settings {
         }
     }
 
+    /// Lays over them what the file of a project says: only what is about its tests and prompts. Paths in it
+    /// begin in its folder. Returns a sentence for each thing that cannot stand there.
+    pub fn lay_project_over(&mut self, path: &Path) -> Result<Vec<String>, ConfigError> {
+        let read = |source| ConfigError::Read { path: path.to_path_buf(), source };
+        let text = files::text(path, files::TEXT).map_err(read)?;
+        let before = std::mem::take(&mut self.tests);
+        let python = self.python.take();
+        let warnings = self.lay_over(&text, path, true)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let inside = |name: String| folder.join(name).to_string_lossy().into_owned();
+        self.tests = if self.tests.is_empty() { before } else { self.tests.drain(..).map(inside).collect() };
+        self.python = self.python.take().map(|python| folder.join(python)).or(python);
+        Ok(warnings)
+    }
+
     /// The defaults and what `text`, read from `path`, says; and a sentence for each thing in it that is not
     /// known.
     pub fn parse(text: &str, path: &Path) -> Result<(Self, Vec<String>), ConfigError> {
-        let table: Table = parse_toml(text, path)?;
         let mut settings = Self::default();
+        let warnings = settings.lay_over(text, path, false)?;
+        Ok((settings, warnings))
+    }
+
+    fn lay_over(&mut self, text: &str, path: &Path, of_project: bool) -> Result<Vec<String>, ConfigError> {
+        let table: Table = parse_toml(text, path)?;
+        let settings = self;
         let mut warnings = Vec::new();
         for (name, value) in &table {
             let line = line_of_key(text, &[name]);
@@ -39,7 +63,13 @@ impl Settings {
                 found: value.to_string(),
                 expected: expected.to_owned(),
             };
-            if name == "keys" {
+            let row = options::ALL.iter().find(|row| row.setting() == *name);
+            if of_project && (name == "keys" || row.is_some_and(|row| !row.is_of_projects())) {
+                warnings.push(format!(
+                    "{}, line {line}: `{name}` is no setting of a project, it was ignored: it belongs into your config.toml",
+                    path.display()
+                ));
+            } else if name == "keys" {
                 let expected = "a table: [keys] with a line like `quit = [\"q\"]` for each action";
                 let table = value.as_table().ok_or_else(|| wrong(name, line, value, expected))?;
                 for (action, value) in table {
@@ -49,10 +79,10 @@ impl Settings {
                     })?;
                     settings.keys.insert(action.clone(), keys);
                 }
-            } else if let Some(row) = options::ALL.iter().find(|row| row.setting() == *name) {
+            } else if let Some(row) = row {
                 // What is no text at all is no more expected than an empty one.
                 let texts = texts(value, row.is_list(), is_plain).unwrap_or_else(|| vec![String::new()]);
-                let set = |text: &String| row.set(&mut settings, text);
+                let set = |text: &String| row.set(settings, text);
                 texts.iter().try_for_each(set).map_err(|expected| wrong(name, line, value, &expected))?;
             } else {
                 let known: Vec<String> =
@@ -67,7 +97,7 @@ impl Settings {
                 ));
             }
         }
-        Ok((settings, warnings))
+        Ok(warnings)
     }
 }
 
@@ -188,6 +218,32 @@ mod tests {
             .map(|(action, keys)| (action.to_owned(), keys.into_iter().map(str::to_owned).collect::<Vec<_>>()))
             .collect();
         assert_eq!(settings.keys.into_iter().collect::<Vec<_>>(), keys);
+    }
+
+    #[test]
+    fn a_project_says_what_is_its_own_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(PROJECT_FILE);
+        std::fs::write(&file, "timeout = '3s'\ntests = ['t/a.py', 't']\nmodel = 'theirs'\n[keys]\nquit = 'x'\n")
+            .unwrap();
+        let mine = "timeout = 5\nprocesses = 40\nmodel = 'mine'\npython = '/mine'\ntests = 'my'";
+        let (mut settings, _) = parse(mine).unwrap();
+        let warnings = settings.lay_project_over(&file).unwrap();
+        assert_eq!((settings.limits.wall.as_secs(), settings.limits.processes), (3, 40));
+        assert_eq!((settings.model.as_deref(), settings.python.as_deref()), (Some("mine"), Some(Path::new("/mine"))));
+        let tests = ["t/a.py", "t"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
+        assert_eq!(settings.tests, tests);
+        assert!(settings.keys.is_empty() && warnings.len() == 2, "{warnings:?}");
+        assert!(
+            warnings.iter().any(|line| line.contains("line 3: `model` is no setting of a project")),
+            "{warnings:?}"
+        );
+        std::fs::write(&file, "python = '.venv/bin/python'\n").unwrap();
+        settings.lay_project_over(&file).unwrap();
+        assert_eq!(settings.python, Some(folder.path().join(".venv/bin/python")));
+        std::fs::write(&file, "processes = 'many'\n").unwrap();
+        let error = settings.lay_project_over(&file).unwrap_err().to_string();
+        assert!(error.contains(".bass-tui.toml, line 1: `processes`"), "{error}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -37,6 +38,10 @@ pub struct Settings {
     pub no_default_stops: bool,
     /// Limits of a trial.
     pub limits: Limits,
+    /// The Python that code is run with; `None` leaves it to the project.
+    pub python: Option<PathBuf>,
+    /// The tests of functions where no `--tests` says which; empty: those that are found.
+    pub tests: Vec<String>,
     /// Whether, on the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
     /// MiB for prompts that the screen keeps for the next request; `None` leaves it to the machine.
@@ -60,6 +65,8 @@ impl Default for Settings {
             prompt: prompt::Options::default(),
             no_default_stops: false,
             limits: Limits::default(),
+            python: None,
+            tests: Vec::new(),
             stop_on_pass: false,
             kv_cache: None,
             theme: "auto".to_owned(),
@@ -81,6 +88,12 @@ pub const SCREEN: u8 = 16;
 
 /// What the model is shown of a file; problem sets bring their own prompts.
 pub const PROMPTS: u8 = 32;
+
+/// What is no flag of its own: commands have one of this name that takes more.
+const FILE_ONLY: u8 = 0;
+
+/// What the file of a project may set.
+const OF_PROJECTS: u8 = TESTS | PROMPTS;
 
 /// An option.
 #[derive(Debug)]
@@ -351,6 +364,42 @@ pub static ALL: &[Row] = &[
         show: |s| json!(s.limits.wall.as_secs_f64()),
     },
     Row {
+        name: "memory",
+        group: TESTS,
+        value: "MIB",
+        expected: "a number of MiB from 64 to 1048576",
+        help: "MiB of memory that the tests on one candidate may use; at least 2048 in a JavaScript project, and 3072 to compile",
+        read: |s, t| within(t, 64..=1 << 20).map(|mib: u64| s.limits.memory = mib << 20),
+        show: |s| json!(s.limits.memory >> 20),
+    },
+    Row {
+        name: "processes",
+        group: TESTS,
+        value: "P",
+        expected: "a number from 1 to 4096",
+        help: "Most processes and threads of the tests on one candidate",
+        read: |s, t| within(t, 1..=4096).map(|n| s.limits.processes = n),
+        show: |s| json!(s.limits.processes),
+    },
+    Row {
+        name: "python",
+        group: TESTS,
+        value: "PROGRAM",
+        expected: "the path of a Python interpreter",
+        help: "The Python that code is run with [default: that of the project's environment, else the first in PATH]",
+        read: |s, t| text(t).map(|t| s.python = Some(t.into())),
+        show: |s| json!(s.python),
+    },
+    Row {
+        name: "tests",
+        group: FILE_ONLY,
+        value: "FILE",
+        expected: "a tests file, a folder, a pattern or a list of these",
+        help: "Tests of functions where no --tests says which",
+        read: |s, t| text(t).map(|t| s.tests.push(t)),
+        show: |s| json!(s.tests),
+    },
+    Row {
         name: "stop-on-pass",
         group: SCREEN,
         value: "",
@@ -391,6 +440,11 @@ impl Row {
         self.name.replace('-', "_")
     }
 
+    /// Whether the file of a project may set it: what is about its tests and prompts.
+    pub fn is_of_projects(&self) -> bool {
+        self.group & OF_PROJECTS != 0 || self.name == "tests"
+    }
+
     /// Takes a value over; the error is what was expected.
     pub fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
         (self.read)(settings, text).ok_or_else(|| match self.expected {
@@ -406,6 +460,11 @@ impl Row {
     pub fn value(&self, settings: &Settings) -> Value {
         let value = (self.show)(settings);
         if value == json!([]) || value == json!(false) { Value::Null } else { value }
+    }
+
+    /// What it does.
+    pub fn help(&self) -> &'static str {
+        self.help
     }
 
     /// Whether it takes several values.
@@ -547,6 +606,7 @@ pub(crate) mod tests {
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",
             "no-default-stops" | "stop-on-pass" => "true",
+            "memory" => "100",
             _ => "3",
         }
     }

@@ -173,7 +173,7 @@ fn try_tier(tier: Tier, orders: Range<usize>, folder: &Path) -> Vec<String> {
         skip::as_it_cannot("tier", protection.missing.join("; "));
         return Vec::new();
     }
-    if let Err(error) = runner.interpreter(std::path::Path::new(".")) {
+    if let Err(error) = runner.tool(Language::Python, std::path::Path::new(".")) {
         skip::for_want_of("Python", error);
         return Vec::new();
     }

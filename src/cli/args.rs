@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use crate::job::TestsChoice;
-use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, TESTS};
+use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, Settings, TESTS};
 
 /// The options of a command that writes candidates.
 pub type CompletionFlags = Flags<{ MODELS | GENERATION | SAMPLING | TESTS }>;
@@ -41,9 +41,9 @@ pub struct TestArgs {
 }
 
 impl TestArgs {
-    /// Which tests were asked for.
-    pub fn choice(&self) -> TestsChoice {
-        match &self.tests[..] {
+    /// Which tests were asked for, here or in the settings.
+    pub fn choice(&self, settings: &Settings) -> TestsChoice {
+        match &(if self.tests.is_empty() { &settings.tests } else { &self.tests })[..] {
             [] => TestsChoice::IfAny,
             [one] if one == "auto" => TestsChoice::Auto,
             [one] if one == "none" => TestsChoice::None,

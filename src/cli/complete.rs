@@ -18,6 +18,7 @@ use crate::code::{Target, TargetSpec};
 use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
 use crate::model::Model;
+use crate::options::Settings;
 use crate::source::{self, Prompt, Request, Source, Window};
 use crate::untrusted::{clean, clean_line, framed};
 
@@ -108,11 +109,12 @@ pub(super) enum Message {
 }
 
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open(&args.options)?;
+    let spec = args.file.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
+    let session = Session::open_at(&args.options, spec.as_ref().map(|spec| spec.path.as_path()))?;
     if args.apply && args.file.is_none() {
         return Err(Failure::input("--apply needs a file to write to: give the function as --file FILE:FUNCTION"));
     }
-    let job = job(args)?.showing(session.settings.prompt);
+    let job = job(args, spec.as_ref(), &session.settings)?.showing(session.settings.prompt);
     if args.show_prompt {
         return show_prompt(&job, &session, args.json);
     }
@@ -230,10 +232,10 @@ fn about_tests(job: &Job, args: &Args) -> String {
     }
 }
 
-fn job(args: &Args) -> Result<Job, Failure> {
-    let tests = args.test_command.clone().map_or_else(|| args.tests.choice(), TestsChoice::Command);
-    let made = if let Some(file) = &args.file {
-        let target = TargetSpec::parse(file).and_then(|spec| Target::read(&spec)).map_err(Failure::input)?;
+fn job(args: &Args, spec: Option<&TargetSpec>, settings: &Settings) -> Result<Job, Failure> {
+    let tests = args.test_command.clone().map_or_else(|| args.tests.choice(settings), TestsChoice::Command);
+    let made = if let Some(spec) = spec {
+        let target = Target::read(spec).map_err(Failure::input)?;
         Job::from_target(target, &tests)
     } else if let Some(ids) = &args.prompt_ids {
         Job::from_ids(token_ids(ids)?, &tests)

@@ -1,18 +1,19 @@
 //! `bass-tui doctor`: what works on this machine, each point found out by trying it.
 
-mod file;
-
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::failure::Failure;
+use super::findings;
 use super::memory::gain;
 use super::output::print;
 use super::session::Session;
 use crate::backend::DEVICES;
 use crate::catalog::memory::Shape;
+use crate::code::TargetSpec;
+use crate::language::Language;
 use crate::model::Outline;
 use crate::options::{Flags, MODELS, TESTS};
 use crate::source::{Source, SourceInfo};
@@ -59,7 +60,7 @@ struct Findings {
     protection: Protection,
     python: Result<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<file::Findings>,
+    file: Option<findings::Findings>,
     config_dir: String,
     state_dir: String,
     cache_dir: String,
@@ -75,16 +76,18 @@ struct Terminal {
 
 /// Runs the command; exit code 3 if the models cannot be loaded.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open(&args.options)?;
+    let file = args.file.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
+    let file = file.map_or_else(|| PathBuf::from("."), |spec| spec.path);
+    let session = Session::open_at(&args.options, Some(&file))?;
     let runner = session.runner();
     let (engine, problem) = match session.source() {
         Ok(source) => (Some(source.info()), None),
         Err(failure) => (None, Some(failure.message)),
     };
-    let file = args.file.as_ref().map(|name| file::Findings::of(name, &runner, session.settings.limits));
+    let file = args.file.as_ref().map(|name| findings::Findings::of(name, &runner, &session.settings));
     let file = file.transpose().map_err(Failure::input)?;
     let code = if engine.is_some() { 0 } else { 3 };
-    let python = runner.interpreter(Path::new("."));
+    let python = runner.tool(Language::Python, Path::new("."));
     let int8 = session.models().ok().and_then(|models| Outline::read(&models.main).ok());
     let int8 = int8.and_then(|outline| gain(&Shape::of_model(&outline), session.settings.load.dtype));
     let findings = Findings {
@@ -108,7 +111,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.json {
         print(&(serde_json::to_string(&findings).unwrap_or_default() + "\n"))?;
     } else {
-        let file = findings.file.as_ref().map(file::Findings::text).unwrap_or_default();
+        let file = findings.file.as_ref().map(findings::Findings::text).unwrap_or_default();
         print(&clean(&(findings.text() + &file)))?;
     }
     Ok(code)

@@ -6,6 +6,8 @@ mod complete;
 mod doctor;
 mod eval;
 mod failure;
+mod findings;
+mod init;
 mod memory;
 mod models;
 mod output;
@@ -33,6 +35,7 @@ use clap::{Parser, Subcommand};
         bass-tui test stats.py --tests test_stats.py\n  \
         bass-tui eval HumanEval.jsonl.gz -n 8     score a problem set\n  \
         bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \
+        bass-tui init                             what is found for the project of this folder\n  \
         bass-tui doctor                           models, device, sandbox and folders on this machine\n\n\
         EXIT CODES\n  \
         0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input\n  \
@@ -53,6 +56,8 @@ enum Command {
     Test(test::Args),
     /// The models that can be used by name
     Models(models::Args),
+    /// What is found for a project, and its settings
+    Init(init::Args),
     /// What works on this machine: models, device, sandbox, folders
     Doctor(doctor::Args),
     /// Measure what draft lengths gain on this machine
@@ -76,6 +81,7 @@ pub fn main() -> ExitCode {
         Some(Command::Complete(args)) => complete::run(&args),
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Models(args)) => models::run(&args),
+        Some(Command::Init(args)) => init::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Eval(args)) => eval::run(&args),

@@ -155,7 +155,7 @@ mod tests {
             keys(&json["candidates"][0]),
             "duplicate_of finish index logprobs mean_logprob text token_ids verdict"
         );
-        assert_eq!(keys(&json["candidates"][0]["verdict"]), "assurance duration_ms message output status");
+        assert_eq!(keys(&json["candidates"][0]["verdict"]), "assurance duration_ms message output status waited_ms");
         assert_eq!(
             keys(&json["stats"]),
             "accepted accepted_lengths decode_ms draft_lengths drafted mean_accepted_length ms_per_token_all ms_per_token_first ms_per_token_last prefill_ms prompt_tokens_reused steps tokens tokens_per_second"

@@ -10,13 +10,13 @@ use super::failure::{Failure, INTERRUPTED};
 use super::output::say;
 use crate::backend::BackendError;
 use crate::catalog::{Catalog, memory};
-use crate::config::Paths;
+use crate::config::{PROJECT_FILE, Paths};
 use crate::engine::LookupSettings;
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
 use crate::source::{Drafting, LocalModels, LocalSource, Source, SourceError};
-use crate::trial::{Runner, Tests, TrialError};
+use crate::trial::{Project, Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
 pub struct Session {
@@ -32,8 +32,17 @@ impl Session {
     /// Reads the config file, lays `flags` over it, and reads the catalog; doubtful settings are reported on
     /// stderr.
     pub fn open<const GROUPS: u8>(flags: &Flags<GROUPS>) -> Result<Self, Failure> {
+        Self::open_at(flags, None)
+    }
+
+    /// The same for a file or folder of the user's, whose project may have settings of its own: they are above
+    /// the config file and below the flags.
+    pub fn open_at<const GROUPS: u8>(flags: &Flags<GROUPS>, at: Option<&Path>) -> Result<Self, Failure> {
         let paths = Paths::find().map_err(Failure::input)?;
-        let (mut settings, warnings) = Settings::load(&paths).map_err(Failure::input)?;
+        let (mut settings, mut warnings) = Settings::load(&paths).map_err(Failure::input)?;
+        if let Some(file) = at.and_then(project_file) {
+            warnings.extend(settings.lay_project_over(&file).map_err(Failure::input)?);
+        }
         for warning in warnings {
             say(&format!("bass-tui: {}\n", crate::untrusted::framed(&warning)));
         }
@@ -94,8 +103,17 @@ impl Session {
 
     /// What runs tests.
     pub fn runner(&self) -> Runner {
-        Runner::probe().keeping(&self.builds())
+        Runner::probe().keeping(&self.builds()).with_python(self.settings.python.as_deref())
     }
+}
+
+/// The settings of the project that a file or folder lies in: the nearest ones, up to its top folder.
+fn project_file(at: &Path) -> Option<PathBuf> {
+    let at = std::fs::canonicalize(at).ok()?;
+    let folder = if at.is_dir() { at.as_path() } else { at.parent()? };
+    let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);
+    let folders = folder.ancestors().take_while(|folder| folder.starts_with(&root));
+    folders.map(|folder| folder.join(PROJECT_FILE)).find(|file| file.exists())
 }
 
 /// Models that cannot be used are bad input, unless it is the machine that fails.

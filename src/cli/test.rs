@@ -65,8 +65,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let session = Session::open(&args.options)?;
     let spec = TargetSpec::parse(&args.candidate).map_err(Failure::input)?;
+    let session = Session::open_at(&args.options, Some(&spec.path))?;
     let language = match &args.language {
         Some(name) => Language::by_name(name).ok_or_else(|| {
             let known: Vec<&str> = Language::ALL.iter().map(|l| l.name()).collect();
@@ -94,7 +94,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let names_function = matches!(spec.place, Place::Function(_));
     let mut label = None;
-    let words: Vec<&str> = args.tests.iter().map(String::as_str).collect();
+    let names = if args.tests.is_empty() { &session.settings.tests } else { &args.tests };
+    let words: Vec<&str> = names.iter().map(String::as_str).collect();
     let tests = match (&args.test_command, &words[..]) {
         (Some(command), _) => {
             let named = functions.iter().find(|f| Some(&f.name) == entry_point.as_ref());
@@ -131,7 +132,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         (None, _) => {
             let function = entry_point.as_deref().filter(|_| names_function);
             let program = Some((spec.path.as_path(), program.as_str()));
-            let (tests, what) = Tests::named(&args.tests, language, program, function, true).map_err(Failure::input)?;
+            let (tests, what) = Tests::named(names, language, program, function, true).map_err(Failure::input)?;
             label = matches!(tests, Tests::Several(_)).then_some(what);
             tests
         }
@@ -187,7 +188,7 @@ fn json(verdict: &Verdict, protection: &Protection) -> String {
 
 fn text(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> String {
     let (status, message) = (verdict.status.word(), framed(&verdict.words()));
-    let mut out = format!("{status}: {message} ({} ms; {})\n", verdict.duration_ms, protection.summary);
+    let mut out = format!("{status}: {message} ({}; {})\n", verdict.time(), protection.summary);
     if let Some(tests) = tests {
         out.extend(["    tests: ", &framed(tests), "\n"]);
     }

@@ -38,25 +38,25 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
         ));
     }
-    let session = Session::open(&args.options)?;
-    let choice = args.tests.choice();
-    let job = match &args.target {
-        Some(text) => {
-            let target = TargetSpec::parse(text).and_then(|spec| Target::read(&spec)).map_err(Failure::input)?;
-            Job::from_target(target, &choice).map_err(Failure::input)?
-        }
+    let spec = args.target.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
+    let session = Session::open_at(&args.options, spec.as_ref().map(|spec| spec.path.as_path()))?;
+    let choice = args.tests.choice(&session.settings);
+    let job = match &spec {
+        Some(spec) => Target::read(spec)
+            .map_err(Failure::input)
+            .and_then(|target| Job::from_target(target, &choice).map_err(Failure::input))?,
         None => Job::example(&choice).map_err(Failure::input)?,
     };
     let options = session.settings.generate.clone();
     let models = session.models_for_screen()?;
     let unprotected = args.consent.unprotected;
-    let kept = session.builds();
+    let (kept, python) = (session.builds(), session.settings.python.clone());
     let setup = tui::Setup {
         notice: advice(&session, job.language()),
         job: job.showing(session.settings.prompt),
         open: Box::new(move || {
             let source = LocalSource::open(&models).map_err(|e| e.to_string())?;
-            let runner = Runner::probe().keeping(&kept);
+            let runner = Runner::probe().keeping(&kept).with_python(python.as_deref());
             let runner = if unprotected { runner.allow_unprotected() } else { runner };
             let pool = TrialPool::new(Arc::new(runner)).map_err(|e| format!("the tests cannot be run: {e}"))?;
             Ok((Arc::new(source) as Arc<dyn Source>, pool))

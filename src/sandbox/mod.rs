@@ -79,7 +79,7 @@ impl Default for Limits {
             memory: 1 << 30,
             file: 16 << 20,
             output: 16 << 20,
-            processes: 32,
+            processes: 128,
             gives_way: false,
         }
     }

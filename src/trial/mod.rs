@@ -20,6 +20,7 @@ mod verdict;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 pub use case::{Command, Tests, Trial};
 use control::{Controls, Runs};
@@ -172,6 +173,11 @@ impl Tests {
     }
 }
 
+/// The tests files of a language below a folder.
+pub fn tests_below(language: Language, folder: &Path) -> Vec<PathBuf> {
+    language::tests_below(language, folder, None)
+}
+
 /// Runs trials: interpreters resolved once, protection proved once. Cheap to clone; usable from several
 /// threads at once.
 #[derive(Clone, Debug)]
@@ -223,6 +229,15 @@ impl Runner {
         self
     }
 
+    /// Runs Python code with this interpreter, whatever the project has.
+    #[must_use]
+    pub fn with_python(self, program: Option<&Path>) -> Self {
+        if let Some(program) = program {
+            self.language(Language::Python).prefer(program);
+        }
+        self
+    }
+
     /// Lets this runner run code without isolation. Only after the user said yes to just that.
     #[must_use]
     pub fn allow_unprotected(mut self) -> Self {
@@ -246,6 +261,13 @@ impl Runner {
     ///
     /// Must be called on a thread that lives as long as the trial: the code is killed when that thread ends.
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+        let begun = Instant::now();
+        let verdict = self.first_telling(trial, cancel)?;
+        Ok(Verdict { waited_ms: begun.elapsed().as_millis().try_into().unwrap_or(u32::MAX), ..verdict })
+    }
+
+    /// The verdict of the first tests that say something of the candidate.
+    fn first_telling(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial) };
         let mut best: Option<Result<Verdict, TrialError>> = None;
@@ -360,9 +382,9 @@ impl Runner {
         self.language(language).check(language)
     }
 
-    /// The Python interpreter that the code of a folder is run with, and why it is that one.
-    pub fn interpreter(&self, folder: &Path) -> Result<(PathBuf, String), TrialError> {
-        self.language(Language::Python).tool_in(folder).map(|tool| (tool.program, tool.why))
+    /// The program that runs or compiles the code of a folder, and why it is that one.
+    pub fn tool(&self, language: Language, folder: &Path) -> Result<(PathBuf, String), TrialError> {
+        self.language(language).tool_in(folder).map(|tool| (tool.program, tool.why))
     }
 
     /// What commands of the user's find in their PATH: the tools of all languages that are installed here,

@@ -74,8 +74,10 @@ pub struct Verdict {
     /// One line for the reader: the first failing check, the limit hit, the error; cleaned. `3 checks` for a
     /// pass.
     pub message: String,
-    /// Wall time in ms.
+    /// Wall time of the tests in ms.
     pub duration_ms: u64,
+    /// What the user waited for all of it in ms, copies, building and runs without the candidate included.
+    pub waited_ms: u32,
     /// What the code printed, capped and cleaned.
     pub output: String,
     /// How far a pass can be trusted.
@@ -108,6 +110,7 @@ impl Verdict {
             status: Status::NotRun,
             message,
             duration_ms: 0,
+            waited_ms: 0,
             output: String::new(),
             assurance: Assurance::Separate,
             mark: None,
@@ -132,6 +135,13 @@ impl Verdict {
         let tests = self.tests.as_ref();
         let tests = tests.map(|tests| format!("by {tests}, as the tests found first say nothing of the function"));
         [Some(self.message.clone()), mark, tests].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
+    /// Its times for the reader: that of the tests, and what was waited in all where that is more.
+    pub fn time(&self) -> String {
+        let all = Some(self.waited_ms).filter(|waited| u64::from(*waited) > self.duration_ms);
+        let all = all.map(|waited| format!(", {waited} ms in all")).unwrap_or_default();
+        format!("{} ms{all}", self.duration_ms)
     }
 
     /// Whether all tests ran and passed.
@@ -260,6 +270,7 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         status,
         message: clean_line(&message, COLUMNS),
         duration_ms: elapsed.as_millis().try_into().unwrap_or(u64::MAX),
+        waited_ms: 0,
         output: clean(&output),
         assurance: if worker.is_some() { Assurance::Separate } else { Assurance::Shared },
         mark: None,
@@ -314,6 +325,16 @@ pub fn limit(ended: Ended, limits: &Limits) -> Option<(Status, String)> {
         Ended::DiskLimit => (Status::Killed, "wrote too much or too many files".to_owned()),
         Ended::Cancelled | Ended::Exited(_) | Ended::Signalled(_) => return None,
     })
+}
+
+/// The flag that raises a limit, if there is one.
+pub fn raised_by(ended: Ended) -> Option<&'static str> {
+    match ended {
+        Ended::WallLimit => Some("--timeout"),
+        Ended::MemoryLimit => Some("--memory"),
+        Ended::ProcessLimit => Some("--processes"),
+        _ => None,
+    }
 }
 
 /// What is said of a process that ended although more was wanted of it.

@@ -5,8 +5,8 @@ use std::fs;
 
 use super::world::{World, repository};
 
-const COMMANDS: [&[&str]; 8] =
-    [&[], &["complete"], &["test"], &["models"], &["models", "remove"], &["bench"], &["doctor"], &["eval"]];
+const COMMANDS: [&[&str]; 9] =
+    [&[], &["complete"], &["test"], &["models"], &["models", "remove"], &["bench"], &["doctor"], &["eval"], &["init"]];
 
 /// The flags in a text.
 fn flags(text: &str) -> BTreeSet<String> {

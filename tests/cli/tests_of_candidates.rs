@@ -13,7 +13,7 @@ fn a_pass_is_0_and_a_failure_1() {
     let wrong = world.file("wrong.py", "def double(x):\n    print('hello')\n    return x * x\n");
     let tests = world.file("t.py", "assert double(2) == 4\nassert double(3) == 6\n");
     let verdict = world.run(&["test", &right, "--tests", &tests, "--json"]).code(0).json();
-    assert_eq!(keys(&verdict), "assurance duration_ms interpreter message output protection status");
+    assert_eq!(keys(&verdict), "assurance duration_ms interpreter message output protection status waited_ms");
     assert_eq!(keys(&verdict["protection"]), "landlock_abi layers limits missing no_new_privs seccomp summary tier");
     assert_eq!(verdict["status"], "passed");
     let verdict = world.run(&["test", &wrong, "--tests", &tests, "--json"]).code(1).json();

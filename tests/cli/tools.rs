@@ -1,6 +1,7 @@
 //! `models`, `doctor`, help, version; commands that this version does not have.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use bass_tui::model::{Model, ModelFiles, TensorType};
 use serde_json::{Value, json};
@@ -128,6 +129,66 @@ fn doctor_tells_what_a_file_has_and_tries_it() {
 }
 
 #[test]
+fn init_tells_what_a_project_has_and_writes_only_when_asked() {
+    let world = World::new();
+    let file = world.file("mine/lists.py", "def spare(): ...\n\n\ndef double(x):\n    return 2 * x\n");
+    world.file("mine/pyproject.toml", "[project]\nname = \"p\"\n");
+    world.file(
+        "mine/tests/test_lists.py",
+        "from lists import double\n\ndef test_double():\n    assert double(2) == 4\n",
+    );
+    let root = Path::new(&file).parent().unwrap().to_str().unwrap().to_owned();
+    let settings = Path::new(&root).join(".bass-tui.toml");
+    let said = world.run(&["init", &root]).code(0);
+    assert!(said.out.contains("Python (1 files, 1 of tests)") && said.out.contains("lists.py:double"), "{}", said.out);
+    assert!(said.out.contains("as it is      PASS: 1 "), "{}", said.out);
+    assert!(said.err.contains("--write") && !settings.exists(), "{}", said.err);
+    world.run(&["init", &root, "--write"]).code(0);
+    let text = fs::read_to_string(&settings).unwrap();
+    assert!(text.lines().all(|line| line.is_empty() || line.starts_with('#')), "{text}");
+    for line in ["# timeout = \"10s\"", "# memory = 1024", "# processes = 128", "# tests = \"tests\""] {
+        assert!(text.contains(line), "{text}");
+    }
+    world.run(&["init", &root, "--write"]).refused(2, &[".bass-tui.toml", "is there already"]);
+    assert_eq!(fs::read_to_string(&settings).unwrap(), text);
+    // Every line of it can be read once it is fixed.
+    let fixed: String = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# "))
+        .filter(|line| line.contains(" = "))
+        .fold(String::new(), |all, line| all + line + "\n");
+    fs::write(&settings, fixed).unwrap();
+    let done = world.run(&["test", &format!("{file}:double")]).code(0);
+    assert!(done.err.is_empty() && done.out.contains("(as you said)"), "{}{}", done.err, done.out);
+    let lone = world.file("lone/a.py", "");
+    world.run(&["init", Path::new(&lone).parent().unwrap().to_str().unwrap()]).refused(2, &["no project around"]);
+    world.run(&["init", &lone]).refused(2, &["is no folder"]);
+}
+
+#[test]
+fn a_project_decides_how_its_tests_are_run_and_flags_decide_over_it() {
+    let world = World::new();
+    let file = world.file("mine/lists.py", "def double(x):\n    return 2 * x\n");
+    world.file("mine/pyproject.toml", "[project]\nname = \"p\"\n");
+    world.file("mine/odd/what.py", "from lists import double\nassert double(2) == 4\n");
+    let hungry = "from lists import double\nx = bytearray(200 << 20)\nassert double(2) == 4\n";
+    world.file("mine/odd/hungry.py", hungry);
+    let target = format!("{file}:double");
+    world.run(&["test", &target]).refused(2, &["no tests were found"]);
+    world.file("mine/.bass-tui.toml", "tests = 'odd/what.py'\nmodel = 'x'\n");
+    let done = world.run(&["test", &target]).code(0);
+    assert!(done.err.contains("`model` is no setting of a project"), "{}", done.err);
+    world.file("mine/.bass-tui.toml", "tests = 'odd/hungry.py'\nmemory = 100\n");
+    let done = world.run(&["test", &target]).code(1);
+    assert!(!done.out.contains("PASS"), "{}", done.out);
+    world.run(&["test", &target, "--memory", "1024"]).code(0);
+    world.run(&["test", &target, "--tests", "gone.py"]).refused(2, &["gone.py"]);
+    world.file("mine/.bass-tui.toml", "python = 'no/python'\n");
+    let tests = file.replace("lists.py", "odd/what.py");
+    world.run(&["test", &target, "--tests", &tests]).refused(3, &["no/python", "is no Python that can be used"]);
+}
+
+#[test]
 fn doctor_tells_what_works() {
     let world = World::new();
     let text = world.run(&["doctor"]).code(0).out;
@@ -150,8 +211,8 @@ fn doctor_tells_what_works() {
 #[test]
 fn help_goes_to_stdout_and_teaches() {
     let world = World::new();
-    for command in [vec![], vec!["complete"], vec!["test"], vec!["models"], vec!["bench"], vec!["doctor"], vec!["eval"]]
-    {
+    for command in ["", "complete", "test", "models", "bench", "doctor", "eval", "init"] {
+        let command: Vec<&str> = command.split_whitespace().collect();
         for flag in ["--help", "-h"] {
             let done = world.run(&[&command[..], &[flag]].concat()).code(0);
             assert_eq!(done.err, "");

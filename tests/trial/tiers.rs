@@ -23,7 +23,7 @@ fn runners(tiers: &[Tier]) -> Vec<(Tier, Runner)> {
         let protection = runner.protection();
         if protection.tier != tier.name() {
             skip::as_it_cannot("tier", protection.missing.join("; "));
-        } else if let Err(error) = runner.interpreter(std::path::Path::new(".")) {
+        } else if let Err(error) = runner.tool(Language::Python, std::path::Path::new(".")) {
             skip::for_want_of("Python", error);
         } else {
             list.push((tier, runner));

@@ -80,12 +80,8 @@ pub fn run(
     let program = resolve(&words[0], folder.as_deref(), &path, &mut readable)?;
     let writable: Vec<PathBuf> = copy.iter().map(|copy| copy.path().to_path_buf()).collect();
     // A command may be a whole build.
-    let limits = Limits {
-        file: trial.limits.file.max(512 << 20),
-        processes: trial.limits.processes.max(128),
-        memory: trial.limits.memory.max(2 << 30),
-        ..trial.limits
-    };
+    let limits =
+        Limits { file: trial.limits.file.max(512 << 20), memory: trial.limits.memory.max(2 << 30), ..trial.limits };
     let mut environment: Vec<(OsString, OsString)> =
         vec![("OPENSSL_CONF".into(), "/dev/null".into()), SAME_HASHES.map(Into::into).into()];
     environment.extend(env::join_paths(&path).ok().map(|path| ("PATH".into(), path)));

@@ -19,7 +19,6 @@ pub fn compile_limits(limits: Limits) -> Limits {
         wall: limits.wall.max(COMPILE_TIME),
         memory: limits.memory.max(3 << 30),
         file: limits.file.max(512 << 20),
-        processes: limits.processes.max(128),
         ..limits
     }
 }

@@ -55,6 +55,9 @@ pub trait TrialLanguage: Debug + Send + Sync {
         self.tool().cloned()
     }
 
+    /// Takes this program, which the user has named, before any other: before the first trial.
+    fn prefer(&self, _program: &Path) {}
+
     /// Whether programs of one of its languages can be run here.
     fn check(&self, _language: Language) -> Result<(), TrialError> {
         self.tool().map(drop)

@@ -12,11 +12,11 @@ use std::time::Duration;
 use super::baseline::{Baseline, Seen};
 use super::kept::Kept;
 use super::{Base, Copy, Project};
-use crate::sandbox::{Ended, Limits, Run};
+use crate::sandbox::{Limits, Run};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Outcome, Record, Report, Reporter, Said, TestEnd};
 use crate::trial::judge::record::{Names, named};
-use crate::trial::verdict::limit;
+use crate::trial::verdict::{limit, raised_by};
 
 /// The baseline of a project as it was when it was copied, of the program that stood in for the candidate.
 #[derive(Debug)]
@@ -175,8 +175,8 @@ pub fn evidence(
             let asked = Asked { only: &project.only, ends: Ends::LastTest };
             let (run, _, nonce) = once(Of::Baseline(&copy), asked, long)?;
             if let Some((_, hit)) = limit(run.ended, &long) {
-                let flag = if run.ended == Ended::WallLimit { "; raise it with --timeout" } else { "" };
-                return Err(TrialError::Limit(format!("{hit}{flag}")));
+                let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
+                return Err(TrialError::Limit(hit + &flag.unwrap_or_default()));
             }
             Ok(named(&run.record, &nonce).ok().map(|names| (names, run.elapsed)))
         })

@@ -40,7 +40,8 @@ fn candidates(buf: &mut Buffer, area: Rect, look: &Look, run: &Run) {
         let wide = if area.width >= 60 { 18 } else { 10 };
         put(buf, row, x + 1, y, &text::fit(&state.text, wide), look.style(state.role));
         let x = x + wide as u16 + 2;
-        let time = verdict.map_or(String::new(), |v| format!("{:.2} s", v.duration_ms as f64 / 1000.0));
+        let time = verdict
+            .map_or(String::new(), |v| format!("{:.2} s", v.duration_ms.max(v.waited_ms.into()) as f64 / 1000.0));
         put(buf, row, x, y, &format!("{time:>8}"), look.style(Role::Muted));
         let mut words = verdict.map_or(String::new(), |v| text::one_line(&v.words()));
         for mark in badge::marks(run, index) {

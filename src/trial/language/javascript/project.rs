@@ -82,15 +82,11 @@ pub fn run(
 ) -> Result<Verdict, TrialError> {
     let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
     let plan = plan(node, trial.language, project)?;
-    // Tools of a project start threads, write more than a function does, and reserve far more addresses than
+    // Tools of a project write more than a function does, and reserve far more addresses than
     // they use.
     let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
-    let limits = Limits {
-        file: trial.limits.file.max(64 << 20),
-        memory: trial.limits.memory.max(least),
-        processes: trial.limits.processes.max(128),
-        ..trial.limits
-    };
+    let limits =
+        Limits { file: trial.limits.file.max(64 << 20), memory: trial.limits.memory.max(least), ..trial.limits };
     let reporter = Scratch::new().map_err(failed)?;
     let whole = [&FIRST[..], &[plan.row.reporter]].concat().concat();
     // The tests that are reported, by their titles; all if there are none.

@@ -24,7 +24,7 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     needs_project,
     tests: Marks { about, begins: &[], inside: &[], tells_callers: true },
-    open: || Box::new(Python { tool: Lookup::new(&RECIPE), chosen: Mutex::default() }),
+    open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
 
 /// The oldest version is what the driver is written for.
@@ -48,6 +48,8 @@ const QUESTION: &str = "import os, sys; print('%d %d' % sys.version_info[:2]); p
 struct Python {
     /// That in PATH.
     tool: Lookup,
+    /// That which the user has named.
+    preferred: OnceLock<PathBuf>,
     /// Those that were chosen, by the folder of the package; an empty path stands for code without a project.
     chosen: Mutex<HashMap<PathBuf, Arc<Chosen>>>,
 }
@@ -69,16 +71,37 @@ impl Python {
         if let Some(known) = chosen.get(&key) {
             return Ok(Arc::clone(known));
         }
+        if let Some(program) = self.preferred.get() {
+            let new = Arc::new(Chosen::new(named(program)?));
+            chosen.insert(key, Arc::clone(&new));
+            return Ok(new);
+        }
         let own = environment::interpreters(project.as_ref().map(|(root, package)| (&**package, &**root)));
         let own = own.into_iter().find_map(|(path, why)| Some(Tool { why, ..RECIPE.at(&path)?.ok()? }));
         let tool = own.map_or_else(|| self.tool.get().cloned(), Ok)?;
-        let new = Arc::new(Chosen { tool, programs: OnceLock::new(), in_project: OnceLock::new() });
+        let new = Arc::new(Chosen::new(tool));
         chosen.insert(key, Arc::clone(&new));
         Ok(new)
     }
 }
 
+/// The Python that the user has named, or the sentence why it cannot be used.
+fn named(program: &Path) -> Result<Tool, TrialError> {
+    let shown = program.display();
+    match RECIPE.at(&std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf())) {
+        Some(Ok(tool)) => Ok(Tool { why: "as you said".to_owned(), ..tool }),
+        Some(Err(sentence)) => Err(TrialError::Interpreter(sentence.replace("in PATH", &format!("at {shown}")))),
+        None => Err(TrialError::Interpreter(format!(
+            "{shown} is no Python that can be used: it did not answer when it was asked for its version; correct `python` or leave it out"
+        ))),
+    }
+}
+
 impl Chosen {
+    fn new(tool: Tool) -> Self {
+        Self { tool, programs: OnceLock::new(), in_project: OnceLock::new() }
+    }
+
     fn runs<'a>(&'a self, at: &'a Context, limits: Limits) -> Result<Runs<'a>, TrialError> {
         let programs = self.programs.get_or_init(|| Programs::compile(&self.tool)).as_ref();
         let programs = programs.map_err(|sentence| TrialError::Interpreter(sentence.clone()))?;
@@ -93,6 +116,10 @@ impl TrialLanguage for Python {
 
     fn tool_in(&self, folder: &Path) -> Result<Tool, TrialError> {
         Ok(self.choose(Some(folder))?.tool.clone())
+    }
+
+    fn prefer(&self, program: &Path) {
+        let _ = self.preferred.set(program.to_path_buf());
     }
 
     fn check(&self, _language: Language) -> Result<(), TrialError> {

@@ -70,9 +70,8 @@ pub fn run(
     trial: &Trial,
     project: &Project,
 ) -> Result<Verdict, TrialError> {
-    // Tools of a project write more than a function does, and start threads.
-    let limits =
-        Limits { file: trial.limits.file.max(64 << 20), processes: trial.limits.processes.max(128), ..trial.limits };
+    // Tools of a project write more than a function does.
+    let limits = Limits { file: trial.limits.file.max(64 << 20), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
     let runs = Runs { at, python, programs, trial, project, is_without_body: without.is_some() };
     let texts = (without.as_deref(), trial.program.as_str());

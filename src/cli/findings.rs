@@ -1,4 +1,4 @@
-//! What `doctor` finds for a file of the user's: its project, interpreter and tests, and one trial of it as it
+//! What `doctor` and `init` find for a file of the user's: its project, interpreter and tests, and one trial of it as it
 //! is.
 
 use std::path::{Path, PathBuf};
@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::args::TestArgs;
 use crate::code::{Target, TargetSpec};
-use crate::job::{Job, Task, TestsChoice};
+use crate::job::{Job, Task};
 use crate::language::Language;
-use crate::trial::{Limits, Project, Runner, Trial, Verdict};
+use crate::options::Settings;
+use crate::trial::{Project, Runner, Status, Trial, Verdict};
 
 /// What was found.
 #[derive(Serialize)]
@@ -33,19 +35,20 @@ pub struct Findings {
 
 impl Findings {
     /// Looks at a file or a function of it; a sentence if that cannot be read.
-    pub fn of(name: &str, runner: &Runner, limits: Limits) -> Result<Self, String> {
+    pub fn of(name: &str, runner: &Runner, settings: &Settings) -> Result<Self, String> {
         let target = TargetSpec::parse(name).and_then(|spec| Target::read(&spec)).map_err(|e| e.to_string())?;
-        let job = Job::from_target(target.clone(), &TestsChoice::IfAny).map_err(|e| e.to_string())?;
+        let choice = TestArgs::default().choice(settings);
+        let job = Job::from_target(target.clone(), &choice).map_err(|e| e.to_string())?;
         let file = target.path.unwrap_or_default();
         let project = Project::around(&file, None);
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let interpreter = (target.language == Language::Python).then(|| {
-            let found = runner.interpreter(folder).map_err(|e| e.to_string());
+            let found = runner.tool(Language::Python, folder).map_err(|e| e.to_string());
             found.map(|(program, why)| format!("{} ({why})", program.display()))
         });
         let place = |in_project| if in_project { "in a copy of the project" } else { "alone with the code" };
         let place = job.tests.as_ref().map(|tests| place(tests.first().are_in_project()));
-        let trial = job.trial(0, "", limits).filter(|_| runner.may_run()).map(|trial| {
+        let trial = job.trial(0, "", settings.limits).filter(|_| runner.may_run()).map(|trial| {
             let trial = Trial { program: target.text, ..trial };
             runner.run(&trial, &Arc::default()).map_err(|e| e.to_string())
         });
@@ -62,32 +65,40 @@ impl Findings {
         })
     }
 
+    /// Whether its tests, if there are any, can be run and say something.
+    pub fn can_be_run(&self) -> bool {
+        self.trial.as_ref().is_none_or(|trial| trial.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun))
+    }
+
     pub fn text(&self) -> String {
-        let mut lines = vec![("file", format!("{}:{} ({})", self.file.display(), self.function, self.language))];
-        match (&self.root, &self.package) {
-            (Some(root), Some(package)) if root == package => lines.push(("project", root.display().to_string())),
-            (Some(root), Some(package)) => {
-                lines.push(("project", format!("{}, package {}", root.display(), package.display())));
-            }
-            _ => lines.push(("project", "none: the file stands on its own".to_owned())),
-        }
-        if let Some(interpreter) = &self.interpreter {
-            lines.push(("interpreter", interpreter.clone().unwrap_or_else(|why| why)));
-        }
+        let project = match (&self.root, &self.package) {
+            (Some(root), Some(package)) if root == package => root.display().to_string(),
+            (Some(root), Some(package)) => format!("{}, package {}", root.display(), package.display()),
+            _ => "none: the file stands on its own".to_owned(),
+        };
+        let interpreter = self.interpreter.as_ref().map(|found| found.as_ref().unwrap_or_else(|why| why));
+        let interpreter = interpreter.map(|found| line("interpreter", found)).unwrap_or_default();
+        line("project", &project) + &interpreter + &self.text_of_tests()
+    }
+
+    /// The same without what is the same for all of a project.
+    pub fn text_of_tests(&self) -> String {
+        let file = format!("{}:{} ({})", self.file.display(), self.function, self.language);
         let none = "none found: no examples, and no tests file calls the function or is named after its file";
         let place = self.place.map(|place| format!("; they run {place}")).unwrap_or_default();
-        lines.push(("tests", format!("{}{place}", self.tests.as_deref().unwrap_or(none))));
-        match &self.trial {
+        let tests = format!("{}{place}", self.tests.as_deref().unwrap_or(none));
+        let trial = match &self.trial {
             Some(Ok(verdict)) => {
-                lines.push((
-                    "as it is",
-                    format!("{}: {} ({} ms)", verdict.status.word(), verdict.words(), verdict.duration_ms),
-                ));
+                let words = format!("{}: {} ({})", verdict.status.word(), verdict.words(), verdict.time());
+                line("as it is", &words)
             }
-            Some(Err(why)) => lines.push(("as it is", format!("not tried: {why}"))),
-            None => {}
-        }
-        let lines = lines.iter().map(|(name, what)| format!("{name:<13} {what}"));
-        lines.collect::<Vec<_>>().join("\n") + "\n"
+            Some(Err(why)) => line("as it is", &format!("not tried: {why}")),
+            None => String::new(),
+        };
+        line("file", &file) + &line("tests", &tests) + &trial
     }
+}
+
+fn line(name: &str, what: &str) -> String {
+    format!("{name:<13} {what}\n")
 }

@@ -1,0 +1,201 @@
+//! `bass-tui init`: what is found for a project, language by language, and a file in which to fix it.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::failure::Failure;
+use super::findings::Findings;
+use super::output::{print, say};
+use super::session::Session;
+use crate::code;
+use crate::config::PROJECT_FILE;
+use crate::files;
+use crate::language::Language;
+use crate::options::{self, Flags, Settings, TESTS};
+use crate::trial::{Project, Runner};
+use crate::untrusted::clean;
+
+/// Arguments of `init`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Of each language in the project one function that has tests is tried as it is. Nothing is written without --write.
+
+EXAMPLES
+  bass-tui init
+  bass-tui init --write                    puts what was found into .bass-tui.toml, to be changed there
+  bass-tui init packages/parser --timeout 60s
+
+EXIT CODES
+  0 every language's tests can be run   1 those of one cannot   2 wrong usage")]
+pub struct Args {
+    #[arg(value_name = "FOLDER", default_value = ".", help = "A folder of the project")]
+    folder: PathBuf,
+    /// Write .bass-tui.toml into the project's top folder, if there is none
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    options: Flags<TESTS>,
+}
+
+/// What is said of tests where there are none.
+const NO_TESTS: &str = "no function of the project is named in a tests file";
+
+/// Runs the command; exit code 1 if the tests of a language cannot be run.
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let session = Session::open_at(&args.options, Some(&args.folder))?;
+    let folder = &args.folder;
+    if !folder.is_dir() {
+        return Err(Failure::input(format!("{} is no folder: give one of the project", folder.display())));
+    }
+    let Some((root, package)) = Project::folders(folder) else {
+        return Err(Failure::input(format!(
+            "there is no project around {}: neither a git repository nor a file such as pyproject.toml, package.json, Cargo.toml or \
+             go.mod; files on their own need no settings",
+            folder.display()
+        )));
+    };
+    let path = root.join(PROJECT_FILE);
+    if args.write && path.exists() {
+        return Err(Failure::input(format!("{} is there already: it was left as it is", path.display())));
+    }
+    let project = Project { root, package, file: PathBuf::new(), tests: None, only: Vec::new() };
+    let runner = session.runner();
+    let sources = Sources::of(&project).map_err(Failure::input)?;
+    print(&clean(&format!("project       {}\n", project.root.display())))?;
+    let mut all_run = true;
+    for language in Language::ALL.iter().filter(|language| sources.count(**language) > 0) {
+        let (text, runs) = about(*language, &sources, &project, &runner, &session.settings);
+        print(&clean(&text))?;
+        all_run &= runs;
+    }
+    let text = settings_file(&project, &runner, &session.settings, sources.count(Language::Python) > 0);
+    if args.write {
+        write(&path, &text)?;
+        say(&clean(&format!("bass-tui: {} was written\n", path.display())));
+    } else if !path.exists() {
+        say(&clean(&format!("bass-tui: --write puts the settings that hold here into {}\n", path.display())));
+    }
+    Ok(u8::from(!all_run))
+}
+
+/// The source files of a project and its tests files, with their texts.
+struct Sources {
+    files: Vec<(Language, PathBuf, String)>,
+    tests: HashSet<PathBuf>,
+}
+
+impl Sources {
+    fn of(project: &Project) -> Result<Self, String> {
+        let inside = project.root.join(&project.package);
+        let paths = project.files()?.into_iter().map(|path| project.root.join(path));
+        let paths = paths.filter(|path| path.starts_with(&inside));
+        let read = |path: PathBuf| Some((Language::of_path(&path)?, files::text(&path, files::TEXT).ok()?, path));
+        let files: Vec<_> = paths.filter_map(read).map(|(language, text, path)| (language, path, text)).collect();
+        let languages: HashSet<Language> = files.iter().map(|(language, ..)| *language).collect();
+        let tests = languages.iter().flat_map(|language| crate::trial::tests_below(*language, &inside)).collect();
+        Ok(Self { files, tests })
+    }
+
+    fn count(&self, language: Language) -> usize {
+        self.files.iter().filter(|(of, path, _)| *of == language && !self.tests.contains(path)).count()
+    }
+
+    /// A function that tests speak of, as `FILE:FUNCTION`: the first one that no other file has, too.
+    fn sample(&self, language: Language) -> Option<String> {
+        let of_language = || self.files.iter().filter(|(of, ..)| of.is_kin(language));
+        let tests = of_language().filter(|(_, path, _)| self.tests.contains(path));
+        let spoken_of: HashSet<String> = tests.flat_map(|(of, _, text)| code::names(*of, text)).collect();
+        let own = of_language().filter(|(of, path, _)| *of == language && !self.tests.contains(path));
+        let functions: Vec<(&Path, String)> = own
+            .flat_map(|(of, path, text)| {
+                let functions = code::function_names(*of, text).into_iter();
+                functions.filter(|function| function.finished).map(|function| (path.as_path(), function.name))
+            })
+            .collect();
+        let last = |name: &str| name.rsplit(['.', ':']).next().unwrap_or_default().to_owned();
+        let is_once = |name: &str| functions.iter().filter(|(_, other)| last(other) == last(name)).count() == 1;
+        let is_called = |name: &str| spoken_of.contains(&last(name)) && !name.ends_with("__") && last(name) != "main";
+        let mut called = functions.iter().filter(|(_, name)| is_called(name));
+        let first = called.clone().next();
+        let (path, name) = called.find(|(_, name)| is_once(name)).or(first)?;
+        Some(format!("{}:{name}", path.display()))
+    }
+}
+
+/// What is found for a language, and whether its tests can be run.
+fn about(
+    language: Language,
+    sources: &Sources,
+    project: &Project,
+    runner: &Runner,
+    settings: &Settings,
+) -> (String, bool) {
+    let tests = sources.tests.iter().filter(|path| Language::of_path(path) == Some(language)).count();
+    let files = sources.count(language);
+    let mut text = format!("\n{} ({files} files, {tests} of tests)\n", language.title());
+    let tool = runner.tool(language, &project.root.join(&project.package));
+    let shown =
+        tool.as_ref().map_or_else(ToString::to_string, |(program, why)| format!("{} ({why})", program.display()));
+    text.extend(["tool          ", &shown, "\n"]);
+    if tool.is_err() {
+        return (text, false);
+    }
+    let Some(sample) = sources.sample(language) else {
+        return (text + &format!("tests         {NO_TESTS}\n"), true);
+    };
+    match Findings::of(&sample, runner, settings) {
+        Ok(findings) => {
+            let runs = findings.can_be_run();
+            (text + &findings.text_of_tests(), runs)
+        }
+        Err(why) => (text + &format!("tests         {sample}: {why}\n"), false),
+    }
+}
+
+/// The settings of the project: what holds now, each behind a `#`.
+fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_python: bool) -> String {
+    let mut text = "# Settings of bass-tui for this project: above those of your own, below flags.\n\
+        # What holds now stands behind each `#`; without it the line is fixed.\n"
+        .to_owned();
+    let package = project.root.join(&project.package);
+    for row in options::ALL.iter().filter(|row| row.is_of_projects()) {
+        let value = match (row.name, row.value(settings)) {
+            ("python", Value::Null) if !has_python => continue,
+            ("python", Value::Null) => runner.tool(Language::Python, &package).ok().map(|(program, _)| {
+                let program = program.strip_prefix(&project.root).map(Path::to_path_buf).unwrap_or(program);
+                Value::from(program.to_string_lossy())
+            }),
+            ("tests", Value::Null) => Some(Value::from("tests")),
+            ("timeout", Value::Number(seconds)) => {
+                Some(Value::from(format!("{}s", seconds.as_f64().unwrap_or_default())))
+            }
+            (_, value) => Some(value),
+        };
+        if let Some(value) = value {
+            text.extend(["\n", &comment(row.help()), &format!("# {} = {value}\n", row.setting())]);
+        }
+    }
+    text
+}
+
+/// A text as lines of comments.
+fn comment(text: &str) -> String {
+    let mut lines = vec!["#".to_owned()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() < 100 => line.extend([" ", word]),
+            _ => lines.push(format!("# {word}")),
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::input(format!("{} cannot be written: {error}", path.display()));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)
+}
