@@ -28,14 +28,17 @@ pub struct Marks {
     pub begins: &'static [&'static str],
     /// What stands in front of tests in the file that they are about.
     pub inside: &'static [&'static str],
+    /// Whether the tool leaves out a file here, such as one for another system.
+    pub is_left_out: fn(&Path, &str) -> bool,
     /// Whether all tests of a folder can be run, and those be told that call the function.
     pub tells_callers: bool,
 }
 
 impl Marks {
-    /// Whether a text may hold tests that can be run.
-    fn begin_in(&self, text: &str) -> bool {
-        self.begins.is_empty() || self.begins.iter().any(|mark| text.contains(mark))
+    /// Whether a file with this text may hold tests that can be run.
+    fn begin_in(&self, path: &Path, text: &str) -> bool {
+        (self.begins.is_empty() || self.begins.iter().any(|mark| text.contains(mark)))
+            && !(self.is_left_out)(path, text)
     }
 }
 
@@ -90,7 +93,7 @@ pub fn below(language: Language, marks: Marks, folder: &Path, function: Option<&
     let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
     let files = files.filter(|path| (marks.about)(path).is_some());
     let files = files.filter_map(|path| files::text(&path, files::TEXT).ok().map(|text| (path, text)));
-    let mut all: Vec<(PathBuf, String)> = files.filter(|(_, text)| marks.begin_in(text)).collect();
+    let mut all: Vec<(PathBuf, String)> = files.filter(|(path, text)| marks.begin_in(path, text)).collect();
     let speaks = |text: &str| function.is_some_and(|function| mentions(language, text, function) > 0);
     if all.iter().any(|(_, text)| speaks(text)) {
         all.retain(|(_, text)| speaks(text));
@@ -174,7 +177,7 @@ impl Search {
                 Some(about) if path != own => (about, text.as_str()),
                 _ => (String::new(), &text[marks.inside.iter().filter_map(|mark| text.find(mark)).min()?..]),
             };
-            if !marks.begin_in(text) {
+            if !marks.begin_in(path, text) {
                 return None;
             }
             let calls = mentions(*language, text, function);
@@ -212,7 +215,7 @@ impl Search {
     fn importers(&self, function: &str) -> Vec<Rated> {
         let Self { marks, own, stem, .. } = self;
         let load = |(path, text): &(PathBuf, String)| {
-            let about = (marks.about)(path).filter(|_| path != own && marks.begin_in(text))?;
+            let about = (marks.about)(path).filter(|_| path != own && marks.begin_in(path, text))?;
             let imports = loads(text, path, own) || imported(text).iter().any(|word| word == stem);
             imports.then(|| Rated {
                 path: path.clone(),
@@ -329,6 +332,7 @@ mod tests {
     use super::*;
 
     const MARKS: Marks = Marks {
+        is_left_out: |_, text| text.starts_with("left out"),
         about: |path| Some(path.file_stem()?.to_str()?.strip_prefix("test")?.trim_start_matches('_').to_owned()),
         begins: &[],
         inside: &["# tests"],
@@ -367,6 +371,10 @@ mod tests {
             ("src/pkg/deep.py", "def inner(x): ...\ndef middle(x):\n    return inner(x)\n"),
             ("src/pkg/outer.py", "from .deep import middle\ndef outer(x):\n    return middle(x)\n"),
             ("tests/test_outer.py", "from pkg.outer import outer\nassert outer(1)\n"),
+            (
+                "tests/test_outer_elsewhere.py",
+                "left out\nfrom pkg.outer import outer\nassert outer(1) and special(2)\n",
+            ),
         ];
         for (path, text) in files {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();

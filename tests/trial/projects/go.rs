@@ -142,3 +142,55 @@ fn go_candidates_that_end_or_forge_the_report_do_not_pass() {
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, "the code changed calc/calc_test.go"));
     assert_eq!(judge(&runner, &place, RIGHT).status, Status::Passed, "others have left nothing behind");
 }
+
+/// As `go test` runs them: examples that say what they print, seeds of fuzz tests, packages that come along; no
+/// benchmarks, and no files for other systems or tags.
+#[test]
+fn go_runs_what_go_test_runs() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let code = "package calc\n\nfunc F(x int) int {\n\treturn 2 * x\n}\n";
+    let tests = "package calc\n\nimport (\n\t\"fmt\"\n\t\"testing\"\n\n\t\"example.com/equal\"\n)\n\n\
+        func ExampleF() {\n\tfor x := 3; x > 0; x-- {\n\t\tfmt.Println(F(x))\n\t}\n\t// Unordered output:\n\t// 2\n\t// 4\n\t// 6\n}\n\n\
+        func ExampleF_silent() {\n\tpanic(\"it says nothing\")\n}\n\nfunc BenchmarkF(b *testing.B) {\n\tb.Fatal(\"no test\")\n}\n\n\
+        func FuzzF(f *testing.F) {\n\tf.Add(5)\n\tf.Fuzz(func(t *testing.T, x int) {\n\t\tequal.Equal(t, F(x)-x, x)\n\t})\n}\n";
+    let equal = "package equal\n\nfunc Equal(t interface{ Errorf(string, ...interface{}) }, a, b int) {\n\tif a != b {\n\t\tt.Errorf(\"%d != %d\", a, b)\n\t}\n}\n";
+    let tagged = "//go:build live\n\npackage calc\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) {\n\tt.Fatal(\"no server\")\n}\n";
+    let place = Place::new(&[
+        ("go.mod", "module example.com/doubling\n\ngo 1.18\n\nrequire example.com/equal v1.0.0\n"),
+        ("vendor/modules.txt", "# example.com/equal v1.0.0\n## explicit\nexample.com/equal\n"),
+        ("vendor/example.com/equal/equal.go", equal),
+        ("internal/calc/calc.go", code),
+        ("internal/calc/calc_test.go", tests),
+        ("internal/calc/calc_live_test.go", tagged),
+        ("internal/calc/calc_plan9_test.go", &tagged.replace("//go:build live\n", "")),
+    ]);
+    let judge = |tests: &str, program: &str| {
+        let tests = place.tests(Language::Go, "internal/calc/calc.go", &format!("internal/calc/{tests}"));
+        let (stub, entry_point) = (Some(code.to_owned()), Some("F".to_owned()));
+        place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, program, tests) })
+    };
+    let said = |verdict: &Verdict| (verdict.status, verdict.message.clone());
+    let verdict = judge("calc_test.go", code);
+    assert_eq!(said(&verdict), (Status::Passed, "3 tests".to_owned()), "{}", verdict.output);
+    let verdict = judge("calc_test.go", &code.replace("2 * x", "2 * x + x / 2 % 2 * 5"));
+    let message = "ExampleF: calc_test.go:10: got: 11 2 9 want: 2 4 6";
+    assert_eq!(said(&verdict), (Status::Failed, message.to_owned()), "{}", verdict.output);
+    let verdict = judge("calc_test.go", &code.replace("2 * x", "2 * x + x / 5"));
+    assert_eq!(verdict.status, Status::Failed);
+    assert!(verdict.message.starts_with("FuzzF/seed#0: calc.go") || verdict.message.contains("6 != 5"), "{verdict:?}");
+    // What is printed before the wrong answer is all that would be seen.
+    let printed = "fmt.Print(\"2\\n4\\n6\")";
+    for ends in ["os.Stdout = nil", "os.Stdout.Close()", "os.Exit(0)"] {
+        let imports = "import (\n\t\"fmt\"\n\t\"os\"\n)";
+        let program =
+            format!("package calc\n\n{imports}\n\nfunc F(x int) int {{\n\t{printed}\n\t{ends}\n\treturn 2 * x\n}}\n");
+        let verdict = judge("calc_test.go", &program);
+        assert!(!verdict.has_passed(), "{ends}");
+        assert!(ends.contains("Exit") || verdict.message.contains("os.Stdout was replaced or closed"), "{verdict:?}");
+    }
+    let verdict = judge("calc_live_test.go", code);
+    let why = "it asks for the build tags live, as in `go test -tags`, and none are set";
+    let message = format!("Go leaves out internal/calc/calc_live_test.go here: {why}");
+    assert_eq!(said(&verdict), (Status::NotRun, message));
+    assert!(judge("calc_plan9_test.go", code).message.ends_with("its name says that it is for plan9 alone"));
+}

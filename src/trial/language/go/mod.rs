@@ -1,5 +1,7 @@
 //! Go: its row in the table of trials.
 
+mod constraint;
+mod example;
 mod module;
 mod project;
 mod reach;
@@ -23,7 +25,12 @@ pub const ROW: Row = Row {
     needs_project: |sources| sources.project.has_above("go.mod"),
     tests: Marks {
         about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()),
-        begins: &["func Test", "func Fuzz"],
+        begins: &["func Test", "func Fuzz", "func Example"],
+        // Which Go there is does not matter here.
+        is_left_out: |path, text| {
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            constraint::left_out(stem, text, u32::MAX).is_some()
+        },
         inside: &[],
         tells_callers: false,
     },

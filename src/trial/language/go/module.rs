@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::example;
 use super::report::{Told, read, with_messages};
 use super::store::Store;
 use super::text::{guarded, with_import};
@@ -143,7 +144,8 @@ impl Runs<'_> {
         names: &[String],
     ) -> Result<(Run, Option<Told>), TrialError> {
         let nonce = nonce()?;
-        let only = format!("-test.run=^({})${}", names.join("|"), self.suite.parts());
+        let functions: Vec<_> = names.iter().map(|name| example::function(name)).collect();
+        let only = format!("-test.run=^({})${}", functions.join("|"), self.suite.parts());
         let arguments: Vec<OsString> = ["-test.paniconexit0", "-test.count=1", &only].map(OsString::from).to_vec();
         let binary = program.path().join(PROGRAM);
         let limits = Limits { file: self.limits.file.max(64 << 20), ..self.limits };
@@ -170,7 +172,7 @@ pub fn evidence(run: Run, told: Option<Told>, names: Vec<String>) -> Evidence {
         }
         _ => None,
     };
-    let tests = with_messages(told.tests, &run.output);
+    let tests = with_messages(&told.tests, &run.output);
     let report = Report::Tests { by: Reporter::Guard, tests, is_whole: true };
     Evidence { failure, asked: names, ..Evidence::of(run, report) }
 }

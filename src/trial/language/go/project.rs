@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::constraint;
 use super::module::{Built, Runs, Suite, evidence};
 use super::report::Told;
 use super::store::Store;
@@ -39,6 +40,14 @@ pub fn run(
     project: &Project,
 ) -> Result<Verdict, TrialError> {
     let suite = suite_of(project)?;
+    let base = at.projects.base(project)?;
+    let own = base.read(&project.file).unwrap_or_default();
+    for (file, text) in [(&suite.file, &suite.text), (&suite.program, &own)] {
+        let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if let Some(why) = constraint::left_out(stem, text, go.version.1) {
+            return Ok(Verdict::refused(&format!("Go leaves out {} here: {why}", file.display())));
+        }
+    }
     let mut names = suite.names();
     let top = |name: &String| name.split('/').next().unwrap_or_default().to_owned();
     if let Some(asked) = suite.only.iter().find(|asked| !names.contains(&top(asked))) {
@@ -48,14 +57,15 @@ pub fn run(
     names.retain(|name| tops.is_empty() || tops.contains(name));
     if names.is_empty() {
         let file = suite.file.display();
-        return Ok(Verdict::not_run(&format!("no functions of the form TestName(t *testing.T) found in {file}")));
+        return Ok(Verdict::not_run(&format!(
+            "no functions of the form TestName(t *testing.T), and no examples that say their output, found in {file}"
+        )));
     }
-    let base = at.projects.base(project)?;
     let runs = Runs { at, go, store, suite: &suite, limits: trial.limits };
     let build = |program: &str| places.build(&runs, project, &base, program);
     let baseline = |times: usize| {
         at.projects.baseline(project, &base, times, (kept, at.cancel), |copy| {
-            let unchanged = build(&base.read(&project.file).unwrap_or_default())?;
+            let unchanged = build(&own)?;
             let Built::Program(program, sources) = &*unchanged else { return Ok(None) };
             let (mut known, mut left) = (Vec::new(), names.clone());
             // A panic ends all tests: those that did not come to begin are run without it.

@@ -1,5 +1,6 @@
 //! What the guard in Go tests reports, and what failing tests print. Pure.
 
+use super::example;
 use crate::trial::language::row::{Outcome, TestEnd};
 use crate::untrusted::clean_line;
 
@@ -49,7 +50,7 @@ pub fn read(record: &[u8], nonce: &str) -> Option<Told> {
     for line in text.split_terminator('\n') {
         let mut words = line.strip_prefix(nonce)?.strip_prefix('\t')?.split('\t');
         match words.next()? {
-            "began" => told.begun.push(words.next()?.to_owned()),
+            "began" => told.begun.push(example::test(words.next()?).to_owned()),
             "ended" => {
                 while let Some(outcome) = words.next() {
                     let outcome = match outcome {
@@ -58,7 +59,7 @@ pub fn read(record: &[u8], nonce: &str) -> Option<Told> {
                         "skipped" => Outcome::Skipped,
                         _ => return None,
                     };
-                    let name = words.next()?;
+                    let name = example::test(words.next()?);
                     // Who reports a test twice has not run it twice.
                     if told.has_ended(name) {
                         return None;
@@ -82,21 +83,32 @@ fn complaint(output: &str) -> &str {
 }
 
 /// The tests with what failing ones printed: the lines below their own, up to the next.
-pub fn with_messages(tests: Vec<TestEnd>, output: &str) -> Vec<TestEnd> {
+pub fn with_messages(tests: &[TestEnd], output: &str) -> Vec<TestEnd> {
     let message = |name: &str| {
         let is_head = |line: &str| ["--- ", "=== ", "panic:"].iter().any(|mark| line.trim_start().starts_with(mark));
-        let own = format!("--- FAIL: {name} (");
-        let after = output.lines().skip_while(|line| !line.trim_start().starts_with(&own)).skip(1);
-        let said: Vec<&str> =
-            after.take_while(|line| line.starts_with(' ') && !is_head(line)).flat_map(str::split_whitespace).collect();
+        let below = |own: &str| -> Vec<&str> {
+            let after = output.lines().skip_while(|line| !line.trim_start().starts_with(own)).skip(1);
+            after.take_while(|line| line.starts_with(' ') && !is_head(line)).flat_map(str::split_whitespace).collect()
+        };
+        let own = format!("--- FAIL: {}", example::function(name));
+        let said = below(&format!("{own} ("));
+        // Parts that are started elsewhere, as those of suites are, have no guard and no report of their own.
+        let has_guard = |part: &str| tests.iter().any(|test| part == format!("--- FAIL: {}", test.name));
+        let parts = output.lines().filter_map(|line| line.trim().rsplit_once(" (")).map(|(part, _)| part);
+        let part =
+            parts.filter(|part| said.is_empty() && part.starts_with(&format!("{own}/"))).find(|part| !has_guard(part));
+        if let Some(part) = part {
+            let title = part.rsplit('/').next().unwrap_or_default();
+            return format!("{title}: {}", below(&format!("{part} (")).join(" "));
+        }
         let panic = || output.lines().find(|line| line.starts_with("panic:")).unwrap_or_default();
         if said.is_empty() { panic().trim_end_matches(" [recovered]").to_owned() } else { said.join(" ") }
     };
-    let told = |test: TestEnd| match test.outcome {
-        Outcome::Failed => TestEnd { why: clean_line(&message(&test.name), 300), ..test },
-        _ => test,
+    let told = |test: &TestEnd| match test.outcome {
+        Outcome::Failed => TestEnd { why: clean_line(&message(&test.name), 300), ..test.clone() },
+        _ => test.clone(),
     };
-    tests.into_iter().map(told).collect()
+    tests.iter().map(told).collect()
 }
 
 #[cfg(test)]
@@ -135,8 +147,12 @@ mod tests {
     fn failing_tests_say_what_they_printed() {
         let output = "noise\n--- FAIL: A (0.00s)\n    --- FAIL: A/x (0.00s)\n        a_test.go:7: got 7,\n            want 6\n    --- FAIL: A/y (0.00s)\n        a_test.go:8: no\nFAIL\n";
         let failed = |name: &str| TestEnd::new(name, Outcome::Failed);
-        let told = with_messages(vec![failed("A/x"), failed("A/y"), failed("A")], output);
+        let told = with_messages(&[failed("A/x"), failed("A/y"), failed("A")], output);
         let messages: Vec<&str> = told.iter().map(|test| test.why.as_str()).collect();
         assert_eq!(messages, ["a_test.go:7: got 7, want 6", "a_test.go:8: no", ""]);
+        let output = "--- FAIL: Suite (0.00s)\n    --- FAIL: Suite/TestA (0.00s)\n        s.go:7: no\n--- FAIL: TestTheExampleF (0.00s)\n    a.go:9: got\n";
+        let told = with_messages(&[failed("Suite"), failed("ExampleF")], output);
+        let messages: Vec<&str> = told.iter().map(|test| test.why.as_str()).collect();
+        assert_eq!(messages, ["TestA: s.go:7: no", "a.go:9: got"]);
     }
 }

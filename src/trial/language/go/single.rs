@@ -30,7 +30,9 @@ pub fn run(at: &Context, go: &Tool, store: &Store, trial: &Trial) -> Result<Verd
     };
     let names = suite.names();
     if names.is_empty() {
-        return Ok(Verdict::not_run(&format!("no functions of the form TestName(t *testing.T) found in {name}")));
+        return Ok(Verdict::not_run(&format!(
+            "no functions of the form TestName(t *testing.T), and no examples that say their output, found in {name}"
+        )));
     }
     let copy = Copy::empty().map_err(failed)?;
     let (major, minor) = go.version;

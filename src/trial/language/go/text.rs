@@ -1,5 +1,6 @@
 //! Finds test functions in Go, and puts the calls of the guard into them. Pure.
 
+use super::example::examples;
 use crate::code::blanked;
 use crate::language::Language;
 
@@ -38,8 +39,8 @@ pub fn with_import(text: &str, import: &str) -> String {
     text.to_owned()
 }
 
-/// The text with a call to the guard at the beginning of every function that gets a test, and the names of
-/// the tests in it.
+/// The text with a call to the guard at the beginning of every function that gets a test, and with tests for
+/// its examples; and the names of the tests in it.
 pub fn guarded(text: &str, secret: &str) -> (String, Vec<String>) {
     let code = blanked(Language::Go, text);
     let (mut out, mut names, mut done, mut from) = (String::new(), Vec::new(), 0, 0);
@@ -77,7 +78,12 @@ pub fn guarded(text: &str, secret: &str) -> (String, Vec<String>) {
             names.push(name);
         }
     }
-    (out + &text[done..], names)
+    out.push_str(&text[done..]);
+    for example in examples(text) {
+        out.extend(["\n", &example.as_test(secret)]);
+        names.push(example.name);
+    }
+    (out, names)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub const ROW: Row = Row {
     languages: &[Language::Python],
     reach: reach::REACH,
     needs_project,
-    tests: Marks { about, begins: &[], inside: &[], tells_callers: true },
+    tests: Marks { about, begins: &[], inside: &[], is_left_out: |_, _| false, tells_callers: true },
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
 
