@@ -8,6 +8,7 @@ mod layouts;
 mod node;
 pub mod place;
 mod rust;
+mod script;
 mod single;
 
 use super::runner::runner;

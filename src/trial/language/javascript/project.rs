@@ -12,13 +12,14 @@ use std::string::FromUtf8Error;
 
 use serde::Serialize;
 
-use super::runner::{self, Plan};
+use super::runner::{self, Plan, SCRIPT};
 use super::{REMOVES_TYPES, check, types};
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::control::raising;
 use crate::trial::language::row::{
-    Context, Copy, Evidence, Kept, Project, Report, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
+    Context, Copy, Evidence, Kept, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide, driver,
+    nonce,
 };
 use crate::trial::project::cache::{self, Asked, Of};
 use crate::untrusted::clean_line;
@@ -52,8 +53,8 @@ pub fn plan(node: &Tool, language: Language, project: &Project) -> Result<Plan, 
     })?;
     let plan = Plan::of(project, &text, node.version >= REMOVES_TYPES)?;
     let (major, minor) = node.version;
-    if plan.row.name == "node" {
-        if major < 20 {
+    if plan.program.is_none() {
+        if major < 20 && plan.row.name == "node" {
             return Err(TrialError::Interpreter(format!(
                 "tests for node:test need node 20 or newer, and {} is {major}.{minor}: install a newer one, or give the tests as --test-command",
                 node.program.display()
@@ -102,6 +103,13 @@ pub fn run(
     let found = cache::evidence(at.projects, project, programs, (limits, kept, at.cancel), once)?;
     let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     let evidence = match (&evidence.report, evidence.run.ended) {
+        (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {
+            let said = |test: &TestEnd| Some(not_ok(&evidence.run.output)?).filter(|_| test.outcome == Outcome::Failed);
+            let tests =
+                tests.iter().map(|test| TestEnd { why: said(test).unwrap_or(test.why.clone()), ..test.clone() });
+            let report = Report::Tests { by: *by, tests: tests.collect(), is_whole: *is_whole };
+            Evidence { report, ..evidence }
+        }
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
         _ => evidence,
     };
@@ -142,9 +150,11 @@ impl Runs<'_> {
             // WebAssembly would else reserve more addresses than a trial may have.
             arguments.push("--disable-wasm-trap-handler".to_owned());
         }
-        if plan.program.is_none() {
+        if plan.row.name == "node" {
             arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
             arguments.push(format!("--test-reporter={report}"));
+        }
+        if plan.program.is_none() {
             let asks = language == Language::TypeScript
                 && !plan.reads_types(&project.root)
                 && (REMOVES_TYPES..(22, 18)).contains(&node.version);
@@ -206,6 +216,21 @@ fn open_packages(copy: &Path, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What a report of the TAP form says of the first check that failed.
+fn not_ok(output: &str) -> Option<String> {
+    let mut lines = output.lines().map(str::trim).skip_while(|line| !line.starts_with("not ok "));
+    let check = lines.next()?.trim_start_matches("not ok ").trim_start_matches(|c: char| c.is_ascii_digit()).trim();
+    let told: Vec<&str> = lines.take_while(|line| *line != "..." && !line.starts_with("not ok ")).collect();
+    let of = |key: &str| {
+        let at = told.iter().position(|line| line.starts_with(key))?;
+        let value = told[at][key.len()..].trim();
+        let value = if value == "|-" { told.get(at + 1)? } else { value };
+        Some(format!("{key} {value}"))
+    };
+    let values: Vec<String> = ["expected:", "actual:"].iter().filter_map(|key| of(key)).collect();
+    Some(clean_line(&[&[check.to_owned()], &values[..]].concat().join(", "), 300))
+}
+
 /// What the first error said that nobody caught, and where it was.
 fn complaint(output: &str) -> Option<String> {
     let is_error = |line: &&str| {
@@ -238,6 +263,14 @@ mod tests {
         }
         fs::create_dir(copy.path().join("node_modules/.made")).unwrap();
         assert!(copy.path().join("node_modules/left/pad").is_dir() && !installed.path().join(".made").exists());
+    }
+
+    #[test]
+    fn the_first_check_that_failed_says_what_it_saw() {
+        let output = "TAP version 13\n# f\nok 1 a\nnot ok 2 should be strictly equal\n  ---\n    operator: equal\n    expected: 6\n    \
+            actual:   |-\n      { a: 7 }\n    at: f (a.js:1)\n  ...\nnot ok 3 b\n";
+        assert_eq!(not_ok(output).unwrap(), "should be strictly equal, expected: 6, actual: { a: 7 }");
+        assert_eq!((not_ok("not ok 1 b\n").as_deref(), not_ok("ok 1 a\n")), (Some("b"), None));
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub struct Row {
     by_title: Option<&'static str>,
 }
 
+/// What runs a tests file that node is started with and nothing else.
+pub const SCRIPT: &str = "a plain script";
+
 /// Node's own runner is the last: it needs no package.
 pub const ROWS: &[Row] = &[
     Row {
@@ -68,6 +71,14 @@ pub const ROWS: &[Row] = &[
         by_title: Some("--grep"),
     },
     Row {
+        name: SCRIPT,
+        imports: &["tape", "uvu"],
+        reporter: include_str!("reporter/script.js"),
+        arguments: &[],
+        kept: &[],
+        by_title: None,
+    },
+    Row {
         name: "node",
         imports: &["node:test"],
         reporter: include_str!("reporter/node.js"),
@@ -79,8 +90,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Programs and packages of tests that cannot be run here.
-const OTHERS: &[&str] =
-    &["ava", "tap", "tape", "uvu", "bun:test", "jasmine", "qunit", "@std/testing", "jsr:@std/testing"];
+const OTHERS: &[&str] = &["ava", "tap", "bun:test", "jasmine", "qunit", "@std/testing", "jsr:@std/testing"];
 
 /// How the tests of a project are run.
 #[derive(Debug)]
@@ -112,17 +122,18 @@ impl Plan {
         let folder = own.map_or(project.package.clone(), |(folder, _)| folder.to_path_buf());
         let manifests: Vec<&Value> = found.iter().map(|(_, manifest)| manifest).collect();
         let commands = script::commands(&manifests);
-        let row = row(tests, &commands, &manifests).map_err(|name| {
+        let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file);
+        let row = row((tests, file), &commands, &manifests).map_err(|name| {
             let program = folders().map(|folder| folder.join("node_modules/.bin").join(name));
             let program = program.filter_map(|path| Some(path.strip_prefix(&folder).ok()?.to_path_buf()));
             let program = program.into_iter().find(|path| project.root.join(&folder).join(path).exists());
-            let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file).display();
+            let file = file.display();
             let command = program.map_or_else(|| "with the command that runs them".to_owned(), |program| format!("'{} {file}'", program.display()));
             TrialError::Interpreter(format!(
-                "the tests are for {name}, and only those for vitest, jest, mocha and node:test can be run by name: give --test-command {command}"
+                "the tests are for {name}, and only those for vitest, jest, mocha, tape, uvu and node:test, and scripts that node is started with, can be run: give --test-command {command}"
             ))
         })?;
-        let program = if row.name == "node" {
+        let program = if ["node", SCRIPT].contains(&row.name) {
             None
         } else {
             let found = folders()
@@ -135,12 +146,16 @@ impl Plan {
                 ))
             })?)
         };
-        let starting: Vec<&Command> = commands.iter().filter(|command| script::starts(command, row.name)).collect();
+        let is_started = |command: &&Command| match row.name {
+            SCRIPT => script::is_run_by(command, file) || row.imports.iter().any(|name| script::starts(command, name)),
+            name => script::starts(command, name),
+        };
+        let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
         let node = starting.iter().flat_map(|command| script::node_options(command)).collect();
         let runner = starting.iter().flat_map(|command| script::valued(command, row.kept)).collect();
         let mut plan = Self { row, program, folder, node, runner };
         let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
-        if is_typed && matches!(row.name, "node" | "mocha") && !plan.reads_types(&project.root) {
+        if is_typed && matches!(row.name, "node" | "mocha" | SCRIPT) && !plan.reads_types(&project.root) {
             let installed =
                 |name: &str| folders().any(|folder| project.root.join(folder).join("node_modules").join(name).is_dir());
             let is_module = manifests.iter().find_map(|manifest| manifest["type"].as_str()) == Some("module");
@@ -168,7 +183,7 @@ impl Plan {
     /// Whether something else than node itself removes the types.
     pub fn reads_types(&self, root: &Path) -> bool {
         match self.row.name {
-            "node" => types::are_read_with(&self.node),
+            "node" | SCRIPT => types::are_read_with(&self.node),
             "mocha" => types::are_read_with(&self.node) || types::are_read_by_mocha(&root.join(&self.folder)),
             _ => true,
         }
@@ -177,7 +192,7 @@ impl Plan {
 
 /// Which runner: what the tests import, else what the test script starts, else what is installed for
 /// development. Or the name of one that is not in the table.
-fn row(tests: &str, commands: &[Command], manifests: &[&Value]) -> Result<&'static Row, &'static str> {
+fn row((tests, file): (&str, &Path), commands: &[Command], manifests: &[&Value]) -> Result<&'static Row, &'static str> {
     let imports = || tests.lines().filter(|line| ["import", "from ", "require"].iter().any(|word| line.contains(word)));
     let imported = |row: &&Row| {
         let stands_in =
@@ -203,6 +218,9 @@ fn row(tests: &str, commands: &[Command], manifests: &[&Value]) -> Result<&'stat
     if let Some(name) = other {
         return Err(name);
     }
+    if commands.iter().any(|command| script::is_run_by(command, file)) {
+        return by(&|row| row.name == SCRIPT).ok_or(SCRIPT);
+    }
     Ok(by(&started).or_else(|| by(&installed)).unwrap_or(&ROWS[ROWS.len() - 1]))
 }
 
@@ -225,7 +243,7 @@ mod tests {
             let manifest =
                 format!("{{\"scripts\":{{\"test\":{script:?}}}{}{more}}}", if more.is_empty() { "" } else { "," });
             let manifest: Value = serde_json::from_str(&manifest).unwrap();
-            row(tests, &script::commands(&[&manifest]), &[&manifest])
+            row((tests, Path::new("test/a.js")), &script::commands(&[&manifest]), &[&manifest])
         };
         for (tests, script, more, name) in [
             ("import test from 'node:test'", "vitest", both, "node"),
@@ -237,9 +255,14 @@ mod tests {
             ("", "tsx --test", both, "node"),
             ("", "node build.js", both, "jest"),
             ("", "echo", "", "node"),
+            ("const test = require('tape')", "nyc tape test/*.js", both, SCRIPT),
+            ("import * as assert from 'uvu/assert'; import { test } from 'uvu'", "uvu", both, SCRIPT),
+            ("assert(1)", "mocha && node -r ./b ./test/a.js", both, SCRIPT),
+            ("assert(1)", "node test/a", "", SCRIPT),
+            ("assert(1)", "node test/b.js", "", "node"),
         ] {
             assert_eq!(find(tests, script, more).unwrap().name, name, "{script}");
         }
-        assert_eq!(find("const test = require('tape')", "tape test/*.js", both).unwrap_err(), "tape");
+        assert_eq!(find("const test = require('ava')", "ava test/*.js", both).unwrap_err(), "ava");
     }
 }

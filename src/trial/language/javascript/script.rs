@@ -71,6 +71,16 @@ pub fn starts(command: &[String], runner: &str) -> bool {
     }
 }
 
+/// Whether a command has node run just this file.
+pub fn is_run_by(command: &[String], file: &Path) -> bool {
+    let is_file = |word: &String| {
+        let path = Path::new(word.trim_start_matches("./"));
+        [path.to_path_buf(), path.with_extension("js"), path.join("index.js")].iter().any(|path| path == file)
+    };
+    let is_node = command.first().is_some_and(|word| ["node", "tsx", "ts-node"].contains(&word.as_str()));
+    is_node && !command.iter().any(|word| word == "--test") && command.iter().skip(1).any(is_file)
+}
+
 /// The options of node in a test script, also those in its `NODE_OPTIONS`.
 pub fn node_options(words: &[String]) -> Vec<String> {
     let words: Vec<String> = words
