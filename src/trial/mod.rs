@@ -28,7 +28,7 @@ pub use error::TrialError;
 use language::command::{self, Toolbox, split};
 use language::{Context, Sources, TrialLanguage};
 pub use project::Project;
-use project::cache::Projects;
+use project::cache::{PATIENCE, PATIENCE_WITH_OTHERS, Projects};
 use project::find::Found;
 use project::kept::Place;
 pub use verdict::{Assurance, Status, Verdict};
@@ -116,7 +116,8 @@ impl Tests {
         let first = Self::all_of(examples.into_iter().chain(found.next()).collect())?;
         let mut all: Vec<(Self, String)> = [first].into_iter().chain(found).collect();
         let label = all[0].1.clone();
-        Some((if all.len() == 1 { all.remove(0).0 } else { Self::FirstOf(all) }, label))
+        let is_one = all.len() == 1 && !matches!(all[0].0, Tests::Several(_));
+        Some((if is_one { all.remove(0).0 } else { Self::FirstOf(all) }, label))
     }
 
     /// Tests that have to pass together, and what to call them; `None` if there are none.
@@ -140,6 +141,13 @@ impl Tests {
             Tests::FirstOf(all) => all.first().map(|(tests, _)| tests.files()).unwrap_or_default(),
             Tests::Project(_) | Tests::Doctest { .. } | Tests::Command { .. } => Vec::new(),
         }
+    }
+
+    /// What they are called where a file is left out.
+    fn name(&self) -> String {
+        let files = self.files();
+        let name = files.first().and_then(|(path, _)| path.file_name());
+        name.map_or_else(|| "tests".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
     /// Those that are tried first.
@@ -269,10 +277,13 @@ impl Runner {
     /// The verdict of the first tests that say something of the candidate.
     fn first_telling(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
-        let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial) };
+        let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let mut best: Option<Result<Verdict, TrialError>> = None;
         for (place, (tests, label)) in all.iter().enumerate() {
-            let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() });
+            // Those behind the first ones are tried as long as any.
+            let has_others = place == 0 && (all.len() > 1 || matches!(tests, Tests::Several(_)));
+            let at = Context { patience: if has_others { PATIENCE_WITH_OTHERS } else { PATIENCE }, ..at };
+            let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
             let (tells, has_passed) = match &verdict {
                 Ok(verdict) => (verdict.status != Status::NotRun && !verdict.is_partial, verdict.has_passed()),
@@ -292,24 +303,31 @@ impl Runner {
         Ok(if best.has_passed() { best } else { best.nor_by(&others) })
     }
 
-    /// The verdict of tests, held against what they do without the candidate.
-    fn judge(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
+    /// The verdict of tests, held against what they do without the candidate. Of several that were found those
+    /// are left out, and named, that cannot be run.
+    fn judge(&self, at: &Context, trial: &Trial, are_found: bool) -> Result<Verdict, TrialError> {
         let (run, is_cut) = (|trial: &Trial| self.run_tests(at, trial), || at.is_cancelled());
         let runs = Runs { run: &run, is_cut: &is_cut, place: &|trial| self.place(at, trial) };
         let excused = |trial: &Trial| self.controls.excuse(trial, run(trial)?, &runs);
         let mut held = trial.clone();
         let verdict = match &trial.tests {
             Tests::Several(all) => {
-                let mut telling = Vec::new();
+                let (mut telling, mut left_out) = (Vec::new(), Vec::new());
                 let verdict = Verdict::of_all(all.iter().map(|tests| {
-                    let verdict = excused(&Trial { tests: tests.clone(), ..trial.clone() });
+                    let verdict = match excused(&Trial { tests: tests.clone(), ..trial.clone() }) {
+                        Err(error) if are_found && error.is_of_tests() => {
+                            left_out.push(format!("{} left out: {error}", tests.name()));
+                            Ok(Verdict::not_run(&error.to_string()))
+                        }
+                        other => other,
+                    };
                     let tells = verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun);
                     telling.extend(tells.then(|| tests.clone()));
                     verdict
                 }))?;
                 // What says nothing of the candidate would fail of any other body, too.
                 held.tests = Tests::Several(telling);
-                verdict
+                verdict.without_tests(&left_out)
             }
             _ => excused(trial)?,
         };
@@ -410,6 +428,7 @@ impl Runner {
                 sandbox: &self.sandbox,
                 projects: &self.projects,
                 kept: self.kept.as_deref(),
+                patience: PATIENCE,
                 cancel,
             });
         }

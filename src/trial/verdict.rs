@@ -214,9 +214,22 @@ impl Verdict {
         Self { tests: Some(clean_line(tests, COLUMNS)), ..self }
     }
 
+    /// The same of tests of which some were left out, each with why.
+    #[must_use]
+    pub fn without_tests(self, left_out: &[String]) -> Self {
+        if left_out.is_empty() || self.status == Status::NotRun {
+            return self;
+        }
+        let message = format!("{}; {}", self.message, left_out.join("; "));
+        Self { message: clean_line(&message, COLUMNS), ..self }
+    }
+
     /// The same of tests after which these did not say anything either.
     #[must_use]
     pub fn nor_by(self, others: &[&str]) -> Self {
+        if others.is_empty() {
+            return self;
+        }
         let message = format!("{}; nor do the other tests that were found: {}", self.message, others.join(", "));
         Self { message: clean_line(&message, COLUMNS), ..self }
     }

@@ -111,6 +111,23 @@ fn tests_that_say_nothing_of_the_function_leave_it_to_the_next() {
     assert_eq!(verdict["tests"], TESTS_OF_RIGHT, "{verdict}");
 }
 
+#[test]
+fn tests_that_were_found_and_never_end_are_left_out_and_named() {
+    let world = World::new();
+    let file = world.file("mine/right.py", RIGHT);
+    world.file("mine/setup.cfg", "");
+    world.file("mine/conftest.py", "");
+    let endless = "from right import double\n\n\ndef test_double():\n    while True:\n        try:\n            return double(2) == 4\n        \
+        except BaseException:\n            pass\n";
+    let tests = world.file("mine/test_right.py", endless);
+    let test = |more: &[&str]| world.run(&[&["test", &format!("{file}:double")], more].concat());
+    let done = test(&["--timeout", "1s"]).code(0);
+    let why = "test_right.py left out: these tests hit a limit without the candidate, too: no result after 2 s";
+    assert!(done.out.starts_with("PASS: ") && done.out.contains(why) && done.out.contains("--timeout"), "{}", done.out);
+    // Who names them wants them.
+    test(&["--tests", &tests, "--timeout", "0.2s"]).refused(3, &["hit a limit", "no result after 2.4 s"]);
+}
+
 const TESTS_OF_RIGHT: &str = "test_right.py (named after right.py, calls double)";
 
 /// Also for a file that is named without a folder.

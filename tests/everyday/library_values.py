@@ -15,6 +15,8 @@ def q(): return deque([1,2],maxlen=3)
 def de(): return Decimal('1.10')
 def fr(): return Fraction(1,3)
 def dt(): return datetime.datetime(2020,1,2,tzinfo=datetime.timezone.utc)
+def ti(): return datetime.time(10,21,tzinfo=datetime.timezone(datetime.timedelta(hours=10),'X'))
+def fo(): return datetime.datetime(2020,10,25,2,30,fold=1), datetime.time(2,30,fold=1)
 def tp(): return (1,2.5,float('inf'),-0.0,'\ud800',b'x',None,{1:{2:[3]}},frozenset([1]),1j,10**30,range(3),...)
 
 # --- tests ---
@@ -32,6 +34,10 @@ assert de()==Decimal('1.1')
 assert str(de())=='1.10'
 assert fr()==1/3 or fr()*3==1
 assert dt()==datetime.datetime(2020,1,2,tzinfo=datetime.timezone.utc)
+t=ti()
+assert t==datetime.time(10,21,tzinfo=datetime.timezone(datetime.timedelta(hours=10))) and t.tzname()=='X'
+assert t!=datetime.time(10,21)
+assert [v.fold for v in fo()]==[1,1]
 import math
 r=tp()
 assert r[:3]==(1,2.5,float('inf'))

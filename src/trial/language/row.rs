@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::language::Language;
-use crate::sandbox::{Job, Run, Sandbox};
-use crate::trial::project::cache::Projects;
+use crate::sandbox::{Job, Limits, Run, Sandbox};
+use crate::trial::project::cache::{Bounds, Projects};
 // What every language is written with.
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
@@ -100,6 +100,8 @@ pub struct Context<'a> {
     pub projects: &'a Projects,
     /// The folder in which builds are kept for later runs; without one they go with the runner.
     pub kept: Option<&'a Path>,
+    /// How many times the limit tests may take without a candidate.
+    pub patience: u32,
     /// Ends the trial.
     pub cancel: &'a AtomicBool,
 }
@@ -148,6 +150,11 @@ impl Context<'_> {
     /// The folder for what is known of tests without a candidate.
     pub fn baselines(&self) -> Option<PathBuf> {
         self.kept.map(|folder| folder.join("baselines"))
+    }
+
+    /// What bounds the runs of a project's tests.
+    pub fn bounds<'a>(&'a self, limits: Limits, kept: Option<&'a Kept>) -> Bounds<'a> {
+        Bounds { limits, patience: self.patience, kept, cancel: self.cancel }
     }
 
     /// Whether the caller wants no more of it.

@@ -105,7 +105,10 @@ impl Projects {
 }
 
 /// How many times the limit tests may take without a candidate. One is then given three times what they took.
-const PATIENCE: u32 = 12;
+pub const PATIENCE: u32 = 12;
+
+/// The same of tests that were found, where there are others to try.
+pub const PATIENCE_WITH_OTHERS: u32 = 2;
 
 /// The same of all tests of a project, of which few may be about the function.
 const PATIENCE_WITH_ALL: u32 = 2;
@@ -148,6 +151,19 @@ impl<'a> Of<'a> {
     }
 }
 
+/// What bounds the runs of a project's tests.
+#[derive(Clone, Copy)]
+pub struct Bounds<'a> {
+    /// The limits of a candidate.
+    pub limits: Limits,
+    /// How many times its time the tests may take without it.
+    pub patience: u32,
+    /// Where what is known of the tests is kept.
+    pub kept: Option<&'a Kept>,
+    /// Ends the trial.
+    pub cancel: &'a AtomicBool,
+}
+
 /// What one run left behind: the process of the tests, that of the code where it is another one, and the
 /// nonce.
 pub type Ran = (Run, Option<Run>, String);
@@ -163,14 +179,14 @@ pub fn evidence(
     projects: &Projects,
     project: &Project,
     (without, program): (Option<&str>, &str),
-    (limits, kept, cancel): (Limits, Option<&Kept>, &AtomicBool),
+    Bounds { limits, patience, kept, cancel }: Bounds,
     once: impl Fn(Of, Asked, Limits) -> Result<Ran, TrialError>,
 ) -> Result<Option<(Evidence, Limits)>, TrialError> {
     let base = projects.base(project)?;
     let baseline = |times: usize| {
         projects.known(project, &base, (without, times), (kept, cancel), Baseline::of_runs_without, || {
             let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
-            let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { PATIENCE };
+            let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { patience };
             let long = Limits { wall: limits.wall * patience, ..limits };
             let asked = Asked { only: &project.only, ends: Ends::LastTest };
             let (run, _, nonce) = once(Of::Baseline(&copy), asked, long)?;

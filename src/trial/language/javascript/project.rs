@@ -100,7 +100,7 @@ pub fn run(
     let without = trial.with_body(raising(trial.language));
     let programs = (without.as_deref(), trial.program.as_str());
     let once = |of: Of, _: Asked, limits| runs.once(of.copy(), limits).map(|(run, nonce)| (run, None, nonce));
-    let found = cache::evidence(at.projects, project, programs, (limits, kept, at.cancel), once)?;
+    let found = cache::evidence(at.projects, project, programs, at.bounds(limits, kept), once)?;
     let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {

@@ -77,7 +77,7 @@ pub fn run(
     let texts = (without.as_deref(), trial.program.as_str());
     let once = |of: Of, asked: Asked, limits| runs.once(of, asked, limits);
     let kept = at.kept.map(|folder| runs.kept(folder));
-    let found = cache::evidence(at.projects, project, texts, (limits, kept.as_ref(), at.cancel), once)?;
+    let found = cache::evidence(at.projects, project, texts, at.bounds(limits, kept.as_ref()), once)?;
     let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     decide(&evidence, &limits)
 }

@@ -27,9 +27,10 @@ STANDARD = {
     "decimal.Decimal": (lambda v: str(v), lambda c, p: c(text(p))),
     "fractions.Fraction": (lambda v: [v.numerator, v.denominator], lambda c, p: c(p[0], p[1])),
     "datetime.date": (lambda v: [v.year, v.month, v.day], lambda c, p: c(*p)),
-    "datetime.time": (lambda v: [v.hour, v.minute, v.second, v.microsecond], lambda c, p: c(*p)),
-    "datetime.datetime": (lambda v: [v.year, v.month, v.day, v.hour, v.minute, v.second, v.microsecond, v.tzinfo],
-                          lambda c, p: c(*p)),
+    "datetime.time": (lambda v: [v.fold, v.tzinfo, v.hour, v.minute, v.second, v.microsecond],
+                      lambda c, p: c(*p[2:], tzinfo=p[1], fold=p[0])),
+    "datetime.datetime": (lambda v: [v.fold, v.tzinfo, v.year, v.month, v.day, v.hour, v.minute, v.second, v.microsecond],
+                          lambda c, p: c(*p[2:], tzinfo=p[1], fold=p[0])),
     "datetime.timezone": (lambda v: [v.utcoffset(None), v.tzname(None)], lambda c, p: c(p[0]) if c(p[0]).tzname(None) == p[1] else c(*p)),
     "datetime.timedelta": (lambda v: [v.days, v.seconds, v.microseconds], lambda c, p: c(*p)),
     "zoneinfo.ZoneInfo": (lambda v: v.key, lambda c, p: c(p)),
@@ -164,12 +165,13 @@ class Codec:
         if name is not None:
             if name not in MUTABLE:
                 parts = STANDARD[name][0](value)
-                if name == "datetime.datetime" and value.tzinfo is not None:
-                    zone = type(value.tzinfo)
+                if name in ("datetime.datetime", "datetime.time") and value.tzinfo is not None:
+                    zone, offset = type(value.tzinfo), value.utcoffset()
                     if self.side.own_name(zone) is None and standard_name(zone) is None:
-                        if self.side.is_strict:
+                        # Without a date a zone may not know its offset.
+                        if self.side.is_strict or offset is None:
                             raise Uncarryable("a `%s` object" % class_name(zone))
-                        parts[-1] = modules["datetime"].timezone(value.utcoffset(), value.tzname())
+                        parts[1] = modules["datetime"].timezone(offset, value.tzname())
                 return ["X", name, self.encode(parts, depth + 1)]
             known = self.known(value)
             if known is not None:

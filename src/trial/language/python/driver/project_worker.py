@@ -45,10 +45,18 @@ class ProjectWorker(InProject, Worker):
         if self.module is not None:
             self.tree.is_telling = True
             for _module, name, how, parts in self.state.changed([(self.module.__name__, self.module)]):
-                if name in self.names or type(parts) in DATA:
+                if (name in self.names or type(parts) in DATA) and self.can_be_told(parts):
                     told.append([name, how, codec.encode(parts)])
             self.tree.is_telling = False
         return Worker.more(self, codec) + [self.complained.taken(), told]
+
+    def can_be_told(self, parts):
+        """Whether a change can be carried: one that cannot stays in here, as the tests may not look at it at all."""
+        try:
+            Codec(self).encode(parts)
+        except (Uncarryable, TooLarge, RecursionError):
+            return False
+        return True
 
     def run(self, waits, args, named):
         """Calls the function under test."""
