@@ -141,7 +141,7 @@ mod tests {
             return eprintln!("skipped: no Python");
         };
         let (projects, cancel) = (Projects::default(), AtomicBool::new(false));
-        let at = Context { sandbox: &sandbox, projects: &projects, kept: None, cancel: &cancel };
+        let at = Context { sandbox: &sandbox, projects: &projects, kept: None, patience: 1, cancel: &cancel };
         let programs = Programs::compile(&python).unwrap();
         let runs = Runs { at: &at, python: &python, programs: &programs, limits: Limits::default() };
         let program = "def f(x):\n    return 2 * x\n";
