@@ -1,10 +1,10 @@
 //! The private folder of a program: made empty, and removed whatever the program did to it.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::unix::fs::lchown;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -45,6 +45,22 @@ impl Scratch {
         let path = fs::canonicalize(&path).unwrap_or(path);
         let lock = lock(&path);
         Ok(Self { path, _lock: lock })
+    }
+
+    /// An empty folder of this very name, for what knows its files by their place; `None` while somebody else
+    /// uses it.
+    pub fn at(path: &Path) -> io::Result<Option<Self>> {
+        let mut folders = DirBuilder::new();
+        folders.mode(0o700);
+        fs::create_dir_all(path.parent().unwrap_or(path))?;
+        // What a program left behind that was killed is removed.
+        drop(lock(path).map(|lock| Self { path: path.to_path_buf(), _lock: Some(lock) }));
+        match folders.create(path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            made => made?,
+        }
+        let path = fs::canonicalize(path)?;
+        Ok(lock(&path).map(|lock| Self { path, _lock: Some(lock) }))
     }
 
     /// A folder that nobody uses any more, as far as that is certain.
@@ -191,6 +207,22 @@ fn open_up(folder: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_with_a_name_is_one_programs_alone() {
+        let outer = Scratch::new().unwrap();
+        let path = outer.path().join("more/place");
+        let first = Scratch::at(&path).unwrap().unwrap();
+        assert_eq!((first.path(), fs::metadata(&path).unwrap().mode() & 0o777), (path.as_path(), 0o700));
+        assert!(Scratch::at(&path).unwrap().is_none());
+        drop(first);
+        assert!(!path.exists());
+        // As it is when a program was killed.
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("left"), "").unwrap();
+        let next = Scratch::at(&path).unwrap().unwrap();
+        assert_eq!(fs::read_dir(next.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn nobody_else_may_look_in() {

@@ -74,8 +74,13 @@ impl Base {
 
     /// A copy in which `program`, if there is one, stands in the place of the project's file.
     pub fn copy(&self, project: &Project, program: Option<&str>) -> Result<Copy, String> {
+        let folder = Scratch::new().map_err(|e| format!("a copy of the project could not be made: {e}"))?;
+        self.copy_into(folder, project, program)
+    }
+
+    /// The same in this folder.
+    pub fn copy_into(&self, folder: Scratch, project: &Project, program: Option<&str>) -> Result<Copy, String> {
         let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");
-        let folder = Scratch::new().map_err(failed)?;
         copy_all(self.folder.path(), folder.path(), &self.files, false)?;
         for path in &self.list.dependencies {
             let link = folder.path().join(path);

@@ -78,6 +78,8 @@ fn go_is_known_until_its_tests_change() {
     assert_eq!(judge(&place, "x").0, Status::Failed);
     place.write("f_test.go", &format!("{tests}\n"));
     assert_eq!(judge(&place, "2 * x"), (Status::Passed, 0, 2));
+    // Where it was built, which is removed.
+    assert_eq!(fs::read_dir(kept.path().join("go/places")).unwrap().count(), 0);
     // Another body in the user's file: the control run is still known.
     place.write("f.go", &code.replace("BODY", "x * 2"));
     assert_eq!(judge(&place, "x * 2"), (Status::Passed, 1, 1));

@@ -11,7 +11,8 @@ use super::module::{Built, Runs, Suite, evidence};
 use super::report::Told;
 use super::store::Store;
 use super::text::{module_path, package_of};
-use crate::sandbox::Ended;
+use crate::hash;
+use crate::sandbox::{Ended, Scratch};
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{
     Base, Context, Copy, Evidence, Kept, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
@@ -130,7 +131,16 @@ impl Places {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (project.root.clone(), project.file.clone(), runs.suite.file.clone());
         if !places.get(&key).is_some_and(|place| Arc::ptr_eq(&place.base, base)) {
-            let copy = base.copy(project, None).map_err(TrialError::Sandbox)?;
+            // It may be in the folder.
+            drop(places.remove(&key));
+            // Go knows again what it has compiled in the same folder, at the next start, too.
+            let name = format!("{:016x}", hash::of(format!("{key:?}").as_bytes()));
+            let folder = runs.at.kept.map(|kept| Scratch::at(&kept.join("go/places").join(name)));
+            let folder = match folder.transpose().map_err(failed)?.flatten() {
+                Some(folder) => folder,
+                None => Scratch::new().map_err(failed)?,
+            };
+            let copy = base.copy_into(folder, project, None).map_err(TrialError::Sandbox)?;
             runs.suite.lay_out(&copy, &format!("guard{}", nonce()?)).map_err(failed)?;
             places.insert(key.clone(), Place { base: Arc::clone(base), copy, unchanged: None });
         }
