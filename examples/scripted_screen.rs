@@ -109,7 +109,8 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
             if end || cancelled {
                 let text: String = body(c).chars().take(at[c]).collect();
                 let reason = if cancelled { FinishReason::Cancelled } else { FinishReason::Stop };
-                let _ = sink(Event::Finished { candidate: c, reason, text, mean_logprob: -0.2 - c as f32 * 0.05 });
+                let _ =
+                    sink(Event::Finished { candidate: c, reason, text, mean_logprob: Some(-0.2 - c as f32 * 0.05) });
             }
             !(end || cancelled)
         });

@@ -224,8 +224,11 @@ mod tests {
     fn a_project_says_what_is_its_own_and_no_more() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(PROJECT_FILE);
-        std::fs::write(&file, "timeout = '3s'\ntests = ['t/a.py', 't']\nmodel = 'theirs'\n[keys]\nquit = 'x'\n")
-            .unwrap();
+        std::fs::write(
+            &file,
+            "timeout = '3s'\ntests = ['t/a.py', 't']\nmodel = 'theirs'\nserver = 'http://h'\n[keys]\nquit = 'x'\n",
+        )
+        .unwrap();
         let mine = "timeout = 5\nprocesses = 40\nmodel = 'mine'\npython = '/mine'\ntests = 'my'";
         let (mut settings, _) = parse(mine).unwrap();
         let warnings = settings.lay_project_over(&file).unwrap();
@@ -233,7 +236,7 @@ mod tests {
         assert_eq!((settings.model.as_deref(), settings.python.as_deref()), (Some("mine"), Some(Path::new("/mine"))));
         let tests = ["t/a.py", "t"].map(|name| folder.path().join(name).to_string_lossy().into_owned());
         assert_eq!(settings.tests, tests);
-        assert!(settings.keys.is_empty() && warnings.len() == 2, "{warnings:?}");
+        assert!(settings.keys.is_empty() && settings.server.is_none() && warnings.len() == 3, "{warnings:?}");
         assert!(
             warnings.iter().any(|line| line.contains("line 3: `model` is no setting of a project")),
             "{warnings:?}"

@@ -40,3 +40,4 @@ pub mod source;
 pub mod trial;
 pub mod tui;
 mod untrusted;
+mod web;

@@ -20,6 +20,10 @@ use crate::trial::Limits;
 pub struct Settings {
     /// Main model: a name of the catalog or a folder; `None` is the built-in one.
     pub model: Option<String>,
+    /// Address of a server that writes candidates instead of the models of this machine.
+    pub server: Option<String>,
+    /// Its model; `None` where it has but one.
+    pub server_model: Option<String>,
     /// What proposes tokens: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
     pub draft: String,
     /// Whether the main model is shown requests as conversations; `None`: as catalog and name say.
@@ -56,6 +60,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             model: None,
+            server: None,
+            server_model: None,
             draft: "auto".to_owned(),
             chat: None,
             lookup_match: None,
@@ -88,6 +94,8 @@ pub const SCREEN: u8 = 16;
 
 /// What the model is shown of a file; problem sets bring their own prompts.
 pub const PROMPTS: u8 = 32;
+/// Which server writes, for those commands that can do without models of this machine.
+pub const SERVER: u8 = 64;
 
 /// What is no flag of its own: commands have one of this name that takes more.
 const FILE_ONLY: u8 = 0;
@@ -122,6 +130,26 @@ pub static ALL: &[Row] = &[
         help: "Main model: a name from `bass-tui models`, a folder in Hugging Face layout, or a GGUF file [default: built-in]",
         read: |s, t| text(t).map(|t| s.model = Some(t)),
         show: |s| json!(s.model),
+    },
+    Row {
+        name: "server",
+        group: SERVER,
+        value: "URL",
+        expected: "the address of a server, such as http://127.0.0.1:8000",
+        help: "Have candidates written by a server that speaks OpenAI's protocol (vLLM, SGLang, llama-server, Ollama, LM Studio), \
+               not by a model of this machine: the prompt is sent there. Its key, if it wants one, is in BASS_TUI_SERVER_KEY, or \
+               by address in server-keys.toml in the config folder (mode 600)",
+        read: |s, t| text(t).map(|t| s.server = Some(t)),
+        show: |s| json!(s.server),
+    },
+    Row {
+        name: "server-model",
+        group: SERVER,
+        value: "NAME",
+        expected: "the name of a model of the server",
+        help: "Which model of the server [default: the only one]",
+        read: |s, t| text(t).map(|t| s.server_model = Some(t)),
+        show: |s| json!(s.server_model),
     },
     Row {
         name: "draft",
@@ -474,7 +502,7 @@ impl Row {
 
     fn arg(&self) -> Arg {
         let heading = match self.group {
-            MODELS => "Models",
+            MODELS | SERVER => "Models",
             TESTS => "Tests",
             SCREEN => "Screen",
             PROMPTS => "Prompt",
@@ -597,7 +625,7 @@ pub(crate) mod tests {
     /// A value for every option that is not its default.
     pub(crate) fn other(row: &Row) -> &'static str {
         match row.name {
-            "model" | "theme" | "stop" => "mine",
+            "model" | "server" | "server-model" | "theme" | "stop" => "mine",
             "draft" => "none",
             "show-tests" | "infill" | "chat" => "no",
             "device" => "cpu",

@@ -19,7 +19,7 @@ use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
 use crate::model::Model;
 use crate::options::Settings;
-use crate::source::{self, Prompt, Request, Source, Window};
+use crate::source::{self, Prompt, Request, Window};
 use crate::untrusted::{clean, clean_line, framed};
 
 /// Arguments of `complete`.
@@ -160,7 +160,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
     });
-    let run = Run::start(&source, pool.as_ref(), ask, sink);
+    let run = Run::start(&*source, pool.as_ref(), ask, sink);
     listening.store(true, Ordering::Relaxed);
     let (outcome, interrupted) = follow(&run, &receive, Progress::new(n, args.json))?;
 
@@ -198,9 +198,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 
 /// Prints what the main model would get, without loading its weights.
 fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> {
-    let models = session.models()?;
-    let model = Model::load(&models.main).map_err(Failure::input)?;
-    let shown = job.shown(&Window::of(model, models.chat).map_err(Failure::input)?);
+    let window = if session.settings.server.is_some() {
+        session.source()?.window()
+    } else {
+        let models = session.models()?;
+        let model = Model::load(&models.main).map_err(Failure::input)?;
+        Window::of(model, models.chat).map_err(Failure::input)?
+    };
+    let shown = job.shown(&window);
     if json {
         print_json(&serde_json::to_string(&shown).map_err(Failure::internal)?)?;
         return Ok(0);

@@ -15,8 +15,8 @@ use crate::catalog::memory::Shape;
 use crate::code::TargetSpec;
 use crate::language::Language;
 use crate::model::Outline;
-use crate::options::{Flags, MODELS, TESTS};
-use crate::source::{Source, SourceInfo};
+use crate::options::{Flags, MODELS, SERVER, TESTS};
+use crate::source::SourceInfo;
 use crate::trial::{Layer, Protection};
 use crate::untrusted::clean;
 
@@ -39,7 +39,7 @@ pub struct Args {
     )]
     file: Option<String>,
     #[command(flatten)]
-    options: Flags<{ MODELS | TESTS }>,
+    options: Flags<{ MODELS | SERVER | TESTS }>,
     /// Print one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -120,6 +120,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 impl Findings {
     fn text(&self) -> String {
         let engine = match &self.engine {
+            Some(e) if e.is_served() => format!("{} at the server {}", e.model, e.device),
             Some(e) => format!(
                 "{} with draft {}\ndevice        {} {}, {} kernels, {} threads, context {}",
                 e.model, e.draft, e.device, e.dtype, e.kernel, e.threads, e.context

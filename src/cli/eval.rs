@@ -24,7 +24,7 @@ use crate::eval::{
 use crate::job::TrialPool;
 use crate::options::{self, GENERATION, SAMPLING, Settings, TESTS, duration};
 use crate::sampling::Accept;
-use crate::source::{LocalSource, Source, SourceInfo};
+use crate::source::SourceInfo;
 use crate::trial::Runner;
 use crate::untrusted::clean_line;
 
@@ -102,12 +102,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Unready::Sandbox(error) => Failure::internal(error),
     })?;
     let source = if given.is_some() { None } else { Some(session.source()?) };
-    let header = args.header(source.as_ref().map(LocalSource::info).as_ref(), &session.settings, &setting, &runner);
+    let header =
+        args.header(source.as_ref().map(|source| source.info()).as_ref(), &session.settings, &setting, &runner);
     let pool = TrialPool::new(runner.clone()).map_err(Failure::internal)?;
     let mut plan = Plan {
         todo: (0..problems.len()).collect(),
         problems: &problems,
-        candidates: match (&source, given) {
+        candidates: match (source.as_deref(), given) {
             (Some(source), None) => Candidates::Model {
                 source,
                 stops: options.stop.strings.clone(),

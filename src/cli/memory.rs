@@ -35,6 +35,9 @@ pub fn gain(shape: &Shape, dtype: Dtype) -> Option<String> {
 /// inside of the program is used because nothing else was ever fetched. One line, short enough for the
 /// screen, with the command that helps.
 pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
+    if session.settings.server.is_some() {
+        return None;
+    }
     let catalog = &session.catalog;
     let main = catalog.resolve_main(session.settings.model.as_deref()).ok()?.entry?;
     let unknown = language.filter(|l| !main.languages.is_empty() && !main.languages.contains(l));

@@ -76,9 +76,9 @@ impl Progress {
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Source(From::Prefill { done, total }) => self.prompt = (*done, *total),
-            Event::Source(From::Tokens { ids, .. }) => {
+            Event::Source(From::Tokens { ids, logprobs, .. }) => {
                 self.since.get_or_insert_with(Instant::now);
-                self.tokens += ids.len();
+                self.tokens += ids.len().max(logprobs.len());
             }
             Event::Source(From::Finished { .. }) => self.done += 1,
             Event::Verdict { .. } => self.tested += 1,

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::job::{Candidate, label};
 use crate::source::{FinishReason, SourceInfo, Summary};
@@ -53,7 +54,8 @@ impl Report {
             stats: &self.summary,
         };
         // Plain data with string keys: serialisation cannot fail.
-        serde_json::to_string(&json).unwrap_or_default()
+        let text = serde_json::to_string(&json).unwrap_or_default();
+        if self.info.is_served() { without_untold(&text) } else { text }
     }
 
     /// The table for stderr, best candidate first. `sandbox` is the summary of the protection, when there
@@ -67,43 +69,79 @@ impl Report {
             let verdict = match (verdict.status, candidate.duplicate_of) {
                 (Status::NotRun, Some(of)) => format!("same as {}", label(of)),
                 (status, Some(of)) => format!("{} (same as {})", status.word(), label(of)),
-                (Status::NotRun, None) if sandbox.is_none() => String::new(),
+                (Status::NotRun, None) if sandbox.is_none() && candidate.finish != Some(FinishReason::Failed) => {
+                    String::new()
+                }
                 (status, None) => format!("{}: {}", status.word(), framed(&verdict.words())),
             };
             let finish = match candidate.finish {
                 Some(FinishReason::Length) => "cut at the token limit",
                 Some(FinishReason::Budget) => "cut by the time budget",
+                Some(FinishReason::Failed) => "broken off",
                 Some(FinishReason::Cancelled) | None => "cancelled",
                 Some(FinishReason::Stop) => "",
             };
             let notes: Vec<&str> = [verdict.as_str(), finish].into_iter().filter(|note| !note.is_empty()).collect();
-            let line = format!(
-                "{mark} {:2} {:>3} tokens  logprob {:>6.2}  {}",
-                label(c),
-                candidate.token_ids.len(),
-                candidate.mean_logprob,
-                notes.join("; "),
-            );
+            let probability = candidate.mean_logprob.map_or_else(String::new, |mean| format!("  logprob {mean:>6.2}"));
+            let tokens = match candidate.tokens() {
+                0 if self.info.is_served() => String::new(),
+                tokens => format!(" {tokens:>3} tokens"),
+            };
+            let line = format!("{mark} {:2}{tokens}{probability}  {}", label(c), notes.join("; "));
             let _ = writeln!(out, "{}", line.trim_end());
         }
         let s = &self.summary;
-        let _ = write!(
-            out,
-            "{} tokens, {:.0} tokens/s, {:.1} accepted per step; {} with draft {}, {} {}",
-            s.tokens,
-            s.tokens_per_second,
-            s.mean_accepted_length,
-            clean(&self.info.model),
-            clean(&self.info.draft),
-            self.info.device,
-            self.info.dtype
-        );
+        if self.info.is_served() {
+            let (model, device) = (clean(&self.info.model), &self.info.device);
+            let speed = if s.tokens > 0 {
+                format!("{} tokens, {:.0} tokens/s; ", s.tokens, s.tokens_per_second)
+            } else {
+                String::new()
+            };
+            let _ = write!(out, "{speed}{model} at {device}");
+        } else {
+            let _ = write!(
+                out,
+                "{} tokens, {:.0} tokens/s, {:.1} accepted per step; {} with draft {}, {} {}",
+                s.tokens,
+                s.tokens_per_second,
+                s.mean_accepted_length,
+                clean(&self.info.model),
+                clean(&self.info.draft),
+                self.info.device,
+                self.info.dtype
+            );
+        }
         match sandbox {
             Some(summary) => drop(writeln!(out, "; {summary}")),
             None => out.push('\n'),
         }
         out
     }
+}
+
+/// The object without what a server did not tell, instead of zeros.
+fn without_untold(text: &str) -> String {
+    let mut json: Value = serde_json::from_str(text).unwrap_or_default();
+    let mut drop = |at: &str, keys: &[&str], untold: fn(&Value) -> bool| {
+        let Some(object) = json.pointer_mut(at).and_then(Value::as_object_mut) else { return };
+        object.retain(|key, value| !keys.contains(&key.as_str()) || !untold(value));
+    };
+    let never: fn(&Value) -> bool = |_| true;
+    let nothing: fn(&Value) -> bool = |value| value.is_null() || value.as_f64() == Some(0.0) || *value == json!([]);
+    drop("", &["draft", "dtype"], never);
+    drop("", &["prompt_tokens"], nothing);
+    let drafts = ["steps", "drafted", "accepted", "mean_accepted_length", "draft_lengths", "accepted_lengths"];
+    drop("/stats", &drafts, never);
+    drop("/stats", &["prompt_tokens_reused"], never);
+    let speeds = ["tokens", "tokens_per_second", "ms_per_token_first", "ms_per_token_last", "ms_per_token_all"];
+    drop("/stats", &speeds, nothing);
+    for candidate in json["candidates"].as_array_mut().into_iter().flatten() {
+        let Some(object) = candidate.as_object_mut() else { continue };
+        object.remove("token_ids");
+        object.retain(|key, value| !matches!(key.as_str(), "logprobs" | "mean_logprob") || !nothing(value));
+    }
+    json.to_string()
 }
 
 #[cfg(test)]
@@ -121,7 +159,7 @@ mod tests {
             picked: Some(1),
         };
         for c in &mut report.candidates {
-            c.finish = Some(FinishReason::Stop);
+            (c.finish, c.mean_logprob) = (Some(FinishReason::Stop), Some(0.0));
         }
         report.candidates[1].duplicate_of = Some(0);
         report.candidates[2].finish = Some(FinishReason::Length);

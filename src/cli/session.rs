@@ -15,7 +15,8 @@ use crate::engine::LookupSettings;
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
-use crate::source::{Drafting, LocalModels, LocalSource, Source, SourceError};
+use crate::source::server::{Address, Key};
+use crate::source::{Drafting, LocalModels, LocalSource, ServerSource, Source, SourceError};
 use crate::trial::{Project, Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
@@ -87,13 +88,25 @@ impl Session {
         Ok(LocalModels { kv_cache, ..self.models()? })
     }
 
-    /// The engine with these models, loaded.
-    pub fn source(&self) -> Result<LocalSource, Failure> {
-        let source = LocalSource::open(&self.models()?).map_err(|error| unusable(&error))?;
+    /// What writes candidates: the server that is set, else the engine with these models, loaded.
+    pub fn source(&self) -> Result<Box<dyn Source>, Failure> {
+        let source = self.opener(Self::models)?().map_err(|error| unusable(&error))?;
         if let Some(note) = source.info().note {
             say(&format!("bass-tui: {note}\n"));
         }
         Ok(source)
+    }
+
+    /// Opens the source, from any thread; with `models`, where no server is set.
+    pub fn opener(&self, models: impl FnOnce(&Self) -> Result<LocalModels, Failure>) -> Result<Opener, Failure> {
+        let Settings { server, server_model, chat, .. } = self.settings.clone();
+        let Some(server) = server else {
+            let models = models(self)?;
+            return Ok(Box::new(move || Ok(Box::new(LocalSource::open(&models)?))));
+        };
+        let address = Address::parse(&server).map_err(Failure::input)?;
+        let key = Key::find(&address, &self.paths.config_dir.join(Key::FILE)).map_err(Failure::input)?;
+        Ok(Box::new(move || Ok(Box::new(ServerSource::open(address, key, server_model.as_deref(), chat)?))))
     }
 
     /// Where builds of projects are kept.
@@ -116,13 +129,19 @@ fn project_file(at: &Path) -> Option<PathBuf> {
     folders.map(|folder| folder.join(PROJECT_FILE)).find(|file| file.exists())
 }
 
+/// Makes a source, which may take its time.
+pub type Opener = Box<dyn FnOnce() -> Result<Box<dyn Source>, SourceError> + Send>;
+
 /// Models that cannot be used are bad input, unless it is the machine that fails.
 pub fn unusable(error: &SourceError) -> Failure {
     match error {
         SourceError::Model(_) | SourceError::Vocabulary { .. } | SourceError::Backend(BackendError::Device { .. }) => {
             Failure::input(error)
         }
-        SourceError::Backend(_) | SourceError::Engine(_) | SourceError::Thread(_) => Failure::internal(error),
+        SourceError::Server(error) if error.is_refusal() => Failure::input(error),
+        SourceError::Server(_) | SourceError::Backend(_) | SourceError::Engine(_) | SourceError::Thread(_) => {
+            Failure::internal(error)
+        }
     }
 }
 

@@ -10,8 +10,7 @@ use super::output::{print, say};
 use super::session::Session;
 use crate::code::{Target, TargetSpec};
 use crate::job::{Job, TrialPool};
-use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, SCREEN, TESTS};
-use crate::source::{LocalSource, Source};
+use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS};
 use crate::trial::Runner;
 use crate::tui;
 
@@ -24,7 +23,7 @@ pub struct Args {
     )]
     target: Option<String>,
     #[command(flatten)]
-    options: Flags<{ MODELS | GENERATION | SAMPLING | TESTS | PROMPTS | SCREEN }>,
+    options: Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | PROMPTS | SCREEN }>,
     #[command(flatten)]
     tests: TestArgs,
     #[command(flatten)]
@@ -48,18 +47,18 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         None => Job::example(&choice).map_err(Failure::input)?,
     };
     let options = session.settings.generate.clone();
-    let models = session.models_for_screen()?;
+    let open = session.opener(Session::models_for_screen)?;
     let unprotected = args.consent.unprotected;
     let (kept, python) = (session.builds(), session.settings.python.clone());
     let setup = tui::Setup {
         notice: advice(&session, job.language()),
         job: job.showing(session.settings.prompt),
         open: Box::new(move || {
-            let source = LocalSource::open(&models).map_err(|e| e.to_string())?;
+            let source = open().map_err(|e| e.to_string())?;
             let runner = Runner::probe().keeping(&kept).with_python(python.as_deref());
             let runner = if unprotected { runner.allow_unprotected() } else { runner };
             let pool = TrialPool::new(Arc::new(runner)).map_err(|e| format!("the tests cannot be run: {e}"))?;
-            Ok((Arc::new(source) as Arc<dyn Source>, pool))
+            Ok((Arc::from(source), pool))
         }),
         options,
         default_stops: !session.settings.no_default_stops,

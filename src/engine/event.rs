@@ -18,6 +18,15 @@ pub enum FinishReason {
     Budget,
     /// Cancelled by the user.
     Cancelled,
+    /// What wrote it failed before its end, while the others went on.
+    Failed,
+}
+
+impl FinishReason {
+    /// Whether it was ended from outside before its end: then it is neither tested nor ranked with the others.
+    pub fn is_cut(self) -> bool {
+        matches!(self, Self::Budget | Self::Cancelled | Self::Failed)
+    }
 }
 
 /// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Tokens`
@@ -38,14 +47,22 @@ pub enum Event {
         candidate: usize,
         /// Text that became certain: append it. Stop text never appears in it.
         text: String,
-        /// Ids emitted in this step.
+        /// Ids emitted in this step; none where the source does not tell.
         ids: Vec<u32>,
-        /// Raw main-model log-probabilities (natural logarithm, temperature 1) of `ids`.
+        /// Raw main-model log-probabilities (natural logarithm, temperature 1) of `ids`; none where the source
+        /// does not tell.
         logprobs: Vec<f32>,
         /// Draft tokens proposed for this candidate in this step.
         drafted: usize,
         /// How many of them were accepted.
         accepted: usize,
+    },
+    /// One candidate cannot be written to its end; its `Finished` follows, with the reason `Failed`.
+    Broken {
+        /// Index of the candidate.
+        candidate: usize,
+        /// A sentence for the user.
+        why: String,
     },
     /// One candidate ended.
     Finished {
@@ -55,8 +72,9 @@ pub enum Event {
         reason: FinishReason,
         /// Its whole text, final: replaces what was streamed (it can be shorter by trailing white space).
         text: String,
-        /// Mean of the raw log-probabilities of all its tokens; 0 for a candidate without tokens.
-        mean_logprob: f32,
+        /// Mean of the raw log-probabilities of all its tokens; 0 for a candidate without tokens, `None` where
+        /// the source does not tell.
+        mean_logprob: Option<f32>,
     },
     /// One decode step is over.
     Step(StepStats),
@@ -119,7 +137,8 @@ pub struct Summary {
     /// Number of prompt tokens. Not part of the `stats` object of the JSON.
     #[serde(skip)]
     pub prompt_tokens: usize,
-    /// Candidates from best to worst: finished ones first, by mean log-probability, ties by index.
+    /// Candidates from best to worst: finished ones first, by mean log-probability where it is known, ties by
+    /// index.
     #[serde(skip)]
     pub ranking: Vec<usize>,
 }

@@ -117,7 +117,8 @@ impl Group {
         sink: Sink<'_>,
     ) {
         self.stats.finished(self.decode_start.elapsed(), tokens);
-        self.standings[candidate] = Some(Standing { reason, mean_logprob });
+        self.standings[candidate] = Some(Standing { reason, mean_logprob: Some(mean_logprob) });
+        let mean_logprob = Some(mean_logprob);
         sink(self.id, Event::Finished { candidate, reason, text, mean_logprob });
     }
 

@@ -22,7 +22,10 @@ pub use batch::Engine;
 pub use drafter::{ChainDrafter, Drafter, LookupDrafter, LookupSettings, ModelDrafter};
 pub use event::{Event, FinishReason, RequestId, StepStats, Summary};
 pub use profile::Profile;
+pub(crate) use rank::{Standing, rank};
 pub use request::{DraftLength, GenerateOptions, Reading, StopRules, TextStop};
+pub(crate) use stats::Stats;
+pub(crate) use stop::Text;
 
 use crate::backend::BackendError;
 

@@ -1,8 +1,8 @@
 //! The figures. Pure.
 //!
 //! - *Pass@First*: the share of problems whose candidate with the highest mean log-probability, of those that
-//!   came to an end of their own inside all limits, passes. Ties go to the lower index, never to what came
-//!   earlier. (What the screen and `complete` do, take the best ranked *that passes*, is another figure: that
+//!   came to an end of their own inside all limits, passes. Where no probabilities are known it is one that
+//!   most others say. Ties go to the lower index, never to what came earlier. (What the screen and `complete` do, take the best ranked *that passes*, is another figure: that
 //!   is Pass@All.)
 //! - *Pass@All*: the share of problems with a candidate that ended inside the time budget and passes.
 //! - *pass@k*: the expected share of problems solved by k candidates drawn from the n, without bias. A
@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::result::{CandidateResult, ProblemResult};
+use crate::job::agreement;
 use crate::source::FinishReason;
 use crate::trial::Status;
 
@@ -35,12 +36,19 @@ pub fn first(candidates: &[CandidateResult]) -> Option<usize> {
     // What was given and not written has no end of its own and no probability: the first counts.
     let finished = candidates.iter().filter(|c| matches!(c.finish, Some(FinishReason::Stop) | None));
     let logprob = |c: &CandidateResult| c.mean_logprob.filter(|p| !p.is_nan()).unwrap_or(f32::NEG_INFINITY);
-    finished.reduce(|best, c| if logprob(c) > logprob(best) { c } else { best }).map(|c| c.index)
+    let origins: Vec<usize> = candidates.iter().map(|c| c.duplicate_of.unwrap_or(c.index)).collect();
+    let votes = agreement(&origins);
+    let votes = |c: &CandidateResult| c.finish.and_then(|_| votes.get(c.index).copied()).unwrap_or(0);
+    let is_better = |a: &CandidateResult, b: &CandidateResult| {
+        let unknown = a.mean_logprob.is_none() && b.mean_logprob.is_none();
+        logprob(a) > logprob(b) || unknown && votes(a) > votes(b)
+    };
+    finished.reduce(|best, c| if is_better(c, best) { c } else { best }).map(|c| c.index)
 }
 
 /// Whether a candidate counts as passed.
 pub fn has_passed(candidate: &CandidateResult) -> bool {
-    let cut = matches!(candidate.finish, Some(FinishReason::Budget | FinishReason::Cancelled));
+    let cut = candidate.finish.is_some_and(FinishReason::is_cut);
     !cut && candidate.status == Status::Passed
 }
 

@@ -36,9 +36,9 @@ pub struct CandidateResult {
     pub index: usize,
     /// What follows the prompt; of a given whole program, all of it.
     pub text: String,
-    /// Tokens of it; 0 for given text.
+    /// Tokens of it; 0 where they are not known, as of given text.
     pub tokens: usize,
-    /// Mean log-probability of the tokens; `None` for given text.
+    /// Mean log-probability of the tokens; `None` where it is not known, as of given text.
     pub mean_logprob: Option<f32>,
     /// Why it ended; `None` for given text.
     #[serde(deserialize_with = "finish")]
@@ -102,8 +102,8 @@ fn status<'de, D: Deserializer<'de>>(from: D) -> Result<Status, D::Error> {
 }
 
 fn finish<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FinishReason>, D::Error> {
-    const ALL: [FinishReason; 4] =
-        [FinishReason::Stop, FinishReason::Length, FinishReason::Budget, FinishReason::Cancelled];
+    const ALL: [FinishReason; 5] =
+        [FinishReason::Stop, FinishReason::Length, FinishReason::Budget, FinishReason::Cancelled, FinishReason::Failed];
     let Some(name) = Option::<String>::deserialize(from)? else { return Ok(None) };
     let reason = by_name(&name, &ALL).ok_or_else(|| serde::de::Error::custom("this is no end of a candidate"))?;
     Ok(Some(reason))

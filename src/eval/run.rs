@@ -100,7 +100,7 @@ impl Source for Given<'_> {
     fn generate(&self, _: Request, mut sink: EventSink) -> Ticket {
         for (candidate, answer) in self.0.iter().enumerate() {
             let (reason, text) = (FinishReason::Stop, answer.text().to_owned());
-            let _ = sink(From::Finished { candidate, reason, text, mean_logprob: 0.0 });
+            let _ = sink(From::Finished { candidate, reason, text, mean_logprob: None });
         }
         let ranking = (0..self.0.len()).collect();
         let _ = sink(From::Done(Box::new(Summary { ranking, ..Summary::default() })));
@@ -230,7 +230,9 @@ impl Run<'_> {
     /// Takes in what a job tells; what of it is to be told on.
     fn event(&mut self, problem: usize, event: Event) -> Result<Told, String> {
         let result = match event {
-            Event::Source(From::Tokens { ids, .. }) => return Ok(Told::News(News::Tokens(ids.len()))),
+            Event::Source(From::Tokens { ids, logprobs, .. }) => {
+                return Ok(Told::News(News::Tokens(ids.len().max(logprobs.len()))));
+            }
             Event::Source(From::Done(_)) => {
                 self.works.get_mut(&problem).into_iter().for_each(|work| work.written = true);
                 return Ok(Told::Nothing);
@@ -254,9 +256,9 @@ impl Run<'_> {
         let written = matches!(self.plan.candidates, Candidates::Model { .. });
         let candidates = candidates.into_iter().map(|c| CandidateResult {
             index: c.index,
+            tokens: c.tokens(),
             text: c.text,
-            tokens: c.token_ids.len(),
-            mean_logprob: Some(c.mean_logprob).filter(|p| written && c.finish.is_some() && p.is_finite()),
+            mean_logprob: c.mean_logprob.filter(|p| written && p.is_finite()),
             finish: c.finish.filter(|_| written),
             duplicate_of: c.duplicate_of,
             status: c.verdict.status,

@@ -10,6 +10,7 @@ use ureq::tls::{Certificate, PemItem, parse_pem};
 use super::HubError;
 use super::cache::hub_home;
 use crate::files;
+use crate::web::{is_this_machine, origin};
 
 /// Where the hub is, and who asks.
 #[derive(Clone)]
@@ -72,8 +73,7 @@ impl Access {
     /// The token, where it may be sent: to the hub itself, in the clear only inside this machine.
     pub(super) fn token_for(&self, uri: &Uri) -> Option<&str> {
         let hub = self.endpoint.parse::<Uri>().ok()?;
-        let inside = matches!(uri.host()?, "localhost" | "127.0.0.1" | "[::1]");
-        let same = origin(uri) == origin(&hub) && (uri.scheme_str() == Some("https") || inside);
+        let same = origin(uri) == origin(&hub) && (uri.scheme_str() == Some("https") || is_this_machine(uri));
         self.token.as_deref().filter(|_| same)
     }
 
@@ -93,12 +93,6 @@ fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, HubError> {
         })
         .collect();
     if found.is_empty() { Err(failed(format!("{} has no certificates", path.display()))) } else { Ok(found) }
-}
-
-/// Scheme, host and port.
-pub(super) fn origin(uri: &Uri) -> (Option<&str>, Option<&str>, Option<u16>) {
-    let usual = if uri.scheme_str() == Some("http") { 80 } else { 443 };
-    (uri.scheme_str(), uri.host(), uri.port_u16().or(Some(usual)))
 }
 
 #[cfg(test)]

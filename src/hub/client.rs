@@ -7,32 +7,12 @@ use ureq::http::{HeaderMap, StatusCode, Uri};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
-use super::access::{Access, origin};
+use super::access::Access;
 use super::{HubError, Repository};
+use crate::web::{Patience, Refusal, host_or, origin, retry_after, why};
 
-/// How long is waited.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// For a connection, for the beginning of an answer, and for the next bytes of one.
-    pub silence: Duration,
-    /// Between two tries; doubled with every failure.
-    pub pause: Duration,
-    /// Tries without progress before it is given up.
-    pub tries: u32,
-    /// Longest wait that the hub may ask for.
-    pub longest: Duration,
-}
-
-impl Default for Patience {
-    fn default() -> Self {
-        Self {
-            silence: Duration::from_secs(30),
-            pause: Duration::from_secs(1),
-            tries: 5,
-            longest: Duration::from_secs(90),
-        }
-    }
-}
+/// What an address without a host is called.
+const HUB: &str = "the hub";
 
 /// An answer whose body has not been read.
 pub struct Answer {
@@ -90,41 +70,32 @@ impl Client {
 
     /// The hub's host, for messages.
     pub fn host(&self) -> String {
-        host(&self.access.endpoint)
+        host_or(&self.access.endpoint, HUB)
     }
 
     /// Asks for `path` at the hub, from byte `from` on. Waits and tries again where the hub asks for that.
     pub fn get(&self, path: &str, from: u64, follow: Follow) -> Result<Answer, HubError> {
-        let mut failures = 0;
-        let mut waited = Duration::ZERO;
-        loop {
-            let answer = self.get_once(&format!("{}{path}", self.access.endpoint), from, follow);
-            let (pause, error) = match answer {
-                Ok(answer) if answer.status == StatusCode::TOO_MANY_REQUESTS => {
-                    let asked = answer.headers.get("retry-after").and_then(|v| v.to_str().ok()?.trim().parse().ok());
-                    let asked = asked.map_or(self.patience.pause.max(Duration::from_secs(1)), Duration::from_secs);
-                    let seconds = asked.as_secs().max(1);
-                    (asked, HubError::Busy { host: self.host(), seconds })
-                }
-                Ok(answer) if answer.status.is_server_error() => {
-                    let status = answer.status.as_u16();
-                    (self.pause(failures), HubError::Status { host: self.host(), status, what: path.to_owned() })
-                }
-                Err(error @ HubError::Cut { .. }) => (self.pause(failures), error),
-                other => return other,
-            };
-            failures += 1;
-            waited = waited.saturating_add(pause);
-            if failures >= self.patience.tries || waited > self.patience.longest {
-                return Err(error);
+        let once = || match self.get_once(&format!("{}{path}", self.access.endpoint), from, follow) {
+            Ok(answer) if answer.status == StatusCode::TOO_MANY_REQUESTS => {
+                let asked = retry_after(&answer.headers);
+                let pause = asked.unwrap_or(self.patience.pause.max(Duration::from_secs(1)));
+                let error = HubError::Busy { host: self.host(), seconds: pause.as_secs().max(1) };
+                Err(Refusal::After(Some(pause), error))
             }
-            std::thread::sleep(pause);
-        }
+            Ok(answer) if answer.status.is_server_error() => {
+                let status = answer.status.as_u16();
+                let error = HubError::Status { host: self.host(), status, what: path.to_owned() };
+                Err(Refusal::After(None, error))
+            }
+            Err(error @ HubError::Cut { .. }) => Err(Refusal::After(None, error)),
+            other => other.map_err(Refusal::Final),
+        };
+        self.patience.ask(once, std::thread::sleep)
     }
 
     /// How long to wait after so many failures.
     pub fn pause(&self, failures: u32) -> Duration {
-        self.patience.pause * 2_u32.saturating_pow(failures.min(6))
+        self.patience.after(failures)
     }
 
     fn get_once(&self, url: &str, from: u64, follow: Follow) -> Result<Answer, HubError> {
@@ -132,7 +103,7 @@ impl Client {
         let (mut etag, mut size) = (None, None);
         for _ in 0..=Self::REDIRECTS {
             let bad = |problem: &str| HubError::Answer {
-                host: host(&url),
+                host: host_or(&url, HUB),
                 what: "a request".to_owned(),
                 problem: problem.to_owned(),
             };
@@ -184,7 +155,7 @@ impl Client {
     /// Why there is no answer: no connection, or one that broke and may hold the next time.
     fn failed(&self, url: &str, error: &Error) -> HubError {
         use std::io::ErrorKind as Kind;
-        let (host, why) = (host(url), why(error));
+        let (host, why) = (host_or(url, HUB), why(error));
         let broke = [Kind::UnexpectedEof, Kind::ConnectionReset, Kind::ConnectionAborted, Kind::BrokenPipe];
         match error {
             Error::Io(error) if broke.contains(&error.kind()) => {
@@ -210,11 +181,6 @@ impl Client {
     }
 }
 
-/// The host of an address: neither user and password nor the signature of a link.
-fn host(url: &str) -> String {
-    url.parse::<Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned())).unwrap_or_else(|| "the hub".to_owned())
-}
-
 /// Where a redirect from `from` leads.
 fn resolve(from: &Uri, target: &str) -> Option<Uri> {
     let whole = if target.starts_with("//") {
@@ -226,18 +192,6 @@ fn resolve(from: &Uri, target: &str) -> Option<Uri> {
     };
     let uri: Uri = whole.parse().ok()?;
     (uri.host().is_some() && ["http", "https"].contains(&uri.scheme_str()?)).then_some(uri)
-}
-
-/// A short reason, without the address.
-fn why(error: &Error) -> String {
-    match error {
-        Error::HostNotFound => "no such host".to_owned(),
-        Error::Timeout(_) => "no answer in time".to_owned(),
-        Error::BadUri(_) => "its address is wrong".to_owned(),
-        Error::InvalidProxyUrl => "the address of the proxy is wrong".to_owned(),
-        Error::Io(error) => error.to_string(),
-        other => other.to_string(),
-    }
 }
 
 /// Percent encoding of a path's part; `keep` are further characters that stay.

@@ -1,4 +1,4 @@
-//! The Hugging Face hub: what is in its local cache, and what is fetched into it. Only [`pull()`] uses the
+//! The Hugging Face hub: what is in its local cache, and what is fetched into it. Of it only [`pull()`] uses the
 //! network.
 
 mod access;
@@ -14,7 +14,6 @@ mod wanted;
 
 pub use access::Access;
 pub use cache::HubCache;
-pub use client::Patience;
 pub use error::HubError;
 pub use pull::{Event, bytes, pull};
 pub use repository::Repository;

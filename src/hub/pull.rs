@@ -8,12 +8,13 @@ use std::sync::{Mutex, PoisonError};
 
 use super::access::Access;
 use super::blob::{Blobs, Bytes, Known};
-use super::client::{Client, Patience};
+use super::client::Client;
 use super::wanted::{Listing, Remote};
 use super::{HubCache, HubError, Repository};
 use crate::model::ModelError;
 use crate::model::checkpoint::{self, INDEX};
 use crate::model::config;
+use crate::web::Patience;
 
 /// Files that are fetched at the same time.
 const TOGETHER: usize = 4;

@@ -12,6 +12,7 @@ use super::pull::Pulled;
 use super::*;
 use crate::hash;
 use crate::model::{Model, ModelFiles};
+use crate::web::Patience;
 
 #[path = "../../tests/shared/hub.rs"]
 mod server;

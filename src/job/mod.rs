@@ -333,6 +333,11 @@ fn find_tests(
     }
 }
 
+/// How many candidates say the same as each: `origins` has the same number for those that do.
+pub fn agreement(origins: &[usize]) -> Vec<usize> {
+    origins.iter().map(|origin| origins.iter().filter(|other| *other == origin).count()).collect()
+}
+
 /// The name of a candidate on the screen and in reports: A to Z, then AA, AB and so on.
 pub fn label(candidate: usize) -> String {
     let letter = char::from(b'A' + (candidate % 26) as u8);

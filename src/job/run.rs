@@ -4,6 +4,7 @@
 //! A run has no thread of its own: it goes on when the source or a trial tells something. Whoever asked gets
 //! events through a sink, which may lead into a channel of any kind.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -81,8 +82,8 @@ pub struct Candidate {
     pub token_ids: Vec<u32>,
     /// Raw main-model log-probabilities of these ids.
     pub logprobs: Vec<f32>,
-    /// Their mean.
-    pub mean_logprob: f32,
+    /// Their mean, if the source tells it.
+    pub mean_logprob: Option<f32>,
     /// Why it ended.
     pub finish: Option<FinishReason>,
     /// The lowest index of an equal candidate, if that is another one.
@@ -92,6 +93,11 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// Its tokens, as far as the source tells them.
+    pub fn tokens(&self) -> usize {
+        self.token_ids.len().max(self.logprobs.len())
+    }
+
     /// A candidate that has not begun.
     pub fn new(index: usize) -> Self {
         Self {
@@ -99,7 +105,7 @@ impl Candidate {
             text: String::new(),
             token_ids: Vec::new(),
             logprobs: Vec::new(),
-            mean_logprob: 0.0,
+            mean_logprob: None,
             finish: None,
             duplicate_of: None,
             verdict: Verdict::not_run("no tests"),
@@ -273,6 +279,11 @@ impl State {
                     c.logprobs.extend(logprobs);
                 }
             }
+            From::Broken { candidate, why } => {
+                if let Some(c) = self.candidates.get_mut(*candidate) {
+                    c.verdict = Verdict::not_run(why);
+                }
+            }
             From::Finished { candidate, reason, text, mean_logprob } => {
                 if let Some(c) = self.candidates.get_mut(*candidate) {
                     (c.text, c.mean_logprob, c.finish) = (text.clone(), *mean_logprob, Some(*reason));
@@ -297,7 +308,10 @@ impl State {
     fn ended(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
         let has_passed = self.has_passed();
         let c = &mut self.candidates[candidate];
-        if matches!(c.finish, Some(FinishReason::Budget | FinishReason::Cancelled)) {
+        if c.finish == Some(FinishReason::Failed) {
+            return;
+        }
+        if c.finish.is_some_and(FinishReason::is_cut) {
             let by_pass = self.stop_on_pass && has_passed && !self.stopped;
             let by_pass = by_pass && c.finish == Some(FinishReason::Cancelled);
             let why = if by_pass { "stopped, because another one passed" } else { "cut before its end" };
@@ -320,7 +334,7 @@ impl State {
         let Some(trial) = self.task.trial(candidate, &c.text, self.limits) else { return };
         let Some(queue) = self.queue.clone() else { return };
         c.verdict = Verdict::not_run("its tests were cancelled");
-        let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob, candidate };
+        let turn = Turn { problem: self.problem, mean_logprob: c.mean_logprob.unwrap_or(0.0), candidate };
         let cancel = Arc::new(AtomicBool::new(false));
         self.slots[candidate].trial = Some(cancel.clone());
         self.slots[candidate].passed = false;
@@ -371,9 +385,16 @@ impl State {
 
     /// Tells what came of it, if nothing is to come any more.
     fn settle(&mut self) {
-        let Some(summary) = self.summary.clone() else { return };
+        let Some(mut summary) = self.summary.clone() else { return };
         if self.slots.iter().any(|slot| slot.trial.is_some()) {
             return;
+        }
+        // Without probabilities the best is what most of them say.
+        if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
+            let origin = |(c, slot): (usize, &Slot)| slot.origin.unwrap_or(c);
+            let votes = super::agreement(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
+            let is_cut = |c: usize| self.slots.get(c).is_none_or(|slot| slot.key.is_none());
+            summary.ranking.sort_by_key(|&c| (is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
         }
         // What was cut has no key.
         let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
@@ -430,7 +451,7 @@ pub(crate) mod tests {
                 for candidate in ENDS {
                     let reason = if own.is_cancelled(candidate) { FinishReason::Cancelled } else { FinishReason::Stop };
                     let place = RANKS.iter().position(|&c| c == candidate).unwrap_or_default();
-                    let (text, mean_logprob) = (TEXTS[candidate].to_owned(), -0.1 - place as f32);
+                    let (text, mean_logprob) = (TEXTS[candidate].to_owned(), Some(-0.1 - place as f32));
                     let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob });
                 }
                 let ranking = RANKS.to_vec();
@@ -523,7 +544,7 @@ pub(crate) mod tests {
             std::thread::spawn(move || {
                 for candidate in order {
                     let (reason, text) = (FinishReason::Stop, format!("    return {candidate}\n"));
-                    let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
+                    let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: Some(-0.5) });
                 }
                 let ranking = (0..request.options.n).collect();
                 let _ = sink(source::Event::Done(Box::new(Summary { ranking, ..Summary::default() })));
@@ -600,7 +621,7 @@ pub(crate) mod tests {
                         }
                         let reason = if candidate > 0 { FinishReason::Cancelled } else { FinishReason::Stop };
                         let text = (*text).to_owned();
-                        let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
+                        let _ = sink(source::Event::Finished { candidate, reason, text, mean_logprob: Some(-0.5) });
                     }
                     let ranking = (0..request.options.n).collect();
                     let _ = sink(source::Event::Done(Box::new(Summary { ranking, ..Summary::default() })));

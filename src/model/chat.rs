@@ -192,6 +192,11 @@ impl Template {
 }
 
 impl Chat {
+    /// For a server that has the template: only the user's words are sent.
+    pub fn of_server() -> Self {
+        Self { before: String::new(), after: String::new(), ends: Vec::new() }
+    }
+
     /// The prompt in which the user says this.
     pub fn prompt(&self, words: &str) -> String {
         [&self.before, words.trim(), &self.after].concat()

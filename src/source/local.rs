@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SendError, Sender, TryRecvError, channel};
 use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
-use super::{EventSink, Prompt, Request, Source, SourceInfo, Ticket, Window};
+use super::{EventSink, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Window};
 use crate::backend::{self, BackendError, LoadOptions};
 use crate::engine::{
     ChainDrafter, Drafter, Engine, EngineError, Event, LookupDrafter, LookupSettings, ModelDrafter, Profile, RequestId,
@@ -53,6 +53,9 @@ pub struct LocalModels {
 /// Why the models cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
+    /// A server cannot be used.
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// A model's files are not usable.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -310,9 +313,7 @@ impl Serving {
     fn tokens(&self, prompt: &Prompt) -> Result<Vec<u32>, EngineError> {
         match prompt {
             Prompt::Ids(ids) => Ok(ids.clone()),
-            Prompt::Text(text) if text.is_empty() => {
-                Err(EngineError::Request("the prompt is empty: there is nothing to complete".to_owned()))
-            }
+            Prompt::Text(text) if text.is_empty() => Err(EngineError::Request(super::EMPTY.to_owned())),
             Prompt::Text(text) => self.encode(text),
             Prompt::Written(text) => {
                 self.engine.tokenizer().encode_plain(text).map_err(|e| EngineError::Backend(e.into()))

@@ -3,6 +3,7 @@
 
 pub mod local;
 mod profiles;
+pub mod server;
 mod window;
 
 use std::ops::ControlFlow;
@@ -12,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::engine::GenerateOptions;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
 pub use local::{Drafting, LocalModels, LocalSource, SourceError};
+pub use server::{ServerError, ServerSource};
 pub use window::Window;
 
 /// The prompt of a request.
@@ -24,6 +26,9 @@ pub enum Prompt {
     /// Token ids, fed as they are.
     Ids(Vec<u32>),
 }
+
+/// What is said of a prompt without text.
+const EMPTY: &str = "the prompt is empty: there is nothing to complete";
 
 /// A request for candidates.
 #[derive(Clone, Debug)]
@@ -57,9 +62,16 @@ pub struct SourceInfo {
     pub threads: usize,
     /// Most positions (prompt and completion) of a candidate.
     pub context: usize,
-    /// Why it is not on a better device that this machine has.
+    /// What the user should know of it, such as why it is not on a better device that this machine has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Box<str>>,
+}
+
+impl SourceInfo {
+    /// Whether a server writes, which tells nothing of drafts and weights: its device is an address.
+    pub fn is_served(&self) -> bool {
+        self.device.contains("://")
+    }
 }
 
 /// Something that turns a request into a stream of events.

@@ -9,6 +9,10 @@ use crate::model::{Chat, Infill, Model, ModelError, Tokenizer};
 const SIZES: &[(usize, usize)] =
     &[(10_000_000_000, 8192), (3_000_000_000, 4096), (1_000_000_000, 2048), (100_000_000, 1024)];
 
+fn size(weights: usize) -> Option<usize> {
+    SIZES.iter().find(|(from, _)| weights >= *from).map(|&(_, tokens)| tokens)
+}
+
 /// What a model's prompt may hold.
 #[derive(Clone, Default)]
 pub struct Window {
@@ -26,8 +30,14 @@ pub struct Window {
 impl Window {
     /// That of a model of this name and so many weights.
     pub fn new(name: &str, weights: usize, context: usize, tokenizer: Arc<Tokenizer>) -> Self {
-        let tokens = SIZES.iter().find(|(from, _)| weights >= *from).map(|&(_, tokens)| tokens.min(context / 2));
+        let tokens = size(weights).map(|tokens| tokens.min(context / 2));
         Self { tokens, context, infill: Infill::of(&tokenizer, name), chat: None, tokenizer: Some(tokenizer) }
+    }
+
+    /// That of a model on a server, where neither is known (0 for the context) or both are.
+    pub fn served(weights: usize, context: usize) -> Self {
+        let most = if context == 0 { usize::MAX } else { context / 2 };
+        Self { tokens: size(weights).map(|tokens| tokens.min(most)), context, ..Self::default() }
     }
 
     /// That of a model that is not loaded onto a device; `chat` as in [`Model::chat`].

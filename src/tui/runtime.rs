@@ -331,7 +331,7 @@ mod tests {
                             sink(Event::Tokens { candidate, text: " ".into(), ids, logprobs, drafted: 0, accepted: 0 });
                     }
                     let (reason, text) = (crate::engine::FinishReason::Stop, format!("    return {candidate}\n"));
-                    let _ = sink(Event::Finished { candidate, reason, text, mean_logprob: -0.5 });
+                    let _ = sink(Event::Finished { candidate, reason, text, mean_logprob: Some(-0.5) });
                 }
                 let ranking = (0..request.options.n).collect();
                 let _ = sink(Event::Done(Box::new(Summary { ranking, ..Summary::default() })));

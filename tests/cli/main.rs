@@ -11,6 +11,9 @@ mod hub;
 mod prompts;
 mod pull;
 mod refusals;
+#[path = "../shared/server.rs"]
+mod server;
+mod servers;
 #[path = "../shared/skip.rs"]
 mod skip;
 mod terminal;

@@ -13,6 +13,7 @@ use crate::cli::session::Session;
 use crate::hub::bytes;
 use crate::language::Language;
 use crate::model::{ModelFiles, Outline};
+use crate::source::server::{Nearby, nearby};
 use crate::untrusted::clean_line;
 
 #[derive(Serialize)]
@@ -23,6 +24,9 @@ struct Row {
     draft: String,
     /// The files of the main model are on this machine.
     here: bool,
+    /// Address of the server that has it, if it is no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
     /// Whose they are, if it is another program's.
     program: Option<&'static str>,
     languages: Vec<Language>,
@@ -67,6 +71,7 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
             license: entry.and_then(|e| e.license.clone()).unwrap_or_default(),
             draft: entry.and_then(|e| e.draft.clone()).unwrap_or_else(|| "none".to_owned()),
             here,
+            server: None,
             program: None,
             languages: entry.map(|e| e.languages.clone()).unwrap_or_default(),
             parameters: outline.as_ref().map(Outline::parameters).or(written),
@@ -85,6 +90,9 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
         .collect();
     for Found { name, program, file } in catalog.others.all() {
         rows.push(Row { program: Some(program), ..row(&name, None, Some(file.map(ModelFiles::Gguf))) });
+    }
+    for Nearby { address, model } in nearby() {
+        rows.push(Row { server: Some(address), program: Some("Servers on this machine"), ..row(&model, None, None) });
     }
     if json {
         print(&(serde_json::to_string(&rows).unwrap_or_default() + "\n"))?;
@@ -141,6 +149,9 @@ fn table(rows: &[Row]) -> String {
 fn facts(row: &Row) -> String {
     if let Some(problem) = &row.problem {
         return format!("cannot be used: {}", clean_line(problem, 200));
+    }
+    if let Some(server) = &row.server {
+        return format!("--server {server} --server-model {}", clean_line(&row.name, 200));
     }
     let memory = row.memory.map_or_else(|| "?".to_owned(), bytes);
     let fits = match row.fits {

@@ -9,8 +9,9 @@ use crate::cli::failure::Failure;
 use crate::cli::output::{print, say};
 use crate::cli::progress::Line;
 use crate::cli::session::Session;
-use crate::hub::{self, Access, Event, HubError, Patience, Repository, bytes};
+use crate::hub::{self, Access, Event, HubError, Repository, bytes};
 use crate::untrusted::clean;
+use crate::web::Patience;
 
 /// Fetches the main and the draft model of an entry, or one repository.
 pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {

@@ -94,7 +94,8 @@ fn candidates_cut_off_are_not_tested() {
     let mut session = Session::tested(3);
     session.key("g");
     for (candidate, reason) in [(0, FinishReason::Cancelled), (1, FinishReason::Budget)] {
-        let effects = session.event(Event::Finished { candidate, reason, text: body(candidate), mean_logprob: -0.1 });
+        let effects =
+            session.event(Event::Finished { candidate, reason, text: body(candidate), mean_logprob: Some(-0.1) });
         assert_eq!(effects, [], "{reason:?}");
     }
     session.done();

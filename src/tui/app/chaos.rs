@@ -58,7 +58,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
             candidate,
             reason,
             text: text.into(),
-            mean_logprob: -0.5
+            mean_logprob: Some(-0.5)
         }),
         Just(Event::Prefill { done: 1, total: 2 }),
         Just(Event::Step(StepStats { live: 2, rows: 4, drafted: 2, accepted: 1, tokens: 3, ms: 1.0 })),

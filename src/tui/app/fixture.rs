@@ -100,7 +100,7 @@ impl Session {
 
     /// A candidate ends.
     pub fn finish(&mut self, candidate: usize, text: &str) -> Vec<Effect> {
-        let mean_logprob = -0.1 - candidate as f32 / 10.0;
+        let mean_logprob = Some(-0.1 - candidate as f32 / 10.0);
         let effects =
             self.event(Event::Finished { candidate, reason: FinishReason::Stop, text: text.into(), mean_logprob });
         let key = |text: &str| self.state.job.duplicate_key(candidate, text);

@@ -29,7 +29,8 @@ pub fn job(state: &mut State, id: u64, event: Event) {
             let marked = pick.is_some_and(|c| run.testing(c).is_marked());
             run.stopping |= state.stop_on_pass && !marked && run.is_live();
         }
-        Event::Source(_) | Event::Done(_) => {}
+        Event::Done(outcome) => run.rank(&outcome.summary.ranking),
+        Event::Source(_) => {}
     }
 }
 
@@ -49,10 +50,16 @@ fn source(state: &mut State, event: From) {
                 c.phase = Phase::Streaming;
                 c.shown.push_str(&clean(&text));
                 c.text.push_str(&text);
-                c.tokens += ids.len();
+                c.tokens += ids.len().max(logprobs.len());
                 c.logprob_sum += logprobs.iter().map(|p| f64::from(*p)).sum::<f64>();
-                c.steps += 1;
+                // Who tells no ids tells nothing of steps either.
+                c.steps += usize::from(!ids.is_empty());
                 c.accepted += accepted;
+            }
+        }
+        From::Broken { candidate, why } => {
+            if let Some(c) = run.candidates.get_mut(candidate) {
+                c.testing = Testing::Fault(clean(&why));
             }
         }
         From::Finished { candidate, reason, text, mean_logprob } => {
@@ -63,7 +70,10 @@ fn source(state: &mut State, event: From) {
         }
         From::Done(summary) => {
             run.end(Phase::Finished(FinishReason::Cancelled), now);
-            run.rank(&summary.ranking);
+            // By what the source knows; else by agreement, once all is done.
+            if run.candidates.iter().any(|c| c.mean_logprob.is_some()) {
+                run.rank(&summary.ranking);
+            }
             run.summary = Some(*summary);
         }
         From::Refused(why) | From::Failed(why) => {
@@ -73,11 +83,11 @@ fn source(state: &mut State, event: From) {
     }
 }
 
-fn finished(state: &mut State, index: usize, reason: FinishReason, text: String, mean: f32) {
+fn finished(state: &mut State, index: usize, reason: FinishReason, text: String, mean: Option<f32>) {
     let (now, tested) = (state.now, state.has_tests());
     let Some(run) = state.run.as_mut() else { return };
     let Some(candidate) = run.candidates.get_mut(index).filter(|c| c.is_live()) else { return };
-    candidate.mean_logprob = Some(mean);
+    candidate.mean_logprob = mean;
     candidate.shown = clean(&text);
     candidate.text = text;
     candidate.end(Phase::Finished(reason), now);

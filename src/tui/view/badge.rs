@@ -24,7 +24,7 @@ pub fn of(run: &Run, index: usize) -> Badge {
         Phase::Prefill => badge("reading the prompt", Role::Working),
         Phase::Streaming if run.stopping => badge("stopping", Role::Working),
         Phase::Streaming => badge("writing", Role::Working),
-        Phase::Broken => badge("BROKEN OFF", Role::Error),
+        Phase::Broken | Phase::Finished(FinishReason::Failed) => badge("BROKEN OFF", Role::Error),
         Phase::Finished(FinishReason::Cancelled) => with_verdict("stopped", run, index),
         Phase::Finished(FinishReason::Budget) => with_verdict("OUT OF TIME", run, index),
         Phase::Finished(_) => match candidate.duplicate_of {

@@ -10,7 +10,7 @@ use ratatui::widgets::{Block, BorderType, Borders, Widget};
 use super::{Look, badge, code, put, rule};
 use crate::engine::FinishReason;
 use crate::job::label;
-use crate::tui::app::{Candidate, Phase, Run, Testing};
+use crate::tui::app::{Candidate, Loading, Phase, Run, Testing};
 use crate::tui::highlight::Of;
 use crate::tui::layout::{Layout, Regime};
 use crate::tui::text;
@@ -84,7 +84,10 @@ fn top(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, focus
     }
     let x = pieces(buf, area, area.y, &texts);
     let Some(candidate) = run.candidates.get(index) else { return };
-    let tokens = format!("{} tok", candidate.tokens);
+    // A server may not tell how many there are.
+    let is_served = matches!(&look.state.loading, Loading::Ready(info) if info.is_served());
+    let is_untold = candidate.tokens == 0 && is_served;
+    let tokens = if is_untold { String::new() } else { format!("{} tok", candidate.tokens) };
     for right in [figures(run, candidate, &tokens), tokens] {
         let right = format!(" {right} ");
         let at = area.right().saturating_sub(text::width(&right) as u16);

@@ -1,0 +1,222 @@
+//! Requests to one server: no redirects, bounded answers, the key to that server alone.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use ureq::http::StatusCode;
+use ureq::http::header::HeaderMap;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, Error, Timeout};
+
+use super::ServerError;
+use super::address::{Address, Key};
+use crate::files;
+use crate::untrusted::clean_line;
+use crate::web::{Patience, Refusal, retry_after, why};
+
+/// Columns of a server's own words in a message.
+const WORDS: usize = 300;
+/// Bytes of an answer with an error that are read.
+const MOST_ERROR: u64 = 1 << 16;
+
+/// What all requests to a server share.
+pub struct Client {
+    pub address: Address,
+    pub patience: Patience,
+    /// Longest wait for the beginning of an answer, which a long prompt or a queue may be in front of.
+    pub first: Duration,
+    key: Option<Key>,
+    tls: TlsConfig,
+}
+
+/// One request after the other that can be ended from another thread.
+#[derive(Clone)]
+pub struct Connection {
+    client: Arc<Client>,
+    agent: Agent,
+    closed: Arc<AtomicBool>,
+}
+
+/// An answer whose body has not been read.
+pub struct Answer {
+    /// Whether it is a stream of events.
+    pub streams: bool,
+    pub body: Box<dyn Read + Send>,
+}
+
+impl Client {
+    pub fn new(address: Address, key: Option<Key>, patience: Patience, first: Duration) -> Self {
+        let mut tls = TlsConfig::builder();
+        if address.is_encrypted() {
+            // Those of the system, of `SSL_CERT_FILE` and `SSL_CERT_DIR`; else those that came with the program.
+            let found = rustls_native_certs::load_native_certs().certs;
+            let roots: Vec<Certificate> = found.iter().map(|c| Certificate::from_der(c).to_owned()).collect();
+            if !roots.is_empty() {
+                tls = tls.root_certs(RootCerts::from(roots));
+            }
+        }
+        Self { address, patience, first, key, tls: tls.build() }
+    }
+
+    /// A connection of its own.
+    pub fn connect(self: &Arc<Self>) -> Connection {
+        let wait = Some(self.patience.silence);
+        let mut config = Agent::config_builder()
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .max_idle_connections(0)
+            .user_agent(concat!("bass-tui/", env!("CARGO_PKG_VERSION")))
+            .timeout_resolve(wait)
+            .timeout_connect(wait)
+            .timeout_per_write(wait)
+            .timeout_recv_response(Some(self.first))
+            .timeout_per_read(Some(self.first))
+            .tls_config(self.tls.clone());
+        if self.address.is_inside() {
+            config = config.proxy(None);
+        }
+        Connection { client: self.clone(), agent: config.build().into(), closed: Arc::default() }
+    }
+
+    /// The server's words, safe to show.
+    pub fn words(&self, text: &str) -> String {
+        let text = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.hide(text));
+        clean_line(&text, WORDS)
+    }
+
+    /// The error for an answer that is none.
+    pub fn unusable(&self, problem: &str) -> ServerError {
+        ServerError::Answer { at: self.address.to_string(), problem: self.words(problem) }
+    }
+
+    /// The error for an answer with this status.
+    fn refused(&self, status: StatusCode, headers: &HeaderMap, body: impl Read) -> ServerError {
+        let at = self.address.to_string();
+        if status.is_redirection() {
+            let to = headers.get("location").and_then(|to| to.to_str().ok()).unwrap_or("another address");
+            return ServerError::Redirect { at, to: self.words(to.split('?').next().unwrap_or(to)) };
+        }
+        let mut text = Vec::new();
+        let _ = body.take(MOST_ERROR).read_to_end(&mut text);
+        let text = String::from_utf8_lossy(&text);
+        let said = serde_json::from_str(&text).ok().and_then(|json: Value| message(&json));
+        let said = self.words(&said.unwrap_or_else(|| text.into_owned()));
+        let about_key = match (status.as_u16(), &self.key) {
+            (401 | 403, None) => format!("it wants a key ({} or {} in the config folder)", Key::VARIABLE, Key::FILE),
+            (401 | 403, Some(_)) => "it does not take the key".to_owned(),
+            _ => String::new(),
+        };
+        let parts = [about_key, said].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+        let said = if parts.is_empty() { "it does not say why".to_owned() } else { parts.join(": ") };
+        ServerError::Status { at, status: status.as_u16(), said }
+    }
+}
+
+/// What an error object says.
+pub fn message(json: &Value) -> Option<String> {
+    let error = json.get("error").unwrap_or(json);
+    let said = [&error["message"], &json["detail"], &json["message"], error];
+    said.into_iter()
+        .find_map(|value| value.as_str().map(str::to_owned))
+        .or_else(|| Some(json.get("error")?.to_string()))
+}
+
+impl Connection {
+    /// Ends what is going on, from any thread.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.agent.clone().shutdown();
+    }
+
+    /// Asks for a small JSON value.
+    pub fn get(&self, path: &str, most: u64) -> Result<Value, ServerError> {
+        let answer = self.ask(path, None, true)?;
+        let bytes = files::read_all(answer.body, most).map_err(|error| self.broken(&error))?;
+        serde_json::from_slice(&bytes).map_err(|error| self.client.unusable(&format!("it is not JSON: {error}")))
+    }
+
+    /// Asks with a JSON body. Waits and asks again where that may help; `patient` says that this includes an
+    /// internal error of the server.
+    pub fn post(&self, path: &str, body: &Value, patient: bool) -> Result<Answer, ServerError> {
+        self.ask(path, Some(body), patient)
+    }
+
+    fn ask(&self, path: &str, body: Option<&Value>, patient: bool) -> Result<Answer, ServerError> {
+        let wait = |pause: Duration| {
+            let end = Instant::now() + pause;
+            while !self.closed.load(Ordering::Relaxed) && Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(25).min(pause));
+            }
+        };
+        self.client.patience.ask(|| self.ask_once(path, body, patient), wait)
+    }
+
+    fn ask_once(&self, path: &str, body: Option<&Value>, patient: bool) -> Result<Answer, Refusal<ServerError>> {
+        let url = self.client.address.url(path);
+        let key = self.client.key.as_ref().map(Key::header);
+        let wait = if body.is_some() { self.client.first } else { self.client.patience.silence };
+        let response = if let Some(body) = body {
+            let request = self.agent.post(&url).header("content-type", "application/json");
+            let request = request.header("accept", "text/event-stream, application/json");
+            let request = if let Some(key) = key { request.header("authorization", key) } else { request };
+            request.send(body.to_string())
+        } else {
+            let (request, wait) = (self.agent.get(&url), Some(wait));
+            let request = request.config().timeout_recv_response(wait).timeout_per_read(wait).build();
+            let request = if let Some(key) = key { request.header("authorization", key) } else { request };
+            request.call()
+        };
+        let (parts, body) = match response {
+            Ok(response) => response.into_parts(),
+            Err(error) => {
+                let is_over = self.closed.load(Ordering::Relaxed);
+                let at = self.client.address.to_string();
+                let broke = matches!(&error, Error::Io(_) | Error::Timeout(_) | Error::ConnectionFailed);
+                return Err(match error {
+                    Error::Timeout(Timeout::RecvResponse) => {
+                        Refusal::Final(ServerError::Silent { at, seconds: wait.as_secs() })
+                    }
+                    error if broke && !is_over => {
+                        Refusal::After(None, ServerError::Unreachable { at, why: why(&error) })
+                    }
+                    Error::HostNotFound => Refusal::Final(ServerError::Unreachable { at, why: why(&error) }),
+                    error => Refusal::Final(self.client.unusable(&why(&error))),
+                });
+            }
+        };
+        let reader = body.into_reader();
+        let status = parts.status;
+        if status.is_success() {
+            let kind = parts.headers.get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+            let streams = kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream");
+            return Ok(Answer { streams, body: Box::new(reader) });
+        }
+        let error = self.client.refused(status, &parts.headers, reader);
+        let again = match status.as_u16() {
+            429 | 502 | 503 | 504 => true,
+            500.. => patient,
+            _ => false,
+        };
+        Err(if again { Refusal::After(retry_after(&parts.headers), error) } else { Refusal::Final(error) })
+    }
+
+    /// The error for an answer that broke off or is not as it should be.
+    pub fn broken(&self, error: &std::io::Error) -> ServerError {
+        let at = self.client.address.to_string();
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+        match error.kind() {
+            _ if matches!(inner, Some(Error::Timeout(_))) => {
+                ServerError::Silent { at, seconds: self.client.first.as_secs() }
+            }
+            std::io::ErrorKind::UnexpectedEof => ServerError::Cut { at },
+            std::io::ErrorKind::InvalidData | std::io::ErrorKind::FileTooLarge => {
+                self.client.unusable(&error.to_string())
+            }
+            _ => ServerError::Unreachable { at, why: error.to_string() },
+        }
+    }
+}

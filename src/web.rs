@@ -1,0 +1,120 @@
+//! What all requests over the network share: addresses, reasons, and when one is made again.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use ureq::Error;
+use ureq::http::{HeaderMap, Uri};
+
+/// How long is waited.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For a connection, for the beginning of an answer, and for the next bytes of one.
+    pub silence: Duration,
+    /// Between two tries; doubled with every failure.
+    pub pause: Duration,
+    /// Tries without progress before it is given up.
+    pub tries: u32,
+    /// Longest wait that a server may ask for.
+    pub longest: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            silence: Duration::from_secs(30),
+            pause: Duration::from_secs(1),
+            tries: 5,
+            longest: Duration::from_secs(90),
+        }
+    }
+}
+
+/// Why a request has no answer.
+pub enum Refusal<E> {
+    /// The same request would have none again.
+    Final(E),
+    /// It may have one after this time; `None`: after the usual pause.
+    After(Option<Duration>, E),
+}
+
+impl Patience {
+    /// How long to wait after so many failures.
+    pub fn after(&self, failures: u32) -> Duration {
+        self.pause * 2_u32.saturating_pow(failures.min(6))
+    }
+
+    /// Makes a request until it has an answer, or none is to be hoped for. `wait` is how a pause is spent.
+    pub fn ask<T, E>(
+        &self,
+        mut once: impl FnMut() -> Result<T, Refusal<E>>,
+        mut wait: impl FnMut(Duration),
+    ) -> Result<T, E> {
+        let mut failures = 0;
+        let mut waited = Duration::ZERO;
+        loop {
+            let (pause, error) = match once() {
+                Ok(answer) => return Ok(answer),
+                Err(Refusal::Final(error)) => return Err(error),
+                Err(Refusal::After(pause, error)) => (pause.unwrap_or(self.after(failures)), error),
+            };
+            failures += 1;
+            waited = waited.saturating_add(pause);
+            if failures >= self.tries || waited > self.longest {
+                return Err(error);
+            }
+            wait(pause);
+        }
+    }
+}
+
+/// How long a server asks to wait, if it says so in seconds.
+pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    headers.get("retry-after").and_then(|v| v.to_str().ok()?.trim().parse().ok()).map(Duration::from_secs)
+}
+
+/// Scheme, host and port.
+pub fn origin(uri: &Uri) -> (Option<&str>, Option<&str>, Option<u16>) {
+    let usual = if uri.scheme_str() == Some("http") { 80 } else { 443 };
+    (uri.scheme_str(), uri.host(), uri.port_u16().or(Some(usual)))
+}
+
+/// Whether requests to it stay inside this machine.
+pub fn is_this_machine(uri: &Uri) -> bool {
+    let host = uri.host().unwrap_or_default();
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse();
+    host == "localhost" || ip.is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+/// The host of an address, for messages: neither user and password nor the signature of a link.
+pub fn host_or(url: &str, other: &str) -> String {
+    url.parse::<Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned())).unwrap_or_else(|| other.to_owned())
+}
+
+/// A short reason, without the address.
+pub fn why(error: &Error) -> String {
+    match error {
+        Error::HostNotFound => "no such host".to_owned(),
+        Error::Timeout(_) => "no answer in time".to_owned(),
+        Error::BadUri(_) => "its address is wrong".to_owned(),
+        Error::InvalidProxyUrl => "the address of the proxy is wrong".to_owned(),
+        Error::Io(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_is_this_machine() {
+        let inside = |url: &str| is_this_machine(&url.parse().unwrap());
+        for url in ["http://localhost:1/a", "http://127.0.0.1", "http://127.9.9.9:80", "http://[::1]:8/"] {
+            assert!(inside(url), "{url}");
+        }
+        for url in ["http://localhost.evil.org", "http://127.0.0.1.evil.org", "http://10.0.0.1", "http://[::2]/"] {
+            assert!(!inside(url), "{url}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `--server`: candidates of a server, tested and picked as those of this machine.
+
+use std::os::unix::fs::PermissionsExt;
+
+use super::server::{Model, Server};
+use super::world::{Done, World, candidates, isolated, keys};
+
+const TWICE: &str =
+    "def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    >>> twice(3)\n    6\n    \"\"\"\n    pass\n";
+
+/// Eight answers of which three pass, two in the same words.
+const BODIES: [&str; 8] = [
+    "    return x\n\n\nprint(1)\n",
+    "    return x * 3\n",
+    "    return x + x\n",
+    "    return x ** 2\n",
+    "    return 2 * x\n",
+    "    return 2 * x  # so\n",
+    "    return x +\n",
+    "    return None\n",
+];
+
+fn run(world: &World, args: &[&str], key: Option<&str>) -> Done {
+    let mut command = world.command(args);
+    if let Some(key) = key {
+        command.env("BASS_TUI_SERVER_KEY", key);
+    }
+    let out = command.output().expect("the program");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Done { code: out.status.code(), out: text(out.stdout), err: text(out.stderr) }
+}
+
+/// `complete --json` of that function over this server.
+fn complete(world: &World, server: &Server, more: &[&str]) -> Done {
+    let file = world.file("a.py", TWICE) + ":twice";
+    let args = ["complete", "--json", "--file", &file, "--server", &server.address];
+    run(world, &[&args[..], more].concat(), None)
+}
+
+#[test]
+fn eight_candidates_of_a_server_come_with_their_verdicts() {
+    let world = World::new();
+    for (n, logprobs, chat) in [(true, true, false), (false, true, false), (true, false, false), (false, false, true)] {
+        let fenced = |body: &&str| format!("Sure:\n```python\ndef twice(x):\n{body}```\nThat is it.\n");
+        let bodies: Vec<String> = BODIES.iter().map(|b| if chat { fenced(b) } else { (*b).to_owned() }).collect();
+        let texts: Vec<&str> = bodies.iter().map(String::as_str).collect();
+        let server = Server::good(Model { n, logprobs, chat, ..Model::new(&texts) });
+        let done = complete(&world, &server, &[]).code(0);
+        let report = done.json();
+        let what = format!("n {n}, logprobs {logprobs}, chat {chat}: {report}");
+        let status: Vec<&str> = candidates(&report).iter().map(|c| c["verdict"]["status"].as_str().unwrap()).collect();
+        if isolated() {
+            let (passed, failed) = ("passed", "failed");
+            assert_eq!(status, [failed, failed, passed, failed, passed, passed, "error", failed], "{what}");
+        }
+        assert_eq!(candidates(&report)[0]["text"], "    return x\n", "ends with its function: {what}");
+        assert_eq!(candidates(&report)[5]["duplicate_of"], 4, "{what}");
+        // What is best is told by the server; else it is what most of them say.
+        assert_eq!(report["picked"], if logprobs { 2 } else { 4 }, "{what}");
+        assert_eq!(report["model"], Model::NAME);
+        assert_eq!(report["device"], server.address);
+        // What a server does not tell is absent.
+        let known = keys(&report).replace("prompt_tokens ", "");
+        assert_eq!(known, "candidates device model picked ranking seed stats", "{what}");
+        let figures = if logprobs { "logprobs mean_logprob " } else { "" };
+        let expected = format!("duplicate_of finish index {figures}text verdict");
+        assert_eq!(keys(&candidates(&report)[0]), expected, "{what}");
+        assert!(report["stats"].get("accepted").is_none() && report["stats"].get("steps").is_none(), "{what}");
+        assert_eq!(done.err.contains("tells no log-probabilities"), !logprobs, "{}", done.err);
+        let asked: Vec<_> = server.asked().into_iter().filter(super::server::Asked::is_real).collect();
+        assert_eq!(asked.len(), if n { 1 } else { 8 }, "{what}");
+        let said = if chat { &asked[0].body["messages"][0]["content"] } else { &asked[0].body["prompt"] };
+        assert!(said.as_str().unwrap().contains("def twice(x):"), "{said}");
+    }
+}
+
+#[test]
+fn a_table_of_a_server_says_what_is_known() {
+    let world = World::new();
+    let server = Server::good(Model::new(&BODIES));
+    let file = world.file("a.py", TWICE) + ":twice";
+    let plain = ["complete", "--file", &file, "--server", &server.address, "--no-stop-on-pass"];
+    let done = run(&world, &plain, None).code(0);
+    assert!(done.out.ends_with("    return x + x\n"), "{}", done.out);
+    assert!(done.err.contains(&format!("{} at {}", Model::NAME, server.address)), "{}", done.err);
+    assert!(!done.err.contains("draft") && !done.err.contains("accepted"), "{}", done.err);
+    let prompt = run(&world, &[&plain[..], &["--show-prompt"]].concat(), None).code(0);
+    assert!(prompt.out.contains("def twice(x):"), "{}", prompt.out);
+}
+
+#[test]
+fn problem_sets_are_scored_over_a_server() {
+    let world = World::new();
+    let server = Server::good(Model { n: false, ..Model::new(&BODIES) });
+    let tests = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 6\n";
+    let problem = serde_json::json!({ "task_id": "T/0", "prompt": "def twice(x):\n", "entry_point": "twice",
+        "canonical_solution": "    return x + x\n", "test": tests });
+    let problems = world.file("p.jsonl", problem.to_string());
+    let report = run(&world, &["eval", &problems, "--server", &server.address, "-n", "8", "--json"], None);
+    let report = report.code(0).json();
+    assert_eq!((&report["pass_at_all"], &report["pass_at_first"]), (&1.0.into(), &0.0.into()), "{report}");
+    assert_eq!(report["problems"][0]["passed"], 3, "{report}");
+}
+
+#[test]
+fn a_server_that_cannot_be_used_is_a_sentence() {
+    let world = World::new();
+    let file = world.file("a.py", TWICE) + ":twice";
+    let with = |server: &str, more: &[&str]| {
+        run(&world, &[&["complete", "--file", &file, "--server", server][..], more].concat(), None)
+    };
+    with("127.0.0.1:80", &[]).refused(2, &["--server is 127.0.0.1:80, expected the address of a server"]);
+    let server = Server::good(Model::new(&BODIES));
+    with(&server.address, &["--server-model", "big"]).refused(2, &["has no model big; it has tiny-coder"]);
+    let closed = Server::good(Model { key: Some("k".to_owned()), ..Model::new(&BODIES) });
+    with(&closed.address, &[]).refused(2, &["answers 401", "BASS_TUI_SERVER_KEY"]);
+}
+
+#[test]
+fn a_key_is_sent_and_never_seen() {
+    const KEY: &str = "sk-never-seen-77";
+    let world = World::new();
+    let file = world.file("a.py", TWICE) + ":twice";
+    // One that is taken, and one whose refusal repeats it.
+    for (server, code) in [(KEY, 0), ("another", 2)] {
+        let server = Server::good(Model { key: Some(server.to_owned()), ..Model::new(&BODIES) });
+        for by_file in [false, true] {
+            let keys = world.surroundings()[0].1.join("server-keys.toml");
+            if by_file {
+                std::fs::create_dir_all(keys.parent().unwrap()).unwrap();
+                std::fs::write(&keys, format!("'{}' = '{KEY}'\n", server.address)).unwrap();
+                std::fs::set_permissions(&keys, std::fs::Permissions::from_mode(0o600)).unwrap();
+            }
+            for more in [&["--json"][..], &["--apply"]] {
+                let args = [&["complete", "--file", &file, "--server", &server.address][..], more].concat();
+                let done = run(&world, &args, Some(KEY).filter(|_| !by_file)).code(code);
+                assert!(!done.out.contains(KEY) && !done.err.contains(KEY), "{}{}", done.out, done.err);
+                world.file("a.py", TWICE);
+            }
+            let doctor = run(&world, &["doctor", "--json", "--server", &server.address], Some(KEY));
+            assert!(!doctor.out.contains(KEY) && !doctor.err.contains(KEY), "{}", doctor.out);
+            if by_file {
+                std::fs::remove_file(&keys).unwrap();
+            }
+        }
+        let sent = server.asked().iter().all(|asked| asked.headers["authorization"] == format!("Bearer {KEY}"));
+        assert!(sent && !server.asked().is_empty());
+    }
+    let mut folders = vec![world.state().parent().unwrap().to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else {
+                let bytes = std::fs::read(&entry).unwrap_or_default();
+                assert!(!String::from_utf8_lossy(&bytes).contains(KEY), "{}", entry.display());
+            }
+        }
+    }
+}
