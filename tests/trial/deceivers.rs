@@ -12,7 +12,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Tests, Trial, Verdict};
 
 use super::judge::{in_parallel, word};
-use super::projects::place::Place;
+use super::place::Place;
 use super::runners::runner;
 use super::verdicts::limits;
 

@@ -7,7 +7,10 @@ mod fuzz;
 mod javascript;
 mod judge;
 mod mutants;
+#[path = "../shared/place.rs"]
+mod place;
 mod projects;
+#[path = "../shared/runner.rs"]
 mod runner;
 mod runners;
 #[path = "../shared/skip.rs"]

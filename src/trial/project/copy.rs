@@ -12,6 +12,7 @@ use std::time::SystemTime;
 
 use super::Project;
 use super::list::{List, list};
+use super::packages;
 use crate::sandbox::Scratch;
 use crate::untrusted::clean_line;
 
@@ -83,9 +84,7 @@ impl Base {
         let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");
         copy_all(self.folder.path(), folder.path(), &self.files, false)?;
         for path in &self.list.dependencies {
-            let link = folder.path().join(path);
-            fs::create_dir_all(link.parent().unwrap_or(folder.path())).map_err(failed)?;
-            symlink(self.root.join(path), &link).map_err(failed)?;
+            packages::put(&self.root, folder.path(), path).map_err(failed)?;
         }
         if let Some(program) = program {
             put(folder.path(), &project.file, program).map_err(|e| {

@@ -24,6 +24,8 @@ pub struct Found {
 pub struct Marks {
     /// The stem of the file that a tests file is about, by its own path; `None`: it is no tests file.
     pub about: fn(&Path) -> Option<String>,
+    /// How else tests files are named by the settings in a folder, with one `*` for what they are about.
+    pub named: fn(&Path) -> Vec<String>,
     /// What one of stands in each tests file that can be run; empty where that is not known.
     pub begins: &'static [&'static str],
     /// What stands in front of tests in the file that they are about.
@@ -111,6 +113,8 @@ struct Search {
     package: PathBuf,
     /// What its tests file would be named after.
     stem: String,
+    /// How the project names its tests files.
+    named: Vec<String>,
     /// Their paths below the root, and texts.
     files: Vec<(PathBuf, String)>,
 }
@@ -166,14 +170,25 @@ impl Search {
         let files = list(&root).ok()?.files.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
-        Some(Self { language, marks, files: files.collect(), root, own, package, stem })
+        let named = [&package, Path::new("")].iter().flat_map(|folder| (marks.named)(&root.join(folder))).collect();
+        Some(Self { language, marks, files: files.collect(), root, own, package, stem, named })
+    }
+
+    /// What a file is about, if it is one with tests.
+    fn about(&self, path: &Path) -> Option<String> {
+        let name = path.file_name()?.to_str()?;
+        let is_about = |pattern: &String| match pattern.split_once('*') {
+            Some((head, tail)) => name.strip_prefix(head)?.strip_suffix(tail).map(str::to_owned),
+            None => (pattern == name).then(String::new),
+        };
+        (self.marks.about)(path).or_else(|| self.named.iter().find_map(is_about))
     }
 
     /// The tests files that speak of a function, or are named after the file, the best first.
     fn rated(&self, function: &str, leads: &str) -> Vec<Rated> {
         let Self { language, marks, own, stem, .. } = self;
         let rate = |(path, text): &(PathBuf, String)| {
-            let (about, text) = match (marks.about)(path) {
+            let (about, text) = match self.about(path) {
                 Some(about) if path != own => (about, text.as_str()),
                 _ => (String::new(), &text[marks.inside.iter().filter_map(|mark| text.find(mark)).min()?..]),
             };
@@ -215,7 +230,7 @@ impl Search {
     fn importers(&self, function: &str) -> Vec<Rated> {
         let Self { marks, own, stem, .. } = self;
         let load = |(path, text): &(PathBuf, String)| {
-            let about = (marks.about)(path).filter(|_| path != own && marks.begin_in(path, text))?;
+            let about = self.about(path).filter(|_| path != own && marks.begin_in(path, text))?;
             let imports = loads(text, path, own) || imported(text).iter().any(|word| word == stem);
             imports.then(|| Rated {
                 path: path.clone(),
@@ -236,7 +251,7 @@ impl Search {
     /// The folder that holds all tests of the package.
     fn suite(&self) -> Option<Found> {
         let tests = self.files.iter().map(|(path, _)| path);
-        let mut tests = tests.filter(|path| path.starts_with(&self.package) && (self.marks.about)(path).is_some());
+        let mut tests = tests.filter(|path| path.starts_with(&self.package) && self.about(path).is_some());
         let first = tests.next().filter(|_| self.marks.tells_callers)?.parent()?;
         let common = tests.fold(first, |common, path| {
             common.ancestors().find(|folder| path.starts_with(folder)).unwrap_or(Path::new(""))
@@ -248,7 +263,7 @@ impl Search {
     /// The functions outside of tests that call one of these.
     fn callers(&self, called: &[String]) -> Vec<String> {
         let names: Vec<&str> = called.iter().map(|name| parts(name).0).collect();
-        let is_source = |path: &PathBuf| *path == self.own || (self.marks.about)(path).is_none();
+        let is_source = |path: &PathBuf| *path == self.own || self.about(path).is_none();
         let texts = self.files.iter().filter(|(path, _)| is_source(path)).map(|(_, text)| text);
         let texts = texts.filter(|text| names.iter().any(|name| text.contains(name)));
         let mut all: Vec<String> = texts.flat_map(|text| code::callers(self.language, text, &names)).collect();
@@ -334,6 +349,9 @@ mod tests {
     const MARKS: Marks = Marks {
         is_left_out: |_, text| text.starts_with("left out"),
         about: |path| Some(path.file_stem()?.to_str()?.strip_prefix("test")?.trim_start_matches('_').to_owned()),
+        named: |folder| {
+            if folder.join("pyproject.toml").is_file() { vec!["*_check.py".to_owned()] } else { Vec::new() }
+        },
         begins: &[],
         inside: &["# tests"],
         tells_callers: true,
@@ -375,6 +393,8 @@ mod tests {
                 "tests/test_outer_elsewhere.py",
                 "left out\nfrom pkg.outer import outer\nassert outer(1) and special(2)\n",
             ),
+            ("src/pkg/last.py", "def z(x): ...\n"),
+            ("tests/last_check.py", "from pkg.last import z\nassert z(1)\n"),
         ];
         for (path, text) in files {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
@@ -406,6 +426,8 @@ mod tests {
         let inside = "the tests in the file itself, which call m";
         assert_eq!(find("src/pkg/both.py", "m"), found("src/pkg/both.py", inside));
         assert_eq!(find("src/pkg/both.py", "n"), all);
+        let named = "named after last.py, calls z";
+        assert_eq!(find("src/pkg/last.py", "z"), found("tests/last_check.py", named), "as the settings say");
         let through = "calls outer, which leads to inner";
         assert_eq!(find("src/pkg/deep.py", "inner"), found("tests/test_outer.py", through));
         let groups = super::find(Language::Python, MARKS, &root.join("src/pkg/numbers.py"), "g");

@@ -10,6 +10,7 @@ pub mod find;
 mod imports;
 pub mod kept;
 mod list;
+pub mod packages;
 
 use std::fs;
 use std::path::{Path, PathBuf};

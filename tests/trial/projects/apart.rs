@@ -9,9 +9,9 @@ use std::time::Duration;
 use bass_tui::language::Language;
 use bass_tui::trial::{Limits, Project, Runner, Status, Tests, Tier, Trial, Verdict};
 
-use super::place::{Place, trial};
 use crate::judge::{in_parallel, word};
-use crate::runner::runner;
+use crate::place::{Place, parts, trial};
+use crate::runner::{has_pytest, runner};
 use crate::skip;
 use crate::verdicts::header;
 
@@ -25,18 +25,6 @@ struct Program {
     source: String,
     files: Vec<(String, String)>,
     candidate: Option<String>,
-}
-
-/// The parts of a file of several, each with its name.
-fn parts(source: &str) -> Vec<(String, String)> {
-    let mut parts: Vec<(String, String)> = Vec::new();
-    for line in source.split_inclusive('\n') {
-        match line.strip_prefix("# --- ").and_then(|rest| rest.strip_suffix(" ---\n")) {
-            Some(name) => parts.push((name.to_owned(), String::new())),
-            None => parts.last_mut().into_iter().for_each(|(_, text)| text.push_str(line)),
-        }
-    }
-    parts
 }
 
 impl Program {
@@ -91,22 +79,12 @@ impl Program {
     }
 }
 
-fn has_pytest() -> bool {
-    let mut python = std::process::Command::new("python3");
-    python
-        .args(["-c", "import pytest"])
-        .stderr(std::process::Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
 #[test]
 fn right_code_of_projects_passes_in_a_process_of_its_own() {
     let Some(runner) = runner(Language::Python) else { return };
     let has_pytest = has_pytest();
     let complaints = in_parallel(&Program::all("everyday/project", 20), |program| {
         if header(&program.source, "needs") == Some("pytest") && !has_pytest {
-            skip::for_want_of("pytest", "python3 cannot import it");
             return None;
         }
         let verdict = program.judge(&runner);
@@ -123,7 +101,7 @@ fn right_code_of_projects_passes_in_a_process_of_its_own() {
 fn of_all_tests_those_that_call_the_function_count() {
     let Some(runner) = runner(Language::Python) else { return };
     if !has_pytest() {
-        return skip::for_want_of("pytest", "python3 cannot import it");
+        return;
     }
     let run = "from pkg.run import run\n\n\ndef test_run():\n    assert run(3) == 6\n\n\ndef test_else():\n    assert 1 == 2\n";
     let mut place = Place::new(&[

@@ -3,7 +3,7 @@
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
-use super::place::{Place, trial};
+use crate::place::{Place, trial};
 use crate::runner::runner;
 
 const GO_MOD: (&str, &str) = ("go.mod", "module example.com/doubling\n\ngo 1.18\n");

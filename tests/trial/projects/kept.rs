@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use bass_tui::language::Language;
 use bass_tui::trial::{Status, Trial};
 
-use super::place::{Place, trial};
+use crate::place::{Place, trial};
 use crate::runner::{probe, runner};
 
 /// Judges a program at a start of the program: the status, how much of what was kept was taken, and how much was

@@ -6,25 +6,14 @@ use std::process::{Command, Stdio};
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
-use super::place::{Place, trial};
-use crate::runner::runner;
-use crate::skip;
+use crate::place::{Place, trial};
+use crate::runner::python_and_git;
 
 const SETTINGS: (&str, &str) = ("pyproject.toml", "[project]\nname = \"p\"\n");
 const HELPER: &str = "def twice(x):\n    return 2 * x\n";
 const CODE: &str = "from .helper import twice\n\n\ndef f(x):\n    return twice(x)\n";
 const TESTS: &str = "import unittest\n\nfrom pkg.code import f\nfrom pkg.helper import twice\n\n\nclass T(unittest.TestCase):\n    \
     def test_f(self):\n        self.assertEqual(f(3), 6)\n\n    def test_twice(self):\n        self.assertEqual(twice(1), 2)\n";
-
-/// Python and git, or nothing, and why.
-fn tools() -> Option<Runner> {
-    let runner = runner(Language::Python)?;
-    if Command::new("git").arg("--version").stdout(Stdio::null()).status().is_err() {
-        skip::for_want_of("git", "it is not in PATH");
-        return None;
-    }
-    Some(runner)
-}
 
 /// Makes a repository of a project, with an environment in it if it is to have one.
 fn prepare(place: &Place, environment: Option<&str>, packages: &[(&str, &str)]) {
@@ -64,7 +53,7 @@ fn expect(runner: &Runner, place: &mut Place, code: &str, tests: &str) -> Verdic
 
 #[test]
 fn an_environment_in_the_project_is_taken_ignored_or_not() {
-    let Some(runner) = tools() else { return };
+    let Some(runner) = python_and_git() else { return };
     for name in [".venv", "tools"] {
         let files = [
             SETTINGS,
@@ -86,31 +75,10 @@ fn an_environment_in_the_project_is_taken_ignored_or_not() {
     }
 }
 
-#[test]
-fn ignored_files_are_there_only_if_they_are_imported() {
-    let Some(runner) = tools() else { return };
-    let tests =
-        format!("import os\nassert not os.path.exists('pkg/secret.py') and not os.path.exists('.env')\n{TESTS}");
-    let code = CODE.replace("import twice\n", "import twice\nfrom ._version import version\n");
-    let mut place = Place::new(&[
-        SETTINGS,
-        (".gitignore", "_version.py\nsecret.py\n.env\n"),
-        (".env", "KEY=1\n"),
-        ("pkg/__init__.py", ""),
-        ("pkg/_version.py", "version = 1\n"),
-        ("pkg/secret.py", "key = 1\n"),
-        ("pkg/helper.py", HELPER),
-        ("pkg/code.py", &code),
-        ("tests/test_code.py", &tests),
-    ]);
-    prepare(&place, None, &[]);
-    expect(&runner, &mut place, "pkg/code.py", "tests/test_code.py");
-}
-
 /// The tests see the copy, wherever the package was installed from to be worked on.
 #[test]
 fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
-    let Some(runner) = tools() else { return };
+    let Some(runner) = python_and_git() else { return };
     let finder = "import sys, importlib.util\n\nMAPPING = {'pkg': '@ROOT@/lib/pkg'}\n\n\nclass Finder:\n    @classmethod\n    \
         def find_spec(cls, name, path=None, target=None):\n        if name in MAPPING:\n            \
         return importlib.util.spec_from_file_location(name, MAPPING[name] + '/__init__.py', submodule_search_locations=[MAPPING[name]])\n\n\n\
@@ -132,22 +100,8 @@ fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
 }
 
 #[test]
-fn packages_without_an_init_file_and_below_the_root_of_their_repository_run() {
-    let Some(runner) = tools() else { return };
-    let mut place = Place::new(&[
-        ("README.md", ""),
-        ("packages/one/pyproject.toml", "[project]\nname = \"one\"\n"),
-        ("packages/one/src/pkg/helper.py", HELPER),
-        ("packages/one/src/pkg/code.py", CODE),
-        ("packages/one/tests/test_code.py", TESTS),
-    ]);
-    prepare(&place, None, &[]);
-    expect(&runner, &mut place, "packages/one/src/pkg/code.py", "packages/one/tests/test_code.py");
-}
-
-#[test]
 fn examples_know_their_module() {
-    let Some(runner) = tools() else { return };
+    let Some(runner) = python_and_git() else { return };
     let code = "from . import helper\nfrom pkg.helper import twice\n\nSTEP = 0\n\n\ndef f(x):\n    \"\"\"Doubles.\n\n    \
         >>> # a remark\n    >>> f(3) + STEP\n    6\n    >>> helper.twice(1)\n    2\n    \"\"\"\n    return twice(x)\n";
     let mut place = Place::new(&[SETTINGS, ("pkg/__init__.py", ""), ("pkg/helper.py", HELPER), ("pkg/code.py", code)]);
@@ -167,24 +121,8 @@ fn examples_know_their_module() {
 }
 
 #[test]
-fn what_fails_without_calling_the_function_is_left_out() {
-    let Some(runner) = tools() else { return };
-    let tests = format!("{TESTS}\n    def test_other(self):\n        self.assertEqual(twice(2), 5)\n");
-    let mut place = Place::new(&[
-        SETTINGS,
-        ("pkg/__init__.py", ""),
-        ("pkg/helper.py", HELPER),
-        ("pkg/code.py", CODE),
-        ("tests/test_code.py", &tests),
-    ]);
-    let verdict = expect(&runner, &mut place, "pkg/code.py", "tests/test_code.py");
-    assert!(verdict.message.contains("left out, as they fail without calling the function"), "{}", verdict.message);
-    assert!(verdict.message.contains("test_other"), "{}", verdict.message);
-}
-
-#[test]
 fn tests_of_a_project_may_start_threads_and_copy_files() {
-    let Some(runner) = tools() else { return };
+    let Some(runner) = python_and_git() else { return };
     let more = "\n    def test_more(self):\n        import os, shutil, threading\n        \
         threads = [threading.Thread(target=threading.Event().wait, args=(0.2,)) for _ in range(60)]\n        \
         [thread.start() for thread in threads]\n        [thread.join() for thread in threads]\n        \

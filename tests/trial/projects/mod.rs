@@ -6,15 +6,14 @@ mod go;
 mod kept;
 mod layouts;
 mod node;
-pub mod place;
 mod rust;
 mod script;
 mod single;
 
-use super::runner::runner;
+use crate::place::{Place, trial};
+use crate::runner::runner;
 use bass_tui::language::Language;
 use bass_tui::trial::{Status, Tests};
-use place::{Place, trial};
 
 const HELPER: (&str, &str) = ("pkg/helper.py", "def twice(x):\n    return 2 * x\n");
 const STUB: &str = "from .helper import twice\n\n\ndef f(x):\n    raise NotImplementedError\n";

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
-use super::place::{Place, trial};
-use crate::runner::runner;
+use crate::place::{Place, trial};
+use crate::runner::node;
 
 const PACKAGE: (&str, &str) =
     ("package.json", "{\"name\":\"doubling\",\"type\":\"module\",\"scripts\":{\"test\":\"node --test\"}}\n");
@@ -21,18 +21,6 @@ const TESTS: &str = "import assert from 'node:assert/strict';\nimport { describe
 
 fn project(tests: &str) -> Place {
     Place::new(&[PACKAGE, HELPER, ("src/f.js", STUB), ("test/f.test.js", tests)])
-}
-
-/// Node's own runner as this needs it, or nothing, and why.
-fn node() -> Option<Runner> {
-    let runner = runner(Language::JavaScript)?;
-    let asked = std::process::Command::new("node").args(["-p", "parseInt(process.versions.node)"]).output();
-    let version: u32 = asked.ok().and_then(|o| String::from_utf8(o.stdout).ok()?.trim().parse().ok()).unwrap_or(0);
-    if version < 20 {
-        crate::skip::for_want_of("node 20", format_args!("this is {version}"));
-        return None;
-    }
-    Some(runner)
 }
 
 fn judge(runner: &Runner, place: &Place, program: &str) -> Verdict {

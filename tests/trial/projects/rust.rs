@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
-use super::place::{Place, trial};
+use crate::place::{Place, trial};
 use crate::runner::runner;
 
 const MANIFEST: (&str, &str) =

@@ -4,7 +4,7 @@
 use bass_tui::language::Language;
 use bass_tui::trial::{Status, Trial, Verdict};
 
-use super::place::{Place, trial};
+use crate::place::{Place, trial};
 use crate::runner::runner;
 
 const HELPER: (&str, &str) = ("helper.js", "exports.twice = (x) => 2 * x;\n");

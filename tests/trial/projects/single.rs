@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
-use super::place::{Place, trial};
+use crate::place::{Place, trial};
 use crate::runner::runner;
 
 /// A test of a file is judged, which is chosen by its name, and the file is the user's own.

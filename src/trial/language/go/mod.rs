@@ -25,6 +25,7 @@ pub const ROW: Row = Row {
     needs_project: |sources| sources.project.has_above("go.mod"),
     tests: Marks {
         about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()),
+        named: |_| Vec::new(),
         begins: &["func Test", "func Fuzz", "func Example"],
         // Which Go there is does not matter here.
         is_left_out: |path, text| {

@@ -22,7 +22,14 @@ pub const ROW: Row = Row {
     languages: &[Language::JavaScript, Language::TypeScript],
     reach: reach::REACH,
     needs_project,
-    tests: Marks { about, begins: &[], inside: &[], is_left_out: |_, _| false, tells_callers: false },
+    tests: Marks {
+        about,
+        named: |_| Vec::new(),
+        begins: &[],
+        inside: &[],
+        is_left_out: |_, _| false,
+        tells_callers: false,
+    },
     open: || Box::new(JavaScript(Lookup::new(&RECIPE))),
 };
 

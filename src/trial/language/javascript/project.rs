@@ -6,7 +6,6 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::string::FromUtf8Error;
 
@@ -22,6 +21,7 @@ use crate::trial::language::row::{
     nonce,
 };
 use crate::trial::project::cache::{self, Asked, Of};
+use crate::trial::project::packages;
 use crate::untrusted::clean_line;
 
 /// What comes before the part of the reporter that is each runner's own.
@@ -200,18 +200,10 @@ impl Runs<'_> {
 /// of a project write beside packages, such as their settings once the types are removed.
 fn open_packages(copy: &Path, folder: &Path) -> std::io::Result<()> {
     for folder in folder.ancestors() {
-        let packages = copy.join(folder).join("node_modules");
-        let Ok(target) = fs::read_link(&packages) else { continue };
-        fs::remove_file(&packages)?;
-        fs::create_dir(&packages)?;
-        for package in fs::read_dir(&target)? {
-            let package = package?;
-            let name = package.file_name();
-            // The others are what tools keep there between runs.
-            if !name.to_string_lossy().starts_with('.') || [".bin", ".pnpm"].iter().any(|own| name == *own) {
-                symlink(package.path(), packages.join(name))?;
-            }
-        }
+        let own = copy.join(folder).join("node_modules");
+        let Ok(target) = fs::read_link(&own) else { continue };
+        fs::remove_file(&own)?;
+        packages::open(&target, &own, &|_| None)?;
     }
     Ok(())
 }
@@ -251,6 +243,8 @@ fn complaint(output: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]

@@ -23,7 +23,14 @@ pub const ROW: Row = Row {
     languages: &[Language::Python],
     reach: reach::REACH,
     needs_project,
-    tests: Marks { about, begins: &[], inside: &[], is_left_out: |_, _| false, tells_callers: true },
+    tests: Marks {
+        about,
+        named: named_by_settings,
+        begins: &[],
+        inside: &[],
+        is_left_out: |_, _| false,
+        tells_callers: true,
+    },
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
 
@@ -162,6 +169,7 @@ fn needs_project(sources: &Sources) -> bool {
     let settings = if tests_file == project.file { has_settings_of_examples } else { has_conftest };
     settings(project, tests_file)
         || imports_by_path(project, tests)
+        || tests_file != project.file && uses_place(project, tests_file, tests)
         || tests_file == project.file && examples_import(project, program)
         || [(program, project.file.as_path()), (tests, tests_file)]
             .iter()
@@ -174,6 +182,21 @@ fn examples_import(project: &Project, program: &str) -> bool {
     let lines = program.lines().map(str::trim_start);
     let code = lines.filter_map(|line| line.strip_prefix(">>> ").or_else(|| line.strip_prefix("... ")));
     code.flat_map(imports).any(|(name, _)| module_of_project(project, &project.file, name).is_some())
+}
+
+/// Whether tests start programs, or name a file of the project: they then lean on where they are.
+fn uses_place(project: &Project, tests_file: &Path, tests: &str) -> bool {
+    let starts = |name: &str| ["subprocess", "multiprocessing", "runpy"].contains(&name);
+    let modules = imports(tests).any(|(name, _)| name.split('.').next().is_some_and(starts));
+    let beside = tests_file.parent().unwrap_or(Path::new(""));
+    let folders = [&project.package, beside].map(|folder| project.root.join(folder));
+    let is_there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
+    // In quotes, and neither the whole of a text nor a path from the top.
+    let may_be_name =
+        |part: &&str| part.len() < 200 && part.contains('.') && !part.starts_with('/') && !part.contains(' ');
+    modules
+        || ["__file__", "ProcessPoolExecutor"].iter().any(|word| tests.contains(word))
+        || tests.split(['\'', '"', '\n']).filter(may_be_name).any(is_there)
 }
 
 /// Whether tests say `import package.module`: they then reach the code through its package.
@@ -194,6 +217,23 @@ fn about(path: &Path) -> Option<String> {
     let about =
         stem.strip_prefix("test_").or_else(|| stem.strip_prefix("tests_")).or_else(|| stem.strip_suffix("_test"));
     about.or_else(|| ["test", "tests"].contains(&stem).then_some("")).map(str::to_owned)
+}
+
+/// How pytest's settings in a folder name its tests files.
+fn named_by_settings(folder: &Path) -> Vec<String> {
+    let value = |name: &&str| {
+        let text = files::text(&folder.join(name), files::TEXT).ok()?;
+        let mut lines = text.lines().skip_while(|line| !line.starts_with("python_files"));
+        let first = lines.next()?.split_once('=')?.1.to_owned();
+        // A value goes on until the next one begins, or the next section.
+        let more = lines.take_while(|line| !line.contains('=') && !line.starts_with('['));
+        Some(more.fold(first, |value, line| value + "\n" + line))
+    };
+    let Some(value) = ["pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"].iter().find_map(value) else {
+        return Vec::new();
+    };
+    let words = value.split(|c: char| c.is_whitespace() || "\"',[]".contains(c));
+    words.filter(|word| Path::new(word).extension().is_some_and(|ending| ending == "py")).map(str::to_owned).collect()
 }
 
 /// Names or options that a project gives to all examples.
@@ -230,8 +270,9 @@ fn module_of_project(project: &Project, from: &Path, name: &str) -> Option<PathB
     let path: PathBuf = name.split('.').collect();
     let beside = from.parent().unwrap_or(Path::new(""));
     let package = project.package.as_path();
-    let folders = [Path::new(""), beside, package, &package.join("src"), Path::new("src")];
-    let files = folders.map(|folder| folder.join(&path).with_extension("py"));
+    let mut folders = vec![PathBuf::new(), beside.into(), package.into(), package.join("src"), "src".into()];
+    folders.extend(siblings(project).into_iter().flat_map(|folder| [folder.join("src"), folder]));
+    let files = folders.into_iter().map(|folder| folder.join(&path).with_extension("py"));
     let is_there = |file: &PathBuf| {
         let file = project.root.join(file);
         file.is_file() || file.with_extension("").is_dir()
@@ -241,9 +282,33 @@ fn module_of_project(project: &Project, from: &Path, name: &str) -> Option<PathB
     found.into_iter().next()
 }
 
+/// The packages beside that of a project of several.
+fn siblings(project: &Project) -> Vec<PathBuf> {
+    let Some(folder) = project.package.parent() else { return Vec::new() };
+    let entries = std::fs::read_dir(project.root.join(folder)).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().is_dir()).map(|entry| folder.join(entry.file_name())).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_of_pytest_name_tests_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = |file: &str, text: &str| {
+            std::fs::write(folder.path().join(file), text).unwrap();
+            named_by_settings(folder.path())
+        };
+        assert_eq!(named("setup.cfg", "[tool:pytest]\nx = a.py\n"), [""; 0]);
+        assert_eq!(
+            named("tox.ini", "[pytest]\npython_files =\n    a_*.py\n    b.py\naddopts = c.py\n"),
+            ["a_*.py", "b.py"]
+        );
+        let list = "[tool.pytest.ini_options]\npython_files = [\"*_c.py\",\n  'd.py',\n]\n[x]\n";
+        assert_eq!(named("pyproject.toml", list), ["*_c.py", "d.py"]);
+        assert_eq!(named("pytest.ini", "[pytest]\npython_files=e.py f_*.py"), ["e.py", "f_*.py"]);
+    }
 
     #[test]
     fn tests_need_their_project_when_they_use_more_than_the_candidate() {
@@ -273,6 +338,26 @@ mod tests {
         );
         assert!(!examples("import os\n    >>> import os\n    >>> f()\n"));
         assert!(needs("", "import pkg.a\nassert pkg.a.f(1)\n") && !needs("", "import os.path\n"));
+        for (tests, needed) in [
+            ("import subprocess\n", true),
+            ("from concurrent.futures import ProcessPoolExecutor\n", true),
+            ("here = __file__\n", true),
+            ("open('helpers.py')\n", true),
+            ("open(\"test_a.py\")\n", true),
+            ("open('gone.py')\nimport threading\nx = 'a.b. c'\n", false),
+        ] {
+            assert_eq!(needs("", tests), needed, "{tests}");
+        }
+        std::fs::create_dir_all(root.join("packages/two/src/shared/two")).unwrap();
+        std::fs::write(root.join("packages/two/src/shared/two/c.py"), "").unwrap();
+        let one = Project {
+            package: "packages/one".into(),
+            file: "packages/one/src/shared/one/a.py".into(),
+            ..project.clone()
+        };
+        let sources = |project, tests| Sources { project, tests_file, program: "", tests };
+        let tests = "from shared.two.c import g\n";
+        assert!(needs_project(&sources(&one, tests)) && !needs_project(&sources(&project, tests)));
         std::fs::write(root.join("conftest.py"), "").unwrap();
         assert!(needs("", ""));
     }

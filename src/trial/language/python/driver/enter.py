@@ -42,8 +42,9 @@ def adopt(real, copy, kept):
 
 
 def enter(request):
-    """Makes the copy the project that Python sees; returns its folder."""
+    """Makes the copy the project that Python sees, here and in programs that it starts; returns its folder."""
     here = os.getcwd()
     adopt(request["root"], request["copy"], request["kept"])
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path.startswith(request["copy"]))
     sys.path[:0] = [here, os.path.join(here, "src")]
     return os.path.realpath(request["copy"])

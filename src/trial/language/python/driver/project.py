@@ -3,7 +3,7 @@
 # its place asks.
 import ast
 from importlib.util import find_spec
-from tempfile import gettempdir
+from tempfile import gettempdir, mkdtemp
 from time import sleep
 from _thread import allocate_lock, get_ident, start_new_thread
 
@@ -31,6 +31,31 @@ class Said:
 
 # For how many seconds tests are tried on a function that returns nothing.
 AGAIN = 3
+
+
+class OtherProcesses:
+    """Notices that the function is called in processes that tests start: the module that the body asks for is a
+    file there, and leaves a note."""
+
+    def __init__(self):
+        folder = mkdtemp()
+        self.own, self.note = os.getpid(), os.path.join(folder, "called")
+        with open(os.path.join(folder, "_reached.py"), "w") as file:
+            file.write("def called():\n    open(%r, 'w').close()\n    raise RuntimeError(%r)\n" % (self.note, CONTROL))
+        sys.path.append(folder)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), folder]))
+
+    def is_here(self):
+        """Whether this is the process of the tests; any other one leaves its note."""
+        if os.getpid() != self.own:
+            open(self.note, "w").close()
+        return os.getpid() == self.own
+
+    def have_called(self):
+        if not os.path.exists(self.note):
+            return False
+        os.unlink(self.note)
+        return True
 
 
 def docstring(source, function):
@@ -99,6 +124,9 @@ def main():
     class Plugin:
         def pytest_runtest_logstart(self, nodeid, location):
             current[0] = nodeid
+
+        def pytest_runtest_logfinish(self, nodeid, location):
+            ended(nodeid)
 
         def pytest_runtest_setup(self, item):
             item_now[:] = [item]
@@ -252,6 +280,9 @@ def main():
             def startTest(self, test):
                 current[0] = test.id()
 
+            def stopTest(self, test):
+                ended(test.id())
+
             def note(self, test, outcome, message=""):
                 if tests.get(test.id(), ("passed",))[0] == "passed":
                     tests[test.id()] = (outcome, message)
@@ -300,10 +331,18 @@ def main():
     here = enter(request)
     # The body that stands in for the function's comes here.
     stand_in = sys.modules["_reached"] = type(sys)("_reached")
+    others = OtherProcesses() if purpose == "baseline" else None
     if purpose != "candidate":
         line = ProjectLine(*(ends or os.pipe()), Tree(here, request), os.path.abspath(path))
 
+    def ended(test):
+        if others is not None and others.have_called():
+            reached.add(test)
+            shares[0] = shares[0] or "the tests call the function in other processes"
+
     def called():
+        if not others.is_here():
+            raise RuntimeError(CONTROL)
         reached.add(current[0])
         if current[0]:
             try:

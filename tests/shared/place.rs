@@ -1,18 +1,23 @@
 //! A project of the user's that trials must not touch.
 
+#![allow(dead_code, reason = "not every test program does all of it")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Tests, Trial, Verdict};
 
+/// What files hold, and when they were changed.
+type Contents = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
+
 /// A project, and what it held before anything ran.
 pub struct Place {
     folder: tempfile::TempDir,
-    before: BTreeMap<PathBuf, Vec<u8>>,
+    before: Contents,
 }
 
 impl Place {
@@ -53,6 +58,19 @@ impl Place {
         Tests::of_file(language, Some((&self.path().join(file), program)), &self.path().join(tests), self.text(tests))
     }
 
+    /// The files that are not what they were, their times included.
+    pub fn changed(&self) -> Vec<PathBuf> {
+        let now = contents(self.folder.path());
+        let all = now.keys().chain(self.before.keys());
+        all.filter(|path| now.get(*path) != self.before.get(*path)).cloned().collect()
+    }
+
+    #[track_caller]
+    pub fn is_as_it_was(&self) {
+        let changed = self.changed();
+        assert!(changed.is_empty(), "the user's files were changed: {changed:?}");
+    }
+
     /// What is in a file.
     pub fn text(&self, file: &str) -> String {
         fs::read_to_string(self.path().join(file)).unwrap()
@@ -61,12 +79,24 @@ impl Place {
     /// The verdict of a trial, which leaves the project as it was.
     pub fn judge(&self, runner: &Runner, trial: &Trial) -> Verdict {
         let verdict = runner.run(trial, &Arc::default()).unwrap();
-        assert!(contents(self.folder.path()) == self.before, "the user's files were changed");
+        self.is_as_it_was();
         // Only where the user's own text is known, and in Python, can the candidate be held apart.
         let is_apart = trial.language == Language::Python && trial.stub.is_some();
         assert_eq!(verdict.assurance, if is_apart { Assurance::Separate } else { Assurance::Shared });
         verdict
     }
+}
+
+/// The parts of a file of several, each with its name.
+pub fn parts(source: &str) -> Vec<(String, String)> {
+    let mut parts: Vec<(String, String)> = Vec::new();
+    for line in source.split_inclusive('\n') {
+        match line.strip_prefix("# --- ").and_then(|rest| rest.strip_suffix(" ---\n")) {
+            Some(name) => parts.push((name.to_owned(), String::new())),
+            None => parts.last_mut().into_iter().for_each(|(_, text)| text.push_str(line)),
+        }
+    }
+    parts
 }
 
 /// A trial of a program.
@@ -76,8 +106,8 @@ pub fn trial(language: Language, program: &str, tests: Tests) -> Trial {
     Trial { language, program: program.to_owned(), file: None, entry_point, tests, stub: None, limits }
 }
 
-/// All files below a folder, with what is in them.
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+/// All files below a folder.
+fn contents(folder: &Path) -> Contents {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
@@ -86,7 +116,8 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                all.insert(path.clone(), fs::read(path).unwrap());
+                let changed = fs::metadata(&path).and_then(|meta| meta.modified()).unwrap();
+                all.insert(path.clone(), (fs::read(path).unwrap(), changed));
             }
         }
     }

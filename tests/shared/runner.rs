@@ -1,5 +1,7 @@
 //! What runs trials in tests. `TIER=namespaces` (or `kernel rules`) has them run in a lesser tier than the best one here.
 
+use std::process::{Command, Stdio};
+
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Tier};
 
@@ -28,4 +30,30 @@ pub fn runner(language: Language) -> Option<Runner> {
         return None;
     }
     Some(runner)
+}
+
+/// Whether a program runs and ends well; else a line says what is missing.
+fn has(program: &str, words: &[&str], what: &str) -> bool {
+    let mut command = Command::new(program);
+    let has = command.args(words).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|end| end.success());
+    if !has {
+        skip::for_want_of(what, format_args!("{program} does not run with {words:?}"));
+    }
+    has
+}
+
+/// Python and git, or nothing, and why.
+pub fn python_and_git() -> Option<Runner> {
+    runner(Language::Python).filter(|_| has("git", &["--version"], "git"))
+}
+
+/// Whether `python3` has pytest.
+pub fn has_pytest() -> bool {
+    has("python3", &["-c", "import pytest"], "pytest")
+}
+
+/// Node's own runner of tests as trials need it, or nothing, and why.
+pub fn node() -> Option<Runner> {
+    let is_new = "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)";
+    runner(Language::JavaScript).filter(|_| has("node", &["-e", is_new], "node 20"))
 }

@@ -1,0 +1,50 @@
+//! JavaScript and TypeScript under node's own runner.
+
+use crate::driver::{Field, Function};
+use crate::runner::node;
+
+#[test]
+fn commonjs_and_a_method() {
+    let Some(runner) = node() else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/commonjs.txt"), &[], &[]);
+    field.holds(&Function {
+        target: "lib/stack.js:Stack.twice",
+        tests: &[],
+        right: "    return new Stack(this.values.map(twice));\n",
+        passes: "3 tests",
+        is_apart: false,
+        wrong: &[
+            ("    return;\n", "Stack > doubles what it holds: Cannot read properties of undefined"),
+            ("    throw new Error('no');\n", "Stack > doubles what it holds: no"),
+            ("    this.values = this.values.map(twice);\n    return this;\n", "Stack > stays as it is: "),
+        ],
+    });
+}
+
+/// Installed packages of a workspace are links to it, and what they lead to is the copy.
+#[test]
+fn workspaces_of_typescript_modules_and_commonjs() {
+    let Some(runner) = node() else { return };
+    let links = "mkdir -p node_modules/@acme && ln -s ../../packages/plain node_modules/@acme/plain && ln -s ../../packages/lib node_modules/@acme/lib";
+    let mut field = Field::in_git(runner, include_str!("projects/workspaces.txt"), &[], &[links]);
+    field.holds(&Function {
+        target: "packages/lib/src/code.ts:f",
+        tests: &[],
+        right: "  return twice(x);\n",
+        passes: "1 test",
+        is_apart: false,
+        wrong: &[
+            ("  return undefined as any;\n", "f > doubles: "),
+            ("  throw new Error('no');\n", "f > doubles: no"),
+            ("  return 3 * x;\n", "f > doubles: "),
+        ],
+    });
+    field.holds(&Function {
+        target: "packages/plain/index.js:shout",
+        tests: &["packages/app/test/app.test.mjs"],
+        right: "  return text.toUpperCase() + '!';\n",
+        passes: "1 test",
+        is_apart: false,
+        wrong: &[("  return;\n", "shouts: "), ("  throw new Error('no');\n", "shouts: no")],
+    });
+}

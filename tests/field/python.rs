@@ -1,0 +1,222 @@
+//! Python: layouts, environments, examples, unittest and pytest.
+
+use bass_tui::language::Language;
+
+use crate::driver::{Field, Function};
+use crate::runner::{has_pytest, python_and_git, runner};
+
+const RAISES: &str = "    raise ValueError(\"no\")\n";
+
+/// An environment without packages, in which these folders are installed to be edited.
+macro_rules! environment {
+    ($($folder:literal),*) => {
+        concat!("python3 -m venv --without-pip .venv; cd .venv/lib/python*/site-packages; ", $("echo \"$OLDPWD/", $folder, "\" >> own.pth;"),*)
+    };
+}
+
+#[test]
+fn a_src_layout_with_an_environment_that_git_does_not_ignore() {
+    let Some(runner) = python_and_git() else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/src_layout.txt"), &[], &[environment!("src")]);
+    field.holds(&Function {
+        target: "src/pkg/code.py:f",
+        tests: &[],
+        right: "    return twice(x)\n",
+        passes: "3 tests",
+        is_apart: true,
+        wrong: &[
+            ("    pass\n", "test_code.Code.test_f: AssertionError: None != 6"),
+            (RAISES, "test_code.Code.test_f: ValueError: no"),
+            ("    return twice(x) + 1\n", "test_code.Code.test_f: AssertionError: 7 != 6"),
+        ],
+    });
+    field.holds(&Function {
+        target: "src/pkg/code.py:f",
+        tests: &["tests/test_command.py"],
+        right: "    return twice(x)\n",
+        passes: "1 test",
+        is_apart: false,
+        wrong: &[("    pass\n", "test_command.Command.test_command: AssertionError: 'None\\n' != '8\\n'")],
+    });
+}
+
+#[test]
+fn ignored_code_that_is_imported_and_ignored_keys_that_are_not() {
+    let Some(runner) = python_and_git() else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/ignored_code.txt"), &[], &[]);
+    field.holds(&Function {
+        target: "pkg/code.py:f",
+        tests: &[],
+        right: "    return TABLES[name] + __version__\n",
+        passes: "1 test",
+        is_apart: true,
+        wrong: &[
+            ("    pass\n", "tests/test_code.py::Code::test_f: AssertionError: None != '+1.2'"),
+            (RAISES, "tests/test_code.py::Code::test_f: ValueError: no"),
+        ],
+    });
+}
+
+#[test]
+fn packages_of_one_namespace_below_the_root_of_their_repository() {
+    let Some(runner) = python_and_git() else { return };
+    let environment = environment!("packages/one/src", "packages/two/src");
+    let mut field = Field::in_git(runner, include_str!("projects/namespace.txt"), &[], &[environment]);
+    field.holds(&Function {
+        target: "packages/one/src/acme/one/code.py:f",
+        tests: &[],
+        right: "    return twice(x)\n",
+        passes: "2 tests",
+        is_apart: true,
+        wrong: &[
+            ("    pass\n", "test_code.Code.test_f: AssertionError: None != 6"),
+            (RAISES, "test_code.Code.test_f: ValueError: no"),
+        ],
+    });
+}
+
+#[test]
+fn a_project_without_git_beside_what_was_built_of_it() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let mut field = Field::new(runner, include_str!("projects/without_git.txt"), &[environment!()]);
+    field.holds(&Function {
+        target: "pkg/code.py:f",
+        tests: &[],
+        right: "    return twice(x)\n",
+        passes: "2 tests",
+        is_apart: true,
+        wrong: &[
+            ("    pass\n", "test_code.Code.test_f: AssertionError: None != 6"),
+            (RAISES, "test_code.Code.test_f: ValueError: no"),
+        ],
+    });
+}
+
+#[test]
+fn examples_with_names_of_their_module_their_package_and_their_settings() {
+    let Some(runner) = python_and_git().filter(|_| has_pytest()) else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/examples.txt"), &[], &[]);
+    field.holds(&Function {
+        target: "pkg/code.py:f",
+        tests: &[],
+        right: "    return twice(x)\n",
+        passes: "1 test",
+        is_apart: false,
+        wrong: &[
+            ("    pass\n", "pkg/code.py::pkg.code.f: f(three) gave nothing, expected 6"),
+            (RAISES, "pkg/code.py::pkg.code.f: f(three) raised ValueError: no"),
+            ("    return 7\n", "pkg/code.py::pkg.code.f: f(three) gave 7, expected 6"),
+        ],
+    });
+}
+
+#[test]
+fn unittest_alone() {
+    let Some(runner) = python_and_git() else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/unittest_only.txt"), &[], &[environment!()]);
+    field.holds(&Function {
+        target: "pkg/code.py:f",
+        tests: &[],
+        right: "    return sorted(set(values))\n",
+        passes: "3 tests",
+        is_apart: true,
+        wrong: &[
+            ("    pass\n", "tests.test_code.Code.test_f: AssertionError: None != [1, 3]"),
+            (RAISES, "tests.test_code.Code.test_f: ValueError: no"),
+            ("    return sorted(values)\n", "tests.test_code.Code.test_f: AssertionError: Lists differ"),
+            ("    return [1, 3]\n", "tests.test_code.Code.test_parts"),
+        ],
+    });
+}
+
+/// The same settings, as two kinds of files have them.
+#[test]
+fn pytest_by_the_settings_of_the_project() {
+    let ini = "pythonpath = lib\npython_files = *_check.py\npython_functions = check_*\n\
+        addopts = -ra --strict-markers -m 'not slow'\nmarkers =\n    quick: is\n    slow: is not\n";
+    let toml = "minversion = \"6\"\npythonpath = [\"lib\"]\npython_files = [\"*_check.py\"]\npython_functions = [\"check_*\"]\n\
+        addopts = \"-ra --strict-markers -m 'not slow'\"\nmarkers = [\n    \"quick: is\",\n    \"slow: is not\",\n]\n";
+    for (file, text) in [
+        ("tox.ini", format!("[tox]\nenvlist = py\n\n[pytest]\n{ini}")),
+        ("pyproject.toml", format!("[project]\nname = \"pkg\"\n\n[tool.pytest.ini_options]\n{toml}")),
+    ] {
+        let Some(runner) = python_and_git().filter(|_| has_pytest()) else { return };
+        let source = format!("{}# --- {file} ---\n{text}", include_str!("projects/pytest_settings.txt"));
+        Field::in_git(runner, &source, &[], &[]).holds(&Function {
+            target: "lib/pkg/code.py:f",
+            tests: &[],
+            right: "    return 2 * x\n",
+            passes: "5 tests",
+            is_apart: false,
+            wrong: &[
+                (RAISES, "checks/code_check.py::check_f[three]: ValueError: no"),
+                ("    return 6\n", "checks/code_check.py::check_f[four [4]]: assert 6 == 8"),
+                ("    return 2 * x if x != 5 else None\n", "checks/code_check.py::check_later: assert None == 10"),
+            ],
+        });
+    }
+}
+
+#[test]
+fn tests_that_start_threads_and_processes() {
+    let Some(runner) = python_and_git() else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/processes.txt"), &[], &[environment!()]);
+    field.holds(&Function {
+        target: "pkg/code.py:f",
+        tests: &[],
+        right: "    return 2 * x\n",
+        passes: "4 tests",
+        is_apart: false,
+        wrong: &[
+            ("    pass\n", "test_code.Code.test_"),
+            (RAISES, "test_code.Code.test_"),
+            ("    return 2 * x if x != 2 else 0\n", "test_code.Code.test_many_threads: AssertionError: Lists differ"),
+            ("    return 2 * x if x != 5 else 0\n", "test_code.Code.test_process: AssertionError: 0 != 10"),
+            ("    return 2 * x if x != 4 else 0\n", "test_code.Code.test_command: AssertionError: '0\\n' != '8\\n'"),
+        ],
+    });
+}
+
+#[test]
+fn a_submodule_and_a_folder_that_is_a_link() {
+    let Some(runner) = python_and_git() else { return };
+    let part = "mkdir .part && cd .part && git init -q && touch __init__.py && printf 'def once(x):\\n    return x\\n' > more.py\n\
+        git add . && git -c user.name=n -c user.email=e -c commit.gpgsign=false commit -qm one && cd .. && git init -q\n\
+        git -c protocol.file.allow=always submodule add -q \"$PWD/.part\" pkg/part && rm -r .part && ln -s ../shared pkg/linked";
+    let source = include_str!("projects/submodule.txt");
+    Field::in_git(runner, source, &[part], &[environment!()]).holds(&Function {
+        target: "pkg/code.py:f",
+        tests: &[],
+        right: "    return once(twice(x))\n",
+        passes: "1 test",
+        is_apart: true,
+        wrong: &[
+            ("    pass\n", "test_code.Code.test_f: AssertionError: None != 6"),
+            (RAISES, "test_code.Code.test_f: ValueError: no"),
+        ],
+    });
+}
+
+#[test]
+fn tests_that_fail_anyway_that_take_too_long_and_that_never_reach_the_function() {
+    let Some(runner) = python_and_git() else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/troubled.txt"), &[], &[environment!()]);
+    field.holds(&Function {
+        target: "pkg/code.py:f",
+        tests: &[],
+        right: "    return twice(x)\n",
+        passes: "1 test (left out, as they fail without calling the function: test_code.Code.test_that_fails_anyway)",
+        is_apart: true,
+        wrong: &[
+            ("    pass\n", "test_code.Code.test_f: AssertionError: None != 6"),
+            (RAISES, "test_code.Code.test_f: ValueError: no"),
+        ],
+    });
+    let said = field.test("other/code.py:g", &["--tests", "other/test_code.py"]).code(1).json();
+    let message = said["message"].as_str().unwrap();
+    assert!(said["status"] == "not_run" && message.starts_with("these tests do not notice `g`"), "{said}");
+    let slow = ["--tests", "slow/test_code.py", "--timeout", "200ms"];
+    field
+        .test("slow/code.py:h", &slow)
+        .refused(3, &["hit a limit without the candidate, too", "raise it with --timeout"]);
+}
