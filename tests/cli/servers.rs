@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use super::server::{Model, Server};
+use super::server::{Model, Server, begin, event};
 use super::world::{Done, World, candidates, isolated, keys};
 
 const TWICE: &str =
@@ -91,15 +91,19 @@ fn a_table_of_a_server_says_what_is_known() {
 #[test]
 fn problem_sets_are_scored_over_a_server() {
     let world = World::new();
-    let server = Server::good(Model { n: false, ..Model::new(&BODIES) });
     let tests = "def check(candidate):\n    assert candidate(2) == 4\n    assert candidate(3) == 6\n";
     let problem = serde_json::json!({ "task_id": "T/0", "prompt": "def twice(x):\n", "entry_point": "twice",
         "canonical_solution": "    return x + x\n", "test": tests });
     let problems = world.file("p.jsonl", problem.to_string());
-    let report = run(&world, &["eval", &problems, "--server", &server.address, "-n", "8", "--json"], None);
-    let report = report.code(0).json();
-    assert_eq!((&report["pass_at_all"], &report["pass_at_first"]), (&1.0.into(), &0.0.into()), "{report}");
-    assert_eq!(report["problems"][0]["passed"], 3, "{report}");
+    // The most probable one fails; what most of them say passes.
+    for (logprobs, first) in [(true, 0), (false, 4)] {
+        let server = Server::good(Model { n: false, logprobs, ..Model::new(&BODIES) });
+        let report = run(&world, &["eval", &problems, "--server", &server.address, "-n", "8", "--json"], None);
+        let report = report.code(0).json();
+        assert_eq!((&report["pass_at_all"], &report["problems"][0]["passed"]), (&1.0.into(), &3.into()), "{report}");
+        assert_eq!(report["problems"][0]["first"], first, "{report}");
+        assert_eq!(report["pass_at_first"], if first == 4 { 1.0 } else { 0.0 }, "{report}");
+    }
 }
 
 #[test]
@@ -114,6 +118,27 @@ fn a_server_that_cannot_be_used_is_a_sentence() {
     with(&server.address, &["--server-model", "big"]).refused(2, &["has no model big; it has tiny-coder"]);
     let closed = Server::good(Model { key: Some("k".to_owned()), ..Model::new(&BODIES) });
     with(&closed.address, &[]).refused(2, &["answers 401", "BASS_TUI_SERVER_KEY"]);
+}
+
+#[test]
+fn a_candidate_that_breaks_off_says_why_and_the_others_are_tested() {
+    let world = World::new();
+    let model = Model { n: false, ..Model::new(&BODIES) };
+    let server = Server::start(move |asked, out| {
+        if asked.is_real() && asked.body["seed"].as_u64().unwrap_or(0) % 64 == 2 {
+            begin(out);
+            event(out, r#"{"choices":[{"index":0,"text":"    return x"}]}"#);
+        } else {
+            model.answer(asked, out);
+        }
+    });
+    let report = complete(&world, &server, &[]).code(0).json();
+    let broken = &candidates(&report)[2];
+    assert_eq!((&broken["finish"], &broken["text"]), (&"failed".into(), &"    return x".into()), "{report}");
+    let verdict = &broken["verdict"];
+    assert_eq!(verdict["status"], "not_run");
+    assert!(verdict["message"].as_str().unwrap().contains("ended its answer before the candidate's end"), "{verdict}");
+    assert_eq!((&report["picked"], &report["ranking"][7]), (&4.into(), &2.into()), "{report}");
 }
 
 #[test]
