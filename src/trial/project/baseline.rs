@@ -54,9 +54,12 @@ impl Baseline {
     }
 
     /// From one run without the function's body, and another if a candidate failed since. Of a run that
-    /// could not load the tests nothing is known.
+    /// could not load the tests only that is known which was replaced in it.
     pub fn without_body(first: Option<&Names>, second: Option<&Names>) -> Self {
-        let Some(first) = first.filter(|names| names.complaint.is_empty()) else { return Self::default() };
+        let Some(first) = first else { return Self::default() };
+        if !first.complaint.is_empty() {
+            return Self { changed: first.changed.clone(), ..Self::default() };
+        }
         let second = second.filter(|names| names.complaint.is_empty()).unwrap_or(first);
         let baseline = Self::of(Some(&first.tests), Some(&second.tests));
         // Where calls are counted, and none was made while the tests were loaded.
@@ -164,6 +167,9 @@ mod tests {
         assert!(!notices(false, &["calls"]) && !notices(true, &["other"]) && !notices(true, &["", "calls"]));
         let told = Names { changed: vec!["Map".to_owned()], ..names(None) };
         assert_eq!(Baseline::without_body(Some(&told), None).changed, ["Map"]);
+        let unloaded = Names { complaint: "no".to_owned(), ..told.clone() };
+        let known = Baseline { changed: told.changed.clone(), ..Baseline::default() };
+        assert_eq!(Baseline::without_body(Some(&unloaded), None), known);
         let apart = Some(Apart { reason: Some("why".to_owned()) });
         let told = Names { apart: apart.clone(), ..names(None) };
         assert_eq!(Baseline::without_body(Some(&told), None).apart, apart);

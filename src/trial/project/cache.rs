@@ -168,6 +168,18 @@ pub struct Bounds<'a> {
 /// nonce.
 pub type Ran = (Run, Option<Run>, String);
 
+/// The report of a run. In names of tests the folder of its copy, which is another one each time, reads as that
+/// of the project.
+fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names, Report> {
+    let mut names = named(&run.record, nonce)?;
+    let (here, there) = (copy.path().to_string_lossy(), project.root.to_string_lossy());
+    let all = names.tests.iter_mut().map(|test| &mut test.name).chain(names.reached.iter_mut().flatten());
+    for name in all.filter(|name| name.contains(&*here)) {
+        *name = name.replace(&*here, &there);
+    }
+    Ok(names)
+}
+
 /// What a run without the candidate and one with it leave behind, of tests that a runner reports by name, and
 /// the limits that the candidate had; `None` where the run without it shows that no test calls the function.
 /// `without` is the program with a function that has no body; `None`: the project as it is. Whether a test is
@@ -194,7 +206,7 @@ pub fn evidence(
                 let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
                 return Err(TrialError::Limit(hit + &flag.unwrap_or_default()));
             }
-            Ok(named(&run.record, &nonce).ok().map(|names| (names, run.elapsed)))
+            Ok(told(&run, &nonce, &copy, project).ok().map(|names| (names, run.elapsed)))
         })
     };
     let baseline = |times: usize| {
@@ -217,14 +229,14 @@ pub fn evidence(
         if known.apart.is_some() && reason.is_none() {
             let judge = in_place(without)?;
             let (run, worker, nonce) = once(Of::Apart(&judge, &candidate), asked, limits)?;
-            let names = named(&run.record, &nonce);
+            let names = told(&run, &nonce, &judge, project);
             match &names {
                 Ok(Names { end: Some((Said::Shared, why)), .. }) => reason = Some(why.clone()),
                 _ => return Ok(Tried { copy: judge, run, worker, names, limits, reason }),
             }
         }
         let (run, worker, nonce) = once(Of::Candidate(&candidate), asked, limits)?;
-        let names = named(&run.record, &nonce);
+        let names = told(&run, &nonce, &candidate, project);
         Ok(Tried { copy: candidate, run, worker, names, limits, reason })
     };
     let mut tried = try_candidate(&known)?;

@@ -66,6 +66,15 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
 }
 
+/// Each copy of a project lies elsewhere.
+#[test]
+fn titles_with_the_folder_of_the_project_are_the_same_in_each_copy() {
+    let Some(runner) = node() else { return };
+    let place = project(&format!("{TESTS}\ntest(`in ${{process.cwd()}}`, () => assert.equal(twice(4), 8));\n"));
+    let verdict = judge(&runner, &place, RIGHT);
+    assert!(verdict.has_passed() && !verdict.message.contains("flaky"), "{}", verdict.message);
+}
+
 #[test]
 fn flaky_node_tests_are_left_out_and_named() {
     let Some(runner) = node() else { return };
