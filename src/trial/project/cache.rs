@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use super::baseline::{Baseline, Seen};
 use super::kept::Kept;
 use super::{Base, Copy, Project};
+use crate::hash;
 use crate::sandbox::{Limits, Run};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::{Evidence, Outcome, Record, Report, Reporter, Said, TestEnd};
@@ -33,6 +34,9 @@ struct Known {
 pub struct Projects {
     bases: Mutex<HashMap<PathBuf, Arc<Base>>>,
     baselines: Mutex<Vec<Known>>,
+    /// Limits that tests hit without a candidate, so that not every candidate waits for them: the project, a hash
+    /// of what was run, and the sentence.
+    hit: Mutex<Vec<(Weak<Base>, u64, String)>>,
 }
 
 impl Projects {
@@ -108,7 +112,7 @@ impl Projects {
 pub const PATIENCE: u32 = 12;
 
 /// The same of tests that were found, where there are others to try.
-pub const PATIENCE_WITH_OTHERS: u32 = 2;
+pub const PATIENCE_WITH_OTHERS: u32 = 6;
 
 /// The same of all tests of a project, of which few may be about the function.
 const PATIENCE_WITH_ALL: u32 = 2;
@@ -197,14 +201,23 @@ pub fn evidence(
     let base = projects.base(project)?;
     let baseline = |times: usize| {
         projects.known(project, &base, (without, times), (kept, cancel), Baseline::of_runs_without, || {
-            let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
             let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { patience };
             let long = Limits { wall: limits.wall * patience, ..limits };
+            let key = hash::of(format!("{project:?} {without:?} {:?}", long.wall).as_bytes());
+            let known = Arc::downgrade(&base);
+            let hits = || projects.hit.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_it = |(base, of, _): &&(Weak<Base>, u64, String)| base.ptr_eq(&known) && *of == key;
+            if let Some((_, _, hit)) = hits().iter().find(is_it) {
+                return Err(TrialError::Limit(hit.clone()));
+            }
+            let copy = base.copy(project, without).map_err(TrialError::Sandbox)?;
             let asked = Asked { only: &project.only, ends: Ends::LastTest };
             let (run, _, nonce) = once(Of::Baseline(&copy), asked, long)?;
             if let Some((_, hit)) = limit(run.ended, &long) {
                 let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
-                return Err(TrialError::Limit(hit + &flag.unwrap_or_default()));
+                let hit = hit + &flag.unwrap_or_default();
+                hits().push((known, key, hit.clone()));
+                return Err(TrialError::Limit(hit));
             }
             Ok(told(&run, &nonce, &copy, project).ok().map(|names| (names, run.elapsed)))
         })
@@ -300,6 +313,7 @@ struct Tried {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::Ended;
 
     #[test]
     fn a_baseline_that_was_broken_off_is_found_out_again() {
@@ -323,6 +337,31 @@ mod tests {
         assert_eq!(found(true), (2, 0));
         assert_eq!(found(false), (2, 1));
         assert_eq!(found(false), (0, 1));
+    }
+
+    #[test]
+    fn a_limit_that_is_hit_without_a_candidate_is_waited_for_once() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [("pyproject.toml", ""), ("code.py", "x = 1\n"), ("test_code.py", "import code\n")] {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let (file, tests) = (folder.path().join("code.py"), folder.path().join("test_code.py"));
+        let project = Project::around(&file, Some(&tests)).unwrap();
+        let (projects, runs, cancel) = (Projects::default(), std::cell::Cell::new(0), AtomicBool::new(false));
+        let once = |_: Of, _: Asked, limits: Limits| {
+            runs.set(runs.get() + 1);
+            let (record, output, elapsed) = (Vec::new(), String::new(), limits.wall);
+            Ok((Run { ended: Ended::WallLimit, has_started: true, record, output, elapsed }, None, String::new()))
+        };
+        let hit = |seconds: u64| {
+            let limits = Limits { wall: Duration::from_secs(seconds), ..Limits::default() };
+            let bounds = Bounds { limits, patience: 2, kept: None, cancel: &cancel };
+            let error = evidence(&projects, &project, (Some("without"), "x = 2\n"), bounds, once).unwrap_err();
+            (runs.get(), error.to_string().contains(&format!("no result after {} s", 2 * seconds)))
+        };
+        assert_eq!([hit(1), hit(1), hit(2)], [(1, true), (1, true), (2, true)]);
+        std::fs::write(&tests, "# quicker\n").unwrap();
+        assert_eq!(hit(2), (3, true));
     }
 
     #[test]
