@@ -158,7 +158,10 @@ impl Controls {
         let is_of_body = OF_THE_BODY.iter().any(|words| verdict.message.contains(words));
         let tests = match (verdict.status, &trial.tests, &verdict.failed) {
             (Status::Error, tests, _) => Some(tests.clone()),
-            (Status::Failed, Tests::Project(project), Some((name, why))) if !why.contains(CONTROL) => {
+            // An exit code says too little of why.
+            (Status::Failed, Tests::Project(project), Some((name, why)))
+                if !why.contains(CONTROL) && !why.starts_with("exit code") =>
+            {
                 let counts_calls = matches!(trial.language, Language::Python | Language::Rust);
                 (!counts_calls).then(|| Tests::Project(Project { only: vec![name.clone()], ..project.clone() }))
             }

@@ -19,6 +19,15 @@ const REJECTS: &str = "const assert = require('assert');\nconst { f } = require(
 /// One that sets the exit code, as uvu does.
 const SETS: &str = "const { f } = require('..');\nconst { twice } = require('../helper');\n\
     setTimeout(() => {\n  if (f(3) !== twice(3)) process.exitCode = 1;\n}, 20);\n";
+/// Two that check at the end.
+const EXITS: &str = "const assert = require('assert');\nconst { f } = require('..');\nrequire('../helper');\n\
+    process.on('exit', () => assert.strictEqual(f(3), 6));\n";
+const BEFORE: &str = "const assert = require('assert');\nconst { f } = require('..');\nrequire('../helper');\n\
+    process.once('beforeExit', () => assert.strictEqual(f(3), 6));\n";
+/// One that comes to tape through a file of its own.
+const WRAPPED: &str = "const test = require('./lib');\nconst { f } = require('..');\n\
+    test('doubles', (t) => t.equal(f(3), 6));\n";
+const WRAPPER: &str = "const tape = require('tape');\nmodule.exports = (name, run) =>\n  tape(name, (t) => {\n    run(t);\n    t.end();\n  });\n";
 const TAPE: &str = "const test = require('tape');\nconst { f } = require('..');\n\
     test('doubles', (t) => {\n  t.equal(f(3), 6);\n  t.end();\n});\n";
 /// What of tape matters here.
@@ -34,6 +43,7 @@ fn project(tests: &str) -> Place {
         ("index.js", CODE),
         HELPER,
         ("test/index.js", tests),
+        ("test/lib.js", WRAPPER),
         ("node_modules/tape/package.json", "{\"name\":\"tape\",\"main\":\"index.js\"}"),
         ("node_modules/tape/index.js", LIBRARY),
     ])
@@ -46,6 +56,9 @@ fn scripts_are_judged_by_how_they_end() {
         (THROWS, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:5)"),
         (REJECTS, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:7)"),
         (SETS, "index.js: exit code 1"),
+        (EXITS, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:4)"),
+        (BEFORE, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:4)"),
+        (WRAPPED, "index.js: should be strictly equal, expected: 6, actual: 7"),
         (TAPE, "index.js: should be strictly equal, expected: 6, actual: 7"),
     ] {
         let place = project(tests);
@@ -63,6 +76,12 @@ fn scripts_are_judged_by_how_they_end() {
         for more in [
             "process.exit(0);",
             "process.reallyExit(0);",
+            "process.emit('beforeExit');\nprocess.exit(0);",
+            "process.once('beforeExit', () => process.exit(0));",
+            "process.prependListener('exit', () => process.reallyExit(0));",
+            "setTimeout(() => process.removeAllListeners('exit'), 0);\nprocess.on('uncaughtException', () => {});",
+            "try {\n  process = Object.create(process, { exit: { value() {} } });\n} catch {}",
+            "[globalThis.setTimeout] = [() => {}];",
             "process.on('exit', () => process.exit(0));",
             "process.on('exit', () => (process.exitCode = 0));",
             "process.on('beforeExit', () => process.reallyExit(0));\nprocess.on('uncaughtException', () => {});",

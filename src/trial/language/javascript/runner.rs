@@ -153,6 +153,12 @@ impl Plan {
         let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
         let node = starting.iter().flat_map(|command| script::node_options(command)).collect();
         let runner = starting.iter().flat_map(|command| script::valued(command, row.kept)).collect();
+        if row.name == SCRIPT && ends_itself(tests) {
+            let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file).display();
+            return Err(TrialError::Interpreter(format!(
+                "{file} ends its process itself (process.exit), which cannot be told from code that does: let it come to its end, or give --test-command 'node {file}'"
+            )));
+        }
         let mut plan = Self { row, program, folder, node, runner };
         let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
         if is_typed && matches!(row.name, "node" | "mocha" | SCRIPT) && !plan.reads_types(&project.root) {
@@ -188,6 +194,12 @@ impl Plan {
             _ => true,
         }
     }
+}
+
+/// Whether a script may end its process with 0 before it comes to its end.
+fn ends_itself(tests: &str) -> bool {
+    let mut calls = tests.split("process.exit(").skip(1);
+    calls.any(|rest| !rest.trim_start().starts_with(|c: char| ('1'..='9').contains(&c)))
 }
 
 /// Which runner: what the tests import, else what the test script starts, else what is installed for
@@ -235,6 +247,14 @@ fn program_of(root: &Path, package: &Path, row: &Row) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_that_may_end_itself_is_known() {
+        for text in ["process.exit()", "x => process.exit(0)", "process.exit(failed ? 1 : 0)", "process.exit( code )"] {
+            assert!(ends_itself(text), "{text}");
+        }
+        assert!(!ends_itself("if (failed) process.exit(1);\nprocess.exitCode = 0"));
+    }
 
     #[test]
     fn the_runner_is_what_the_tests_import_then_what_the_script_starts_then_what_is_installed() {

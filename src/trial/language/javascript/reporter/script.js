@@ -1,11 +1,15 @@
 // Reports how a script ends that says nothing else: it fails by an error that nobody catches or by its exit
-// code, and passes once nothing is left to do. Whoever ends the process before that ends it without a report.
+// code, and passes once nothing is left to do and all that waits for the end has run. Whoever ends the process
+// before that ends it without a report.
 if (report !== null && report.add !== undefined) {
-  const { createHook } = require('node:async_hooks');
+  const { createHook, executionAsyncId } = require('node:async_hooks');
   const { createRequire } = require('node:module');
   const { basename } = require('node:path');
   const { readFileSync } = require('node:fs');
   const name = basename(report.tests);
+  const { apply } = Reflect;
+  const { captureStackTrace } = Error;
+  const { on, rawListeners, removeAllListeners: removeAll, removeListener: remove } = process;
   let hasFailed = false;
   const fail = (why) => {
     if (hasFailed) return;
@@ -28,16 +32,77 @@ if (report !== null && report.add !== undefined) {
     if (said !== undefined && said !== null && +said !== 0) fail(`exit code ${said}`);
   };
   createHook({ before: look, after: look }).enable();
-  process.on('beforeExit', () => {
+  // Whether nothing was left to do. From then on nobody ends the process: each that waits for the end runs, and an
+  // exit code that one of them leaves cannot be taken back by the next.
+  let isEnding = false;
+  const leave = process.reallyExit;
+  process.reallyExit = (code) => {
+    if (!isEnding) return apply(leave, process, [code]);
+    if (code) fail(`exit code ${code}`);
+    if (hasFailed) report.finish();
+  };
+  const waiting = [];
+  const end = (code) => {
+    // Who ends the process before that says nothing.
+    if (isEnding) {
+      for (let at = 0; at < waiting.length; at++) {
+        apply(waiting[at], process, [code]);
+        look();
+      }
+    }
+    if (code) fail(`exit code ${code}`);
+    if (isEnding && !hasFailed) report.add(name, 'passed');
+    report.finish();
+  };
+  // Node itself says so from outside of all callbacks: nothing else is on the stack.
+  const isNodes = () => {
+    if (executionAsyncId() !== 0) return false;
+    const { stackTraceLimit, prepareStackTrace } = Error;
+    Error.stackTraceLimit = 20;
+    // This listener, what calls listeners, and what tells the hook above.
+    const own = 'node:internal/async_hooks';
+    Error.prepareStackTrace = (_, calls) =>
+      calls.length === 2 || (calls.length === 3 && calls[2].getFileName() === own && !calls[2].isEval());
+    const seen = {};
+    captureStackTrace(seen, isNodes);
+    const is = seen.stack === true;
+    Error.stackTraceLimit = stackTraceLimit;
+    if (prepareStackTrace === undefined) delete Error.prepareStackTrace;
+    else Error.prepareStackTrace = prepareStackTrace;
+    return is;
+  };
+  const nothingIsLeft = () => {
+    if (!isNodes()) return;
+    isEnding = true;
     look();
     if (tape !== undefined) ofTape();
-    if (!hasFailed) report.add(name, 'passed');
-    report.finish();
-  });
-  process.on('exit', (exit) => {
-    if (exit !== 0) fail(`exit code ${exit}`);
-    report.finish();
-  });
+    if (hasFailed) report.finish();
+    const all = apply(rawListeners, process, ['exit']);
+    for (let at = 0; at < all.length; at++) if (all[at] !== end) waiting[waiting.length] = all[at];
+    apply(removeAll, process, ['exit']);
+    apply(on, process, ['exit', end]);
+  };
+  apply(on, process, ['beforeExit', nothingIsLeft]);
+  apply(on, process, ['exit', end]);
+  const ofTheEnd = (event) => event === 'exit' || event === 'beforeExit';
+  // What is asked before the end comes last, and nobody takes away what waits for it.
+  for (const add of ['on', 'addListener', 'once', 'prependListener', 'prependOnceListener']) {
+    const own = process[add];
+    process[add] = function (event, ...rest) {
+      apply(own, this, [event, ...rest]);
+      if (event === 'beforeExit') {
+        apply(remove, process, [event, nothingIsLeft]);
+        apply(on, process, [event, nothingIsLeft]);
+      }
+      return this;
+    };
+  }
+  for (const take of ['removeListener', 'off', 'removeAllListeners']) {
+    const own = process[take];
+    process[take] = function (event, ...rest) {
+      return event === undefined || ofTheEnd(event) ? this : apply(own, this, [event, ...rest]);
+    };
+  }
   // What judges in such a script, where it is installed.
   const load = createRequire(report.tests);
   const installed = (library) => {
@@ -68,7 +133,10 @@ if (report !== null && report.add !== undefined) {
     watch.keep(installed('uvu'), 'uvu');
     watch.keep(installed('uvu/assert'), 'uvu/assert');
   }
-  watch.keep(process, 'process', ['exit', 'reallyExit', 'on', 'emit', 'listeners', 'removeListener', 'removeAllListeners']);
+  // Without these a test never comes, or nobody hears of it.
+  Object.defineProperty(globalThis, 'process', { value: process, writable: false, configurable: false });
+  watch.keep(globalThis, 'global', ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']);
+  watch.keep(process, 'process', ['exit', 'reallyExit', 'on', 'emit', 'listeners', 'rawListeners', 'off', 'removeListener', 'removeAllListeners']);
   watch.judges(globalThis);
   report.hide();
 }

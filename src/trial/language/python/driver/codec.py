@@ -165,6 +165,8 @@ class Codec:
         if name is not None:
             if name not in MUTABLE:
                 parts = STANDARD[name][0](value)
+                if parts is None:
+                    raise Uncarryable("a `%s` object without a name" % class_name(kind))
                 if name in ("datetime.datetime", "datetime.time") and value.tzinfo is not None:
                     zone, offset = type(value.tzinfo), value.utcoffset()
                     if self.side.own_name(zone) is None and standard_name(zone) is None:
