@@ -78,6 +78,7 @@ fn scripts_are_judged_by_how_they_end() {
             "process.reallyExit(0);",
             "process.emit('beforeExit');\nprocess.exit(0);",
             "process.once('beforeExit', () => process.exit(0));",
+            "process.once('beforeExit', () => setTimeout(() => process.exit(0), 0));",
             "process.prependListener('exit', () => process.reallyExit(0));",
             "setTimeout(() => process.removeAllListeners('exit'), 0);\nprocess.on('uncaughtException', () => {});",
             "try {\n  process = Object.create(process, { exit: { value() {} } });\n} catch {}",

@@ -31,10 +31,14 @@ if (report !== null && report.add !== undefined) {
     const said = process.exitCode;
     if (said !== undefined && said !== null && +said !== 0) fail(`exit code ${said}`);
   };
-  createHook({ before: look, after: look }).enable();
-  // Whether nothing was left to do. From then on nobody ends the process: each that waits for the end runs, and an
-  // exit code that one of them leaves cannot be taken back by the next.
+  // Whether nothing is left to do. Then nobody ends the process: each that waits for the end runs, and an exit code
+  // that one of them leaves cannot be taken back by the next.
   let isEnding = false;
+  const begins = () => {
+    isEnding = false;
+    look();
+  };
+  createHook({ before: begins, after: look }).enable();
   const leave = process.reallyExit;
   process.reallyExit = (code) => {
     if (!isEnding) return apply(leave, process, [code]);
