@@ -56,6 +56,13 @@ pub struct Settings {
     pub keys: BTreeMap<String, Vec<String>>,
 }
 
+impl Settings {
+    /// The tests that were named: those `given` with a command, else those of the settings.
+    pub fn tests_or<'a>(&'a self, given: &'a [String]) -> &'a [String] {
+        if given.is_empty() { &self.tests } else { given }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -97,11 +104,11 @@ pub const PROMPTS: u8 = 32;
 /// Which server writes, for those commands that can do without models of this machine.
 pub const SERVER: u8 = 64;
 
-/// What is no flag of its own: commands have one of this name that takes more.
-const FILE_ONLY: u8 = 0;
+/// What a project says of itself; no flag, as commands have one of this name that takes more.
+const PROJECT: u8 = 128;
 
 /// What the file of a project may set.
-const OF_PROJECTS: u8 = TESTS | PROMPTS;
+const OF_PROJECTS: u8 = TESTS | PROMPTS | PROJECT;
 
 /// An option.
 #[derive(Debug)]
@@ -396,7 +403,8 @@ pub static ALL: &[Row] = &[
         group: TESTS,
         value: "MIB",
         expected: "a number of MiB from 64 to 1048576",
-        help: "MiB of memory that the tests on one candidate may use; at least 2048 in a JavaScript project, and 3072 to compile",
+        help: "MiB of memory that the tests on one candidate may use; tools get at least what they need: 2048 or 4096 in JavaScript \
+               projects, 2048 for commands, 3072 to compile",
         read: |s, t| within(t, 64..=1 << 20).map(|mib: u64| s.limits.memory = mib << 20),
         show: |s| json!(s.limits.memory >> 20),
     },
@@ -420,7 +428,7 @@ pub static ALL: &[Row] = &[
     },
     Row {
         name: "tests",
-        group: FILE_ONLY,
+        group: PROJECT,
         value: "FILE",
         expected: "a tests file, a folder, a pattern or a list of these",
         help: "Tests of functions where no --tests says which",
@@ -470,7 +478,7 @@ impl Row {
 
     /// Whether the file of a project may set it: what is about its tests and prompts.
     pub fn is_of_projects(&self) -> bool {
-        self.group & OF_PROJECTS != 0 || self.name == "tests"
+        self.group & OF_PROJECTS != 0
     }
 
     /// Takes a value over; the error is what was expected.

@@ -39,6 +39,15 @@ pub enum Refusal<E> {
 }
 
 impl Patience {
+    /// What a test may wait.
+    #[cfg(test)]
+    pub const QUICK: Self = Self {
+        silence: Duration::from_millis(400),
+        pause: Duration::from_millis(1),
+        tries: 3,
+        longest: Duration::from_secs(3),
+    };
+
     /// How long to wait after so many failures.
     pub fn after(&self, failures: u32) -> Duration {
         self.pause * 2_u32.saturating_pow(failures.min(6))

@@ -43,7 +43,7 @@ pub struct TestArgs {
 impl TestArgs {
     /// Which tests were asked for, here or in the settings.
     pub fn choice(&self, settings: &Settings) -> TestsChoice {
-        match &(if self.tests.is_empty() { &settings.tests } else { &self.tests })[..] {
+        match settings.tests_or(&self.tests) {
             [] => TestsChoice::IfAny,
             [one] if one == "auto" => TestsChoice::Auto,
             [one] if one == "none" => TestsChoice::None,

@@ -1,7 +1,7 @@
 //! `bass-tui doctor`: what works on this machine, each point found out by trying it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -76,15 +76,15 @@ struct Terminal {
 
 /// Runs the command; exit code 3 if the models cannot be loaded.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let file = args.file.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
-    let file = file.map_or_else(|| PathBuf::from("."), |spec| spec.path);
-    let session = Session::open_at(&args.options, Some(&file))?;
+    let spec = args.file.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
+    let at = spec.as_ref().map_or(Path::new("."), |spec| &spec.path);
+    let session = Session::open_at(&args.options, Some(at))?;
     let runner = session.runner();
     let (engine, problem) = match session.source() {
         Ok(source) => (Some(source.info()), None),
         Err(failure) => (None, Some(failure.message)),
     };
-    let file = args.file.as_ref().map(|name| findings::Findings::of(name, &runner, &session.settings));
+    let file = spec.as_ref().map(|spec| findings::Findings::of(spec, &runner, &session.settings));
     let file = file.transpose().map_err(Failure::input)?;
     let code = if engine.is_some() { 0 } else { 3 };
     let python = runner.tool(Language::Python, Path::new("."));

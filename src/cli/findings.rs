@@ -1,5 +1,5 @@
-//! What `doctor` and `init` find for a file of the user's: its project, interpreter and tests, and one trial of it as it
-//! is.
+//! What `doctor` and `init` find for a file of the user's: its project, interpreter and tests, and one trial of
+//! it as it is.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,8 +35,8 @@ pub struct Findings {
 
 impl Findings {
     /// Looks at a file or a function of it; a sentence if that cannot be read.
-    pub fn of(name: &str, runner: &Runner, settings: &Settings) -> Result<Self, String> {
-        let target = TargetSpec::parse(name).and_then(|spec| Target::read(&spec)).map_err(|e| e.to_string())?;
+    pub fn of(spec: &TargetSpec, runner: &Runner, settings: &Settings) -> Result<Self, String> {
+        let target = Target::read(spec).map_err(|e| e.to_string())?;
         let choice = TestArgs::default().choice(settings);
         let job = Job::from_target(target.clone(), &choice).map_err(|e| e.to_string())?;
         let file = target.path.unwrap_or_default();

@@ -11,7 +11,7 @@ use super::failure::Failure;
 use super::findings::Findings;
 use super::output::{print, say};
 use super::session::Session;
-use crate::code;
+use crate::code::{self, Place, TargetSpec};
 use crate::config::PROJECT_FILE;
 use crate::files;
 use crate::language::Language;
@@ -72,9 +72,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         print(&clean(&text))?;
         all_run &= runs;
     }
-    let text = settings_file(&project, &runner, &session.settings, sources.count(Language::Python) > 0);
     if args.write {
-        write(&path, &text)?;
+        let has_python = sources.count(Language::Python) > 0;
+        write(&path, &settings_file(&project, &runner, &session.settings, has_python))?;
         say(&clean(&format!("bass-tui: {} was written\n", path.display())));
     } else if !path.exists() {
         say(&clean(&format!("bass-tui: --write puts the settings that hold here into {}\n", path.display())));
@@ -104,8 +104,8 @@ impl Sources {
         self.files.iter().filter(|(of, path, _)| *of == language && !self.tests.contains(path)).count()
     }
 
-    /// A function that tests speak of, as `FILE:FUNCTION`: the first one that no other file has, too.
-    fn sample(&self, language: Language) -> Option<String> {
+    /// A function that tests speak of: the first one that no other file has, too.
+    fn sample(&self, language: Language) -> Option<TargetSpec> {
         let of_language = || self.files.iter().filter(|(of, ..)| of.is_kin(language));
         let tests = of_language().filter(|(_, path, _)| self.tests.contains(path));
         let spoken_of: HashSet<String> = tests.flat_map(|(of, _, text)| code::names(*of, text)).collect();
@@ -122,7 +122,7 @@ impl Sources {
         let mut called = functions.iter().filter(|(_, name)| is_called(name));
         let first = called.clone().next();
         let (path, name) = called.find(|(_, name)| is_once(name)).or(first)?;
-        Some(format!("{}:{name}", path.display()))
+        Some(TargetSpec { path: path.to_path_buf(), place: Place::Function(name.clone()) })
     }
 }
 
@@ -152,14 +152,14 @@ fn about(
             let runs = findings.can_be_run();
             (text + &findings.text_of_tests(), runs)
         }
-        Err(why) => (text + &format!("tests         {sample}: {why}\n"), false),
+        Err(why) => (text + &format!("tests         {}: {why}\n", sample.path.display()), false),
     }
 }
 
 /// The settings of the project: what holds now, each behind a `#`.
 fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_python: bool) -> String {
     let mut text = "# Settings of bass-tui for this project: above those of your own, below flags.\n\
-        # What holds now stands behind each `#`; without it the line is fixed.\n"
+        # What holds now stands behind each `#`, for `tests` an example; without the `#` a line is fixed.\n"
         .to_owned();
     let package = project.root.join(&project.package);
     for row in options::ALL.iter().filter(|row| row.is_of_projects()) {

@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let names_function = matches!(spec.place, Place::Function(_));
     let mut label = None;
-    let names = if args.tests.is_empty() { &session.settings.tests } else { &args.tests };
+    let names = session.settings.tests_or(&args.tests);
     let words: Vec<&str> = names.iter().map(String::as_str).collect();
     let tests = match (&args.test_command, &words[..]) {
         (Some(command), _) => {

@@ -19,13 +19,6 @@ mod server;
 use server::{Content, Hub};
 
 const ID: &str = "org/tiny";
-/// What a test may wait.
-const QUICK: Patience = Patience {
-    silence: Duration::from_millis(400),
-    pause: Duration::from_millis(1),
-    tries: 3,
-    longest: Duration::from_secs(3),
-};
 
 struct World {
     folder: TempDir,
@@ -70,7 +63,7 @@ impl World {
         let mut access = Access::new(&self.hub.endpoint).unwrap();
         access.token.clone_from(&self.token);
         let repository = Repository::parse(name).unwrap();
-        pull(&repository, &self.cache(), &access, QUICK, &|_| {}).map_err(|e| e.to_string())
+        pull(&repository, &self.cache(), &access, Patience::QUICK, &|_| {}).map_err(|e| e.to_string())
     }
 
     fn refused(&self, words: &[&str]) {
@@ -282,7 +275,8 @@ fn nobody_listens() {
     let access = Access::new("http://127.0.0.1:1").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let cache = HubCache { folder: folder.path().into() };
-    let error = pull(&Repository::parse(ID).unwrap(), &cache, &access, QUICK, &|_| {}).err().unwrap().to_string();
+    let error =
+        pull(&Repository::parse(ID).unwrap(), &cache, &access, Patience::QUICK, &|_| {}).err().unwrap().to_string();
     assert!(error.starts_with("127.0.0.1 cannot be reached") && error.contains("HTTPS_PROXY"), "{error}");
 }
 

@@ -138,13 +138,12 @@ impl Recipe {
         let version = lines.next().and_then(version_of);
         let places: Vec<&Path> = lines.map(Path::new).collect();
         let (Some(version), Some((program, mut readable))) = (version, (self.place)(&places)) else {
-            return Err(format!("the {} in PATH did not say what it is", self.names[0]));
+            return Err(format!("what was taken for {} did not say what it is", self.names[0]));
         };
         if version < self.oldest {
             let ((major, minor), (old_major, old_minor)) = (version, self.oldest);
             return Err(format!(
-                "the {0} in PATH ({1}) is {major}.{minor}, and running tests needs {old_major}.{old_minor} or newer: put a newer one \
-                 first in PATH",
+                "{1} is {0} {major}.{minor}, and running tests needs {old_major}.{old_minor} or newer: use a newer one",
                 self.names[0],
                 program.display()
             ));

@@ -16,12 +16,7 @@ use scripted::{Asked, Model, Server, begin, event, send};
 
 const KEY: &str = "sk-secret-5f2a";
 /// What a test may wait.
-const QUICK: Patience = Patience {
-    silence: Duration::from_millis(500),
-    pause: Duration::from_millis(1),
-    tries: 3,
-    longest: Duration::from_secs(3),
-};
+const QUICK: Patience = Patience { silence: Duration::from_millis(500), ..Patience::QUICK };
 
 fn open(server: &Server) -> Result<ServerSource, ServerError> {
     let key = Key::of_test(KEY);

@@ -34,8 +34,8 @@ struct Known {
 pub struct Projects {
     bases: Mutex<HashMap<PathBuf, Arc<Base>>>,
     baselines: Mutex<Vec<Known>>,
-    /// Limits that tests hit without a candidate, so that not every candidate waits for them: the project, a hash
-    /// of what was run, and the sentence.
+    /// Limits that tests hit without a candidate, so that not every candidate waits for them: the project, a
+    /// hash of what was run, and the sentence.
     hit: Mutex<Vec<(Weak<Base>, u64, String)>>,
 }
 
@@ -172,8 +172,8 @@ pub struct Bounds<'a> {
 /// nonce.
 pub type Ran = (Run, Option<Run>, String);
 
-/// The report of a run. In names of tests the folder of its copy, which is another one each time, reads as that
-/// of the project.
+/// The report of a run. In names of tests the folder of its copy, another one each time, reads as that of the
+/// project.
 fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names, Report> {
     let mut names = named(&run.record, nonce)?;
     let (here, there) = (copy.path().to_string_lossy(), project.root.to_string_lossy());

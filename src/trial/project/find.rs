@@ -37,6 +37,16 @@ pub struct Marks {
 }
 
 impl Marks {
+    /// Those of a language that has none.
+    pub const NONE: Self = Self {
+        about: |_| None,
+        named: |_| Vec::new(),
+        begins: &[],
+        inside: &[],
+        is_left_out: |_, _| false,
+        tells_callers: false,
+    };
+
     /// Whether a file with this text may hold tests that can be run.
     fn begin_in(&self, path: &Path, text: &str) -> bool {
         (self.begins.is_empty() || self.begins.iter().any(|mark| text.contains(mark)))

@@ -1,7 +1,7 @@
 //! What the tests of a project do without a candidate, on disk.
 //!
-//! Only what no candidate had a part in is kept, in the user's own folder, which no candidate reaches. A file is
-//! believed where it belongs to just this project, tests and tools, and is to the byte what was written.
+//! Only what no candidate had a part in is kept, in the user's own folder, which no candidate reaches. A file
+//! is believed where it belongs to just this project, tests and tools, and is to the byte what was written.
 
 use std::fs;
 use std::io::Write;

@@ -25,15 +25,13 @@ pub const ROW: Row = Row {
     needs_project: |sources| sources.project.has_above("go.mod"),
     tests: Marks {
         about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()),
-        named: |_| Vec::new(),
         begins: &["func Test", "func Fuzz", "func Example"],
         // Which Go there is does not matter here.
         is_left_out: |path, text| {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             constraint::left_out(stem, text, u32::MAX).is_some()
         },
-        inside: &[],
-        tells_callers: false,
+        ..Marks::NONE
     },
     open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),
 };

@@ -26,7 +26,7 @@ pub const REACH: Table = &[
             "expect . extend",
             "expect . setState",
             "getHarness",
-            "_events",
+            "process . _events",
             "addEqualityTesters",
             "jest .",
             "vi . mock",

@@ -23,14 +23,7 @@ pub const ROW: Row = Row {
     languages: &[Language::Python],
     reach: reach::REACH,
     needs_project,
-    tests: Marks {
-        about,
-        named: named_by_settings,
-        begins: &[],
-        inside: &[],
-        is_left_out: |_, _| false,
-        tells_callers: true,
-    },
+    tests: Marks { about, named: named_by_settings, tells_callers: true, ..Marks::NONE },
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
 
@@ -94,12 +87,12 @@ impl Python {
 
 /// The Python that the user has named, or the sentence why it cannot be used.
 fn named(program: &Path) -> Result<Tool, TrialError> {
-    let shown = program.display();
     match RECIPE.at(&std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf())) {
         Some(Ok(tool)) => Ok(Tool { why: "as you said".to_owned(), ..tool }),
-        Some(Err(sentence)) => Err(TrialError::Interpreter(sentence.replace("in PATH", &format!("at {shown}")))),
+        Some(Err(sentence)) => Err(TrialError::Interpreter(sentence)),
         None => Err(TrialError::Interpreter(format!(
-            "{shown} is no Python that can be used: it did not answer when it was asked for its version; correct `python` or leave it out"
+            "{} is no Python that can be used: it did not answer when it was asked for its version; correct `python` or leave it out",
+            program.display()
         ))),
     }
 }

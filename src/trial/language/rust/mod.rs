@@ -28,14 +28,7 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     // Tests in a crate are compiled with it.
     needs_project: |sources| sources.project.has_above("Cargo.toml"),
-    tests: Marks {
-        about,
-        named: |_| Vec::new(),
-        begins: &["test"],
-        inside: &["#[cfg(test)]", "#[test]"],
-        is_left_out: |_, _| false,
-        tells_callers: false,
-    },
+    tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], ..Marks::NONE },
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
 };
 

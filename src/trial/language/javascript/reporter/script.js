@@ -31,8 +31,8 @@ if (report !== null && report.add !== undefined) {
     const said = process.exitCode;
     if (said !== undefined && said !== null && +said !== 0) fail(`exit code ${said}`);
   };
-  // Whether nothing is left to do. Then nobody ends the process: each that waits for the end runs, and an exit code
-  // that one of them leaves cannot be taken back by the next.
+  // Whether nothing is left to do. Then nobody ends the process: each that waits for the end runs, and an exit
+  // code that one of them leaves cannot be taken back by the next.
   let isEnding = false;
   const begins = () => {
     isEnding = false;
