@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,6 +50,15 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     let invalid = |e: std::string::FromUtf8Error| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error());
     String::from_utf8(read(path, most)?).map_err(invalid)
+}
+
+/// Text that nobody else may read, such as a key.
+pub fn private_text(path: &Path, most: u64) -> io::Result<String> {
+    if fs::metadata(path)?.permissions().mode() & 0o077 != 0 {
+        let open = "others may read the file; close it with chmod 600";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, open));
+    }
+    text(path, most)
 }
 
 /// Text that the user named; what is wrong with it, as the rest of a sentence that begins with its name.

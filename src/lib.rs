@@ -29,6 +29,7 @@ mod panics;
 pub mod prompt;
 pub mod sampling;
 pub mod sandbox;
+mod serve;
 mod signals;
 #[cfg(test)]
 #[path = "../tests/shared/skip.rs"]

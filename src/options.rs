@@ -465,6 +465,11 @@ pub static ALL: &[Row] = &[
     },
 ];
 
+/// The option of this name, which is one.
+pub fn named(name: &str) -> &'static Row {
+    ALL.iter().find(|row| row.name == name).expect("a name of the table")
+}
+
 /// The options of some groups.
 pub fn of(groups: u8) -> impl Iterator<Item = &'static Row> {
     ALL.iter().filter(move |row| row.group & groups != 0)
@@ -483,13 +488,28 @@ impl Row {
 
     /// Takes a value over; the error is what was expected.
     pub fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
-        (self.read)(settings, text).ok_or_else(|| match self.expected {
+        (self.read)(settings, text).ok_or_else(|| self.expected())
+    }
+
+    /// What it can be, to follow "expected".
+    pub fn expected(&self) -> String {
+        match self.expected {
             "" => match self.value.rsplit_once('|') {
                 Some((first, last)) => format!("{} or {last}", first.replace('|', ", ")),
                 None => self.value.to_owned(),
             },
             expected => expected.to_owned(),
-        })
+        }
+    }
+
+    /// Whether it is on or off.
+    pub fn is_switch(&self) -> bool {
+        self.value.is_empty()
+    }
+
+    /// Whether all that it can be are numbers.
+    pub fn is_number(&self) -> bool {
+        matches!(self.value, "N" | "T" | "K" | "X" | "S" | "P" | "MIB")
     }
 
     /// Its value; null where it has none, or it is an empty list or a switch that is off.

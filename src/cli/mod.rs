@@ -13,6 +13,7 @@ mod models;
 mod output;
 mod progress;
 mod report;
+mod serve;
 mod session;
 mod test;
 mod tui;
@@ -35,6 +36,7 @@ use clap::{Parser, Subcommand};
         bass-tui test stats.py --tests test_stats.py\n  \
         bass-tui eval HumanEval.jsonl.gz -n 8     score a problem set\n  \
         bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \
+        bass-tui serve                            the model for editors, over HTTP\n  \
         bass-tui init                             what is found for the project of this folder\n  \
         bass-tui doctor                           models, device, sandbox and folders on this machine\n\n\
         EXIT CODES\n  \
@@ -52,6 +54,8 @@ struct Cli {
 enum Command {
     /// Complete a prompt or a function without the screen
     Complete(Box<complete::Args>),
+    /// Serve this machine's model to editors and other programs
+    Serve(Box<serve::Args>),
     /// Run tests on one candidate in the sandbox
     Test(test::Args),
     /// The models that can be used by name
@@ -79,6 +83,7 @@ pub fn main() -> ExitCode {
     let outcome = match cli.command {
         None => tui::run(&cli.screen),
         Some(Command::Complete(args)) => complete::run(&args),
+        Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Init(args)) => init::run(&args),

@@ -80,8 +80,8 @@ impl Session {
         Ok(LocalModels { main: main.files, draft, chat, load: settings.load, profiles, weights, kv_cache: 0 })
     }
 
-    /// The same for the screen, where a prompt is often asked for again.
-    pub fn models_for_screen(&self) -> Result<LocalModels, Failure> {
+    /// The same where a prompt is often asked for again: for the screen and for servers.
+    pub fn models_keeping_prompts(&self) -> Result<LocalModels, Failure> {
         let of_machine = || memory::of_machine().map_or(0, |bytes| (bytes / 16).min(1 << 30));
         let kv_cache = self.settings.kv_cache.map_or_else(of_machine, |mib| (mib as u64) << 20);
         let kv_cache = usize::try_from(kv_cache).unwrap_or(usize::MAX);

@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         None => Job::example(&choice).map_err(Failure::input)?,
     };
     let options = session.settings.generate.clone();
-    let open = session.opener(Session::models_for_screen)?;
+    let open = session.opener(Session::models_keeping_prompts)?;
     let unprotected = args.consent.unprotected;
     let (kept, python) = (session.builds(), session.settings.python.clone());
     let setup = tui::Setup {

@@ -140,6 +140,16 @@ impl Engine {
         self.main.kv_bytes() + self.drafter.as_ref().map_or(0, |drafter| drafter.kv_bytes())
     }
 
+    /// Candidates that are being written.
+    pub fn live(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Requests of which nothing is written yet.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len() + usize::from(self.joining.is_some())
+    }
+
     /// Whether a request with these options waits for measurements that nobody has given yet.
     pub fn wants_profile(&self, options: &GenerateOptions) -> bool {
         let measured = matches!(options.draft_length, DraftLength::Auto | DraftLength::Table);

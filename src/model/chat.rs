@@ -76,6 +76,30 @@ pub struct Chat {
     before: String,
     after: String,
     ends: Vec<String>,
+    /// For conversations of more than one turn; `None` where a server has it.
+    template: Option<Template>,
+}
+
+/// Who says something in a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Whoever set the model up.
+    System,
+    /// The user.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    /// As templates call it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
 }
 
 /// Whether a model of this name was taught conversations. Bare models carry templates, too.
@@ -133,25 +157,26 @@ impl Template {
                 &format!("it has {} bytes, expected at most {MOST_BYTES}", self.text.len()),
             ));
         }
-        let text = self.run().map_err(|problem| failed(&self.path, &problem))?;
+        let text = self.run(&[(Role::User, WORDS.to_owned())]).map_err(|problem| failed(&self.path, &problem))?;
         let mut parts = text.split(WORDS);
         match (parts.next(), parts.next(), parts.next()) {
             (Some(before), Some(after), None) => {
                 let end = |name: &str| self.text.contains(name);
                 let mut ends: Vec<String> = TURN_ENDS.iter().filter(|name| end(name)).map(|&s| s.to_owned()).collect();
                 ends.extend(self.tokens.iter().filter(|(name, _)| name == "eos_token").map(|(_, text)| text.clone()));
-                Ok(Chat { before: before.to_owned(), after: after.to_owned(), ends })
+                let template = Some(self.clone());
+                Ok(Chat { before: before.to_owned(), after: after.to_owned(), ends, template })
             }
             _ => Err(failed(&self.path, "it does not show what the user says exactly once")),
         }
     }
 
     /// What it says, from a thread that may be left behind.
-    fn run(&self) -> Result<String, String> {
+    fn run(&self, turns: &[(Role, String)]) -> Result<String, String> {
         objects_stand_alone(&self.text)?;
-        let (template, (send, receive)) = (self.clone(), channel());
+        let (template, turns, (send, receive)) = (self.clone(), turns.to_vec(), channel());
         let run = move || {
-            let said = panics::contain(|| template.run_here().map_err(|error| sentence(&error)));
+            let said = panics::contain(|| template.run_here(&turns).map_err(|error| sentence(&error)));
             let _ = send.send(said.and_then(|said| said));
         };
         let thread = std::thread::Builder::new().name("chat template".to_owned()).stack_size(STACK).spawn(run);
@@ -159,7 +184,7 @@ impl Template {
         receive.recv_timeout(PATIENCE).unwrap_or_else(|_| Err(format!("it takes more than {} s", PATIENCE.as_secs())))
     }
 
-    fn run_here(&self) -> Result<String, Error> {
+    fn run_here(&self, turns: &[(Role, String)]) -> Result<String, Error> {
         let mut environment = Environment::new();
         // As the library does for which templates are written.
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
@@ -178,8 +203,10 @@ impl Template {
         let text = without_marks(&self.text.replace("\r\n", "\n").replace('\r', "\n"));
         environment.add_template("chat", &text)?;
         let tokens = Value::from(self.tokens.iter().cloned().collect::<BTreeMap<String, String>>());
+        let turns: Vec<Value> =
+            turns.iter().map(|(role, words)| context! { role => role.name(), content => words }).collect();
         let asked = context! {
-            messages => [context! { role => "user", content => WORDS }],
+            messages => turns,
             add_generation_prompt => true,
             // Thoughts would take the tokens that the function needs.
             enable_thinking => false,
@@ -194,12 +221,33 @@ impl Template {
 impl Chat {
     /// For a server that has the template: only the user's words are sent.
     pub fn of_server() -> Self {
-        Self { before: String::new(), after: String::new(), ends: Vec::new() }
+        Self { before: String::new(), after: String::new(), ends: Vec::new(), template: None }
     }
 
     /// The prompt in which the user says this.
     pub fn prompt(&self, words: &str) -> String {
         [&self.before, words.trim(), &self.after].concat()
+    }
+
+    /// The prompt that goes on with a conversation. As with one turn, the template sees none of the words.
+    pub fn conversation(&self, turns: &[(Role, String)]) -> Result<String, ModelError> {
+        let Some(template) = &self.template else {
+            let last = turns.last().map_or("", |(_, words)| words);
+            return Ok(self.prompt(last));
+        };
+        // None begins like another.
+        let stand_in = |number: usize| format!("{WORDS}{number}e");
+        let shown: Vec<_> = turns.iter().enumerate().map(|(number, (role, _))| (*role, stand_in(number))).collect();
+        let text = template.run(&shown).map_err(|problem| failed(&template.path, &problem))?;
+        let mut parts = text.split(WORDS);
+        let mut prompt = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (number, rest) = part.split_once('e').unwrap_or((part, ""));
+            let turn = number.parse::<usize>().ok().and_then(|number| turns.get(number));
+            prompt.push_str(turn.map_or("", |(_, words)| words.trim()));
+            prompt.push_str(rest);
+        }
+        Ok(prompt)
     }
 
     /// What stands before and after the user's words.

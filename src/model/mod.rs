@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
-pub use chat::{Chat, Template};
+pub use chat::{Chat, Role, Template};
 pub use checkpoint::{Checkpoint, Tensor, TensorType};
 pub use embedded::{DRAFT, MAIN};
 pub use error::ModelError;

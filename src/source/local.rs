@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SendError, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
-use super::{EventSink, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Window};
+use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Window};
 use crate::backend::{self, BackendError, LoadOptions};
 use crate::engine::{
     ChainDrafter, Drafter, Engine, EngineError, Event, LookupDrafter, LookupSettings, ModelDrafter, Profile, RequestId,
@@ -85,6 +85,7 @@ pub struct LocalSource {
     info: SourceInfo,
     window: Window,
     requests: Sender<Work>,
+    load: Arc<Mutex<Load>>,
 }
 
 enum Work {
@@ -122,12 +123,13 @@ impl LocalSource {
         profile: Option<ProfileFile>,
     ) -> Result<Self, SourceError> {
         let (requests, work) = channel();
-        let serving = Serving { engine, profile, running: HashMap::new() };
+        let load = Arc::default();
+        let serving = Serving { engine, profile, running: HashMap::new(), load: Arc::clone(&load) };
         std::thread::Builder::new()
             .name("engine".to_owned())
             .spawn(move || serving.serve(&work))
             .map_err(SourceError::Thread)?;
-        Ok(Self { info, window, requests })
+        Ok(Self { info, window, requests, load })
     }
 }
 
@@ -215,6 +217,10 @@ impl Source for LocalSource {
         ticket
     }
 
+    fn load(&self) -> Load {
+        *self.load.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn read_ahead(&self, prompt: Prompt) {
         let _ = self.requests.send(Work::ReadAhead(prompt));
     }
@@ -226,6 +232,8 @@ struct Serving {
     /// Where the measurements of the pair are kept, until they have been read.
     profile: Option<ProfileFile>,
     running: HashMap<RequestId, Running>,
+    /// What others see of its work.
+    load: Arc<Mutex<Load>>,
 }
 
 /// A request that the engine has taken.
@@ -263,6 +271,9 @@ impl Serving {
                 }
             }
             self.step();
+            let Self { engine, load, .. } = &self;
+            *load.lock().unwrap_or_else(PoisonError::into_inner) =
+                Load { candidates: engine.live(), waiting: engine.waiting(), kv_bytes: engine.kv_bytes() };
         }
     }
 

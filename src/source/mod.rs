@@ -74,6 +74,17 @@ impl SourceInfo {
     }
 }
 
+/// What a source has to do, and holds for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Candidates that are being written.
+    pub candidates: usize,
+    /// Requests of which nothing is written yet.
+    pub waiting: usize,
+    /// Bytes of keys and values, kept prompts included.
+    pub kv_bytes: usize,
+}
+
 /// Something that turns a request into a stream of events.
 pub trait Source: Send + Sync {
     /// What it runs on.
@@ -87,6 +98,11 @@ pub trait Source: Send + Sync {
     /// Queues a request; its events go to `sink`, the last one being `Done`, `Refused` or `Failed`. Never
     /// blocks. Requests may run at the same time.
     fn generate(&self, request: Request, sink: EventSink) -> Ticket;
+
+    /// What it has to do now.
+    fn load(&self) -> Load {
+        Load::default()
+    }
 
     /// Says what may be asked for next, so that the prompt can be read while nothing else is to be done.
     fn read_ahead(&self, prompt: Prompt) {

@@ -18,6 +18,8 @@ fn size(weights: usize) -> Option<usize> {
 pub struct Window {
     /// Tokens of a prompt where nobody says how many; `None`: the function and what it names, no more.
     pub tokens: Option<usize>,
+    /// Number of weights; 0 if that is not known.
+    pub weights: usize,
     /// Most positions, prompt and completion together; 0 if that is not known.
     pub context: usize,
     /// How it is shown what stands after the function, if it can be.
@@ -31,13 +33,13 @@ impl Window {
     /// That of a model of this name and so many weights.
     pub fn new(name: &str, weights: usize, context: usize, tokenizer: Arc<Tokenizer>) -> Self {
         let tokens = size(weights).map(|tokens| tokens.min(context / 2));
-        Self { tokens, context, infill: Infill::of(&tokenizer, name), chat: None, tokenizer: Some(tokenizer) }
+        Self { tokens, weights, context, infill: Infill::of(&tokenizer, name), chat: None, tokenizer: Some(tokenizer) }
     }
 
     /// That of a model on a server, where neither is known (0 for the context) or both are.
     pub fn served(weights: usize, context: usize) -> Self {
         let most = if context == 0 { usize::MAX } else { context / 2 };
-        Self { tokens: size(weights).map(|tokens| tokens.min(most)), context, ..Self::default() }
+        Self { tokens: size(weights).map(|tokens| tokens.min(most)), weights, context, ..Self::default() }
     }
 
     /// That of a model that is not loaded onto a device; `chat` as in [`Model::chat`].
@@ -51,6 +53,18 @@ impl Window {
     #[must_use]
     pub fn asked(self, chat: Option<Chat>) -> Self {
         Self { chat: chat.map(Arc::new), ..self }
+    }
+
+    /// The text of one token; of one without text its name. Empty where there is no tokenizer.
+    pub fn token(&self, id: u32) -> String {
+        let Some(tokenizer) = &self.tokenizer else { return String::new() };
+        let text = tokenizer.decode_continuation(&[id]);
+        if text.is_empty() { tokenizer.token(id).unwrap_or_default() } else { text }
+    }
+
+    /// The text of tokens; empty where there is no tokenizer.
+    pub fn text(&self, ids: &[u32]) -> String {
+        self.tokenizer.as_ref().map_or_else(String::new, |tokenizer| tokenizer.decode(ids))
     }
 
     /// The tokens of a text, estimated where there is no tokenizer.

@@ -14,6 +14,7 @@ mod refusals;
 #[path = "../shared/server.rs"]
 mod server;
 mod servers;
+mod serving;
 #[path = "../shared/skip.rs"]
 mod skip;
 mod terminal;

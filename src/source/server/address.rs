@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use ureq::http::Uri;
@@ -106,15 +105,11 @@ impl Key {
 
     fn of_file(address: &Address, file: &Path) -> Result<Option<String>, ServerError> {
         let wrong = |problem: String| ServerError::Key { from: file.display().to_string(), problem };
-        let mode = match std::fs::metadata(file) {
-            Ok(metadata) => metadata.permissions().mode(),
+        let text = match files::private_text(file, 1 << 16) {
+            Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(wrong(format!("the file cannot be read: {error}"))),
+            Err(error) => return Err(wrong(format!("the file cannot be used: {error}"))),
         };
-        if mode & 0o077 != 0 {
-            return Err(wrong("others may read the file; close it with chmod 600".to_owned()));
-        }
-        let text = files::text(file, 1 << 16).map_err(|error| wrong(format!("the file cannot be read: {error}")))?;
         // What the parser says quotes the file.
         let form = || wrong("expected are lines like \"https://api.example.com\" = \"KEY\"".to_owned());
         let keys: BTreeMap<String, String> = toml::from_str(&text).map_err(|_| form())?;
@@ -143,6 +138,8 @@ impl Key {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn address(text: &str) -> Address {

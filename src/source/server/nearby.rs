@@ -10,8 +10,8 @@ use super::client::Client;
 use super::{MOST_LIST, wire};
 use crate::web::Patience;
 
-/// Of `llama-server`, `vLLM`, `SGLang`, `LM Studio` and `Ollama`.
-const PORTS: &[u16] = &[8080, 8000, 30000, 1234, 11434];
+/// Of `llama-server`, `vLLM`, `SGLang`, `LM Studio`, `Ollama` and ours.
+const PORTS: &[u16] = &[8080, 8000, 30000, 1234, 11434, 8017];
 /// Longest that whoever asks waits for all of them together.
 const PATIENCE: Duration = Duration::from_millis(200);
 

@@ -1,0 +1,126 @@
+//! What goes on in a request, from the engine's thread to whoever writes the answer. The engine never waits:
+//! where the answer is not read, the request ends.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+
+use super::answer::Refusal;
+
+/// Events that wait to be written out; 8 candidates of 256 tokens are a quarter of it.
+const MOST_WAITING: usize = 8192;
+
+/// The engine's end.
+pub struct Teller<E> {
+    send: mpsc::Sender<E>,
+    slow: Arc<AtomicBool>,
+    /// The request's place; free for another one as soon as nothing is to be told any more.
+    _place: OwnedSemaphorePermit,
+}
+
+/// The end of whoever writes the answer. Once it is dropped, nobody listens.
+pub struct Inbox<E> {
+    receive: mpsc::Receiver<E>,
+    slow: Arc<AtomicBool>,
+    stop: watch::Receiver<bool>,
+    /// Ends the request, also one that has not begun.
+    cancel: Box<dyn Fn() + Send + Sync>,
+}
+
+/// Both ends for a request.
+pub fn inbox<E>(place: OwnedSemaphorePermit, stop: watch::Receiver<bool>) -> (Teller<E>, Inbox<E>) {
+    let (send, receive) = mpsc::channel(MOST_WAITING);
+    let slow = Arc::new(AtomicBool::new(false));
+    let teller = Teller { send, slow: slow.clone(), _place: place };
+    (teller, Inbox { receive, slow, stop, cancel: Box::new(|| ()) })
+}
+
+impl<E> Teller<E> {
+    /// Passes an event on, if it is still wanted.
+    pub fn tell(&self, event: E) -> ControlFlow<()> {
+        match self.send.try_send(event) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.slow.store(matches!(error, mpsc::error::TrySendError::Full(_)), Ordering::Relaxed);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+impl<E> Inbox<E> {
+    /// What ends the request when this is dropped before its end.
+    pub fn cancelled_by(&mut self, cancel: impl Fn() + Send + Sync + 'static) {
+        self.cancel = Box::new(cancel);
+    }
+
+    /// The next event, or why there is none.
+    pub async fn next(&mut self) -> Result<E, Refusal> {
+        tokio::select! {
+            biased;
+            event = self.receive.recv() => event.ok_or_else(|| {
+                if self.slow.load(Ordering::Relaxed) {
+                    Refusal::reader()
+                } else {
+                    Refusal::failed("the engine has stopped before it was done")
+                }
+            }),
+            _ = self.stop.wait_for(|&stop| stop) => Err(Refusal::stopping()),
+        }
+    }
+}
+
+impl<E> Drop for Inbox<E> {
+    fn drop(&mut self) {
+        (self.cancel)();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MOST_REQUESTS;
+    use super::*;
+    use tokio::sync::Semaphore;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn who_does_not_read_is_ended_and_the_engine_never_waits() {
+        let places = Arc::new(Semaphore::new(MOST_REQUESTS));
+        let (_say, stop) = watch::channel(false);
+        let (teller, mut inbox) = inbox(places.clone().try_acquire_owned().unwrap(), stop);
+        let ended = Arc::new(AtomicBool::new(false));
+        let tell = ended.clone();
+        inbox.cancelled_by(move || tell.store(true, Ordering::Relaxed));
+        for event in 0..MOST_WAITING {
+            assert!(teller.tell(event).is_continue());
+        }
+        assert!(teller.tell(0).is_break());
+        drop(teller);
+        assert_eq!(places.available_permits(), MOST_REQUESTS, "its place is free before all is read");
+        block_on(async {
+            for event in 0..MOST_WAITING {
+                assert_eq!(inbox.next().await, Ok(event));
+            }
+            assert_eq!(inbox.next().await, Err(Refusal::reader()));
+        });
+        assert!(!ended.load(Ordering::Relaxed));
+        drop(inbox);
+        assert!(ended.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn nobody_is_told_anything_once_the_server_ends() {
+        let places = Arc::new(Semaphore::new(1));
+        let (say, stop) = watch::channel(false);
+        let (teller, mut inbox) = inbox::<usize>(places.try_acquire_owned().unwrap(), stop);
+        say.send(true).unwrap();
+        assert_eq!(block_on(inbox.next()), Err(Refusal::stopping()));
+        drop(inbox);
+        assert!(teller.tell(1).is_break());
+    }
+}

@@ -1,0 +1,72 @@
+//! Which path is answered by what.
+
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::{Method, Request, Response};
+use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::answer::{self, Answer, Refusal};
+use super::ask::{self, Fields, Form};
+use super::{MOST_REQUESTS, Serving, connection, writing};
+
+/// What is told of paths that there are not.
+const OTHER: &str = "other";
+
+/// Answers a request, whatever it is.
+pub async fn answer(serving: &Arc<Serving>, request: Request<Incoming>) -> Response<Answer> {
+    let known = ["/health", "/metrics", "/v1/models", "/v1/completions", "/v1/chat/completions"];
+    let path = known.into_iter().find(|path| *path == request.uri().path()).unwrap_or(OTHER);
+    let response = route(serving, path, request).await.unwrap_or_else(Into::into);
+    serving.metrics.answered(path, response.status().as_u16());
+    response
+}
+
+async fn route(serving: &Arc<Serving>, path: &str, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
+    let health = path == "/health";
+    serving.access.check(request.headers(), health)?;
+    let expected = if path.ends_with("completions") { Method::POST } else { Method::GET };
+    if path != OTHER && request.method() != expected {
+        return Err(Refusal::method(expected.as_str()));
+    }
+    match path {
+        "/health" => Ok(answer::json(&json!({ "status": "ok" }))),
+        "/metrics" => {
+            let requests = MOST_REQUESTS - serving.places.available_permits();
+            let text = serving.metrics.text(serving.source.load(), requests);
+            Ok(answer::text("text/plain; version=0.0.4; charset=utf-8", text))
+        }
+        "/v1/models" => Ok(answer::json(&json!({ "object": "list", "data": [serving.model()] }))),
+        "/v1/completions" => complete(serving, Form::Completion, request).await,
+        "/v1/chat/completions" => complete(serving, Form::Chat, request).await,
+        _ => match request.uri().path().strip_prefix("/v1/models/") {
+            Some(name) if name == serving.info.model => Ok(answer::json(&serving.model())),
+            _ => Err(Refusal::unknown("unknown_path", "there is nothing at this path")),
+        },
+    }
+}
+
+async fn complete(serving: &Arc<Serving>, form: Form, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
+    let place = serving.place()?;
+    let fields = Fields::read(&connection::read(request.into_body()).await?)?;
+    let shared = serving.clone();
+    // A chat template takes its time.
+    let asked = tokio::task::spawn_blocking(move || ask::read(form, &fields, &shared)).await;
+    let asked = asked.map_err(|_| Refusal::failed("the request could not be read (an internal error)"))??;
+    writing::answer(serving, asked, place).await
+}
+
+impl Serving {
+    /// A place for a request, if there is one.
+    fn place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        self.places.clone().try_acquire_owned().map_err(|_| Refusal::busy(MOST_REQUESTS))
+    }
+
+    /// What is told of the model.
+    fn model(&self) -> Value {
+        let context = self.window.context;
+        json!({ "id": self.info.model, "object": "model", "created": self.since, "owned_by": "bass-tui",
+                "max_model_len": context, "meta": { "n_ctx": context, "n_params": self.window.weights } })
+    }
+}
