@@ -12,11 +12,11 @@ use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::memory::advice;
 use super::output::{print, print_json, say};
 use super::progress::Progress;
-use super::report::Report;
+use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
 use crate::code::{Target, TargetSpec};
 use crate::files;
-use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Run, Task, TestsChoice, TrialPool};
+use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Run, Task, TestsChoice, TrialPool};
 use crate::model::Model;
 use crate::options::Settings;
 use crate::source::{self, Prompt, Request, Window};
@@ -170,7 +170,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.json {
         print_json(&report.json())?;
     } else {
-        say(&report.table(runner.as_ref().map(|r| r.protection().summary.as_str())));
+        say(&table(&report, runner.as_ref().map(|r| r.protection().summary.as_str())));
         say(&about_tests(&job, args));
         if let Some(c) = report.picked {
             let code = job.function(&report.candidates[c].text);

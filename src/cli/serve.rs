@@ -2,21 +2,23 @@
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use super::args::ConsentArgs;
 use super::failure::Failure;
 use super::output::say;
-use super::session::{Session, unusable};
+use super::session::{Session, consent, unusable};
+use crate::job::{Judge, TrialPool};
 use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, TESTS};
-use crate::serve::{self, Access, Setup, Token};
-use crate::source::LocalSource;
-use crate::source::Source;
+use crate::serve::{self, Access, Setup, Token, Trials};
+use crate::source::{LocalSource, Source};
 
 /// Arguments of `serve`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-It speaks OpenAI's protocol (/v1/models, /v1/completions, /v1/chat/completions). Of /v1/completions and \
-/v1/chat/completions nothing but what the request says counts, as for OpenAI; --draft-length, --accept and --time-budget are \
-for all. What else there is: /health, and /metrics for Prometheus. SIGINT or SIGTERM ends it.
+It speaks OpenAI's protocol (/v1/models, /v1/completions, /v1/chat/completions), where nothing but what the request says \
+counts, beside --draft-length, --accept and --time-budget; and /v1/candidates, which is complete --json as a stream and begins \
+with the options given here. What else there is: /health, and /metrics for Prometheus. SIGINT or SIGTERM ends it.
 
 EXAMPLES
   bass-tui serve
@@ -42,6 +44,15 @@ pub struct Args {
         help = "File (mode 600) with the token that whoever asks has to send; or it is in BASS_TUI_SERVE_TOKEN"
     )]
     token_file: Option<PathBuf>,
+    #[arg(
+        long,
+        help_heading = "Server",
+        help = "Run tests on candidates for /v1/candidates, in the sandbox: whoever may ask can then have files of projects read, \
+                and code run in it"
+    )]
+    allow_trials: bool,
+    #[command(flatten)]
+    consent: ConsentArgs,
     #[command(flatten)]
     options: Flags<{ MODELS | GENERATION | SAMPLING | TESTS | PROMPTS }>,
 }
@@ -60,6 +71,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let taken = |error| Failure::input(format!("--listen {} cannot be listened on: {error}", args.listen));
     let listener = TcpListener::bind(address).map_err(taken)?;
     let address = listener.local_addr().map_err(taken)?;
+    let trials = if args.allow_trials {
+        let judge: Arc<dyn Judge> = Arc::new(consent(session.runner(), args.consent.unprotected)?);
+        let pool = TrialPool::new(judge.clone()).map_err(Failure::internal)?;
+        Some(Trials { judge, pool })
+    } else {
+        None
+    };
     let source = LocalSource::open(&session.models_keeping_prompts()?).map_err(|error| unusable(&error))?;
     let info = source.info();
     let note = info.note.map_or_else(String::new, |note| format!("\nbass-tui: {note}"));
@@ -69,7 +87,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         info.draft,
         if address.ip().is_loopback() { "" } else { "; what goes over the network is not encrypted" }
     ));
-    let setup = Setup { source: Box::new(source), settings: session.settings.clone(), access: Access { token } };
+    let setup =
+        Setup { source: Box::new(source), settings: session.settings.clone(), access: Access { token }, trials };
     serve::serve(listener, setup).map_err(|error| Failure::internal(format!("the server has failed: {error}")))?;
     Ok(0)
 }

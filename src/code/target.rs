@@ -72,15 +72,7 @@ impl Target {
     pub fn read(spec: &TargetSpec) -> Result<Self, CodeError> {
         let path = &spec.path;
         let original = read_bytes(path)?;
-        let language = Language::of_path(path).ok_or_else(|| CodeError::UnknownLanguage {
-            path: path.clone(),
-            known: Language::ALL
-                .iter()
-                .flat_map(|l| l.extensions())
-                .map(|e| format!(".{e}"))
-                .collect::<Vec<_>>()
-                .join(", "),
-        })?;
+        let language = language_of(path)?;
         if !original.is_ascii() {
             utf8_declared(path, language, &original)?;
         }
@@ -90,6 +82,13 @@ impl Target {
             line: text::line_of(&original, offset),
         })?;
         Source { path: Some(path.clone()), language, original, text }.find(&spec.place)
+    }
+
+    /// Finds a function in a text that an editor has under this path, saved or not.
+    pub fn in_editor(path: &Path, text: &str, place: &Place) -> Result<Self, CodeError> {
+        let original = text.as_bytes().to_vec();
+        let text = text::decode_str(text).0.into_owned();
+        Source { path: Some(path.to_owned()), language: language_of(path)?, original, text }.find(place)
     }
 
     /// Finds a function in text that has no file.
@@ -253,6 +252,12 @@ impl Source {
             text,
         }
     }
+}
+
+fn language_of(path: &Path) -> Result<Language, CodeError> {
+    let endings = || Language::ALL.iter().flat_map(|l| l.extensions()).map(|e| format!(".{e}"));
+    let known = || endings().collect::<Vec<_>>().join(", ");
+    Language::of_path(path).ok_or_else(|| CodeError::UnknownLanguage { path: path.into(), known: known() })
 }
 
 /// The outermost function behind byte `from` that `text` ends in, with its head or with lines of its own

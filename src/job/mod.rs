@@ -3,12 +3,15 @@
 //!
 //! The screen and the command line share it, so that both show, test and write the same code.
 
+mod report;
 pub(crate) mod run;
 pub(crate) mod trials;
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use report::Report;
 pub use run::{Ask, Candidate, Event, Outcome, Run, Sink, Task};
 pub use trials::{Judge, News, TrialPool, Turn, all_workers, fault};
 
@@ -242,6 +245,16 @@ impl Job {
             Text::Free(text) => format!("{text}{completion}"),
             Text::Ids(_) => completion.to_owned(),
         }
+    }
+
+    /// What a completion replaces of the text of the function's file, in bytes, and by what; `None` where there
+    /// is no function.
+    pub fn replacement(&self, completion: &str) -> Option<(Range<usize>, String)> {
+        let target = self.target()?;
+        let (before, after) = (&target.text[..target.body.start], &target.text[target.body.end..]);
+        let program = target.splice(completion);
+        let text = program.strip_prefix(before)?.strip_suffix(after)?;
+        Some((target.body.clone(), text.to_owned()))
     }
 
     /// The completed function alone, for a reader.

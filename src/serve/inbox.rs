@@ -5,12 +5,17 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hyper::Response;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
-use super::answer::Refusal;
+use super::Serving;
+use super::answer::{self, Answer, DONE, Refusal};
 
 /// Events that wait to be written out; 8 candidates of 256 tokens are a quarter of it.
 const MOST_WAITING: usize = 8192;
+
+/// Pieces of an answer that wait for the connection.
+const PIECES: usize = 16;
 
 /// The engine's end.
 pub struct Teller<E> {
@@ -69,6 +74,42 @@ impl<E> Inbox<E> {
             }),
             _ = self.stop.wait_for(|&stop| stop) => Err(Refusal::stopping()),
         }
+    }
+}
+
+impl<E: Send + 'static> Inbox<E> {
+    /// Writes out `begin` and what `told` makes of each event, from the `first` on, until it says that one was
+    /// the last.
+    pub fn stream(
+        mut self,
+        serving: Arc<Serving>,
+        begin: String,
+        first: E,
+        mut told: impl FnMut(E) -> Result<(String, bool), Refusal> + Send + 'static,
+    ) -> Response<Answer> {
+        let (out, pieces) = mpsc::channel(PIECES);
+        tokio::spawn(async move {
+            let (mut text, mut next) = (begin, Ok(first));
+            loop {
+                let (more, over) = next.and_then(&mut told).unwrap_or_else(|refusal| {
+                    serving.metrics.left();
+                    (answer::event(&refusal.json()) + DONE, true)
+                });
+                text += &more;
+                if !text.is_empty() && out.send(std::mem::take(&mut text).into()).await.is_err() || over {
+                    break;
+                }
+                next = tokio::select! {
+                    biased;
+                    () = out.closed() => break,
+                    next = self.next() => next,
+                };
+            }
+            if out.is_closed() {
+                serving.metrics.left();
+            }
+        });
+        answer::stream(pieces)
     }
 }
 

@@ -6,6 +6,7 @@
 mod access;
 mod answer;
 mod ask;
+mod candidates;
 mod connection;
 mod inbox;
 mod metrics;
@@ -15,12 +16,13 @@ mod writing;
 use std::io;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::job::{Judge, TrialPool};
 use crate::options::Settings;
 use crate::signals::{self, Signals};
 use crate::source::{Source, SourceInfo, Window};
@@ -42,6 +44,16 @@ pub struct Setup {
     pub settings: Settings,
     /// Who may ask.
     pub access: Access,
+    /// What runs tests; `None`: nothing does.
+    pub trials: Option<Trials>,
+}
+
+/// What runs tests.
+pub struct Trials {
+    /// What says which tests can be run.
+    pub judge: Arc<dyn Judge>,
+    /// What runs them, those of all requests.
+    pub pool: TrialPool,
 }
 
 /// What all connections share.
@@ -51,10 +63,11 @@ struct Serving {
     window: Window,
     settings: Settings,
     access: Access,
+    trials: Option<Trials>,
     places: Arc<Semaphore>,
     metrics: Metrics,
     /// Answers that have been given a number.
-    answers: AtomicU64,
+    answers: AtomicUsize,
     /// Seconds since 1970 at the start.
     since: u64,
     /// True once the server is to end.
@@ -64,7 +77,12 @@ struct Serving {
 impl Serving {
     /// What tells an answer from all others.
     fn next_id(&self) -> String {
-        format!("{:x}-{:x}", self.since, self.answers.fetch_add(1, Ordering::Relaxed))
+        format!("{:x}-{:x}", self.since, self.next_number())
+    }
+
+    /// The number of an answer.
+    fn next_number(&self) -> usize {
+        self.answers.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -93,16 +111,17 @@ pub fn serve(listener: TcpListener, setup: Setup) -> io::Result<()> {
 async fn accept(listener: TcpListener, setup: Setup, mut stop: watch::Receiver<bool>) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let Setup { source, settings, access } = setup;
+    let Setup { source, settings, access, trials } = setup;
     let serving = Arc::new(Serving {
         info: source.info(),
         window: source.window(),
         source,
         settings,
         access,
+        trials,
         places: Arc::new(Semaphore::new(MOST_REQUESTS)),
         metrics: Metrics::default(),
-        answers: AtomicU64::new(0),
+        answers: AtomicUsize::new(0),
         since: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
         stop: stop.clone(),
     });

@@ -9,14 +9,14 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::answer::{self, Answer, Refusal};
 use super::ask::{self, Fields, Form};
-use super::{MOST_REQUESTS, Serving, connection, writing};
+use super::{MOST_REQUESTS, Serving, candidates, connection, writing};
 
 /// What is told of paths that there are not.
 const OTHER: &str = "other";
 
 /// Answers a request, whatever it is.
 pub async fn answer(serving: &Arc<Serving>, request: Request<Incoming>) -> Response<Answer> {
-    let known = ["/health", "/metrics", "/v1/models", "/v1/completions", "/v1/chat/completions"];
+    let known = ["/health", "/metrics", "/v1/models", "/v1/completions", "/v1/chat/completions", "/v1/candidates"];
     let path = known.into_iter().find(|path| *path == request.uri().path()).unwrap_or(OTHER);
     let response = route(serving, path, request).await.unwrap_or_else(Into::into);
     serving.metrics.answered(path, response.status().as_u16());
@@ -26,7 +26,8 @@ pub async fn answer(serving: &Arc<Serving>, request: Request<Incoming>) -> Respo
 async fn route(serving: &Arc<Serving>, path: &str, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
     let health = path == "/health";
     serving.access.check(request.headers(), health)?;
-    let expected = if path.ends_with("completions") { Method::POST } else { Method::GET };
+    let writes = path.ends_with("completions") || path == "/v1/candidates";
+    let expected = if writes { Method::POST } else { Method::GET };
     if path != OTHER && request.method() != expected {
         return Err(Refusal::method(expected.as_str()));
     }
@@ -40,6 +41,10 @@ async fn route(serving: &Arc<Serving>, path: &str, request: Request<Incoming>) -
         "/v1/models" => Ok(answer::json(&json!({ "object": "list", "data": [serving.model()] }))),
         "/v1/completions" => complete(serving, Form::Completion, request).await,
         "/v1/chat/completions" => complete(serving, Form::Chat, request).await,
+        "/v1/candidates" => {
+            let (asked, place) = taken(serving, request, candidates::read).await?;
+            candidates::answer(serving, asked, place).await
+        }
         _ => match request.uri().path().strip_prefix("/v1/models/") {
             Some(name) if name == serving.info.model => Ok(answer::json(&serving.model())),
             _ => Err(Refusal::unknown("unknown_path", "there is nothing at this path")),
@@ -48,13 +53,24 @@ async fn route(serving: &Arc<Serving>, path: &str, request: Request<Incoming>) -
 }
 
 async fn complete(serving: &Arc<Serving>, form: Form, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
+    let read = move |fields: &Fields, serving: &Serving| ask::read(form, fields, serving);
+    let (asked, place) = taken(serving, request, read).await?;
+    writing::answer(serving, asked, place).await
+}
+
+/// What a request asks for, and its place.
+async fn taken<T: Send + 'static>(
+    serving: &Arc<Serving>,
+    request: Request<Incoming>,
+    read: impl FnOnce(&Fields, &Serving) -> Result<T, Refusal> + Send + 'static,
+) -> Result<(T, OwnedSemaphorePermit), Refusal> {
     let place = serving.place()?;
     let fields = Fields::read(&connection::read(request.into_body()).await?)?;
     let shared = serving.clone();
-    // A chat template takes its time.
-    let asked = tokio::task::spawn_blocking(move || ask::read(form, &fields, &shared)).await;
-    let asked = asked.map_err(|_| Refusal::failed("the request could not be read (an internal error)"))??;
-    writing::answer(serving, asked, place).await
+    // Chat templates, files and tests take their time.
+    let asked = tokio::task::spawn_blocking(move || read(&fields, &shared)).await;
+    let asked = asked.map_err(|_| Refusal::failed("the request could not be read (an internal error)"))?;
+    Ok((asked?, place))
 }
 
 impl Serving {

@@ -4,16 +4,13 @@ use std::sync::Arc;
 
 use hyper::Response;
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::Serving;
 use super::answer::{self, Answer, DONE, Refusal};
 use super::ask::{Asked, Form};
 use super::inbox::{Inbox, inbox};
 use crate::source::{Event, FinishReason, Summary};
-
-/// Pieces of an answer that wait for the connection.
-pub const PIECES: usize = 16;
 
 /// What was written of a candidate.
 #[derive(Default)]
@@ -49,31 +46,8 @@ pub async fn answer(
     if !writing.asked.stream {
         return writing.whole(first, inbox).await.map(|whole| answer::json(&whole));
     }
-    let (out, pieces) = mpsc::channel(PIECES);
-    tokio::spawn(async move {
-        let mut next = Ok(first);
-        loop {
-            let (text, over) = match next.and_then(check) {
-                Ok(event) => writing.pieces(event),
-                Err(refusal) => {
-                    writing.serving.metrics.left();
-                    (answer::event(&refusal.json()) + DONE, true)
-                }
-            };
-            if !text.is_empty() && out.send(text.into()).await.is_err() || over {
-                break;
-            }
-            next = tokio::select! {
-                biased;
-                () = out.closed() => break,
-                next = inbox.next() => next,
-            };
-        }
-        if out.is_closed() {
-            writing.serving.metrics.left();
-        }
-    });
-    Ok(answer::stream(pieces))
+    let told = move |event| check(event).map(|event| writing.pieces(event));
+    Ok(inbox.stream(serving.clone(), String::new(), first, told))
 }
 
 /// An event, unless it says that there are no candidates.
