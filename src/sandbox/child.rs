@@ -40,6 +40,8 @@ pub struct Confinement {
     pub namespaces: Option<super::namespaces::Namespaces>,
     /// The Landlock ruleset, where the kernel has Landlock.
     pub landlock: Option<OwnedFd>,
+    /// See [`super::Job::sees_own_map`].
+    pub sees_own_map: bool,
     /// System-call filters, in the order to install them.
     pub filters: Vec<seccompiler::BpfProgram>,
 }
@@ -332,7 +334,7 @@ fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()
         // The `/proc` of the new root did not exist when the rules were made. Its files stay closed: memory,
         // environment and command line of every process would lie open in them.
         if let (true, Some(rules)) = (has_proc, plan.confinement.as_ref().and_then(|all| all.landlock.as_ref())) {
-            landlock::allow_listing(rules.as_raw_fd(), c"/proc")?;
+            landlock::add(rules.as_raw_fd(), c"/proc", landlock::READ_DIR)?;
         }
         // SAFETY: as above.
         unsafe { libc::umask(0o077) };
@@ -381,6 +383,7 @@ fn lower(resource: i32, value: u64) -> io::Result<()> {
 /// From here on nothing can be gained back: privileges, capabilities, files, system calls.
 #[cfg(target_os = "linux")]
 fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
+    use super::landlock;
     *stage = 7;
     // SAFETY: plain numbers.
     check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
@@ -388,6 +391,10 @@ fn restrict(confinement: &Confinement, stage: &mut u8) -> io::Result<()> {
     drop_capabilities()?;
     *stage = 9;
     if let Some(landlock) = &confinement.landlock {
+        if confinement.sees_own_map {
+            // Where `/proc` is missing the program says so itself.
+            let _ = landlock::add(landlock.as_raw_fd(), c"/proc/self/maps", landlock::READ_FILE);
+        }
         // SAFETY: an open ruleset descriptor, owned by the plan, and no flags.
         let done = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, landlock.as_raw_fd(), 0_u32) };
         check(done as i32)?;

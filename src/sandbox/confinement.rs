@@ -44,7 +44,7 @@ impl Mechanisms {
             abi => Some(landlock::ruleset(abi, readable, writable, scratch)?),
         };
         let namespaces = self.namespaces(readable, writable, scratch, visited)?;
-        Ok(Confinement { namespaces, landlock, filters: self.filters.clone() })
+        Ok(Confinement { namespaces, landlock, sees_own_map: false, filters: self.filters.clone() })
     }
 
     fn namespaces(

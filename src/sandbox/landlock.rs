@@ -87,11 +87,16 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch:
     Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
 }
 
-/// Adds the listing of a folder to a ruleset that is not in force yet. Async-signal-safe.
-pub fn allow_listing(ruleset: RawFd, folder: &CStr) -> io::Result<()> {
+/// The right to read a file, of linux/landlock.h.
+pub const READ_FILE: u64 = 1 << 2;
+
+/// The same to list a folder.
+pub const READ_DIR: u64 = 1 << 3;
+
+/// Adds a right on a path to a ruleset that is not in force yet. Async-signal-safe.
+pub fn add(ruleset: RawFd, path: &CStr, access: u64) -> io::Result<()> {
     // Of linux/landlock.h.
     const PATH_BENEATH: libc::c_int = 1;
-    const READ_DIR: u64 = 1 << 3;
     #[repr(C, packed)]
     struct Beneath {
         access: u64,
@@ -99,9 +104,9 @@ pub fn allow_listing(ruleset: RawFd, folder: &CStr) -> io::Result<()> {
     }
     // SAFETY: live strings and values of the layout that the kernel reads; the descriptor is closed again.
     unsafe {
-        let parent = libc::open(folder.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
+        let parent = libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC);
         super::check(parent)?;
-        let rule = Beneath { access: READ_DIR, parent };
+        let rule = Beneath { access, parent };
         let done = libc::syscall(libc::SYS_landlock_add_rule, ruleset, PATH_BENEATH, &raw const rule, 0_u32);
         let result = super::check(done as i32);
         libc::close(parent);

@@ -10,12 +10,12 @@ pub const OPEN_FILES: u64 = 256;
 
 /// The limits of a program. `running` is the number of tasks the user runs now: the process limit of the
 /// kernel counts all of them.
-pub fn rlimits(limits: &Limits, running: Option<u64>) -> Vec<Rlimit> {
+pub fn rlimits(limits: &Limits, addresses: u64, running: Option<u64>) -> Vec<Rlimit> {
     let seconds = limits.wall.as_secs().saturating_add(2);
     let mut list: Vec<Rlimit> = vec![
         (libc::RLIMIT_CORE as i32, 0),
         (libc::RLIMIT_DATA as i32, limits.memory),
-        (libc::RLIMIT_AS as i32, limits.memory.saturating_mul(4)),
+        (libc::RLIMIT_AS as i32, limits.memory.saturating_mul(4).max(addresses)),
         (libc::RLIMIT_FSIZE as i32, limits.file),
         // Only a backstop: it counts each process by itself, all of its threads together.
         (libc::RLIMIT_CPU as i32, seconds.saturating_mul(4)),
@@ -37,8 +37,8 @@ mod tests {
     #[test]
     fn the_process_limit_counts_what_already_runs() {
         let limits = Limits::default();
-        let list = rlimits(&limits, Some(100));
+        let list = rlimits(&limits, 0, Some(100));
         assert!(list.contains(&(libc::RLIMIT_NPROC as i32, 100 + limits.processes)));
-        assert!(!rlimits(&limits, None).iter().any(|(resource, _)| *resource == libc::RLIMIT_NPROC as i32));
+        assert!(!rlimits(&limits, 0, None).iter().any(|(resource, _)| *resource == libc::RLIMIT_NPROC as i32));
     }
 }

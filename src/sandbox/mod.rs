@@ -103,6 +103,11 @@ pub struct Job<'a> {
     pub folder: Option<&'a Path>,
     /// Files to lay into its own folder before it starts: a relative path and the bytes.
     pub files: Vec<(PathBuf, Vec<u8>)>,
+    /// Addresses that a process may reserve in any case, bytes; else it is four times its memory.
+    pub addresses: u64,
+    /// Whether its first process may read where its memory lies (`/proc/self/maps`), without which some programs
+    /// do not come up. What is in it stays closed.
+    pub sees_own_map: bool,
     /// Variables besides those that every program gets.
     pub environment: Vec<(OsString, OsString)>,
     /// Descriptors it inherits besides the standard ones, such as a pipe to another program. Once it runs,
@@ -135,6 +140,8 @@ impl<'a> Job<'a> {
             writable: &[],
             folder: None,
             files: Vec::new(),
+            addresses: 0,
+            sees_own_map: false,
             environment: Vec::new(),
             inherited: Vec::new(),
             control: None,
@@ -295,7 +302,8 @@ impl Sandbox {
         let confinement = match &self.mechanisms {
             Some(mechanisms) => {
                 let visited: Vec<&Path> = std::iter::once(job.program).chain(job.folder).collect();
-                Some(mechanisms.confine(job.readable, job.writable, scratch.path(), &visited)?)
+                let confinement = mechanisms.confine(job.readable, job.writable, scratch.path(), &visited)?;
+                Some(child::Confinement { sees_own_map: job.sees_own_map, ..confinement })
             }
             None => None,
         };
@@ -312,7 +320,7 @@ impl Sandbox {
         };
         #[cfg(not(target_os = "linux"))]
         let running = None;
-        let rlimits = limits::rlimits(&job.limits, running);
+        let rlimits = limits::rlimits(&job.limits, job.addresses, running);
         let session = self.session_of(job);
         #[cfg(target_os = "linux")]
         let group = self.groups.as_ref().map(|groups| groups.make(&job.limits)).transpose();

@@ -43,7 +43,7 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     let running = namespaces.map_or(0, namespaces::Namespaces::tasks_before);
     let plan = Plan {
         session: Session::Own,
-        rlimits: limits::rlimits(&few, Some(running)),
+        rlimits: limits::rlimits(&few, 0, Some(running)),
         streams: None,
         keep: Vec::new(),
         confinement: Some(confinement),

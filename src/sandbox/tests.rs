@@ -80,6 +80,18 @@ fn its_files_can_be_read_and_changed_whoever_the_program_is() {
     }
 }
 
+/// Some programs do not come up without it. What is in their memory stays closed.
+#[test]
+fn a_program_sees_where_its_memory_lies_only_if_it_has_to() {
+    let script = "for file in maps mem environ cmdline; do read -r line 2>/dev/null < /proc/self/$file && printf '%s ' $file; done";
+    for sandbox in sandboxes() {
+        for (sees_own_map, expected) in [(true, "maps"), (false, "")] {
+            let said = run(&sandbox, Job { sees_own_map, ..shell(script) });
+            assert_eq!(said.output.trim(), expected, "{}", sandbox.protection().tier);
+        }
+    }
+}
+
 /// A program gives way to work of this one, and to nothing else: on a busy machine it has its share.
 #[test]
 fn a_program_has_a_lower_priority_only_if_it_gives_way() {

@@ -21,7 +21,8 @@ pub use list::is_environment;
 use super::tool::is_own_folder;
 
 /// Files that mark the top of a project.
-const MARKERS: &[&str] = &["Cargo.toml", "package.json", "go.mod", "pyproject.toml", "setup.cfg", "setup.py"];
+const MARKERS: &[&str] =
+    &["Cargo.toml", "package.json", "deno.json", "deno.jsonc", "go.mod", "pyproject.toml", "setup.cfg", "setup.py"];
 
 /// Files that say which tests run and how, wherever they stand.
 const STEERING: &[&str] = &[
@@ -31,6 +32,9 @@ const STEERING: &[&str] = &[
     "setup.cfg",
     "pyproject.toml",
     "package.json",
+    "bunfig.toml",
+    "deno.json",
+    "deno.jsonc",
     "Cargo.toml",
     "Cargo.lock",
     "go.mod",

@@ -128,7 +128,7 @@ impl Imports {
         let words: Vec<&Word> = words.iter().filter(|word| **word != Word::End).collect();
         for (at, word) in words.iter().enumerate() {
             let Word::Text(module) = word else { continue };
-            let module = module.strip_prefix("node:").unwrap_or(module);
+            let module = ["node:", "bun:"].iter().find_map(|of| module.strip_prefix(of)).unwrap_or(module);
             let name = |back: usize| at.checked_sub(back).and_then(|at| words.get(at)).and_then(|word| word.name());
             let is_called = at > 0 && words[at - 1].is('(');
             let start = match (name(1), name(2)) {

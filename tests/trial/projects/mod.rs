@@ -6,6 +6,7 @@ mod go;
 mod kept;
 mod layouts;
 mod node;
+mod runtimes;
 mod rust;
 mod script;
 mod single;

@@ -1,8 +1,10 @@
 //! JavaScript and TypeScript: their row in the table of trials.
 
+mod junit;
 mod project;
 mod reach;
 mod runner;
+mod runtime;
 mod script;
 mod single;
 mod types;
@@ -10,6 +12,7 @@ mod types;
 use std::path::{Component, Path, PathBuf};
 
 use runner::Plan;
+use runtime::Runtime;
 use single::Runs;
 
 use crate::language::Language;
@@ -23,7 +26,7 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     needs_project,
     tests: Marks { about, ..Marks::NONE },
-    open: || Box::new(JavaScript(Lookup::new(&RECIPE))),
+    open: || Box::new(JavaScript(Tools::default())),
 };
 
 const RECIPE: Recipe = Recipe {
@@ -50,13 +53,38 @@ fn about(path: &Path) -> Option<String> {
     stem.or_else(|| is_one().then_some(name)).map(str::to_owned)
 }
 
-/// A node.
+/// The programs that run it, each looked for when it is needed.
 #[derive(Debug)]
-struct JavaScript(Lookup);
+struct Tools {
+    node: Lookup,
+    bun: Lookup,
+    deno: Lookup,
+}
+
+impl Default for Tools {
+    fn default() -> Self {
+        let [bun, deno] = [&runtime::BUN, &runtime::DENO].map(|runtime| Lookup::new(&runtime.recipe));
+        Self { node: Lookup::new(&RECIPE), bun, deno }
+    }
+}
+
+impl Tools {
+    /// The one that runs the tests of a runner.
+    fn of(&self, row: &runner::Row) -> Result<&Tool, TrialError> {
+        match row.name {
+            "bun" => self.bun.get(),
+            "deno" => self.deno.get(),
+            _ => self.node.get(),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct JavaScript(Tools);
 
 impl TrialLanguage for JavaScript {
     fn tool(&self) -> Result<&Tool, TrialError> {
-        self.0.get()
+        self.0.node.get()
     }
 
     fn check(&self, language: Language) -> Result<(), TrialError> {
@@ -79,7 +107,7 @@ impl TrialLanguage for JavaScript {
     }
 
     fn check_project(&self, language: Language, project: &Project) -> Result<(), TrialError> {
-        project::plan(self.tool()?, language, project).map(drop)
+        project::plan(&self.0, language, project).map(drop)
     }
 
     fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
@@ -89,7 +117,9 @@ impl TrialLanguage for JavaScript {
     }
 
     fn kept(&self, at: &Context) -> Option<Kept> {
-        let packages = vec![self.tool().ok()?.program.clone()];
+        let node = self.tool().ok().map(|tool| tool.program.clone());
+        let others = [&runtime::BUN, &runtime::DENO].into_iter().flat_map(Runtime::installed);
+        let packages = node.into_iter().chain(others).collect();
         // What npm, pnpm and yarn write when they install.
         let inner = [".package-lock.json", ".modules.yaml", ".yarn-state.yml", ".yarn-integrity"];
         let inner = inner.map(PathBuf::from).to_vec();
@@ -98,7 +128,7 @@ impl TrialLanguage for JavaScript {
 
     fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let kept = self.kept(at).filter(|_| trial.has_own_text());
-        project::run(at, (self.tool()?, kept.as_ref()), trial, project)
+        project::run(at, (&self.0, kept.as_ref()), trial, project)
     }
 }
 
@@ -123,7 +153,13 @@ fn needs_project(sources: &Sources) -> bool {
     let Sources { project, tests_file, program, tests } = *sources;
     // What types mean is for the project's own tools to say.
     let is_typed = [tests_file, &project.file].iter().any(|file| Language::of_path(file) == Some(Language::TypeScript));
-    if is_typed && Plan::of(project, tests, false).is_ok_and(|plan| plan.reads_types(&project.root)) {
+    // Those of another program than node may use what node does not have.
+    let is_another = |plan: &Plan| {
+        let words = plan.row.runtime.map(|runtime| runtime.words).unwrap_or_default();
+        words.iter().any(|word| program.contains(word) || tests.contains(word))
+    };
+    let is_its_own = |plan: Plan| is_typed && plan.reads_types(&project.root) || is_another(&plan);
+    if Plan::of(project, tests, || false).is_ok_and(is_its_own) {
         return true;
     }
     [(program, project.file.as_path()), (tests, tests_file)]

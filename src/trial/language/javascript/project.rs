@@ -2,7 +2,8 @@
 //! project.
 //!
 //! Each runner gets a reporter of ours, which comes up before all other code and reports each test by name on
-//! a pipe of ours. Tests and candidate share its process, or what it starts.
+//! a pipe of ours; bun and deno report the tests themselves. Tests and candidate share the runner's process, or
+//! what it starts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,10 +13,13 @@ use std::string::FromUtf8Error;
 use serde::Serialize;
 
 use super::runner::{self, Plan, SCRIPT};
-use super::{REMOVES_TYPES, check, types};
+use super::runtime::Runtime;
+use super::{REMOVES_TYPES, Tools, check, junit, runtime, types};
+use crate::files;
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::control::raising;
+use crate::trial::judge::record::Names;
 use crate::trial::language::row::{
     Context, Copy, Evidence, Kept, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide, driver,
     nonce,
@@ -45,26 +49,39 @@ const FILES: &[(&str, &str)] = &[
     ("runner.cjs", "module.exports = require('./report.cjs').runner;\n"),
 ];
 
-/// How the tests of a project are run, if they can be run here.
-pub fn plan(node: &Tool, language: Language, project: &Project) -> Result<Plan, TrialError> {
+/// How the tests of a project are run, and the program that runs them, if they can be run here.
+pub fn plan<'a>(tools: &'a Tools, language: Language, project: &Project) -> Result<(Plan, &'a Tool), TrialError> {
     let tests = project.tests.clone().unwrap_or_default();
-    let text = fs::read_to_string(project.root.join(&tests)).map_err(|e| {
-        TrialError::Sandbox(format!("the tests {} cannot be read: {e}", project.root.join(&tests).display()))
+    let text = tests_of(project)?;
+    let removes_types = || tools.node.get().is_ok_and(|node| node.version >= REMOVES_TYPES);
+    let plan = Plan::of(project, &text, removes_types)?;
+    let tool = tools.of(plan.row).map_err(|error| match (plan.row.runtime, error) {
+        (Some(_), TrialError::NoInterpreter { .. }) => TrialError::Interpreter(format!(
+            "{} is run by {1}, and there is no {1} in PATH: install it, or give the tests as --test-command",
+            tests.display(),
+            plan.row.name
+        )),
+        (_, error) => error,
     })?;
-    let plan = Plan::of(project, &text, node.version >= REMOVES_TYPES)?;
-    let (major, minor) = node.version;
-    if plan.program.is_none() {
+    let (major, minor) = tool.version;
+    if plan.program.is_none() && plan.row.runtime.is_none() {
         if major < 20 && plan.row.name == "node" {
             return Err(TrialError::Interpreter(format!(
                 "tests for node:test need node 20 or newer, and {} is {major}.{minor}: install a newer one, or give the tests as --test-command",
-                node.program.display()
+                tool.program.display()
             )));
         }
         if !plan.reads_types(&project.root) {
-            check(node, language)?;
+            check(tool, language)?;
         }
     }
-    Ok(plan)
+    Ok((plan, tool))
+}
+
+fn tests_of(project: &Project) -> Result<String, TrialError> {
+    let path = project.root.join(project.tests.as_deref().unwrap_or(Path::new("")));
+    fs::read_to_string(&path)
+        .map_err(|e| TrialError::Sandbox(format!("the tests {} cannot be read: {e}", path.display())))
 }
 
 /// All that is loaded before tests.
@@ -77,29 +94,40 @@ pub fn reporters() -> Vec<u8> {
 /// Runs a tests file of a project with the candidate in it.
 pub fn run(
     at: &Context,
-    (node, kept): (&Tool, Option<&Kept>),
+    (tools, kept): (&Tools, Option<&Kept>),
     trial: &Trial,
     project: &Project,
 ) -> Result<Verdict, TrialError> {
     let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
-    let plan = plan(node, trial.language, project)?;
+    let (plan, tool) = plan(tools, trial.language, project)?;
     // Tools of a project write more than a function does, and reserve far more addresses than
     // they use.
     let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
     let limits =
         Limits { file: trial.limits.file.max(64 << 20), memory: trial.limits.memory.max(least), ..trial.limits };
     let reporter = Scratch::new().map_err(failed)?;
-    let whole = [&FIRST[..], &[plan.row.reporter]].concat().concat();
+    let whole = if plan.row.runtime.is_some() {
+        let tests = serde_json::to_string(&tests_of(project)?).unwrap_or_default();
+        format!("{}const tests = {tests};\n{}", FIRST[0], plan.row.reporter)
+    } else {
+        [&FIRST[..], &[plan.row.reporter]].concat().concat()
+    };
     // The tests that are reported, by their titles; all if there are none.
     let only = serde_json::to_string(&project.only).unwrap_or_default();
     for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str()), ("only.json", &only)]) {
         fs::write(reporter.path().join(name), text).map_err(failed)?;
     }
     let reporter = reporter.path();
-    let runs = Runs { at, node, plan: &plan, reporter, project, language: trial.language };
+    let runs = Runs { at, tool, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body(raising(trial.language));
     let programs = (without.as_deref(), trial.program.as_str());
-    let once = |of: Of, _: Asked, limits| runs.once(of.copy(), limits).map(|(run, nonce)| (run, None, nonce));
+    let once = |of: Of, _: Asked, limits| {
+        let (run, nonce) = match plan.row.runtime {
+            None => runs.once(of.copy(), limits),
+            Some(runtime) => runs.once_in(runtime, of.copy(), limits),
+        }?;
+        Ok((run, None, nonce))
+    };
     let found = cache::evidence(at.projects, project, programs, at.bounds(limits, kept), once)?;
     let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     let evidence = match (&evidence.report, evidence.run.ended) {
@@ -124,7 +152,7 @@ struct Request<'a> {
 /// What all runs of a trial share.
 struct Runs<'a> {
     at: &'a Context<'a>,
-    node: &'a Tool,
+    tool: &'a Tool,
     plan: &'a Plan,
     /// The folder of the reporter.
     reporter: &'a Path,
@@ -135,7 +163,7 @@ struct Runs<'a> {
 impl Runs<'_> {
     /// Runs the tests in a copy of the project.
     fn once(&self, copy: &Copy, limits: Limits) -> Result<(Run, String), TrialError> {
-        let Self { at, node, plan, reporter, project, language } = *self;
+        let Self { at, tool: node, plan, reporter, project, language } = *self;
         if plan.program.is_some() {
             let opened = open_packages(copy.path(), &plan.folder);
             opened.map_err(|e| TrialError::Sandbox(format!("the packages could not be linked: {e}")))?;
@@ -163,9 +191,7 @@ impl Runs<'_> {
         arguments.extend(plan.node.clone());
         if let Some(program) = &plan.program {
             arguments.push(copy.path().join(program).display().to_string());
-            arguments.extend(
-                plan.row.arguments.iter().map(|word| word.replace("{folder}", &reporter.display().to_string())),
-            );
+            arguments.extend(self.told(Path::new("")));
             // Before the last, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
             arguments.splice(at..at, plan.runner.clone().into_iter().chain(plan.by_title(&project.only)));
@@ -194,7 +220,60 @@ impl Runs<'_> {
         let (record, output) = (record.unwrap_or_else(FromUtf8Error::into_bytes), run.output.replace(&own, ""));
         Ok((Run { record, output, ..run }, nonce))
     }
+
+    /// The same with a program that writes its own report.
+    fn once_in(&self, runtime: &Runtime, copy: &Copy, limits: Limits) -> Result<(Run, String), TrialError> {
+        let Self { at, tool, plan, reporter, project, .. } = *self;
+        let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
+        let folder = Scratch::new().map_err(failed)?;
+        let nonce = nonce()?;
+        let report = folder.path().join(&nonce).with_extension("xml");
+        let tests = copy.path().join(project.tests.as_deref().unwrap_or(Path::new("")));
+        let mut arguments = self.told(&report);
+        arguments.extend(plan.runner.clone().into_iter().chain(plan.by_title(&project.only)));
+        arguments.push(tests.display().to_string());
+        let arguments = arguments.into_iter().map(OsString::from).collect();
+        let packages = runtime.packages();
+        let mut environment: Vec<(OsString, OsString)> =
+            vec![("PATH".into(), tool.path().into()), ("CI".into(), "1".into()), ("NO_COLOR".into(), "1".into())];
+        environment.extend(runtime.environment.iter().map(|&(name, value)| (name.into(), value.into())));
+        environment.extend(runtime.cache.zip(packages.clone()).map(|((name, _), path)| (name.into(), path.into())));
+        let Runtime { addresses, sees_own_map, .. } = *runtime;
+        let job = Job { addresses, sees_own_map, environment, ..Job::new(&tool.program, arguments, limits) };
+        let readable = [&tool.readable[..], &[reporter.to_path_buf()], packages.as_slice()].concat();
+        let run = at.run_in(copy, &plan.folder, &readable, &[folder.path()], job)?;
+        let own = format!("{}/", copy.path().display());
+        let (output, changed) = runtime::changes(&run.output.replace(&own, ""));
+        let xml = files::text(&report, LARGEST_REPORT).unwrap_or_default().replace(&own, "");
+        let base = tests.file_name().unwrap_or_default().to_string_lossy();
+        let Some(all) = junit::read(&xml, &base) else { return Ok((Run { record: Vec::new(), output, ..run }, nonce)) };
+        // Tests that failed are why it does not end with 0.
+        let ended = match run.ended {
+            Ended::Exited(_) if all.iter().any(|test| test.outcome == Outcome::Failed) => Ended::Exited(0),
+            ended => ended,
+        };
+        let (tests, missing) = runtime::asked(all, &project.only);
+        let complaint = match ended {
+            Ended::Exited(1..) => complaint(&output).unwrap_or_else(|| "the tests could not be run".to_owned()),
+            _ => missing,
+        };
+        let ended = if matches!(ended, Ended::Exited(_)) { Ended::Exited(0) } else { ended };
+        let names = Names { nonce: nonce.clone(), tests, complaint, changed, ..Names::default() };
+        let mut record = serde_json::to_vec(&names).unwrap_or_default();
+        record.push(b'\n');
+        Ok((Run { ended, record, output, ..run }, nonce))
+    }
+
+    /// What the runner is told, where it writes a report of its own to this file.
+    fn told(&self, report: &Path) -> Vec<String> {
+        let [folder, report] = [self.reporter, report].map(|path| path.display().to_string());
+        let of = |word: &&str| word.replace("{folder}", &folder).replace("{report}", &report);
+        self.plan.row.arguments.iter().map(of).collect()
+    }
 }
+
+/// The largest report of a program's own.
+const LARGEST_REPORT: u64 = 16 << 20;
 
 /// Makes each folder of packages that a copy only links to one of its own, with a link for each package: tools
 /// of a project write beside packages, such as their settings once the types are removed.
@@ -231,7 +310,7 @@ fn complaint(output: &str) -> Option<String> {
     };
     // Mocha says when it was thrown.
     let mut lines = output.lines().map(|line| line.trim().trim_start_matches("Exception during run: "));
-    let error = lines.find(is_error)?;
+    let error = lines.clone().find(is_error).or_else(|| lines.find_map(|line| line.strip_prefix("error: ")))?;
     // Above the error, on a line of its own.
     let place = output.lines().filter(|line| line.starts_with("file://") || line.starts_with('/')).find_map(|line| {
         let (path, number) = line.rsplit_once(':')?;

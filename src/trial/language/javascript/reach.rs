@@ -17,7 +17,10 @@ pub const REACH: Table = &[
     (Kind::Heap, &["import:inspector", "getHeapSnapshot", "writeHeapSnapshot", "queryObjects", "setFlagsFromString"]),
     (Kind::Inside, &["process . binding", "_linkedBinding", "dlopen", "constructor . constructor"]),
     (Kind::OwnProcess, &["~/proc"]),
-    (Kind::Exit, &["process . exit", "process . abort", "reallyExit", "process . kill", "_kill"]),
+    (
+        Kind::Exit,
+        &["process . exit", "process . abort", "reallyExit", "process . kill", "_kill", "Deno . exit", "Deno . kill"],
+    ),
     (Kind::Leave, &["exitCode"]),
     (
         Kind::Framework,
@@ -41,6 +44,10 @@ pub const REACH: Table = &[
             "_extensions",
             "require . cache",
             "process . mainModule",
+            "mock . module",
+            "Bun . plugin",
+            "Bun . jest",
+            "Deno . test",
         ],
     ),
     (
@@ -75,9 +82,12 @@ pub const REACH: Table = &[
         ],
     ),
     (Kind::Detects, &["JEST_WORKER_ID", "VITEST", "NODE_TEST_CONTEXT"]),
-    (Kind::Native, &["import:v8", "import:ffi", "import:wasi", "WebAssembly", "import:worker_threads"]),
-    (Kind::Environment, &["process . env", "process . argv", "process . execArgv"]),
-    (Kind::Processes, &["import:child_process", "import:cluster"]),
+    (
+        Kind::Native,
+        &["import:v8", "import:ffi", "import:wasi", "WebAssembly", "import:worker_threads", "Deno . dlopen"],
+    ),
+    (Kind::Environment, &["process . env", "process . argv", "process . execArgv", "Deno . env", "Bun . env"]),
+    (Kind::Processes, &["import:child_process", "import:cluster", "Deno . Command", "Bun . spawn", "Bun . spawnSync"]),
     (
         Kind::Network,
         &[
@@ -93,7 +103,10 @@ pub const REACH: Table = &[
             "XMLHttpRequest",
         ],
     ),
-    (Kind::Files, &["import:fs"]),
+    (
+        Kind::Files,
+        &["import:fs", "Bun . file", "Bun . write", "Deno . open*", "Deno . read*", "Deno . write*", "Deno . remove*"],
+    ),
     (
         Kind::Computed,
         &[

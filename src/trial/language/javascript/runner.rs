@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::runtime::{self, Runtime};
 use super::script::{self, Command};
 use super::types;
 use crate::language::Language;
@@ -17,15 +18,35 @@ pub struct Row {
     pub name: &'static str,
     /// What tests for it import.
     pub imports: &'static [&'static str],
+    /// What else in their text shows that they are for it.
+    pub marks: &'static [&'static str],
     /// Its part of the reporter.
     pub reporter: &'static str,
-    /// What it is told; `{folder}` is that of the reporter. The tests file comes last.
+    /// What it is told; `{folder}` is that of the reporter, `{report}` where it writes its own. The tests file
+    /// comes last.
     pub arguments: &'static [&'static str],
     /// Options of the project's test script that are its own and are kept, each with a value.
     pub kept: &'static [&'static str],
+    /// The same of options that are one word, by how they begin.
+    pub kept_words: &'static [&'static str],
     /// Its option for a pattern that the titles of tests have to match, joined by blanks.
     by_title: Option<&'static str>,
+    /// The program that runs it, where that is not node.
+    pub runtime: Option<&'static Runtime>,
 }
+
+/// A runner of which little has to be said.
+const PLAIN: Row = Row {
+    name: "",
+    imports: &[],
+    marks: &[],
+    reporter: "",
+    arguments: &[],
+    kept: &[],
+    kept_words: &[],
+    by_title: None,
+    runtime: None,
+};
 
 /// What runs a tests file that node is started with and nothing else.
 pub const SCRIPT: &str = "a plain script";
@@ -45,6 +66,7 @@ pub const ROWS: &[Row] = &[
         ],
         kept: &["--config", "-c", "--project", "--environment"],
         by_title: Some("--testNamePattern"),
+        ..PLAIN
     },
     Row {
         name: "jest",
@@ -61,6 +83,7 @@ pub const ROWS: &[Row] = &[
         ],
         kept: &["--config", "-c", "--env"],
         by_title: Some("--testNamePattern"),
+        ..PLAIN
     },
     Row {
         name: "mocha",
@@ -69,28 +92,70 @@ pub const ROWS: &[Row] = &[
         arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
         kept: &["--config", "--ui", "-u"],
         by_title: Some("--grep"),
+        ..PLAIN
+    },
+    Row { name: SCRIPT, imports: &["tape", "uvu"], reporter: include_str!("reporter/script.js"), ..PLAIN },
+    Row {
+        name: "bun",
+        imports: &["bun:test"],
+        reporter: include_str!("reporter/outside.js"),
+        arguments: &[
+            "test",
+            "--no-install",
+            "--preload={folder}/report.cjs",
+            "--reporter=junit",
+            "--reporter-outfile={report}",
+        ],
+        kept: &["--preload", "-r", "--timeout", "--conditions"],
+        by_title: Some("--test-name-pattern"),
+        runtime: Some(&runtime::BUN),
+        ..PLAIN
     },
     Row {
-        name: SCRIPT,
-        imports: &["tape", "uvu"],
-        reporter: include_str!("reporter/script.js"),
-        arguments: &[],
-        kept: &[],
-        by_title: None,
+        name: "deno",
+        marks: &["Deno.test", "jsr:@std/", "'@std/", "\"@std/", "https://deno.land/std"],
+        reporter: include_str!("reporter/outside.js"),
+        arguments: &[
+            "test",
+            "--no-check",
+            "--no-prompt",
+            "--cached-only",
+            "--require={folder}/report.cjs",
+            "--junit-path={report}",
+            "--deny-write={report}",
+        ],
+        kept: &["--config", "-c", "--import-map", "--location", "--conditions", "--preload", "--require"],
+        kept_words: &[
+            "--allow-",
+            "--deny-",
+            "--permission-set",
+            "--unstable",
+            "--no-lock",
+            "--node-modules-dir",
+            "--env-file",
+            "-A",
+            "-R",
+            "-W",
+            "-N",
+            "-E",
+            "-S",
+            "-P",
+        ],
+        runtime: Some(&runtime::DENO),
+        ..PLAIN
     },
     Row {
         name: "node",
         imports: &["node:test"],
         reporter: include_str!("reporter/node.js"),
-        arguments: &[],
-        kept: &[],
         // It knows the title of each part alone.
         by_title: None,
+        ..PLAIN
     },
 ];
 
 /// Programs and packages of tests that cannot be run here.
-const OTHERS: &[&str] = &["ava", "tap", "bun:test", "jasmine", "qunit", "@std/testing", "jsr:@std/testing"];
+const OTHERS: &[&str] = &["ava", "tap", "jasmine", "qunit"];
 
 /// How the tests of a project are run.
 #[derive(Debug)]
@@ -109,31 +174,36 @@ pub struct Plan {
 impl Plan {
     /// From the text of the tests, and the `package.json` of their package or of one around it.
     /// `removes_types`: whether node is known to do that by itself.
-    pub fn of(project: &Project, tests: &str, removes_types: bool) -> Result<Self, TrialError> {
+    pub fn of(project: &Project, tests: &str, removes_types: impl Fn() -> bool) -> Result<Self, TrialError> {
         let tests_file = project.tests.as_deref().unwrap_or(&project.file);
         let folders = || tests_file.ancestors().skip(1);
-        let manifest = |folder: &Path| -> Option<Value> {
-            let text = fs::read_to_string(project.root.join(folder).join("package.json")).ok()?;
-            serde_json::from_str(&text).ok()
-        };
-        let found: Vec<(&Path, Value)> = folders().filter_map(|folder| Some((folder, manifest(folder)?))).collect();
+        let found: Vec<(&Path, Value)> = folders()
+            .flat_map(|folder| script::manifests(&project.root.join(folder)).map(move |manifest| (folder, manifest)))
+            .collect();
         // A manifest without a name or scripts only says of which kind the modules beside it are.
         let own = found.iter().find(|(_, own)| own.get("name").or(own.get("scripts")).is_some()).or(found.first());
-        let folder = own.map_or(project.package.clone(), |(folder, _)| folder.to_path_buf());
+        let mut folder = own.map_or(project.package.clone(), |(folder, _)| folder.to_path_buf());
         let manifests: Vec<&Value> = found.iter().map(|(_, manifest)| manifest).collect();
         let commands = script::commands(&manifests);
         let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file);
-        let row = row((tests, file), &commands, &manifests).map_err(|name| {
+        let has = |name: &str| folders().any(|folder| project.root.join(folder).join(name).is_file());
+        let row = row((tests, file), &commands, &manifests, has).map_err(|name| {
             let program = folders().map(|folder| folder.join("node_modules/.bin").join(name));
             let program = program.filter_map(|path| Some(path.strip_prefix(&folder).ok()?.to_path_buf()));
             let program = program.into_iter().find(|path| project.root.join(&folder).join(path).exists());
             let file = file.display();
             let command = program.map_or_else(|| "with the command that runs them".to_owned(), |program| format!("'{} {file}'", program.display()));
             TrialError::Interpreter(format!(
-                "the tests are for {name}, and only those for vitest, jest, mocha, tape, uvu and node:test, and scripts that node is started with, can be run: give --test-command {command}"
+                "the tests are for {name}, and only those for vitest, jest, mocha, tape, uvu, node:test, bun and deno, and scripts that node is started with, can be run: give --test-command {command}"
             ))
         })?;
-        let program = if ["node", SCRIPT].contains(&row.name) {
+        if let Some(of_script) =
+            found.iter().find(|(_, manifest)| script::has_test(manifest)).filter(|_| row.runtime.is_some())
+        {
+            // Settings and paths are looked for where it is started.
+            folder = of_script.0.to_path_buf();
+        }
+        let program = if row.runtime.is_some() || ["node", SCRIPT].contains(&row.name) {
             None
         } else {
             let found = folders()
@@ -152,7 +222,12 @@ impl Plan {
         };
         let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
         let node = starting.iter().flat_map(|command| script::node_options(command)).collect();
-        let runner = starting.iter().flat_map(|command| script::valued(command, row.kept)).collect();
+        let mut runner: Vec<String> = starting.iter().flat_map(|command| script::valued(command, row.kept)).collect();
+        let is_kept = |word: &&String| row.kept_words.iter().any(|head| word.starts_with(head));
+        runner.extend(starting.iter().flat_map(|command| command.iter().filter(is_kept)).cloned());
+        if let Some(runtime) = row.runtime.filter(|_| starting.is_empty()) {
+            runner.extend(runtime.usual.iter().map(|&word| word.to_owned()));
+        }
         if row.name == SCRIPT && ends_itself(tests) {
             let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file).display();
             return Err(TrialError::Interpreter(format!(
@@ -166,7 +241,7 @@ impl Plan {
                 |name: &str| folders().any(|folder| project.root.join(folder).join("node_modules").join(name).is_dir());
             let is_module = manifests.iter().find_map(|manifest| manifest["type"].as_str()) == Some("module");
             // A script that starts node alone counts on it.
-            let is_left_to_node = row.name == "node" && removes_types && !starting.is_empty();
+            let is_left_to_node = row.name == "node" && !starting.is_empty() && removes_types();
             let loader = (!is_left_to_node).then(|| types::loader(is_module, installed)).flatten();
             plan.node.extend(loader.into_iter().flatten().map(|&option| option.to_owned()));
         }
@@ -203,8 +278,14 @@ fn ends_itself(tests: &str) -> bool {
 }
 
 /// Which runner: what the tests import, else what the test script starts, else what is installed for
-/// development. Or the name of one that is not in the table.
-fn row((tests, file): (&str, &Path), commands: &[Command], manifests: &[&Value]) -> Result<&'static Row, &'static str> {
+/// development or has its settings there. Bun and deno run the tests of node, too. Or the name of one that is
+/// not in the table.
+fn row(
+    (tests, file): (&str, &Path),
+    commands: &[Command],
+    manifests: &[&Value],
+    has_file: impl Fn(&str) -> bool,
+) -> Result<&'static Row, &'static str> {
     let imports = || tests.lines().filter(|line| ["import", "from ", "require"].iter().any(|word| line.contains(word)));
     let imported = |row: &&Row| {
         let stands_in =
@@ -217,8 +298,13 @@ fn row((tests, file): (&str, &Path), commands: &[Command], manifests: &[&Value])
         manifests.iter().any(|manifest| ["devDependencies", "dependencies"].iter().any(|part| has(manifest, part)))
     };
     let by = |test: &dyn Fn(&&Row) -> bool| ROWS.iter().find(test);
-    if let Some(row) = by(&imported) {
+    let marked = |row: &&Row| row.marks.iter().any(|mark| tests.contains(mark));
+    let is_runtime_started = |row: &&Row| row.runtime.is_some() && started(row);
+    if let Some(row) = by(&|row| row.name != "node" && imported(row)).or_else(|| by(&marked)) {
         return Ok(row);
+    }
+    if let Some(row) = by(&imported) {
+        return Ok(by(&is_runtime_started).unwrap_or(row));
     }
     let other = OTHERS.iter().find(|name| {
         imports().any(|line| {
@@ -233,7 +319,9 @@ fn row((tests, file): (&str, &Path), commands: &[Command], manifests: &[&Value])
     if commands.iter().any(|command| script::is_run_by(command, file)) {
         return by(&|row| row.name == SCRIPT).ok_or(SCRIPT);
     }
-    Ok(by(&started).or_else(|| by(&installed)).unwrap_or(&ROWS[ROWS.len() - 1]))
+    let is_set_up = |row: &&Row| row.runtime.is_some_and(|runtime| runtime.files.iter().any(|name| has_file(name)));
+    let found = by(&started).or_else(|| by(&installed)).or_else(|| by(&is_set_up));
+    Ok(found.unwrap_or(&ROWS[ROWS.len() - 1]))
 }
 
 /// The program of an installed runner, relative to the root.
@@ -259,11 +347,13 @@ mod tests {
     #[test]
     fn the_runner_is_what_the_tests_import_then_what_the_script_starts_then_what_is_installed() {
         let both = r#""devDependencies":{"mocha":"1","jest":"1"}"#;
-        let find = |tests: &str, script: &str, more: &str| {
+        let find = |tests: &str, script: &str, more: &str, files: &[&str]| {
             let manifest =
                 format!("{{\"scripts\":{{\"test\":{script:?}}}{}{more}}}", if more.is_empty() { "" } else { "," });
             let manifest: Value = serde_json::from_str(&manifest).unwrap();
-            row((tests, Path::new("test/a.js")), &script::commands(&[&manifest]), &[&manifest])
+            row((tests, Path::new("test/a.js")), &script::commands(&[&manifest]), &[&manifest], |name| {
+                files.contains(&name)
+            })
         };
         for (tests, script, more, name) in [
             ("import test from 'node:test'", "vitest", both, "node"),
@@ -281,8 +371,23 @@ mod tests {
             ("assert(1)", "node test/a", "", SCRIPT),
             ("assert(1)", "node test/b.js", "", "node"),
         ] {
-            assert_eq!(find(tests, script, more).unwrap().name, name, "{script}");
+            assert_eq!(find(tests, script, more, &[]).unwrap().name, name, "{script}");
         }
-        assert_eq!(find("const test = require('ava')", "ava test/*.js", both).unwrap_err(), "ava");
+        assert_eq!(find("const test = require('ava')", "ava test/*.js", both, &[]).unwrap_err(), "ava");
+        let lock = &["bun.lock"][..];
+        for (tests, script, more, files, name) in [
+            ("import { test } from \"bun:test\"", "jest", both, &[][..], "bun"),
+            ("test('a', f)", "bun --silent test src", both, &[], "bun"),
+            ("test('a', f)", "bun run build", both, lock, "jest"),
+            ("test('a', f)", "bun run build", "", lock, "bun"),
+            ("import test from 'node:test'", "bun test", "", lock, "bun"),
+            ("import test from 'node:test'", "", "", lock, "node"),
+            ("Deno.test('a', f)", "vitest", both, &[], "deno"),
+            ("import { it } from '@std/testing/bdd'", "", "", &[], "deno"),
+            ("import test from 'node:test'", "deno test -A", "", &[], "deno"),
+            ("test('a', f)", "", "", &["deno.jsonc"], "deno"),
+        ] {
+            assert_eq!(find(tests, script, more, files).unwrap().name, name, "{tests} {script}");
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! The commands of a package's test script, and the options in them. Pure.
+//! The commands of a package's test script, and the options in them.
 
+use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
@@ -26,9 +27,54 @@ const NODE_OPTIONS: &[&str] = &[
     "-C=",
 ];
 
+/// The manifests of a folder: `package.json`, and that of deno, whose tasks are its scripts.
+pub fn manifests(folder: &Path) -> impl Iterator<Item = Value> + use<> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let package = read("package.json").and_then(|text| serde_json::from_str(&text).ok());
+    let deno = ["deno.json", "deno.jsonc"].iter().find_map(|name| serde_json::from_str(&bare(&read(name)?)).ok());
+    let deno = deno.map(|mut manifest: Value| {
+        if let Some(tasks) = manifest.get("tasks").and_then(Value::as_object) {
+            let command = |task: &Value| task.get("command").unwrap_or(task).clone();
+            manifest["scripts"] = tasks.iter().map(|(name, task)| (name.clone(), command(task))).collect();
+        }
+        manifest
+    });
+    package.into_iter().chain(deno)
+}
+
+/// JSON without the comments and last commas that some write in it.
+fn bare(text: &str) -> String {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let mut length = first.len_utf8();
+        if first == '"' {
+            let mut is_escaped = true;
+            let end = rest.find(|c| {
+                let is_end = c == '"' && !is_escaped;
+                is_escaped = c == '\\' && !is_escaped;
+                is_end
+            });
+            length = end.map_or(rest.len(), |end| end + 1);
+        } else if let Some(end) = [("//", "\n"), ("/*", "*/")].iter().find(|(head, _)| rest.starts_with(head)) {
+            rest = rest.find(end.1).map_or("", |at| &rest[at + end.1.len()..]);
+            continue;
+        } else if matches!(first, '}' | ']') && out.trim_end().ends_with(',') {
+            out.truncate(out.trim_end().len() - 1);
+        }
+        out += &rest[..length];
+        rest = &rest[length..];
+    }
+    out
+}
+
+/// Whether a manifest has a test script.
+pub fn has_test(manifest: &Value) -> bool {
+    manifest["scripts"]["test"].is_string()
+}
+
 /// The commands of the nearest test script, and of the scripts that it starts.
 pub fn commands(manifests: &[&Value]) -> Vec<Command> {
-    let Some(manifest) = manifests.iter().find(|manifest| manifest["scripts"]["test"].is_string()) else {
+    let Some(manifest) = manifests.iter().find(|manifest| has_test(manifest)) else {
         return Vec::new();
     };
     let (mut texts, mut from) = (vec![manifest["scripts"]["test"].as_str().unwrap_or_default()], 0);
@@ -67,6 +113,11 @@ pub fn starts(command: &[String], runner: &str) -> bool {
         // `tsx --test` is node with a loader.
         "node" => (is_started("node") || is_started("tsx")) && command.iter().any(|word| word == "--test"),
         "mocha" => is_started("mocha") || is_started("ts-mocha"),
+        // They have other commands, too.
+        "bun" | "deno" => {
+            let mut words = command.iter().skip_while(|word| *word != runner).skip(1);
+            words.find(|word| !word.starts_with('-')).is_some_and(|word| word == "test")
+        }
         name => is_started(name),
     }
 }
@@ -141,5 +192,17 @@ mod tests {
         assert_eq!(starting, [&words("jest -c a.json")]);
         assert!(starts(&words("tsx --test a.ts"), "node") && !starts(&words("node build.js"), "node"));
         assert!(super::commands(&[]).is_empty());
+        assert!(starts(&words("bun --silent test src"), "bun") && !starts(&words("bun run test"), "bun"));
+    }
+
+    #[test]
+    fn tasks_of_deno_are_scripts_whatever_stands_between_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "{\n  // with \"quotes\"\n  \"tasks\": { \"test\": { \"command\": \"deno task unit\", }, /* , */ \"unit\": \"deno test -A // \\\" ,}\", },\n}\n";
+        fs::write(folder.path().join("deno.jsonc"), text).unwrap();
+        fs::write(folder.path().join("package.json"), "{\"name\":\"a\"}").unwrap();
+        let found: Vec<Value> = manifests(folder.path()).collect();
+        assert_eq!((found.len(), &found[1]["scripts"]["unit"]), (2, &Value::from("deno test -A // \" ,}")));
+        assert!(has_test(&found[1]) && !has_test(&found[0]));
     }
 }
