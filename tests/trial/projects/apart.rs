@@ -144,6 +144,49 @@ fn deceivers_of_projects_do_not_pass() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+/// What does something and is kept in a global does not travel: the tests would see what was there before.
+#[test]
+fn a_global_that_does_something_is_seen_as_the_code_sets_it() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let sets = |first: &str| {
+        format!(
+            "from .helper import twice\n\nkept = {first}\n\n\ndef f(x):\n    \"\"\"Makes kept add x.\"\"\"\n    global kept\n    BODY\n\n\n\
+            def get():\n    return kept\n\n\ndef use(x):\n    return kept(x)\n"
+        )
+    };
+    let data = sets("None").replace("kept(x)", "kept");
+    let (right, wrong) = ("kept = lambda y: x + y", "kept = lambda y: x - y");
+    for (code, check, right, wrong, assurance) in [
+        (sets("None"), "use(3) == 5", right, wrong, "shared"),
+        (sets("twice"), "get()(3) == 5", right, wrong, "shared"),
+        (sets("None"), "code.kept(3) == 5", right, wrong, "shared"),
+        (data.clone(), "get()(3) == 5", right, wrong, "shared"),
+        (data, "get() == [2]", "kept = [x]", "kept = [x, x]", "separate"),
+    ] {
+        let tests = format!(
+            "import unittest\n\nfrom pkg import code, helper\nfrom pkg.code import f, get, use\n\n\n\
+            class F(unittest.TestCase):\n    def test_f(self):\n        f(helper.twice(1))\n        assert {check}\n"
+        );
+        let stub = code.replace("    global kept\n    BODY", "    raise NotImplementedError");
+        let place = Place::new(&[
+            ("pyproject.toml", "[project]\nname = \"p\"\n"),
+            ("pkg/__init__.py", ""),
+            ("pkg/helper.py", "def twice(x):\n    return 2 * x\n"),
+            (CODE, &stub),
+            ("tests/test_code.py", &tests),
+        ]);
+        for (body, status) in [(right, Status::Passed), (wrong, Status::Failed)] {
+            let tests = place.tests(Language::Python, CODE, "tests/test_code.py");
+            let (program, stub) = (code.replace("BODY", body), Some(stub.clone()));
+            let entry_point = Some("f".to_owned());
+            let trial = Trial { stub, entry_point, ..trial(Language::Python, &program, tests) };
+            let verdict = runner.run(&trial, &Arc::default()).unwrap();
+            let found = (verdict.status, word(verdict.assurance));
+            assert_eq!(found, (status, assurance.to_owned()), "{check} {body}: {}", verdict.message);
+        }
+    }
+}
+
 /// Where no mounts keep the copies apart, the rules of the kernel do.
 #[test]
 fn projects_are_held_apart_in_the_lesser_tiers_too() {

@@ -67,6 +67,79 @@ def why_of_function(source, path):
     return None
 
 
+# What plain values are made with.
+MAKING = ("list", "dict", "set", "frozenset", "tuple", "bytearray", "bytes", "str", "int", "float", "bool", "deque", "defaultdict", "OrderedDict", "Counter")
+DATA_KINDS = (list, dict, set, tuple, str, bytes, int, float)
+
+
+def why_of_globals(source, path, texts):
+    """A global of the module that does something, that is set by functions and that the tests see other than by calling the function:
+    what sets it in the worker cannot be told to the judge."""
+    try:
+        module, tests = ast.parse(source), [ast.parse(text) for text in texts]
+    except (SyntaxError, ValueError):
+        return None
+    name = path.rpartition(".")[2]
+    first = {}
+    for node in module.body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    first[target.id] = node
+    functions = [node for node in ast.walk(module) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    used = {function: words_of(function) for function in functions}
+    seen = {word for tree in tests for word in words_of(tree)}
+    for key, node in first.items():
+        using = [function for function in functions if key in used[function]]
+        others = {function.name for function in using} - {name}
+        setting = [function for function in using if any(isinstance(part, ast.Global) and key in part.names for part in ast.walk(function))]
+        is_nothing = isinstance(node.value, ast.Constant) and node.value.value is None
+        # Without its body it is known by what it is called, or as nobody else sets what is nothing yet.
+        heads = [" ".join([function.name, ast.get_docstring(function) or ""]) for function in functions if function.name == name]
+        is_spoken_of = any(key.strip("_").lower() in head.lower() for head in heads)
+        is_set = bool(setting) or is_spoken_of or is_nothing and bool(others)
+        if is_set and seen & (others | {key}) and may_do(key, node, module, tests, others, setting):
+            return "the tests see `%s`, which cannot be carried between two processes" % key
+    return None
+
+
+def may_do(key, node, module, tests, others, setting):
+    """Whether a global is seen to do something: where it is set, and how it is used."""
+    values = [node.value] + [part.value for function in setting for part in ast.walk(function)
+                             if isinstance(part, ast.Assign) and any(getattr(target, "id", "") == key for target in part.targets)]
+    inner = {part.name for function in setting for part in ast.walk(function) if isinstance(part, (ast.FunctionDef, ast.Lambda, ast.ClassDef))
+             and part is not function and hasattr(part, "name")}
+    for value in values:
+        is_made = isinstance(value, ast.Call) and last_name(value) not in MAKING
+        if isinstance(value, ast.Lambda) or is_made or getattr(value, "id", None) in inner:
+            return True
+    if isinstance(node.value, (ast.Name, ast.Attribute)) or "Callable" in ast.dump(getattr(node, "annotation", None) or ast.Pass()):
+        return True
+    is_it = lambda part: getattr(part, "id", None) == key or getattr(part, "attr", None) == key
+    for tree in [module] + tests:
+        for part in ast.walk(tree):
+            if isinstance(part, ast.With) and any(is_it(item.context_expr) for item in part.items):
+                return True
+            called = part.func if isinstance(part, ast.Call) else None
+            if is_it(called) or isinstance(called, ast.Call) and last_name(called) in others:
+                return True
+            if isinstance(called, ast.Attribute) and is_it(called.value) and not any(hasattr(kind, called.attr) for kind in DATA_KINDS):
+                return True
+    return False
+
+
+def words_of(tree):
+    """The names in a text, also those in quotes."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found.update(a.name for a in node.names)
+        word = node.value if isinstance(node, ast.Constant) else getattr(node, "id", None) or getattr(node, "attr", None)
+        if type(word) is str:
+            found.add(word)
+    return found
+
+
 def why_of_names(names, space):
     """What of the names that a test uses needs one process; `space` is what they mean."""
     for name in sorted(names):
@@ -198,10 +271,11 @@ def settings_above(path, top):
 
 def why_one_process(source, function, files, top):
     """The reason that the texts of the function and of the tests give, or None."""
-    reason = why_of_function(source, function)
+    reason, texts = why_of_function(source, function), []
     for file in files if reason is None else ():
         if not os.path.isfile(file):
             return "there is no file %s" % file
         with open(file, errors="replace") as opened:
-            reason = reason or why_of_loading(opened.read(), os.path.basename(file), top)
-    return reason
+            texts.append(opened.read())
+        reason = reason or why_of_loading(texts[-1], os.path.basename(file), top)
+    return reason or why_of_globals(source, function, texts)
