@@ -630,3 +630,80 @@ fn trials_are_off_unless_they_are_allowed_and_then_no_file_is_read() {
         assert!(answered.status == 400 && answered.body.contains(words), "no {words:?} in {}", answered.body);
     }
 }
+
+#[test]
+fn neovim_takes_a_candidate_that_passed() {
+    let world = World::new();
+    if let Err(why) = Command::new("nvim").arg("--version").output() {
+        return super::skip::for_want_of("nvim", why);
+    }
+    let served = Served::start(&world, &trials());
+    let file = world.file("numbers.py", EVEN);
+    let script = r##"
+        local tui = require("bass-tui")
+        tui.setup({ address = ADDRESS, options = { n = 4, seed = 4, temperature = 0.6 } })
+        local ask = function()
+            vim.cmd("edit! numbers.py")
+            vim.api.nvim_win_set_cursor(0, { LINE, 0 })
+            vim.cmd("BassTui")
+            assert(vim.wait(60000, function() return (tui.is_done()) end, 20), "it takes too long")
+            local _, failed = tui.is_done()
+            return failed or table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
+        end
+        local shown = ask()
+        -- What was typed meanwhile is not overwritten.
+        vim.api.nvim_buf_set_lines(vim.fn.bufnr("numbers.py"), 0, 0, false, { "# typed" })
+        vim.cmd([[execute "normal \<CR>"]])
+        shown = shown .. "\nTYPED\n" .. table.concat(vim.api.nvim_buf_get_lines(vim.fn.bufnr("numbers.py"), 0, 3, false), "\n")
+        vim.cmd([[normal q]])
+        shown = shown .. "\nAGAIN\n" .. ask()
+        vim.cmd([[execute "normal \<CR>"]])
+        vim.cmd("silent! write")
+        vim.fn.writefile(vim.split(shown, "\n"), "shown.txt")
+        vim.cmd("qall!")
+    "##;
+    let run = |address: &str, line: usize| {
+        let script = script.replace("ADDRESS", &format!("{address:?}")).replace("LINE", &line.to_string());
+        world.file("script.lua", script);
+        let nvim = format!("set rtp+={}", repository("editors/nvim"));
+        let args = ["60", "nvim", "--headless", "-u", "NONE", "-n", "--cmd", &nvim, "-S", "script.lua"];
+        let done = Command::new("timeout")
+            .args(args)
+            .env("HOME", world.work())
+            .current_dir(world.work())
+            .output()
+            .expect("nvim");
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(done.status.success(), "{said}");
+        (std::fs::read_to_string(world.work().join("shown.txt")).unwrap_or_else(|_| panic!("{said}")), said)
+    };
+    let (shown, said) = run(&served.address, 4);
+    assert!(
+        shown.contains("A  ") && (!isolated() || shown.contains("> ") && shown.contains("PASS")),
+        "{shown}\n{said}"
+    );
+    assert!(shown.contains("TYPED\n# typed\nLIMIT = 3\n\n") && said.contains("has changed"), "{shown}\n{said}");
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(written.starts_with(EVEN.split("    pass\n").next().unwrap()), "{written}");
+    assert!(
+        written.ends_with("\n\n\ndef other():\n    return LIMIT\n") && !written.contains("    pass\n"),
+        "{written}"
+    );
+    if isolated() {
+        world.run(&["test", &format!("{file}:is_even"), "--tests", "auto"]).code(0);
+    }
+    // A function that ends with the file; and a server that is not there.
+    world.file(
+        "numbers.py",
+        "def is_odd(n):\n    \"\"\"Return True if n is odd.\n\n    >>> is_odd(3)\n    True\n    \"\"\"\n",
+    );
+    run(&served.address, 1);
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        written.contains("    \"\"\"\n    ") && written.ends_with('\n') && !written.ends_with("\n\n"),
+        "{written:?}"
+    );
+    let (shown, _) = run("127.0.0.1:9", 1);
+    assert!(shown.contains("nothing answers at 127.0.0.1:9"), "{shown}");
+    served.rests();
+}
