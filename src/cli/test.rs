@@ -27,7 +27,7 @@ EXAMPLES
   bass-tui test stats.py:rolling_max                       its examples, and the tests file that is found
   bass-tui test stats.py:rolling_max --tests tests         the files of a folder that speak of it
   bass-tui test stats.py:mean --tests test_stats.py::test_mean
-  bass-tui test stats.py --tests auto                      the >>> examples of its docstrings
+  bass-tui test stats.py --tests auto                      the examples of its docstrings
   bass-tui test stats.py:rolling_max --tests check.py --timeout 2s --json
   bass-tui test src/stats.rs:mean --tests src/stats.rs     the tests inside of a crate's own file
 
@@ -44,7 +44,7 @@ pub struct Args {
         value_name = "FILE|auto",
         help_heading = "Tests",
         help = "A tests file, one test of it as FILE::TEST, a folder of them or a pattern, also several times; or auto for \
-                the >>> examples of the docstrings [default: the examples and the tests file of the function, as far as \
+                the examples in the documentation [default: the examples and the tests file of the function, as far as \
                 they are found]"
     )]
     tests: Vec<String>,
@@ -107,8 +107,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             let target = Target::read(&spec).map_err(Failure::input)?;
             let (tests, what) = Tests::usual(&target, Tests::found(&target, names_function)).ok_or_else(|| {
                 Failure::input(format!(
-                    "no tests were found for {name} of {}: it has no examples, and no tests file calls it or is named after its file; give --tests FILE",
-                    spec.path.display()
+                    "no tests were found for {name} of {}: {}, and no tests file calls it or is named after its file; give --tests FILE",
+                    spec.path.display(),
+                    Tests::examples(&target).err().unwrap_or_default()
                 ))
             })?;
             label = Some(what);
@@ -118,11 +119,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto"));
         }
         (None, ["auto"]) if language != Language::Python => {
-            return Err(Failure::input(format!(
-                "--tests auto takes the >>> examples of Python docstrings, and {} is in {}: give --tests FILE",
-                spec.path.display(),
-                language.title()
-            )));
+            let place = entry_point.clone().map_or(Place::Any, Place::Function);
+            let target = Target::read(&TargetSpec { path: spec.path.clone(), place }).map_err(Failure::input)?;
+            let examples = Tests::examples(&target);
+            let (tests, _) = examples
+                .map_err(|why| Failure::input(format!("--tests auto takes examples, and {why}: give --tests FILE")))?;
+            tests
         }
         (None, ["auto"]) => {
             // The examples are those of the whole file, unless a function is named.

@@ -307,29 +307,22 @@ fn find_tests(
     choice: &TestsChoice,
     found: Vec<(Tests, String)>,
 ) -> Result<(Option<Tests>, String), JobError> {
-    let doctest = target.filter(|t| t.has_doctests());
-    let doctest = doctest.map(|t| Tests::of_examples(t.language, t.path.as_deref(), &t.text));
     match choice {
         TestsChoice::None => Ok((None, String::new())),
         TestsChoice::IfAny => {
             let usual = target.and_then(|target| Tests::usual(target, found));
             Ok(usual.map_or((None, String::new()), |(tests, label)| (Some(tests), label)))
         }
-        TestsChoice::Auto => match (doctest, target) {
-            (Some(tests), _) => Ok((Some(tests), "doctest".to_owned())),
-            (None, Some(t)) if t.language != Language::Python => Err(JobError::NoTests(format!(
-                "it takes the >>> examples of Python docstrings, and {} is in {}; give --tests FILE, or --tests none",
-                t.name,
-                t.language.title()
-            ))),
-            (None, Some(t)) => Err(JobError::NoTests(format!(
-                "the docstring of {} has no >>> examples; add some, or give --tests FILE",
-                t.name
-            ))),
-            (None, None) => {
-                Err(JobError::NoTests("the prompt holds no function with a docstring; give --tests FILE".to_owned()))
-            }
-        },
+        TestsChoice::Auto => {
+            let Some(target) = target else {
+                let none = "the prompt holds no function with a docstring; give --tests FILE";
+                return Err(JobError::NoTests(none.to_owned()));
+            };
+            let examples = Tests::examples(target);
+            let examples = examples
+                .map_err(|why| JobError::NoTests(format!("{why}; add some, or give --tests FILE, or --tests none")));
+            Ok((Some(examples?.0), "doctest".to_owned()))
+        }
         TestsChoice::Named(names) => {
             let language = target.map_or(Language::Python, |t| t.language);
             let program = target.and_then(|t| Some((t.path.as_deref()?, t.text.as_str())));

@@ -64,6 +64,12 @@ impl Tests {
         project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
     }
 
+    /// The examples in the documentation of a function, and whether one of them says what it gives; or why there
+    /// are none.
+    pub fn examples(target: &Target) -> Result<(Self, bool), String> {
+        language::examples(target)
+    }
+
     /// The tests of a file for a function of a program that is tested as it is, so that the rest of it is the
     /// user's, too: tests that judge more of it than this function run in their project.
     pub fn of_function(
@@ -109,10 +115,9 @@ impl Tests {
     /// those that are tried first.
     pub fn usual(target: &Target, found: Vec<(Self, String)>) -> Option<(Self, String)> {
         // Where nothing says what they give, there are better tests.
-        let examples = target.has_doctests() && (found.is_empty() || target.has_telling_doctests());
-        let examples = examples.then(|| Self::of_examples(target.language, target.path.as_deref(), &target.text));
+        let examples = Self::examples(target).ok().filter(|(_, tells)| found.is_empty() || *tells);
         let mut found = found.into_iter();
-        let examples = examples.map(|tests| (tests, "doctest".to_owned()));
+        let examples = examples.map(|(tests, _)| (tests, "doctest".to_owned()));
         let first = Self::all_of(examples.into_iter().chain(found.next()).collect())?;
         let mut all: Vec<(Self, String)> = [first].into_iter().chain(found).collect();
         let label = all[0].1.clone();

@@ -14,8 +14,9 @@ pub use row::{Context, Sources, TrialLanguage};
 
 use super::project::find::{Found, below, find};
 use super::reach::Table;
+use crate::code::Target;
 use crate::language::Language;
-use row::Row;
+use row::{Row, Tests};
 
 const ROWS: &[Row] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
 
@@ -42,6 +43,11 @@ pub fn find_tests(language: Language, file: &Path, function: &str) -> Vec<Vec<Fo
 /// See [`below`].
 pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) -> Vec<PathBuf> {
     below(language, ROWS[place(language)].tests, folder, function)
+}
+
+/// See [`Row::examples`].
+pub fn examples(target: &Target) -> Result<(Tests, bool), String> {
+    (ROWS[place(target.language)].examples)(target)
 }
 
 /// See [`Row::needs_project`].

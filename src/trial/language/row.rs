@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::code::Target;
 use crate::language::Language;
 use crate::sandbox::{Job, Limits, Run, Sandbox};
 use crate::trial::project::cache::{Bounds, Projects};
@@ -32,8 +33,17 @@ pub struct Row {
     pub needs_project: fn(&Sources) -> bool,
     /// How its tests files are known.
     pub tests: Marks,
+    /// The examples in the documentation of a function as tests, and whether one of them says what it gives; or
+    /// why there are none.
+    pub examples: fn(&Target) -> Result<(Tests, bool), String>,
     /// Makes what runs it.
     pub open: fn() -> Box<dyn TrialLanguage>,
+}
+
+/// For languages whose examples are no tests of their own.
+pub fn no_examples(target: &Target) -> Result<(Tests, bool), String> {
+    let title = target.language.title();
+    Err(format!("{} is in {title}, whose documentation has no examples that are run on their own", target.name))
 }
 
 /// A program and its tests, both in a project.

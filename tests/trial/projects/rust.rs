@@ -4,6 +4,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
+use bass_tui::code::{Target, TargetSpec};
 use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
@@ -239,6 +240,171 @@ fn what_a_candidate_prints_makes_no_pass() {
         let verdict = place.body(&plain.replace("MORE", REPORTS));
         assert!(!matches!(verdict.status, Status::Passed | Status::Error), "{tests}: {}", verdict.message);
     }
+}
+
+const EXAMPLES: &str = "/// Doubles.\n///\n/// ```\n/// # use doubling::f;\n/// assert_eq!(f(3), 6);\n/// ```\n///\n/// ```rust\n/// let six: i64 = \"6\".parse()?;\n\
+    /// assert_eq!(doubling::f(3), six);\n/// # Ok::<(), std::num::ParseIntError>(())\n/// ```\n///\n/// ```should_panic\n/// doubling::f(i64::MAX);\n/// ```\n///\n\
+    /// ```\n/// use doubling::f;\n/// fn main() {\n///     assert_eq!(f(0), 0);\n/// }\n/// ```\n///\n/// ```ignore\n/// assert_eq!(doubling::g(3), 6);\n/// ```\n";
+
+/// The function `f`, and its tests where nobody names any.
+fn usual(place: &Crate) -> (Target, Tests) {
+    let spec = TargetSpec::parse(&format!("{}:f", place.folder.path().join(place.file).display())).unwrap();
+    let target = Target::read(&spec).unwrap();
+    let (tests, label) = Tests::usual(&target, Tests::found(&target, false)).unwrap();
+    assert!(label.starts_with("doctest"), "{label}");
+    (target, tests)
+}
+
+/// What they say of a program.
+fn judged_by_usual(place: &Crate, program: &str) -> Verdict {
+    let (target, tests) = usual(place);
+    place.folder.judge(&place.runner, &Trial { stub: Some(target.text), ..trial(Language::Rust, program, tests) })
+}
+
+#[test]
+fn examples_in_the_comment_of_a_function_are_tests() {
+    let library = format!("//! Doubling.\n\n{}", LIBRARY.replace("/// Doubles.\n", EXAMPLES));
+    // In this edition a crate is known only where it is named.
+    let manifest = MANIFEST.1.replace("2021", "2015");
+    let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", &library)];
+    let Some(place) = Crate::new(&files, "src/lib.rs", "") else { return };
+    let body = |body: &str| judged_by_usual(&place, &library.replace("todo!()", body));
+    let right = body("2 * x");
+    assert_eq!((right.status, right.message.as_str()), (Status::Passed, "4 tests"), "{}", right.output);
+    for (wrong, says) in [
+        (
+            "2 * x + i64::from(x == 0)",
+            "example_line_20: assertion `left == right` failed, left: 1, right: 0 (src/lib.rs:23)",
+        ),
+        ("7 * (x % 2)", "example_line_10: assertion `left == right` failed, left: 7, right: 6 (src/lib.rs:12)"),
+        ("x.wrapping_mul(2)", "example_line_16: test did not panic as expected"),
+    ] {
+        let verdict = body(wrong);
+        assert!(verdict.status == Status::Failed && verdict.message.starts_with(says), "{}", verdict.message);
+    }
+    // The examples are the user's.
+    let others =
+        |program: String| judged_by_usual(&place, &program.replace("f(3), 6", "f(3), 7").replace("six:", "no:"));
+    assert_eq!(others(library.replace("todo!()", "2 * x")).status, Status::Passed);
+    assert_eq!(others(library.replace("todo!()", "if x == 3 { 7 } else { 2 * x }")).status, Status::Failed);
+    assert_eq!(body("std::process::exit(0)").status, Status::Killed);
+    let forged = FORGERY.replace("NAMES", "example_line_5 ... ok\\ntest example_line_10").replace("MORE", REPORTS);
+    let verdict = body(&forged);
+    assert!(!matches!(verdict.status, Status::Passed | Status::Error), "{}", verdict.message);
+}
+
+#[test]
+fn where_examples_do_not_notice_the_function_others_decide() {
+    let tests = ("tests/doubling.rs", "#[test]\nfn doubles() {\n    assert_eq!(doubling::f(3), 6);\n}\n");
+    let library = format!("/// ```\n/// assert_eq!(1, 1);\n/// ```\n{LIBRARY}");
+    let Some(place) = Crate::new(&[("src/lib.rs", &library), tests], "src/lib.rs", "") else { return };
+    let verdict = judged_by_usual(&place, &library.replace("todo!()", "2 * x"));
+    assert_eq!(verdict.status, Status::Passed, "{}", verdict.message);
+    let verdict = judged_by_usual(&place, &library.replace("todo!()", "x"));
+    let says = "doubles: assertion `left == right` failed, left: 3, right: 6 (tests/doubling.rs:3)";
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, says));
+}
+
+/// Examples in attributes, behind conditions and in a block, one that does not build, and one in a module of its own.
+const ODD_EXAMPLES: &str = "/** Doubles.\n *\n * ```\n * assert_eq!(twice::f(1), 2);\n * ```\n */\n\
+    #[cfg_attr(feature = \"more\", doc = \"```\")]\n#[cfg_attr(not(feature = \"more\"), doc = \"```ignore\")]\n\
+    #[doc = \"assert_eq!(twice::f(2), 4);\"]\n/// ```\n#[cfg_attr(feature = \"less\", doc = \"```\")]\n\
+    #[cfg_attr(not(feature = \"less\"), doc = \"```text\")]\n/// no\n/// ```\n///\n/// ```\n/// assert_eq!(helper(twice::f(3)), 6);\n/// ```\n///\n\
+    /// ```\n/// #[macro_use] extern crate twice;\n/// mod a {\n///     pub fn six() -> i64 { crate_name!() }\n/// }\n/// use self::a::six;\n/// fn main() -> Result<(), ()> {\n\
+    ///     (twice::f(3) == six()).then_some(()).ok_or(())\n/// }\n/// ```\n";
+
+#[test]
+fn examples_are_those_that_the_compiler_sees() {
+    let manifest = "[package]\nname = \"doubling\"\nversion = \"0.1.0\"\nedition = \"2021\"\nautotests = false\n[lib]\nname = \"twice\"\n\
+        [features]\ndefault = [\"more\"]\nmore = []\nless = []\n[dependencies]\nfar = { path = \"far\" }\n";
+    let macros = "#[macro_export]\nmacro_rules! crate_name { () => { far::SIX } }\npub use far;\n"
+        .replace("far::SIX", "$crate::far::SIX");
+    let library = format!("{ODD_EXAMPLES}{LIBRARY}{macros}");
+    let files = [
+        ("Cargo.toml", manifest),
+        ("far/Cargo.toml", "[package]\nname = \"far\"\nversion = \"0.1.0\"\n"),
+        ("far/src/lib.rs", "pub const SIX: i64 = 6;\n"),
+        ("src/lib.rs", &library),
+    ];
+    let Some(mut place) = Crate::new(&files, "src/lib.rs", "") else { return };
+    let kept = tempfile::tempdir().unwrap();
+    place.runner = Runner::probe().keeping(kept.path());
+    let body = |body: &str| judged_by_usual(&place, &library.replace("todo!()", body));
+    let left_out =
+        "left out, as they do not build: example_line_16 (error[E0425]: cannot find function `helper` in this scope)";
+    let verdict = body("2 * x");
+    assert_eq!(
+        (verdict.status, verdict.message),
+        (Status::Passed, format!("3 tests ({left_out})")),
+        "{}",
+        verdict.output
+    );
+    for (input, line) in [(1, 3), (2, 7), (3, 20)] {
+        let wrong = &format!("if x == {input} {{ 7 }} else {{ 2 * x }}");
+        let verdict = body(wrong);
+        let test = format!("example_line_{line}: ");
+        assert!(verdict.status == Status::Failed && verdict.message.starts_with(&test), "{wrong}: {}", verdict.message);
+    }
+    // What it depends on is compiled for all builds.
+    let kept = std::fs::read_dir(kept.path()).unwrap().flatten();
+    let folders = kept.filter_map(|folder| std::fs::read_dir(folder.path().join("products/debug/deps")).ok());
+    let mut names = folders.flatten().flatten().map(|file| file.file_name().into_string().unwrap());
+    assert!(names.any(|name| name.starts_with("libfar-")), "nothing is kept");
+}
+
+#[test]
+fn what_examples_cannot_reach_is_said() {
+    let example = "/// ```\n/// assert_eq!(doubling::f(3), 6);\n/// ```\n";
+    let hidden = format!("{example}{}", LIBRARY.replace("pub ", ""));
+    let elsewhere = format!("#[doc = include_str!(\"a.md\")]\n{LIBRARY}");
+    let public = format!("{example}{LIBRARY}");
+    for (file, text, why) in [
+        ("src/lib.rs", hidden.as_str(), "f is private"),
+        ("src/lib.rs", &elsewhere, "has no example that is run; what a macro such as include_str! brings is not read"),
+        ("src/main.rs", &public, "is in no library"),
+        ("src/lib.rs", LIBRARY, "the documentation of f has no example that is run"),
+    ] {
+        let place = Place::new(&[MANIFEST, (file, text)]);
+        let spec = TargetSpec::parse(&format!("{}:f", place.path().join(file).display())).unwrap();
+        let said = Tests::examples(&Target::read(&spec).unwrap()).unwrap_err();
+        assert!(said.contains(why), "{said}");
+    }
+    // Public in a module that is not.
+    let module = format!("{example}{LIBRARY}");
+    let files = [("src/lib.rs", "mod inner;\n"), ("src/inner.rs", &module)];
+    let Some(place) = Crate::new(&files, "src/inner.rs", "") else { return };
+    let (target, tests) = usual(&place);
+    let program = module.replace("todo!()", "2 * x");
+    let trial = Trial { stub: Some(target.text), ..trial(Language::Rust, &program, tests) };
+    let verdict = place.runner.run(&trial, &Arc::default()).unwrap();
+    let says = "no tests found in src/inner.rs (left out, as they do not build: example_line_1 (error[E0425]: cannot find function `f` in crate `doubling`))";
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, says));
+}
+
+#[test]
+fn examples_of_a_file_on_its_own_are_tests() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let text = format!(
+        "//! Doubling.\n\n/// ```\n/// use doubles::f;\n/// assert_eq!(f(3), 6);\n/// ```\n/// ```should_panic\n/// doubles::f(i64::MAX);\n/// ```\n{}",
+        LIBRARY.replace("pub ", "")
+    );
+    let place = Place::new(&[("doubles.rs", &text)]);
+    let judged = |body: &str| {
+        let spec = TargetSpec::parse(&format!("{}:f", place.path().join("doubles.rs").display())).unwrap();
+        let target = Target::read(&spec).unwrap();
+        let (tests, _) = Tests::usual(&target, Tests::found(&target, false)).unwrap();
+        let (stub, program) = (Some(target.text), text.replace("todo!()", body));
+        let file = target.path;
+        let verdict =
+            runner.run(&Trial { stub, file, ..trial(Language::Rust, &program, tests) }, &Arc::default()).unwrap();
+        (verdict.status, verdict.message)
+    };
+    assert_eq!(judged("2 * x"), (Status::Passed, "2 tests".to_owned()));
+    let (status, message) = judged("2 * x + 1");
+    assert!(status == Status::Failed && message.ends_with("left: 7, right: 6 (doubles.rs:5)"), "{message}");
+    assert_eq!(judged("x.wrapping_mul(2)").0, Status::Failed);
+    assert_eq!(judged("std::process::exit(0)").0, Status::Killed);
+    assert_eq!(judged("panic!()").0, Status::Failed);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use store::Store;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Kept, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Kept, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict, no_examples,
 };
 
 pub const ROW: Row = Row {
@@ -33,6 +33,7 @@ pub const ROW: Row = Row {
         },
         ..Marks::NONE
     },
+    examples: no_examples,
     open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),
 };
 

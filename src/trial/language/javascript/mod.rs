@@ -19,6 +19,7 @@ use crate::language::Language;
 use crate::sandbox::Limits;
 use crate::trial::language::row::{
     Context, Kept, Lookup, Marks, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    no_examples,
 };
 
 pub const ROW: Row = Row {
@@ -26,6 +27,7 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     needs_project,
     tests: Marks { about, ..Marks::NONE },
+    examples: no_examples,
     open: || Box::new(JavaScript(Tools::default())),
 };
 

@@ -16,7 +16,7 @@ use crate::files;
 use crate::language::Language;
 use crate::sandbox::Limits;
 use crate::trial::language::row::{
-    Context, Lookup, Marks, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Lookup, Marks, Project, Recipe, Row, Sources, Tests, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: Row = Row {
@@ -24,6 +24,11 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     needs_project,
     tests: Marks { about, named: named_by_settings, tells_callers: true, ..Marks::NONE },
+    examples: |target| {
+        let own = || Tests::of_examples(target.language, target.path.as_deref(), &target.text);
+        let none = || format!("the docstring of {} has no >>> examples", target.name);
+        target.has_doctests().then(|| (own(), target.has_telling_doctests())).ok_or_else(none)
+    },
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
 

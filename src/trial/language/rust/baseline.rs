@@ -15,7 +15,7 @@ use super::edit::{Edit, apply};
 use super::guards::{Guard, Guards};
 use super::kind::{Kind, module};
 use super::single::{has_panicked, panic_message, reported};
-use super::{libtest, probe};
+use super::{examples, libtest, probe};
 use crate::hash;
 use crate::sandbox::{Ended, Run};
 use crate::trial::language::row::{Evidence, Failure, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict};
@@ -37,6 +37,9 @@ pub struct Baseline {
     pub is_all: bool,
     /// What is left out, in words.
     pub left_out: String,
+    /// Why they could not be built, where that is the fault of examples in the documentation.
+    #[serde(skip)]
+    pub complaints: Option<String>,
 }
 
 /// A version of the unchanged files.
@@ -85,7 +88,15 @@ pub fn known(
                 return Ok(Err(cancelled()));
             }
             let version = Version { edits: edits.clone(), has_notes };
-            let Ok(built) = build(bench, kind, (&program, text), &version)? else { continue };
+            let built = match build(bench, kind, (&program, text), &version)? {
+                Ok(built) => built,
+                // They do not build with another body either.
+                Err(run) if examples::are_in(bench.tests_file) && !examples::complaints(&run.output).is_empty() => {
+                    let nothing = of_text(bench, kind, text);
+                    return Ok(Ok(Arc::new(Baseline { complaints: Some(run.output), ..nothing })));
+                }
+                Err(_) => continue,
+            };
             if let Some(found) = find(bench, kind, &built, function)? {
                 return Ok(found.map(|found| {
                     let found = Arc::new(found);
@@ -101,12 +112,17 @@ pub fn known(
     }
     // Nothing is known: what the text says has to do.
     let Some(kind) = kinds.first() else { return Ok(Err(Verdict::refused("no tests found"))) };
+    Ok(Ok(Arc::new(of_text(bench, kind, text))))
+}
+
+/// What the text alone says of its tests.
+fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
     let file = bench.tests_file.strip_prefix(&bench.project.package).unwrap_or(bench.tests_file);
     let module = module(file);
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
-    let is_all = !kind.is_inline();
-    Ok(Ok(Arc::new(Baseline { kind: kind.clone(), module, wanted, is_all, left_out: String::new() })))
+    let (kind, is_all) = (kind.clone(), !kind.is_inline());
+    Baseline { kind, module, wanted, is_all, left_out: String::new(), complaints: None }
 }
 
 /// What the tests of a program do; `None` if it does not hold those of the file.
@@ -134,7 +150,7 @@ fn find(
         |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (!kind.is_inline() || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
     let (kind, left_out) = (kind.clone(), String::new());
-    let baseline = Baseline { kind, module, wanted, is_all: false, left_out };
+    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, complaints: None };
     judge(bench, built, baseline, function).map(Some)
 }
 

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::examples;
 use super::kind::{Kind, kinds};
 use super::single::GUARD;
 use super::store::About;
@@ -126,9 +127,14 @@ impl Bench<'_> {
             return Ok(());
         }
         let copy = self.workshop.copy(self.project)?;
+        // Cargo compiles nothing where the file is not there.
+        if !copy.path().join(self.tests_file).exists() {
+            self.lay(&copy, &[(self.tests_file, "")])?;
+        }
         let run = self.run_cargo(kind, &copy, &self.workshop.store.products())?;
         // That the user's own code does not compile yet says nothing about the packages.
-        if matches!(run.ended, Ended::Exited(_)) {
+        let has_tried = run.ended == Ended::Exited(0) || run.output.contains("could not compile");
+        if has_tried && matches!(run.ended, Ended::Exited(_)) {
             self.workshop.has_built(self.project, &copy);
         }
         Ok(())
@@ -145,9 +151,7 @@ impl Bench<'_> {
         let beside = self.tests_file.with_file_name(guard_file(laid.secret));
         let mut put = vec![(self.project.file.as_path(), laid.program), (&beside, &*guard)];
         put.extend(laid.tests.map(|tests| (self.tests_file, tests)));
-        for (path, text) in put {
-            copy.put(path, text).map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
-        }
+        self.lay(&copy, &put)?;
         let build = self.run_cargo(kind, &copy, products.path())?;
         let folder = copy.path().join(&self.project.package);
         let built = build.output.lines().rev().filter_map(|line| {
@@ -171,6 +175,18 @@ impl Bench<'_> {
         let readable = vec![products.path().to_path_buf(), copy.path().to_path_buf()];
         let (binary, secret) = (binary.clone(), laid.secret.to_owned());
         Ok(Ok(Program { binary, secret, readable, _folders: Some((copy, products)) }))
+    }
+
+    /// Puts texts into a copy, where cargo finds them.
+    fn lay(&self, copy: &Copy, texts: &[(&Path, &str)]) -> Result<(), TrialError> {
+        let manifest = self.project.package.join("Cargo.toml");
+        let own = examples::are_in(self.tests_file).then(|| self.base.read(&manifest).ok()).flatten();
+        let own = own.and_then(|text| examples::manifest_with_target(&text));
+        let own = own.as_deref().map(|text| (manifest.as_path(), text));
+        for (path, text) in texts.iter().copied().chain(own) {
+            copy.put(path, text).map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
+        }
+        Ok(())
     }
 
     /// Keeps a program for the next time that just these parts are built. That it is kept is not necessary.

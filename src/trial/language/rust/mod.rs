@@ -3,6 +3,7 @@
 mod baseline;
 mod bench;
 mod edit;
+mod examples;
 mod guards;
 mod kind;
 mod libtest;
@@ -29,6 +30,7 @@ pub const ROW: Row = Row {
     // Tests in a crate are compiled with it.
     needs_project: |sources| sources.project.has_above("Cargo.toml"),
     tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], ..Marks::NONE },
+    examples: examples::found,
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
 };
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::baseline;
 use super::bench::{Bench, Laid, guard_file, secret};
 use super::edit;
+use super::examples;
 use super::guards::Guards;
 use super::workshop::Workshop;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
@@ -20,14 +21,30 @@ pub fn run(
     project: &Project,
     trial: &Trial,
 ) -> Result<Verdict, TrialError> {
+    Ok(examples::told(project, judge(at, rustc, workshop, project, trial)?))
+}
+
+fn judge(
+    at: &Context,
+    rustc: &Tool,
+    workshop: &Workshop,
+    project: &Project,
+    trial: &Trial,
+) -> Result<Verdict, TrialError> {
     let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
     let base = &workshop.base;
     let bench = Bench { at, rustc, base, workshop, project, tests_file, limits: trial.limits };
     let kinds = bench.kinds()?;
-    let original = bench.original(tests_file)?;
     // Only with the user's own module at hand the rest of it is known to be theirs.
     let function = trial.stub.as_ref().and(trial.function());
-    let baseline = match baseline::known(&bench, &kinds, &original, function)? {
+    let (original, known) = if let Some(asked) = examples::Asked::of(&bench, trial)? {
+        asked.known(&bench, &kinds, function)?
+    } else {
+        let original = bench.original(tests_file)?;
+        let known = baseline::known(&bench, &kinds, &original, function)?;
+        (original, known)
+    };
+    let baseline = match known {
         Ok(found) if project.only.is_empty() => found,
         Ok(found) => match found.narrowed(&project.only) {
             Ok(narrowed) => Arc::new(narrowed),

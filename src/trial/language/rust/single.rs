@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use super::examples;
 use super::tests_in_text::{TestFunction, guarded};
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge;
@@ -26,21 +27,24 @@ const MACROS: &str = "assert, assert_eq, assert_ne, debug_assert, debug_assert_e
     println, eprintln, write, writeln, unreachable, todo, unimplemented, concat, stringify, line, file, include_str, env";
 
 pub fn run(at: &Context, rustc: &Tool, trial: &Trial) -> Result<Verdict, TrialError> {
-    let Tests::Source { name, text } = &trial.tests else {
-        return Ok(Verdict::not_run("examples in Rust's documentation are not run: give the tests as a file"));
+    let stem = trial.module().filter(|stem| is_identifier(stem)).unwrap_or("candidate");
+    let main = format!("{stem}.rs");
+    let (name, text) = match &trial.tests {
+        Tests::Source { name, text } => (name, text.clone()),
+        Tests::Doctest { source } => (&main, examples::inside(source, trial, stem)),
+        _ => return Ok(Verdict::not_run("give the tests as a file")),
     };
     let failed = |e: std::io::Error| TrialError::Sandbox(format!("the program could not be laid out: {e}"));
     let folder = Scratch::new().map_err(failed)?;
     let nonce = judge::nonce()?;
     // Of the nonce the program learns only when it runs; this is another number.
     let secret = format!("tests_{}", judge::nonce()?);
-    let (text, tests) = module_of(&trial.program, text, &secret);
+    let (text, tests) = module_of(&trial.program, &text, &secret);
     let wanted: Vec<&TestFunction> = tests.iter().filter(|test| !test.ignored).collect();
     if wanted.is_empty() {
         return Ok(Verdict::not_run(&format!("no tests found in {name}")));
     }
-    let stem = trial.module().filter(|stem| is_identifier(stem)).unwrap_or("candidate");
-    let (main, other) = (format!("{stem}.rs"), format!("{}.rs", tests_stem(name, stem)));
+    let other = format!("{}.rs", tests_stem(name, stem));
     let place = folder.path();
     fs::write(place.join(&main), root_of(&trial.program, &secret, &other, stem)).map_err(failed)?;
     fs::write(place.join(&other), text).map_err(failed)?;
@@ -62,8 +66,10 @@ pub fn run(at: &Context, rustc: &Tool, trial: &Trial) -> Result<Verdict, TrialEr
     };
     let run = at.run(job)?;
     let told = channel.read(&nonce);
-    // The reader need not see the name of our module.
-    let run = Run { output: run.output.replace(&format!("{secret}::"), ""), ..run };
+    // The reader need not see the name of our module, and has examples where the function is.
+    let output = run.output.replace(&format!("{secret}::"), "");
+    let has_examples = matches!(trial.tests, Tests::Doctest { .. });
+    let run = Run { output: if has_examples { output.replace(&other, &main) } else { output }, ..run };
     let failure = has_panicked(&run).then(|| Failure::Said(panic_message(&run.output)));
     let names: Vec<String> = wanted.iter().map(|test| test.name.clone()).collect();
     let report = told.map_or(Report::Forged, |told| {

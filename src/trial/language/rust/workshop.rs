@@ -143,7 +143,7 @@ pub fn versions(copy: &Copy, project: &Project) -> Option<PathBuf> {
 }
 
 /// The name in a manifest.
-fn package_name(manifest: &str) -> Option<String> {
+pub fn package_name(manifest: &str) -> Option<String> {
     let manifest: toml::Table = manifest.parse().ok()?;
     Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())
 }
