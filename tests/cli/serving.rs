@@ -227,7 +227,7 @@ fn what_a_request_says_is_done() {
     assert!(plain.starts_with(candidates(&local)[0]["text"].as_str().unwrap().trim_end()));
     // Of eight the best, by rank.
     let all = ask(json!({ "n": 8, "logprobs": 0 }));
-    let best = ask(json!({ "best_of": 8, "n": 2, "logprobs": 0 }));
+    let best = ask(json!({ "best_of": 8, "n": 7, "logprobs": 0 }));
     let mean = |choice: &Value| {
         let list = choice["logprobs"]["token_logprobs"].as_array().unwrap();
         list.iter().map(|p| p.as_f64().unwrap()).sum::<f64>() / list.len() as f64
@@ -235,7 +235,7 @@ fn what_a_request_says_is_done() {
     let mut order: Vec<&Value> = choices(&all).iter().collect();
     order.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
     let texts = |list: Vec<&Value>| list.iter().map(|c| c["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
-    assert_eq!(texts(choices(&best).iter().collect()), texts(order[..2].to_vec()));
+    assert_eq!(texts(choices(&best).iter().collect()), texts(order[..7].to_vec()));
     assert_eq!(choices(&best)[1]["index"], 1);
     // What stands after the place is shown to a model that can fill in.
     let filled = ask(json!({ "temperature": 0, "suffix": "\n\nprint(add(1, 2))\n" }));
@@ -348,11 +348,12 @@ fn forty_clients_of_whom_some_go_get_what_is_theirs() {
         for client in 0..40 {
             let (served, alone, seed) = (&served, &alone, client % 8);
             scope.spawn(move || {
-                let text = match client % 5 {
-                    // A long one that is left in the middle of it.
-                    0 => body(seed).to_string().replace("\"max_tokens\":16", "\"max_tokens\":900"),
-                    _ => body(seed).to_string(),
-                };
+                let mut text = body(seed);
+                if client % 5 < 2 {
+                    // Nobody could wait for the end of all of these.
+                    (text["n"], text["max_tokens"], text["ignore_eos"]) = (64.into(), 1000.into(), true.into());
+                }
+                let text = text.to_string();
                 let mut stream = served.send(&served.request("POST", "/v1/completions", "", &text));
                 match client % 5 {
                     0 => drop(stream.read(&mut [0; 300])),
