@@ -25,6 +25,8 @@ pub struct Evidence {
     pub flaky: Vec<String>,
     /// What the code changed of what it is judged by.
     pub changed: Option<String>,
+    /// Whether the code is the user's own, as it stands in the project.
+    pub is_own: bool,
     /// Whether the tests are known to fail of every body that does nothing right.
     pub notices: bool,
     /// What the reader should know, in brackets behind the message.
@@ -37,7 +39,20 @@ impl Evidence {
         let none = Vec::new;
         let (asked, wanted, flaky) = (none(), none(), none());
         let (worker, failure, complaint, changed, remark) = (None, None, None, None, String::new());
-        Self { run, worker, report, failure, complaint, asked, wanted, flaky, changed, notices: false, remark }
+        Self {
+            run,
+            worker,
+            report,
+            failure,
+            complaint,
+            asked,
+            wanted,
+            flaky,
+            changed,
+            is_own: false,
+            notices: false,
+            remark,
+        }
     }
 }
 

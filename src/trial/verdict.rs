@@ -441,6 +441,12 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
         match ended.get(name) {
             None => return (Status::Failed, format!("{name} was not run: it is there without the candidate")),
             Some(Outcome::Passed) => {}
+            Some(Outcome::Skipped) if evidence.is_own => {
+                return (
+                    Status::NotRun,
+                    format!("{name} skips itself with the function as it is, and says nothing of it"),
+                );
+            }
             Some(_) => return (Status::Failed, format!("{name} was skipped, and it has to run")),
         }
     }
@@ -587,6 +593,13 @@ mod tests {
         assert_eq!(status(&[("a", Passed)], both, &[]), Status::Failed, "one vanished");
         assert_eq!(status(&[("a", Passed), ("b", Skipped)], both, &[]), Status::Failed);
         assert_eq!(status(&[("a", Failed), ("b", Passed)], both, &[]), Status::Failed);
+        let own = |tests: &[(&str, Outcome)]| {
+            let wanted = vec!["a".to_owned(), "b".to_owned()];
+            let all = named(Reporter::Runner, Ended::Exited(0), tests);
+            decided(&Evidence { wanted, is_own: true, ..all }).status
+        };
+        assert_eq!(own(&[("a", Passed), ("b", Skipped)]), Status::NotRun, "the user's own code cannot be at fault");
+        assert_eq!((own(&[("a", Passed)]), own(&[("a", Failed), ("b", Skipped)])), (Status::Failed, Status::Failed));
         assert_eq!(status(&[("a", Passed), ("b", Odd)], both, &[]), Status::Tampered);
         assert_eq!(status(&[], both, &[]), Status::Failed);
         assert_eq!(status(&[], &[], &[]), Status::NotRun, "nothing run is no pass");

@@ -293,6 +293,7 @@ pub fn evidence(
         remark: remarks.join("; "),
         worker,
         changed,
+        is_own: base.read(&project.file).is_ok_and(|own| own == program),
         notices: known.notices,
         ..Evidence::of(run, report)
     };

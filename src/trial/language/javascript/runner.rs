@@ -157,6 +157,9 @@ pub const ROWS: &[Row] = &[
 /// Programs and packages of tests that cannot be run here.
 const OTHERS: &[&str] = &["ava", "tap", "jasmine", "qunit"];
 
+/// Packages that replace how node loads modules and ends, so that nobody can say how a script ended.
+const REPLACING: &[&str] = &["esm"];
+
 /// How the tests of a project are run.
 #[derive(Debug)]
 pub struct Plan {
@@ -221,7 +224,7 @@ impl Plan {
             name => script::starts(command, name),
         };
         let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
-        let node = starting.iter().flat_map(|command| script::node_options(command)).collect();
+        let node: Vec<String> = starting.iter().flat_map(|command| script::node_options(command)).collect();
         let mut runner: Vec<String> = starting.iter().flat_map(|command| script::valued(command, row.kept)).collect();
         let is_kept = |word: &&String| row.kept_words.iter().any(|head| word.starts_with(head));
         runner.extend(starting.iter().flat_map(|command| command.iter().filter(is_kept)).cloned());
@@ -232,6 +235,14 @@ impl Plan {
             let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file).display();
             return Err(TrialError::Interpreter(format!(
                 "{file} ends its process itself (process.exit), which cannot be told from code that does: let it come to its end, or give --test-command 'node {file}'"
+            )));
+        }
+        if let Some(name) =
+            node.windows(2).map(|pair| pair[1].as_str()).find(|name| row.name == SCRIPT && REPLACING.contains(name))
+        {
+            let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file).display();
+            return Err(TrialError::Interpreter(format!(
+                "{file} is started with {name}, which replaces the parts of node that show whether a script has come to its end: give --test-command with the command that runs it"
             )));
         }
         let mut plan = Self { row, program, folder, node, runner };
@@ -335,6 +346,25 @@ fn program_of(root: &Path, package: &Path, row: &Row) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_whose_end_nobody_can_tell_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        let find = |option: &str| {
+            write("package.json", &format!("{{\"name\":\"a\",\"scripts\":{{\"test\":\"uvu {option} test\"}}}}"));
+            let project = Project {
+                root: folder.path().to_path_buf(),
+                package: "".into(),
+                file: "a.js".into(),
+                tests: Some("test.js".into()),
+                only: Vec::new(),
+            };
+            Plan::of(&project, "import { test } from 'uvu';\n", || true).map(drop)
+        };
+        let said = find("-r esm").unwrap_err().to_string();
+        assert!(said.contains("test.js is started with esm") && find("-r dotenv/config").is_ok(), "{said}");
+    }
 
     #[test]
     fn a_script_that_may_end_itself_is_known() {
