@@ -323,12 +323,25 @@ fn what_cannot_be_done_is_a_sentence() {
     let long = format!("x-long: {}\r\n", "y".repeat(300_000));
     assert_eq!(served.ask("GET", "/health", &long, "").status, 431);
     // Half a request holds nobody up, and neither does half a body.
-    let _waiting = [
+    let waiting = [
         served.send("GET /health HT"),
         served.send(&served.request("POST", "/v1/completions", "", "").replace("length: 0", "length: 50")),
     ];
     assert_eq!(served.get("/health").status, 200);
     assert_eq!(served.metric("tokens_total"), 0, "nothing was written for any of these");
+    drop(waiting);
+    served.rests();
+    let half = served.request("POST", "/v1/completions", "", "").replace("length: 0", "length: 50");
+    let all: Vec<TcpStream> = (0..128).map(|_| served.send(&half)).collect();
+    while served.metric("requests") < 128 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let one_more = served.ask("POST", "/v1/completions", "", &with("\"n\": 1"));
+    assert_eq!(one_more.status, 429, "{}", one_more.body);
+    assert!(one_more.head.contains("retry-after: 1") && one_more.body.contains("ask again"), "{}", one_more.body);
+    drop(all);
+    served.rests();
+    assert_eq!(served.ask("POST", "/v1/completions", "", &with("\"max_tokens\": 1")).status, 200);
 }
 
 #[test]
