@@ -6,8 +6,9 @@
 //! cargo run --release --example decode_speed -- /tmp/pair/main [--dtype bf16] [--kernel avx2] [--threads 2] [--repeat 5]
 //! ```
 //!
-//! With `--llama-cpp DIR --gguf FILE` (its programs `llama-batched-bench` and `llama-bench`, built beforehand, and the same model in its
-//! format) the two take turns; figures are medians over the rounds, the spread beside them.
+//! With `--llama-cpp DIR` and `--ik-llama-cpp DIR` (their programs `llama-batched-bench` and `llama-bench`, built beforehand) they take turns
+//! with these kernels on the same GGUF file, or on `--gguf FILE` where the model here is a folder; `ik_llama.cpp` repacks its weights at load
+//! (`-rtr`). Figures are medians over the rounds, the spread beside them.
 //!
 //! A step is a pass of N rows, one for each of N candidates that share a prompt of 128 tokens, with logits for every row: what
 //! `llama-batched-bench -npp 128 -pps -kvu` measures. Shares are of the bandwidth and of the multiply-add rate that this program measures
@@ -32,7 +33,7 @@ const STEPS: usize = 16;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Folder of the model, or `built-in`, or `built-in-draft`.
+    /// Folder of the model or a GGUF file, or `built-in`, or `built-in-draft`.
     model: PathBuf,
     /// How weights are kept: auto, f32, bf16, int8, int4.
     #[arg(long, default_value = "auto", value_parser = dtype)]
@@ -51,9 +52,12 @@ struct Arguments {
     #[arg(long, value_delimiter = ',', default_value = "1,2,4,8,16")]
     batch: Vec<usize>,
     /// Folder of the programs of llama.cpp.
-    #[arg(long, requires = "gguf")]
+    #[arg(long)]
     llama_cpp: Option<PathBuf>,
-    /// The model for them.
+    /// Folder of the programs of ik_llama.cpp.
+    #[arg(long)]
+    ik_llama_cpp: Option<PathBuf>,
+    /// The model for them, if it is not the same file.
     #[arg(long)]
     gguf: Option<PathBuf>,
 }
@@ -88,8 +92,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let files = match arguments.model.to_str() {
         Some("built-in") => ModelFiles::Embedded(&MAIN),
         Some("built-in-draft") => ModelFiles::Embedded(&DRAFT),
+        _ if arguments.model.is_file() => ModelFiles::Gguf(arguments.model.clone()),
         _ => ModelFiles::Folder(arguments.model.clone()),
     };
+    let peers = Peer::all(arguments);
     let model = Model::load(&files).map_err(|error| error.to_string())?;
     let mut network = CpuNetwork::with_cache(&model, options, kernels, arguments.cache.as_deref())
         .map_err(|error| error.to_string())?;
@@ -105,7 +111,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         resident_bytes() / 1e6
     );
     let mut ours = Figures::new();
-    let mut theirs = Figures::new();
+    let mut theirs = vec![Figures::new(); peers.len()];
     let memory = vec![1u8; 1 << 29];
     for round in 0..=arguments.repeat {
         let take = |figures: &mut Figures, key, figure| {
@@ -120,17 +126,17 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             take(&mut ours, ("step ms", batch), step_ms(&mut network, batch).map_err(|error| error.to_string())?);
         }
         take(&mut ours, ("prefill ms", PREFILL), prefill_ms(&mut network).map_err(|error| error.to_string())?);
-        if let (Some(folder), Some(gguf), true) = (&arguments.llama_cpp, &arguments.gguf, round > 0) {
-            peer(folder, gguf, arguments, &mut theirs)?;
+        for (peer, theirs) in peers.iter().zip(&mut theirs).filter(|_| round > 0) {
+            peer.round(arguments, theirs)?;
         }
         eprintln!("round {round} of {} done", arguments.repeat);
     }
     println!("resident after all: {:.0} MB", (resident_bytes() - memory.len() as f64) / 1e6);
-    report(&ours, &theirs, &info);
+    report(&ours, &peers.iter().map(|peer| peer.name).zip(&theirs).collect::<Vec<_>>(), &info);
     Ok(())
 }
 
-fn report(ours: &Figures, theirs: &Figures, info: &NetworkInfo) {
+fn report(ours: &Figures, theirs: &[(&str, &Figures)], info: &NetworkInfo) {
     let read = median(&ours[&("read GB/s", 0)]);
     let peak = median(&ours[&("GFLOP/s", 0)]);
     println!(
@@ -142,9 +148,11 @@ fn report(ours: &Figures, theirs: &Figures, info: &NetworkInfo) {
     for ((what, number), values) in ours {
         let rows = *number as f64;
         let ms = median(values);
-        let compared = theirs
-            .get(&(*what, *number))
-            .map(|peer| format!("; llama.cpp {} ms, {:.2}x", spread(peer), median(peer) / ms));
+        let compared = theirs.iter().filter_map(|(name, figures)| {
+            let peer = figures.get(&(*what, *number))?;
+            Some(format!("; {name} {} ms, {:.2}x", spread(peer), median(peer) / ms))
+        });
+        let compared: String = compared.collect();
         match *what {
             "step ms" => println!(
                 "N = {number}: {} ms a step, {:.1} tokens/s, {:.2} of the first; {:.0} % of bandwidth, {:.0} % of peak{}",
@@ -153,14 +161,11 @@ fn report(ours: &Figures, theirs: &Figures, info: &NetworkInfo) {
                 ms / first,
                 100.0 * info.weight_bytes as f64 / 1e6 / ms / read,
                 100.0 * 2.0 * info.weights as f64 * rows / 1e6 / ms / peak,
-                compared.unwrap_or_default()
+                compared
             ),
-            "prefill ms" => println!(
-                "prompt of {number}: {} ms, {:.1} tokens/s{}",
-                spread(values),
-                rows / ms * 1e3,
-                compared.unwrap_or_default()
-            ),
+            "prefill ms" => {
+                println!("prompt of {number}: {} ms, {:.1} tokens/s{}", spread(values), rows / ms * 1e3, compared)
+            }
             _ => {}
         }
     }
@@ -199,48 +204,71 @@ fn prefill_ms(network: &mut CpuNetwork) -> Result<f64, BackendError> {
     Ok(ms)
 }
 
-/// One round of llama.cpp.
-fn peer(
-    folder: &std::path::Path,
-    gguf: &std::path::Path,
-    ours: &Arguments,
-    figures: &mut Figures,
-) -> Result<(), String> {
-    let call = |program: &str, arguments: &[&str]| {
-        let path = folder.join(program);
+/// Another program that decodes on this machine.
+struct Peer {
+    name: &'static str,
+    folder: PathBuf,
+    gguf: PathBuf,
+    /// Options of its two programs.
+    options: [&'static [&'static str]; 2],
+}
+
+impl Peer {
+    fn all(arguments: &Arguments) -> Vec<Self> {
+        let gguf = arguments.gguf.as_ref().unwrap_or(&arguments.model);
+        let peer = |name, folder: &Option<PathBuf>, options| {
+            folder.clone().map(|folder| Self { name, folder, gguf: gguf.clone(), options })
+        };
+        let peers = [
+            peer("llama.cpp", &arguments.llama_cpp, [&["-kvu"], &[]]),
+            peer("ik_llama.cpp", &arguments.ik_llama_cpp, [&["-rtr"], &["-rtr", "1"]]),
+        ];
+        peers.into_iter().flatten().collect()
+    }
+
+    /// What a program writes to its output and beside it.
+    fn call(&self, program: &str, threads: usize, arguments: &[&str]) -> Result<[String; 2], String> {
+        let path = self.folder.join(program);
         let output = Command::new(&path)
             .arg("-m")
-            .arg(gguf)
-            .args(["-t", &ours.threads.to_string()])
+            .arg(&self.gguf)
+            .args(["-t", &threads.to_string()])
             .args(arguments)
             .output()
             .map_err(|error| format!("{} does not start: {error}", path.display()))?;
         if output.status.success() {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+            Ok([output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()))
         } else {
-            Err(format!("{program} failed: {}", String::from_utf8_lossy(&output.stderr)))
-        }
-    };
-    let batches = ours.batch.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let (prompt, steps) = (PROMPT.to_string(), STEPS.to_string());
-    let decode =
-        ["-c", "4096", "-b", "2048", "-ub", "512", "-npp", &prompt, "-ntg", &steps, "-npl", &batches, "-pps", "-kvu"];
-    let lines = call("llama-batched-bench", &[&decode[..], &["--output-format", "jsonl"]].concat())?;
-    for line in lines.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok()) {
-        if let (Some(batch), Some(seconds), Some(steps)) =
-            (line["pl"].as_u64(), line["t_tg"].as_f64(), line["tg"].as_f64())
-        {
-            figures.entry(("step ms", batch as usize)).or_default().push(seconds * 1e3 / steps);
+            Err(format!("{} failed: {}", path.display(), String::from_utf8_lossy(&output.stderr)))
         }
     }
-    let prefill = PREFILL.to_string();
-    let lines = call("llama-bench", &["-p", &prefill, "-n", "0", "-r", "1", "-o", "json"])?;
-    let runs: serde_json::Value =
-        serde_json::from_str(&lines).map_err(|error| format!("llama-bench wrote no JSON: {error}"))?;
-    if let Some(per_second) = runs[0]["avg_ts"].as_f64() {
-        figures.entry(("prefill ms", PREFILL)).or_default().push(PREFILL as f64 / per_second * 1e3);
+
+    /// One round.
+    fn round(&self, ours: &Arguments, figures: &mut Figures) -> Result<(), String> {
+        let batches = ours.batch.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        let (prompt, steps) = (PROMPT.to_string(), STEPS.to_string());
+        let decode =
+            ["-c", "4096", "-b", "2048", "-ub", "512", "-npp", &prompt, "-ntg", &steps, "-npl", &batches, "-pps"];
+        // The older of the two writes its table beside its output.
+        let [table, beside] =
+            self.call("llama-batched-bench", ours.threads, &[&decode[..], self.options[0]].concat())?;
+        for row in table.lines().chain(beside.lines()).filter(|line| line.starts_with('|')) {
+            // PP, TG, B, N_KV, T_PP, S_PP, T_TG, S_TG: tokens per second of all together have the most digits.
+            let cells: Vec<f64> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
+            if let [_, _, batch, _, _, _, _, per_second, ..] = cells[..] {
+                figures.entry(("step ms", batch as usize)).or_default().push(batch / per_second * 1e3);
+            }
+        }
+        let prefill = PREFILL.to_string();
+        let prefill = ["-p", &prefill, "-n", "0", "-r", "1", "-o", "json"];
+        let [lines, _] = self.call("llama-bench", ours.threads, &[&prefill[..], self.options[1]].concat())?;
+        let runs: serde_json::Value =
+            serde_json::from_str(&lines).map_err(|error| format!("llama-bench wrote no JSON: {error}"))?;
+        if let Some(per_second) = runs[0]["avg_ts"].as_f64() {
+            figures.entry(("prefill ms", PREFILL)).or_default().push(PREFILL as f64 / per_second * 1e3);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn median(values: &[f64]) -> f64 {

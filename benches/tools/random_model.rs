@@ -76,6 +76,12 @@ enum Shape {
     /// Qwen2 and Qwen2.5 of 0.5 billion parameters.
     #[value(name = "qwen2-0.5b")]
     Qwen2Small,
+    /// Qwen2 and Qwen2.5 of 1.5 billion parameters.
+    #[value(name = "qwen2-1.5b")]
+    Qwen2Medium,
+    /// Qwen2 and Qwen2.5 of 7 billion parameters, 15 GB.
+    #[value(name = "qwen2-7b")]
+    Qwen2Large,
     /// Two thirds of a million parameters, to try things quickly.
     Tiny,
 }
@@ -85,6 +91,8 @@ impl Shape {
     fn config(self) -> serde_json::Value {
         let [hidden, inner, layers, heads, kv_heads, vocab_size] = match self {
             Self::Qwen2Small => [896, 4864, 24, 14, 2, 151_936],
+            Self::Qwen2Medium => [1536, 8960, 28, 12, 2, 151_936],
+            Self::Qwen2Large => [3584, 18_944, 28, 28, 4, 152_064],
             Self::Tiny => [64, 192, 8, 4, 2, 4096],
         };
         json!({
@@ -100,7 +108,8 @@ impl Shape {
             "max_position_embeddings": 4096,
             "rms_norm_eps": 1e-6,
             "rope_theta": 1_000_000.0,
-            "tie_word_embeddings": true,
+            // The larger ones of this family have a head of their own.
+            "tie_word_embeddings": !matches!(self, Self::Qwen2Large),
             "hidden_act": "silu",
             "torch_dtype": "bfloat16",
         })
