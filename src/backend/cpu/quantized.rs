@@ -8,8 +8,8 @@
 //! out[r][c] = fma(sum of qw * qx over the last block, sw * sx, … fma(sum over block 0, sw * sx, 0) …)
 //! ```
 //!
-//! where `sw * sx` is rounded to f32 before its use. Where weights have a minimum, `fma(minus the sum of qx,
-//! mw * sx, …)` follows for each block; where each half of a block has a scale, one step follows for each.
+//! where `sw * sx` is rounded to f32 before its use. Where weights have a minimum, `fma(minus the sum of qx
+//! times sx, mw, …)` follows for each block; where each half of a block has a scale, one step follows for each.
 //! The sums are exact (below 2^24), a row's scales depend on that row only, and blocks come in ascending
 //! order; so an output is the same to the bit for every number of rows, tile shape, kernel set and thread
 //! count. [`portable`] is the reference twin of all others.
@@ -61,9 +61,11 @@ pub struct Job<'a> {
     pub blocks: usize,
     /// The inputs in groups of 64 rows, `[blocks][rows of the group]` each.
     pub x: &'a [InputBlock],
-    /// In the same places minus the sum of the inputs' codes, for formats with minima, or what the sum of the
-    /// products of each half starts from, for formats with a scale for each.
-    pub sums_of_x: &'a [[i32; 2]],
+    /// In the same places minus the sum of the inputs as quantised, for formats with minima.
+    pub sums_of_x: &'a [f32],
+    /// In the same places what the sum of the products of each half starts from, for formats with a scale for
+    /// each.
+    pub starts: &'a [[i32; 2]],
     pub rows: usize,
     /// Number of outputs; the panels cover `ceil(columns / 16) * 16`.
     pub columns: usize,
@@ -149,7 +151,7 @@ pub fn linear(
     assert!(x.len() == rows * weights.inputs, "shapes of a linear layer");
     assert!(bias.is_none_or(|bias| bias.len() == outputs), "shape of a bias");
     quantise_rows(pool, kernels, weights, x, scratch);
-    let sums_of_x = sums(weights.format, scratch);
+    let (sums_of_x, starts) = sums(weights.format, scratch);
     let panels = outputs.div_ceil(NR);
     pool.run_ahead(panels.div_ceil(unit), &|number, following, _| {
         let first = number * unit;
@@ -163,6 +165,7 @@ pub fn linear(
             blocks,
             x: scratch,
             sums_of_x: &sums_of_x,
+            starts: &starts,
             rows,
             columns: (unit * NR).min(outputs - column),
             out: out.pointer(from + column, (rows - 1) * stride + (unit * NR).min(outputs - column)),
@@ -177,15 +180,16 @@ pub fn linear(
     });
 }
 
-/// What some formats need of the inputs: see [`Job::sums_of_x`].
-fn sums(format: Format, x: &[InputBlock]) -> Vec<[i32; 2]> {
+/// What some formats need of the inputs: see [`Job::sums_of_x`] and [`Job::starts`].
+fn sums(format: Format, x: &[InputBlock]) -> (Vec<f32>, Vec<[i32; 2]>) {
     let sum = |codes: &[i8]| codes.iter().map(|&code| i32::from(code)).sum::<i32>();
     match format.kind {
-        Kind::Bf16 | Kind::F16 => Vec::new(),
-        Kind::F16Added | Kind::Minima => x.iter().map(|x| [-sum(&x.codes), 0]).collect(),
+        Kind::Bf16 | Kind::F16 => (Vec::new(), Vec::new()),
+        Kind::F16Added | Kind::Minima => (x.iter().map(|x| -sum(&x.codes) as f32 * x.scale).collect(), Vec::new()),
         Kind::Halves => {
             let start = |codes: &[i8]| -format.offset() * sum(codes);
-            x.iter().map(|x| [start(&x.codes[..BLOCK / 2]), start(&x.codes[BLOCK / 2..])]).collect()
+            let of_halves = |x: &InputBlock| [start(&x.codes[..BLOCK / 2]), start(&x.codes[BLOCK / 2..])];
+            (Vec::new(), x.iter().map(of_halves).collect())
         }
     }
 }

@@ -8,9 +8,9 @@ use std::arch::x86_64::{
     __m128i, __m256, __m256i, _MM_HINT_T1, _mm_load_si128, _mm_loadl_epi64, _mm_prefetch, _mm256_abs_epi8,
     _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi8_epi32,
     _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps,
-    _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_set1_epi8,
-    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_sign_epi8, _mm256_slli_epi32,
-    _mm256_srli_epi16, _mm256_storeu_ps, _mm256_xor_si256,
+    _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_or_si256,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_sign_epi8,
+    _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16, _mm256_storeu_ps, _mm256_xor_si256,
 };
 use std::marker::PhantomData;
 
@@ -34,12 +34,13 @@ pub unsafe fn product(job: &Job<'_>) {
             (Bits::Four, Kind::Bf16) => blocking::product::<Avx2<Int4, Bf16>>(job),
             (Bits::Eight, Kind::F16) => blocking::product::<Avx2<Int8, F16>>(job),
             (Bits::Four, Kind::F16) => blocking::product::<Avx2<Int4, F16>>(job),
-            (Bits::Eight, Kind::F16Added) => blocking::product::<Avx2<Int8, F16Added>>(job),
+            (Bits::Five, Kind::F16) => blocking::product::<Avx2<Upper<5>, F16>>(job),
             (Bits::Four, Kind::F16Added) => blocking::product::<Avx2<Int4, F16Added>>(job),
-            (Bits::Eight, Kind::Minima) => blocking::product::<Avx2<Int8, Minima>>(job),
+            (Bits::Five, Kind::F16Added) => blocking::product::<Avx2<Upper<5>, F16Added>>(job),
             (Bits::Four, Kind::Minima) => blocking::product::<Avx2<Int4, Minima>>(job),
-            (Bits::Eight, Kind::Halves) => blocking::product::<Avx2<Int8, Halves>>(job),
-            (Bits::Four, Kind::Halves) => unreachable!("no type has these"),
+            (Bits::Five, Kind::Minima) => blocking::product::<Avx2<Upper<5>, Minima>>(job),
+            (Bits::Six, Kind::Halves) => blocking::product::<Avx2<Upper<6>, Halves>>(job),
+            _ => unreachable!("no type has these"),
         }
     }
 }
@@ -256,6 +257,78 @@ impl Codes for Int4 {
     }
 }
 
+/// Codes of 5 or 6 bits: the upper ones come from lines of their own.
+struct Upper<const BITS: usize>;
+
+impl<const BITS: usize> Upper<BITS> {
+    const OF: Bits = if BITS == 6 { Bits::Six } else { Bits::Five };
+
+    /// The low four bits of `both`, and above them those of `upper`.
+    #[inline(always)]
+    unsafe fn joined(both: __m256i, upper: __m256i) -> __m256i {
+        // SAFETY: plain arithmetic, on a processor that has it.
+        unsafe {
+            let mask = _mm256_set1_epi8(if BITS == 6 { 0x30 } else { 0x10 });
+            _mm256_or_si256(_mm256_and_si256(both, _mm256_set1_epi8(15)), _mm256_and_si256(upper, mask))
+        }
+    }
+}
+
+impl<const BITS: usize> Codes for Upper<BITS> {
+    const LINES: usize = Self::OF.lines();
+    type Half = __m256i;
+
+    #[inline(always)]
+    unsafe fn even(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        let (line, shift) = Self::OF.upper(pair);
+        // SAFETY: lines of a block.
+        unsafe {
+            let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
+            let upper = _mm256_load_si256(block.add(line).cast::<__m256i>().add(half));
+            let upper = match shift {
+                0 => upper,
+                1 => _mm256_srli_epi16::<1>(upper),
+                2 => _mm256_srli_epi16::<2>(upper),
+                _ => _mm256_srli_epi16::<3>(upper),
+            };
+            Self::joined(both, upper)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn odd(block: *const Line, pair: usize, half: usize) -> Self::Half {
+        let (line, shift) = Self::OF.upper(pair);
+        // SAFETY: as above.
+        unsafe {
+            let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
+            let upper = _mm256_load_si256(block.add(line).cast::<__m256i>().add(half));
+            let upper = match shift {
+                0 => _mm256_slli_epi16::<4>(upper),
+                1 => _mm256_slli_epi16::<3>(upper),
+                2 => _mm256_slli_epi16::<2>(upper),
+                _ => _mm256_slli_epi16::<1>(upper),
+            };
+            Self::joined(_mm256_srli_epi16::<4>(both), upper)
+        }
+    }
+
+    /// Sums of 32 bits: 16 products of 31 * 127 would not fit into 16.
+    #[inline(always)]
+    unsafe fn add(sums: __m256i, half: Self::Half, x: __m256i) -> __m256i {
+        // SAFETY: as above.
+        unsafe {
+            let pairs = _mm256_maddubs_epi16(half, x);
+            _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn whole(sums: __m256i, start: i32) -> __m256i {
+        // SAFETY: as above.
+        unsafe { _mm256_add_epi32(sums, _mm256_set1_epi32(start)) }
+    }
+}
+
 /// Tiles of this processor.
 struct Avx2<C, F>(PhantomData<(C, F)>);
 
@@ -285,7 +358,7 @@ impl<C: Codes, F: Factors> Tiles for Avx2<C, F> {
 /// A tile of `MR` rows and `NP` panels.
 #[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Tile) {
-    let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums_of_x, sums: out, ahead, every } = tile;
+    let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums: out, ahead, every, .. } = tile;
     let halves = matches!(F::KIND, Kind::Halves);
     let units_of_panel = F::KIND.units() * stride.div_ceil(UNIT);
     let mut ahead = ahead;
@@ -304,7 +377,9 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
             ahead += 1;
             let end = blocks.min(block + every);
             while block < end {
-                let (x, sums_of_x) = (x.add(block * x_stride), sums_of_x.wrapping_add(block * x_stride));
+                let x = x.add(block * x_stride);
+                let sums_of_x = tile.sums_of_x.wrapping_add(block * x_stride);
+                let starts = tile.starts.wrapping_add(block * x_stride);
                 for p in 0..NP {
                     let at = p * stride + block;
                     let units = units.wrapping_add(p * units_of_panel + (first + block) / UNIT * F::KIND.units());
@@ -324,29 +399,29 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                                 add(C::odd(codes.add(at * C::LINES), pair, half), 2 * pair + 1);
                             }
                         };
-                        let finish = |sums: [__m256i; MR], factor: __m256, minima: bool| {
+                        let finish = |sums: [__m256i; MR], factor: __m256, part: Option<usize>| {
                             for (r, sums) in sums.into_iter().enumerate() {
                                 let &InputBlock { scale: of_x, start, .. } = &*x.add(r);
+                                let start = part.map_or(start, |part| (*starts.add(r))[part]);
                                 let whole = _mm256_cvtepi32_ps(C::whole(sums, start));
                                 let of_x = _mm256_set1_ps(of_x);
                                 let out = out.add((r * NP + p) * NR + half * 8);
                                 let mut sum = _mm256_fmadd_ps(whole, _mm256_mul_ps(factor, of_x), _mm256_loadu_ps(out));
-                                if minima {
-                                    let of_row = _mm256_set1_ps((*sums_of_x.add(r))[0] as f32);
-                                    sum = _mm256_fmadd_ps(of_row, _mm256_mul_ps(factors[1], of_x), sum);
+                                if F::KIND.has_min() {
+                                    sum = _mm256_fmadd_ps(_mm256_set1_ps(*sums_of_x.add(r)), factors[1], sum);
                                 }
                                 _mm256_storeu_ps(out, sum);
                             }
                         };
                         if halves {
                             products(0..2, &mut sums);
-                            finish(sums, factors[0], false);
+                            finish(sums, factors[0], Some(0));
                             sums = [_mm256_setzero_si256(); MR];
                             products(2..4, &mut sums);
-                            finish(sums, factors[1], false);
+                            finish(sums, factors[1], Some(1));
                         } else {
                             products(0..4, &mut sums);
-                            finish(sums, factors[0], F::KIND.has_min());
+                            finish(sums, factors[0], None);
                         }
                     }
                 }

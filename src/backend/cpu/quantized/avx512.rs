@@ -8,8 +8,8 @@ use std::arch::x86_64::{
     __m128i, __m512, __m512i, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_load_si256, _mm512_and_si512,
     _mm512_castsi512_ps, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32,
     _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps, _mm512_mul_ps,
-    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_slli_epi32, _mm512_srli_epi16,
-    _mm512_storeu_ps,
+    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_slli_epi16, _mm512_slli_epi32,
+    _mm512_srli_epi16, _mm512_storeu_ps, _mm512_ternarylogic_epi32,
 };
 use std::marker::PhantomData;
 
@@ -33,12 +33,13 @@ pub unsafe fn product(job: &Job<'_>) {
             (Bits::Four, Kind::Bf16) => blocking::product::<Avx512<Int4, Bf16>>(job),
             (Bits::Eight, Kind::F16) => blocking::product::<Avx512<Int8, F16>>(job),
             (Bits::Four, Kind::F16) => blocking::product::<Avx512<Int4, F16>>(job),
-            (Bits::Eight, Kind::F16Added) => blocking::product::<Avx512<Int8, F16Added>>(job),
+            (Bits::Five, Kind::F16) => blocking::product::<Avx512<Upper<5>, F16>>(job),
             (Bits::Four, Kind::F16Added) => blocking::product::<Avx512<Int4, F16Added>>(job),
-            (Bits::Eight, Kind::Minima) => blocking::product::<Avx512<Int8, Minima>>(job),
+            (Bits::Five, Kind::F16Added) => blocking::product::<Avx512<Upper<5>, F16Added>>(job),
             (Bits::Four, Kind::Minima) => blocking::product::<Avx512<Int4, Minima>>(job),
-            (Bits::Eight, Kind::Halves) => blocking::product::<Avx512<Int8, Halves>>(job),
-            (Bits::Four, Kind::Halves) => unreachable!("no type has these"),
+            (Bits::Five, Kind::Minima) => blocking::product::<Avx512<Upper<5>, Minima>>(job),
+            (Bits::Six, Kind::Halves) => blocking::product::<Avx512<Upper<6>, Halves>>(job),
+            _ => unreachable!("no type has these"),
         }
     }
 }
@@ -166,6 +167,37 @@ impl Codes for Int4 {
     }
 }
 
+/// Codes of 5 or 6 bits: the upper ones come from lines of their own.
+struct Upper<const BITS: usize>;
+
+impl<const BITS: usize> Upper<BITS> {
+    const OF: Bits = if BITS == 6 { Bits::Six } else { Bits::Five };
+}
+
+impl<const BITS: usize> Codes for Upper<BITS> {
+    const LINES: usize = Self::OF.lines();
+
+    #[inline(always)]
+    unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2] {
+        let (line, shift) = Self::OF.upper(pair);
+        // SAFETY: lines of a block.
+        unsafe {
+            let both = _mm512_load_si512(block.add(pair).cast());
+            let upper = _mm512_load_si512(block.add(line).cast());
+            let (even, odd) = match shift {
+                0 => (upper, _mm512_slli_epi16::<4>(upper)),
+                1 => (_mm512_srli_epi16::<1>(upper), _mm512_slli_epi16::<3>(upper)),
+                2 => (_mm512_srli_epi16::<2>(upper), _mm512_slli_epi16::<2>(upper)),
+                _ => (_mm512_srli_epi16::<3>(upper), _mm512_slli_epi16::<1>(upper)),
+            };
+            let (low, mask) = (_mm512_set1_epi8(15), _mm512_set1_epi8(if BITS == 6 { 0x30 } else { 0x10 }));
+            // Below the low four bits, above them the upper ones: `b | (a & low)`.
+            let joined = |a, b| _mm512_ternarylogic_epi32::<0xf8>(_mm512_and_si512(b, mask), a, low);
+            [joined(both, even), joined(_mm512_srli_epi16::<4>(both), odd)]
+        }
+    }
+}
+
 /// Tiles of this processor.
 struct Avx512<C, F>(PhantomData<(C, F)>);
 
@@ -195,7 +227,7 @@ impl<C: Codes, F: Factors> Tiles for Avx512<C, F> {
 /// A tile of `MR` rows and `NP` panels.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Tile) {
-    let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums_of_x, sums: out, ahead, every } = tile;
+    let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums: out, ahead, every, .. } = tile;
     let halves = matches!(F::KIND, Kind::Halves);
     let units_of_panel = F::KIND.units() * stride.div_ceil(UNIT);
     let mut sums = [[_mm512_setzero_ps(); NP]; MR];
@@ -220,7 +252,9 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
             ahead += 1;
             let end = blocks.min(block + every);
             while block < end {
-                let (x, sums_of_x) = (x.add(block * x_stride), sums_of_x.wrapping_add(block * x_stride));
+                let x = x.add(block * x_stride);
+                let sums_of_x = tile.sums_of_x.wrapping_add(block * x_stride);
+                let starts = tile.starts.wrapping_add(block * x_stride);
                 #[expect(clippy::needless_range_loop, reason = "the sums of a panel lie apart")]
                 for p in 0..NP {
                     let at = p * stride + block;
@@ -228,7 +262,7 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                     let factors = F::load(scales.add(at * F::KIND.scales()), units);
                     let mut whole = [_mm512_set1_epi32(0); MR];
                     for (r, whole) in whole.iter_mut().enumerate() {
-                        let start = if halves { (*sums_of_x.add(r))[0] } else { (*x.add(r)).start };
+                        let start = if halves { (*starts.add(r))[0] } else { (*x.add(r)).start };
                         *whole = _mm512_set1_epi32(start);
                     }
                     for pair in 0..4 {
@@ -236,7 +270,7 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                             for (r, whole) in whole.iter_mut().enumerate() {
                                 let scale = _mm512_mul_ps(factors[0], _mm512_set1_ps((*x.add(r)).scale));
                                 sums[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(*whole), scale, sums[r][p]);
-                                *whole = _mm512_set1_epi32((*sums_of_x.add(r))[1]);
+                                *whole = _mm512_set1_epi32((*starts.add(r))[1]);
                             }
                         }
                         let weights = C::pair(codes.add(at * C::LINES), pair);
@@ -257,8 +291,7 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                         let scale = _mm512_mul_ps(factor, of_x);
                         sums[r][p] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(whole), scale, sums[r][p]);
                         if F::KIND.has_min() {
-                            let sum = _mm512_set1_ps((*sums_of_x.add(r))[0] as f32);
-                            sums[r][p] = _mm512_fmadd_ps(sum, _mm512_mul_ps(factors[1], of_x), sums[r][p]);
+                            sums[r][p] = _mm512_fmadd_ps(_mm512_set1_ps(*sums_of_x.add(r)), factors[1], sums[r][p]);
                         }
                     }
                 }

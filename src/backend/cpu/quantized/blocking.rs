@@ -47,8 +47,9 @@ pub struct Tile {
     pub x: *const InputBlock,
     /// Rows between blocks of `x`.
     pub x_stride: usize,
-    /// Sums of the inputs, in the same places, for formats that need them.
-    pub sums_of_x: *const [i32; 2],
+    /// [`Job::sums_of_x`] and [`Job::starts`] in the same places, for formats that need them.
+    pub sums_of_x: *const f32,
+    pub starts: *const [i32; 2],
     /// `[rows, panels * 16]`, back to back: the sums so far.
     pub sums: *mut f32,
     /// Blocks from the first to those that this tile fetches into the cache meanwhile, one of each panel
@@ -72,12 +73,14 @@ pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
     assert!(job.scales.len() >= panels * job.blocks * T::SCALES);
     assert!(job.x.len() >= job.rows * job.blocks);
     assert!(job.sums_of_x.is_empty() || job.sums_of_x.len() >= job.rows * job.blocks);
+    assert!(job.starts.is_empty() || job.starts.len() >= job.rows * job.blocks);
     let slice = job.blocks.div_ceil(job.blocks.div_ceil(SLICE).max(1)).max(1);
     let mut memory = [0.0f32; GROUP * NR];
     for row in (0..job.rows).step_by(GROUP) {
         let rows = GROUP.min(job.rows - row);
         let x = job.x[row * job.blocks..(row + rows) * job.blocks].as_ptr();
         let sums_of_x = job.sums_of_x.as_ptr().wrapping_add(row * job.blocks);
+        let starts = job.starts.as_ptr().wrapping_add(row * job.blocks);
         let mut panel = 0;
         while panel < panels {
             let mut beside = T::panels(rows);
@@ -112,6 +115,7 @@ pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
                         x: x.wrapping_add(block * rows + first),
                         x_stride: rows,
                         sums_of_x: sums_of_x.wrapping_add(block * rows + first),
+                        starts: starts.wrapping_add(block * rows + first),
                         sums: sums[first * width..(first + rows_of_tile) * width].as_mut_ptr(),
                         ahead: following + number * blocks / tiles,
                         every: tiles,

@@ -57,23 +57,21 @@ impl Format {
         let (bits, kind) = match dtype {
             TensorType::F32 | TensorType::F16 | TensorType::Bf16 => return None,
             TensorType::Q4_0 => (Bits::Four, Kind::F16),
-            TensorType::Q8_0 | TensorType::Q5_0 => (Bits::Eight, Kind::F16),
+            TensorType::Q8_0 => (Bits::Eight, Kind::F16),
+            TensorType::Q5_0 => (Bits::Five, Kind::F16),
             TensorType::Q4_1 => (Bits::Four, Kind::F16Added),
-            TensorType::Q5_1 => (Bits::Eight, Kind::F16Added),
+            TensorType::Q5_1 => (Bits::Five, Kind::F16Added),
             TensorType::Q4K => (Bits::Four, Kind::Minima),
-            TensorType::Q5K => (Bits::Eight, Kind::Minima),
-            TensorType::Q6K => (Bits::Eight, Kind::Halves),
+            TensorType::Q5K => (Bits::Five, Kind::Minima),
+            TensorType::Q6K => (Bits::Six, Kind::Halves),
         };
         Some(Self { bits, kind })
     }
 
-    /// What is added to a code before it is stored. Codes with a minimum are not below zero: they need
-    /// nothing to fit into 4 bits.
+    /// What is added to a code before it is stored: nothing where there is a minimum, as no code is below
+    /// zero there.
     pub const fn offset(self) -> i32 {
-        match self.bits {
-            Bits::Four if self.kind.has_min() => 0,
-            bits => bits.offset(),
-        }
+        if self.kind.has_min() { 0 } else { self.bits.offset() }
     }
 
     /// Scale and minimum of output `c` in a block, or the scales of its halves.

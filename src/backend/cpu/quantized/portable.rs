@@ -35,7 +35,8 @@ pub unsafe fn product(job: &Job<'_>) {
                         add((0..BLOCK).map(product).sum(), scale);
                     }
                     if kind.has_min() {
-                        add(-x.codes.iter().map(|&x| i32::from(x)).sum::<i32>(), other);
+                        let of_x = -x.codes.iter().map(|&x| i32::from(x)).sum::<i32>() as f32 * x.scale;
+                        *sum = of_x.mul_add(other, *sum);
                     }
                 }
             }

@@ -52,6 +52,7 @@ fn error(bits: Bits, block: &[f32]) -> f64 {
     let each = match bits {
         Bits::Eight => greatest / 127.0 / 2.0,
         Bits::Four => greatest / 8.0,
+        Bits::Six | Bits::Five => unreachable!("only files have these"),
     };
     each * 1.01 * (block.len() as f64).sqrt()
 }
@@ -205,6 +206,9 @@ proptest! {
                 let pool = Pool::new(threads);
                 let part = (Tensor { dtype, bytes: bytes.as_slice().into() }, outputs);
                 let weights = Packed::new(&pool, &kernels, &[part], inputs, Storage::Stored(dtype)).expect("memory");
+                // A model takes the memory that its file does.
+                let stored = dtype.bytes(outputs.next_multiple_of(NR) * inputs).expect("whole blocks");
+                prop_assert!(weights.bytes() * 100 <= stored * 103, "{dtype}: {} of {stored}", weights.bytes());
                 let mut row = vec![0.0; inputs];
                 for (c, decoded) in decoded.chunks(inputs).enumerate() {
                     weights.output(c, &mut row);

@@ -21,6 +21,10 @@ use crate::model::{Tensor, blocks};
 pub enum Bits {
     /// -127 to 127, stored with 128 added.
     Eight,
+    /// -32 to 31, stored with 32 added: the low halves as [`Four`](Self::Four), above them two bits.
+    Six,
+    /// -16 to 15, stored with 16 added: the low halves as [`Four`](Self::Four), above them one bit.
+    Five,
     /// -8 to 7, stored with 8 added, two to a byte.
     Four,
 }
@@ -30,6 +34,8 @@ impl Bits {
     pub const fn offset(self) -> i32 {
         match self {
             Self::Eight => 128,
+            Self::Six => 32,
+            Self::Five => 16,
             Self::Four => 8,
         }
     }
@@ -38,13 +44,24 @@ impl Bits {
     pub const fn lines(self) -> usize {
         match self {
             Self::Eight => 8,
+            Self::Six => 6,
+            Self::Five => 5,
             Self::Four => 4,
+        }
+    }
+
+    /// Where codes of 5 and 6 bits have what is above the low four: of steps `2 * pair` and `2 * pair + 1` it
+    /// stands in this line of the block, from bit `4 + shift` and from bit `shift` on.
+    pub const fn upper(self, pair: usize) -> (usize, usize) {
+        match self {
+            Self::Six => (4 + pair / 2, 2 * (pair % 2)),
+            _ => (4, pair),
         }
     }
 }
 
 /// Codes of a panel, `[16 outputs][4 inputs]`: one step of 4 inputs in int8; in int4 step `2 * s` in the low
-/// and `2 * s + 1` in the high halves.
+/// and `2 * s + 1` in the high halves, and so the low four bits of wider codes ([`Bits::upper`]).
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Line(pub [u8; 64]);
@@ -91,7 +108,7 @@ pub struct Quantized {
     pub outputs: usize,
     pub inputs: usize,
     pub format: Format,
-    /// `[panel][block][8 or 4]`.
+    /// `[panel][block]`, of each its lines.
     codes: Memory<Line>,
     /// `[panel][block]`, of some formats two.
     scales: Memory<Scales>,
@@ -217,25 +234,20 @@ impl Quantized {
     }
 }
 
-/// Byte of a line, and which line, that has input `i` of output `c`; in int4 also whether it is the high
-/// half.
-const fn place(bits: Bits, c: usize, i: usize) -> (usize, usize, bool) {
-    let (step, byte) = (i / 4, c * 4 + i % 4);
-    match bits {
-        Bits::Eight => (step, byte, false),
-        Bits::Four => (step / 2, byte, step % 2 == 1),
-    }
-}
-
 /// The whole number for input `i` of output `c` of a block.
 pub fn code(format: Format, lines: &[Line], c: usize, i: usize) -> i32 {
-    let bits = format.bits;
-    let (line, byte, high) = place(bits, c, i);
-    let stored = lines[line].0[byte];
-    let stored = match (bits, high) {
-        (Bits::Eight, _) => stored,
-        (Bits::Four, false) => stored & 15,
-        (Bits::Four, true) => stored >> 4,
+    let (step, byte) = (i / 4, c * 4 + i % 4);
+    let of_line = |line: usize| lines[line].0[byte];
+    let low = || of_line(step / 2) >> (4 * (step % 2)) & 15;
+    let upper = |mask: u8| {
+        let (line, shift) = format.bits.upper(step / 2);
+        (of_line(line) >> (shift + 4 * (1 - step % 2)) & mask) << 4
+    };
+    let stored = match format.bits {
+        Bits::Eight => of_line(step),
+        Bits::Six => low() | upper(3),
+        Bits::Five => low() | upper(1),
+        Bits::Four => low(),
     };
     i32::from(stored) - format.offset()
 }
@@ -278,13 +290,14 @@ pub fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: 
         let (scale, stored) = match bits {
             Bits::Eight => eight(weights),
             Bits::Four => four(weights),
+            Bits::Six | Bits::Five => unreachable!("only files have these"),
         };
         scales.0[c] = (scale.to_bits() >> 16) as u16;
         put(bits, &stored, lines, c);
     }
 }
 
-/// Writes the stored codes of output `c` into the lines of a block.
+/// Writes the stored codes of output `c` into the lines of a block, which were zero.
 #[inline(always)]
 pub fn put(bits: Bits, stored: &[u8; BLOCK], lines: &mut [Line], c: usize) {
     match bits {
@@ -293,10 +306,16 @@ pub fn put(bits: Bits, stored: &[u8; BLOCK], lines: &mut [Line], c: usize) {
                 line.0[c * 4..c * 4 + 4].copy_from_slice(stored);
             }
         }
-        Bits::Four => {
-            for (line, stored) in lines.iter_mut().zip(stored.as_chunks::<8>().0) {
-                let both: [u8; 4] = std::array::from_fn(|i| stored[i] | stored[i + 4] << 4);
-                line.0[c * 4..c * 4 + 4].copy_from_slice(&both);
+        Bits::Six | Bits::Five | Bits::Four => {
+            for (pair, stored) in stored.as_chunks::<8>().0.iter().enumerate() {
+                let both: [u8; 4] = std::array::from_fn(|i| stored[i] & 15 | stored[i + 4] << 4);
+                lines[pair].0[c * 4..c * 4 + 4].copy_from_slice(&both);
+                if bits != Bits::Four {
+                    let (line, shift) = bits.upper(pair);
+                    for (to, i) in lines[line].0[c * 4..c * 4 + 4].iter_mut().zip(0..) {
+                        *to |= (stored[i] >> 4) << (4 + shift) | (stored[i + 4] >> 4) << shift;
+                    }
+                }
             }
         }
     }
