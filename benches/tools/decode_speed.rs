@@ -54,7 +54,7 @@ struct Arguments {
     /// Folder of the programs of llama.cpp.
     #[arg(long)]
     llama_cpp: Option<PathBuf>,
-    /// Folder of the programs of ik_llama.cpp.
+    /// Folder of the programs of `ik_llama.cpp`.
     #[arg(long)]
     ik_llama_cpp: Option<PathBuf>,
     /// The model for them, if it is not the same file.
@@ -164,7 +164,7 @@ fn report(ours: &Figures, theirs: &[(&str, &Figures)], info: &NetworkInfo) {
                 compared
             ),
             "prefill ms" => {
-                println!("prompt of {number}: {} ms, {:.1} tokens/s{}", spread(values), rows / ms * 1e3, compared)
+                println!("prompt of {number}: {} ms, {:.1} tokens/s{compared}", spread(values), rows / ms * 1e3);
             }
             _ => {}
         }

@@ -44,11 +44,7 @@ impl Shape {
 
     /// Of a model that is there.
     pub fn of_model(model: &Outline) -> Self {
-        let each = |dtype: TensorType| match dtype {
-            // Codes of 5 and 6 bits are kept in 8.
-            TensorType::Q5_0 | TensorType::Q5_1 | TensorType::Q5K | TensorType::Q6K => INT8,
-            dtype => dtype.block().1 as f64 / dtype.block().0 as f64,
-        };
+        let each = |dtype: TensorType| dtype.block().1 as f64 / dtype.block().0 as f64;
         let mut matrices: Vec<(f64, f64)> =
             model.matrices.iter().map(|(dtype, weights)| (*weights as f64, each(*dtype))).collect();
         if matrices.len() > 1 && !model.matrices.iter().any(|(dtype, _)| dtype.is_quantised()) {

@@ -248,6 +248,11 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                     _mm_prefetch::<_MM_HINT_T1>(codes.wrapping_add(at * C::LINES + line).cast());
                 }
                 _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at * F::KIND.scales()).cast());
+                // Formats with units have whole numbers of eight blocks in a panel.
+                if F::KIND.units() > 0 && (first + ahead).is_multiple_of(UNIT) {
+                    let at = p * units_of_panel + (first + ahead) / UNIT * F::KIND.units();
+                    _mm_prefetch::<_MM_HINT_T1>(units.wrapping_add(at).cast());
+                }
             }
             ahead += 1;
             let end = blocks.min(block + every);
