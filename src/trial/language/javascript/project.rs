@@ -29,11 +29,13 @@ use crate::trial::project::packages;
 use crate::untrusted::clean_line;
 
 /// What comes before the part of the reporter that is each runner's own.
-const FIRST: [&str; 2] = [include_str!("reporter/watch.js"), include_str!("reporter/record.js")];
+const FIRST: [&str; 3] =
+    [include_str!("reporter/memory.js"), include_str!("reporter/watch.js"), include_str!("reporter/record.js")];
 
 /// The files beside the reporter.
 const FILES: &[(&str, &str)] = &[
-    ("memory.cjs", include_str!("reporter/memory.js")),
+    // For threads, which load no reporter.
+    ("memory.cjs", FIRST[0]),
     // Waits until node's runner has taken the reporter, before the code under test is loaded.
     ("wait.mjs", "import report from './report.cjs';\nawait report.ready;\n"),
     // The reporter as a module of the newer kind, which is what vitest takes.
@@ -108,7 +110,7 @@ pub fn run(
     let reporter = Scratch::new().map_err(failed)?;
     let whole = if plan.row.runtime.is_some() {
         let tests = serde_json::to_string(&tests_of(project)?).unwrap_or_default();
-        format!("{}const tests = {tests};\n{}", FIRST[0], plan.row.reporter)
+        format!("{}{}const tests = {tests};\n{}", FIRST[0], FIRST[1], plan.row.reporter)
     } else {
         [&FIRST[..], &[plan.row.reporter]].concat().concat()
     };

@@ -113,14 +113,5 @@ const watch = (() => {
   defineProperty(require('node:inspector').Session.prototype, 'connect', { value: refuse, configurable: false });
   const { binding } = process;
   process.binding = (name) => ('' + name === 'inspector' ? refuse() : binding.call(process, name));
-  // What it is made of cannot be read in a sandbox.
-  const { getHeapStatistics } = require('node:v8');
-  process.memoryUsage = Object.assign(
-    () => {
-      const { used_heap_size: heapUsed, total_heap_size: heapTotal, external_memory: external } = getHeapStatistics();
-      return { rss: heapTotal + external, heapTotal, heapUsed, external, arrayBuffers: 0 };
-    },
-    { rss: () => getHeapStatistics().total_heap_size },
-  );
   return { belongsTo, gate, judges, keep, look, realm, listen: (to) => (tell = to) };
 })();
