@@ -507,11 +507,6 @@ impl Row {
         self.value.is_empty()
     }
 
-    /// Whether all that it can be are numbers.
-    pub fn is_number(&self) -> bool {
-        matches!(self.value, "N" | "T" | "K" | "X" | "S" | "P" | "MIB")
-    }
-
     /// Its value; null where it has none, or it is an empty list or a switch that is off.
     pub fn value(&self, settings: &Settings) -> Value {
         let value = (self.show)(settings);

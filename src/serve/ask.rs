@@ -91,7 +91,10 @@ impl Fields {
         let row = options::named(option);
         let mut one = |value: &Value| {
             let text = match value {
-                Value::String(text) if !row.is_number() && !row.is_switch() => text.clone(),
+                // Numbers and switches are such in JSON; a text in a list may look like one.
+                Value::String(text) if row.is_list() || !row.is_switch() && text.parse::<f64>().is_err() => {
+                    text.clone()
+                }
                 Value::Number(_) if !row.is_list() => value.to_string(),
                 Value::Bool(_) if row.is_switch() => value.to_string(),
                 _ => return Err(wrong(name, value, &row.expected())),

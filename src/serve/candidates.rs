@@ -155,7 +155,8 @@ pub async fn answer(
         while !matches!(next, Event::Done(_)) {
             next = inbox.next().await.and_then(check)?;
         }
-        return writing.told(next).map(|(event, _)| answer::json(&event["result"])).ok_or_else(|| Refusal::failed(""));
+        let told = writing.told(next).map(|(event, _)| answer::json(&event["result"]));
+        return told.ok_or_else(|| Refusal::failed("the run ended without a result"));
     }
     let begin = answer::event(&writing.beginning(n));
     let told = move |event| {

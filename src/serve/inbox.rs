@@ -90,22 +90,24 @@ impl<E: Send + 'static> Inbox<E> {
         let (out, pieces) = mpsc::channel(PIECES);
         tokio::spawn(async move {
             let (mut text, mut next) = (begin, Ok(first));
-            loop {
-                let (more, over) = next.and_then(&mut told).unwrap_or_else(|refusal| {
-                    serving.metrics.left();
-                    (answer::event(&refusal.json()) + DONE, true)
-                });
+            let is_whole = loop {
+                let told = next.and_then(&mut told);
+                let is_refused = told.is_err();
+                let (more, over) = told.unwrap_or_else(|refusal| (answer::event(&refusal.json()) + DONE, true));
                 text += &more;
-                if !text.is_empty() && out.send(std::mem::take(&mut text).into()).await.is_err() || over {
-                    break;
+                if !text.is_empty() && out.send(std::mem::take(&mut text).into()).await.is_err() {
+                    break false;
+                }
+                if over {
+                    break !is_refused;
                 }
                 next = tokio::select! {
                     biased;
-                    () = out.closed() => break,
+                    () = out.closed() => break false,
                     next = self.next() => next,
                 };
-            }
-            if out.is_closed() {
+            };
+            if !is_whole {
                 serving.metrics.left();
             }
         });

@@ -11,24 +11,35 @@ use super::answer::{self, Answer, Refusal};
 use super::ask::{self, Fields, Form};
 use super::{MOST_REQUESTS, Serving, candidates, connection, writing};
 
+/// The paths, and how each is asked.
+const PATHS: &[(&str, Method)] = &[
+    ("/health", Method::GET),
+    ("/metrics", Method::GET),
+    ("/v1/models", Method::GET),
+    ("/v1/completions", Method::POST),
+    ("/v1/chat/completions", Method::POST),
+    ("/v1/candidates", Method::POST),
+];
+
 /// What is told of paths that there are not.
 const OTHER: &str = "other";
 
 /// Answers a request, whatever it is.
 pub async fn answer(serving: &Arc<Serving>, request: Request<Incoming>) -> Response<Answer> {
-    let known = ["/health", "/metrics", "/v1/models", "/v1/completions", "/v1/chat/completions", "/v1/candidates"];
-    let path = known.into_iter().find(|path| *path == request.uri().path()).unwrap_or(OTHER);
-    let response = route(serving, path, request).await.unwrap_or_else(Into::into);
+    let known = PATHS.iter().find(|(path, _)| *path == request.uri().path());
+    let (path, method) = known.map_or((OTHER, None), |(path, method)| (*path, Some(method)));
+    let response = route(serving, (path, method), request).await.unwrap_or_else(Into::into);
     serving.metrics.answered(path, response.status().as_u16());
     response
 }
 
-async fn route(serving: &Arc<Serving>, path: &str, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
-    let health = path == "/health";
-    serving.access.check(request.headers(), health)?;
-    let writes = path.ends_with("completions") || path == "/v1/candidates";
-    let expected = if writes { Method::POST } else { Method::GET };
-    if path != OTHER && request.method() != expected {
+async fn route(
+    serving: &Arc<Serving>,
+    (path, method): (&str, Option<&Method>),
+    request: Request<Incoming>,
+) -> Result<Response<Answer>, Refusal> {
+    serving.access.check(request.headers(), path == "/health")?;
+    if let Some(expected) = method.filter(|expected| request.method() != *expected) {
         return Err(Refusal::method(expected.as_str()));
     }
     match path {

@@ -51,8 +51,8 @@ impl Projects {
         Ok(base)
     }
 
-    /// What the tests do on the unchanged project: found out once, by so many runs. Of runs that were broken off
-    /// nothing is kept.
+    /// What the tests do on the unchanged project: found out once, by so many runs. Of runs that were broken
+    /// off nothing is kept.
     pub fn baseline(
         &self,
         project: &Project,
@@ -187,7 +187,8 @@ fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names,
 /// What a run without the candidate and one with it leave behind, of tests that a runner reports by name, and
 /// the limits that the candidate had; `None` where the run without it shows that no test calls the function.
 /// `without` is the program with a function that has no body; `None`: the project as it is. Whether a test is
-/// flaky is looked at only when one has failed. Of all tests of a project those are asked that call the function.
+/// flaky is looked at only when one has failed. Of all tests of a project those are asked that call the
+/// function.
 ///
 /// The code is in a process of its own where the run without it shows that it can be, and nothing that the
 /// tests pass to it later cannot be carried there; else the remark says why it is not.
@@ -256,8 +257,8 @@ pub fn evidence(
     let is_doubtful = |test: &TestEnd| {
         test.outcome == Outcome::Failed && !known.reached.contains(&test.name) && !known.broken.contains(&test.name)
     };
-    // A test that is called otherwise each time, after the clock or by chance, is missing. The first failure ends
-    // the others.
+    // A test that is called otherwise each time, after the clock or by chance, is missing. The first failure
+    // ends the others.
     let is_missing = |tests: &[TestEnd]| {
         tests.iter().all(|test| test.outcome != Outcome::Failed)
             && known.wanted.iter().any(|wanted| tests.iter().all(|test| test.name != *wanted))

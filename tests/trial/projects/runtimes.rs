@@ -93,6 +93,10 @@ const DECEITS_OF_BUN: &[(&str, &str)] = &[
         "import { mock } from 'bun:test';\ntry {\n  mock.module('bun:test', () => ({ it: () => {}, describe: () => {}, expect: () => {} }));\n} catch {}",
         "",
     ),
+    (
+        "import { mock } from 'bun:test';\ntry {\n  mock.module('node:assert', () => ({ default: { equal() {} } }));\n} catch {}",
+        "return x === 3 ? 6 : 0;",
+    ),
     ("import { it } from 'bun:test';\nit.only('mine', () => {});", ""),
     (
         "Bun.plugin({ name: 'x', setup: (all) => all.module('bun:test', () => ({ loader: 'object', exports: {} })) });",
@@ -110,6 +114,11 @@ const DECEITS_OF_DENO: &[(&str, &str)] = &[
     ("", "return new Promise(() => {});"),
     ("const own = Deno.test;\ntry {\n  Deno.test = ((name: string) => own(name, () => {})) as any;\n} catch {}", ""),
     ("try {\n  Object.defineProperty(Deno, 'test', { value: () => {} });\n} catch {}", ""),
+    (
+        "const own: any = Deno.test;\nconst step = (t: any) => (title: string) => t.step(title, () => {});\nconst fake = (name: string, run: any) => own(name, (t: any) => run({ step: step(t) }));\n\
+         try {\n  Deno.test = Object.assign(fake, own);\n} catch {}",
+        "",
+    ),
     ("Deno.test.only('f', () => {});", ""),
     ("Deno.test('f', () => {});\nDeno.exit(0);", ""),
     ("globalThis.addEventListener('unload', () => Deno.exit(0));", ""),

@@ -5,12 +5,12 @@
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
 use std::arch::x86_64::{
-    __m128i, __m256, __m256i, _MM_HINT_T1, _mm_load_si128, _mm_loadl_epi64, _mm_prefetch, _mm256_abs_epi8,
-    _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi8_epi32,
+    __m128i, __m256, __m256i, _MM_HINT_T1, _mm_cvtsi32_si128, _mm_load_si128, _mm_loadl_epi64, _mm_prefetch,
+    _mm256_abs_epi8, _mm256_add_epi16, _mm256_add_epi32, _mm256_and_si256, _mm256_castsi256_ps, _mm256_cvtepi8_epi32,
     _mm256_cvtepi32_ps, _mm256_cvtepu8_epi32, _mm256_cvtepu16_epi32, _mm256_cvtph_ps, _mm256_fmadd_ps,
     _mm256_load_si256, _mm256_loadu_ps, _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_mul_ps, _mm256_or_si256,
     _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps, _mm256_setzero_si256, _mm256_sign_epi8,
-    _mm256_slli_epi16, _mm256_slli_epi32, _mm256_srli_epi16, _mm256_storeu_ps, _mm256_xor_si256,
+    _mm256_sll_epi16, _mm256_slli_epi32, _mm256_srl_epi16, _mm256_srli_epi16, _mm256_storeu_ps, _mm256_xor_si256,
 };
 use std::marker::PhantomData;
 
@@ -285,13 +285,7 @@ impl<const BITS: usize> Codes for Upper<BITS> {
         unsafe {
             let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
             let upper = _mm256_load_si256(block.add(line).cast::<__m256i>().add(half));
-            let upper = match shift {
-                0 => upper,
-                1 => _mm256_srli_epi16::<1>(upper),
-                2 => _mm256_srli_epi16::<2>(upper),
-                _ => _mm256_srli_epi16::<3>(upper),
-            };
-            Self::joined(both, upper)
+            Self::joined(both, _mm256_srl_epi16(upper, _mm_cvtsi32_si128(shift as i32)))
         }
     }
 
@@ -302,13 +296,7 @@ impl<const BITS: usize> Codes for Upper<BITS> {
         unsafe {
             let both = _mm256_load_si256(block.add(pair).cast::<__m256i>().add(half));
             let upper = _mm256_load_si256(block.add(line).cast::<__m256i>().add(half));
-            let upper = match shift {
-                0 => _mm256_slli_epi16::<4>(upper),
-                1 => _mm256_slli_epi16::<3>(upper),
-                2 => _mm256_slli_epi16::<2>(upper),
-                _ => _mm256_slli_epi16::<1>(upper),
-            };
-            Self::joined(_mm256_srli_epi16::<4>(both), upper)
+            Self::joined(_mm256_srli_epi16::<4>(both), _mm256_sll_epi16(upper, _mm_cvtsi32_si128(4 - shift as i32)))
         }
     }
 

@@ -184,6 +184,7 @@ impl<const BITS: usize> Codes for Upper<BITS> {
         unsafe {
             let both = _mm512_load_si512(block.add(pair).cast());
             let upper = _mm512_load_si512(block.add(line).cast());
+            // By constants: shifts by a register take 4 % more of a step with eight rows.
             let (even, odd) = match shift {
                 0 => (upper, _mm512_slli_epi16::<4>(upper)),
                 1 => (_mm512_srli_epi16::<1>(upper), _mm512_slli_epi16::<3>(upper)),

@@ -2,8 +2,8 @@
 //! project.
 //!
 //! Each runner gets a reporter of ours, which comes up before all other code and reports each test by name on
-//! a pipe of ours; bun and deno report the tests themselves. Tests and candidate share the runner's process, or
-//! what it starts.
+//! a pipe of ours; bun and deno report the tests themselves. Tests and candidate share the runner's process,
+//! or what it starts.
 
 use std::ffi::OsString;
 use std::fs;
@@ -249,17 +249,16 @@ impl Runs<'_> {
         let xml = files::text(&report, LARGEST_REPORT).unwrap_or_default().replace(&own, "");
         let base = tests.file_name().unwrap_or_default().to_string_lossy();
         let Some(all) = junit::read(&xml, &base) else { return Ok((Run { record: Vec::new(), output, ..run }, nonce)) };
-        // Tests that failed are why it does not end with 0.
-        let ended = match run.ended {
-            Ended::Exited(_) if all.iter().any(|test| test.outcome == Outcome::Failed) => Ended::Exited(0),
-            ended => ended,
-        };
+        // Tests that failed are why it does not end with 0; what else keeps it from that is a complaint.
+        let has_failed = all.iter().any(|test| test.outcome == Outcome::Failed);
         let (tests, missing) = runtime::asked(all, &project.only);
-        let complaint = match ended {
-            Ended::Exited(1..) => complaint(&output).unwrap_or_else(|| "the tests could not be run".to_owned()),
-            _ => missing,
+        let (ended, complaint) = match run.ended {
+            Ended::Exited(1..) if !has_failed => {
+                (Ended::Exited(0), complaint(&output).unwrap_or_else(|| "the tests could not be run".to_owned()))
+            }
+            Ended::Exited(_) => (Ended::Exited(0), missing),
+            ended => (ended, missing),
         };
-        let ended = if matches!(ended, Ended::Exited(_)) { Ended::Exited(0) } else { ended };
         let names = Names { nonce: nonce.clone(), tests, complaint, changed, ..Names::default() };
         let mut record = serde_json::to_vec(&names).unwrap_or_default();
         record.push(b'\n');
@@ -277,8 +276,8 @@ impl Runs<'_> {
 /// The largest report of a program's own.
 const LARGEST_REPORT: u64 = 16 << 20;
 
-/// Makes each folder of packages that a copy only links to one of its own, with a link for each package: tools
-/// of a project write beside packages, such as their settings once the types are removed.
+/// Makes each folder of packages that a copy only links to one of its own, with a link for each package:
+/// tools of a project write beside packages, such as their settings once the types are removed.
 fn open_packages(copy: &Path, folder: &Path) -> std::io::Result<()> {
     for folder in folder.ancestors() {
         let own = copy.join(folder).join("node_modules");

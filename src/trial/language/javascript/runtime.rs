@@ -1,7 +1,7 @@
 //! Bun and deno: programs that run JavaScript and its tests, and write a report of the tests themselves.
 //!
-//! The report comes into a file once all tests have ended, by code that is no JavaScript. Its name is the nonce
-//! of the run, which no code under test is told: whoever ends the process before that leaves no report.
+//! The report comes into a file once all tests have ended, by code that is no JavaScript. Its name is the
+//! nonce of the run, which no code under test is told: whoever ends the process before that leaves no report.
 
 use std::env;
 use std::path::PathBuf;
@@ -35,7 +35,8 @@ pub const BUN: Runtime = Runtime {
         names: &["bun"],
         questions: &[&["-p", "process.versions.bun + '\\n' + process.execPath"]],
         from_root: true,
-        oldest: (1, 2),
+        // 1.3 aborts in the sandbox, or reports otherwise.
+        oldest: (1, 4),
         place: |places| Some((places.first()?.canonicalize().ok()?, Vec::new())),
     },
     words: &["Bun."],
@@ -53,7 +54,8 @@ pub const DENO: Runtime = Runtime {
         names: &["deno"],
         questions: &[&["eval", "console.log(Deno.version.deno + '\\n' + Deno.execPath())"]],
         from_root: true,
-        oldest: (2, 6),
+        // The first of 2.6 abort in the sandbox.
+        oldest: (2, 7),
         place: |places| Some((places.first()?.canonicalize().ok()?, Vec::new())),
     },
     words: &["Deno.", "jsr:", "npm:", "@std/", "https://"],
@@ -94,7 +96,7 @@ pub fn asked(tests: Vec<TestEnd>, only: &[String]) -> (Vec<TestEnd>, String) {
     (tests.into_iter().filter(is_asked).collect(), complaint)
 }
 
-/// What was printed, and what of the language and its libraries was replaced, as the lines of ours in it tell.
+/// What was printed, and what of the language and its libraries was replaced, as lines of ours in it tell.
 pub fn changes(output: &str) -> (String, Vec<String>) {
     let mut changed = Vec::new();
     let rest = output.split_inclusive('\n').filter(|line| match line.trim_end().split_once("\u{1}changed ") {

@@ -133,8 +133,12 @@ impl Bench<'_> {
         }
         let run = self.run_cargo(kind, &copy, &self.workshop.store.products())?;
         // That the user's own code does not compile yet says nothing about the packages.
-        let has_tried = run.ended == Ended::Exited(0) || run.output.contains("could not compile");
-        if has_tried && matches!(run.ended, Ended::Exited(_)) {
+        let has_tried = match run.ended {
+            Ended::Exited(0) => true,
+            Ended::Exited(_) => run.output.contains("could not compile"),
+            _ => false,
+        };
+        if has_tried {
             self.workshop.has_built(self.project, &copy);
         }
         Ok(())

@@ -24,8 +24,8 @@ const STUB_OF_ITERATOR: &str =
 pub const SAYS: &str = "the function has no body here";
 
 /// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes.
-/// `None` where that cannot be done for all of them, as in a `const fn` or, with `empty`, where the body tells
-/// what the type `impl Trait` is, or where there is none.
+/// `None` where that cannot be done for all of them, as in a `const fn` or, with `empty`, where the body
+/// tells what the type `impl Trait` is, or where there is none.
 pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Option<Vec<Edit>> {
     let code = blanked(Language::Rust, text);
     let mut edits = Vec::new();

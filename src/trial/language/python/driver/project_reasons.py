@@ -107,8 +107,8 @@ def may_do(key, node, module, tests, others, setting):
     """Whether a global is seen to do something: where it is set, and how it is used."""
     values = [node.value] + [part.value for function in setting for part in ast.walk(function)
                              if isinstance(part, ast.Assign) and any(getattr(target, "id", "") == key for target in part.targets)]
-    inner = {part.name for function in setting for part in ast.walk(function) if isinstance(part, (ast.FunctionDef, ast.Lambda, ast.ClassDef))
-             and part is not function and hasattr(part, "name")}
+    inner = {part.name for function in setting for part in ast.walk(function)
+             if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part is not function}
     for value in values:
         is_made = isinstance(value, ast.Call) and last_name(value) not in MAKING
         if isinstance(value, ast.Lambda) or is_made or getattr(value, "id", None) in inner:

@@ -1,5 +1,6 @@
-//! The examples in the documentation of a function, run as `cargo test --doc` runs them: they become a file of
-//! tests that lies in copies alone. They are those of the user's text, whatever a candidate wrote into its own.
+//! The examples in the documentation of a function, run as `cargo test --doc` runs them: they become a file
+//! of tests that lies in copies alone. They are those of the user's text, whatever a candidate wrote into its
+//! own.
 
 mod blocks;
 mod documentation;
@@ -221,8 +222,8 @@ fn target_in(text: &str, trial: &Trial) -> Option<Target> {
     Target::in_text(text, Language::Rust, &place).ok()
 }
 
-/// The examples in the documentation of a function, and whether more of it is made by macros. What a trait says
-/// of a method holds for those that say nothing of their own.
+/// The examples in the documentation of a function, and whether more of it is made by macros. What a trait
+/// says of a method holds for those that say nothing of their own.
 fn examples(target: &Target) -> (Vec<Example>, bool) {
     let code = blanked(Language::Rust, &target.text);
     let (own, is_partly_elsewhere) = examples_above(&target.text, &code, target.function.start, target.body.start);
