@@ -10,6 +10,7 @@ mod library;
 mod load;
 mod pass;
 mod plan;
+mod products;
 #[cfg(test)]
 mod tests;
 

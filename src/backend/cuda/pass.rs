@@ -5,12 +5,11 @@ use std::sync::Arc;
 use super::CudaNetwork;
 use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Patch, Plain, Pointer};
-use super::load::{Matrix, Storage};
 use super::plan::{Attended, Plan};
 use crate::backend::slabs::Piece;
-use crate::backend::weights::{BlockWeights, MlpWeights, NormWeights};
+use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
-use crate::model::spec::{Activation, Block, Heads, Mlp, NormKind, Wiring};
+use crate::model::spec::{Block, Heads, NormKind, Wiring};
 
 /// Working memory that grows to what is asked for.
 pub struct Work {
@@ -182,35 +181,6 @@ impl CudaNetwork {
         Ok(())
     }
 
-    /// `out = x * weights + bias`, or `out += ...`.
-    fn linear(
-        &self,
-        (weights, bias): (&Matrix, Option<&Buffer>),
-        (x, out): (Pointer, Pointer),
-        rows: usize,
-        add: bool,
-    ) -> Result<(), BackendError> {
-        let kernel = match weights.storage {
-            Storage::F32 => kernels::GEMM_F32,
-            Storage::Bf16 => kernels::GEMM_BF16,
-            Storage::F16 => kernels::GEMM_F16,
-        };
-        let params = kernels::Gemm {
-            x,
-            weights: weights.memory.at(),
-            bias: bias.map_or(0, Buffer::at),
-            out,
-            rows: rows as i32,
-            inputs: weights.inputs as i32,
-            outputs: weights.outputs as i32,
-            stride: weights.stride as i32,
-            add: i32::from(add),
-            padding: 0,
-        };
-        let grid = [weights.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
-        self.gpu.launch(&kernel, grid, kernels::GEMM_MEMORY, params)
-    }
-
     /// Norms of `per_row` parts of the rows, as wide as the weights.
     fn norm(
         &self,
@@ -359,34 +329,6 @@ impl CudaNetwork {
             self.norm_rows(mlp_norm, x, x, count)?;
         }
         Ok(())
-    }
-
-    fn mlp(
-        &self,
-        spec: Mlp,
-        block: &BlockWeights<Matrix, Buffer>,
-        (up, activated): (Pointer, Pointer),
-        (x, out): (Pointer, Pointer),
-        (rows, add): (usize, bool),
-    ) -> Result<(), BackendError> {
-        let MlpWeights { up: up_weights, up_bias, down, down_bias } = &block.mlps[0];
-        self.linear((up_weights, up_bias.as_ref()), (x, up), rows, false)?;
-        let kind = match spec.activation {
-            Activation::Silu => 0,
-            Activation::Gelu => 1,
-            Activation::GeluTanh => 2,
-            Activation::Relu => 3,
-        };
-        let params = kernels::Activate {
-            x: up,
-            out: activated,
-            rows: rows as i32,
-            width: spec.intermediate as i32,
-            kind,
-            gated: i32::from(spec.gated),
-        };
-        self.gpu.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params)?;
-        self.linear((down, down_bias.as_ref()), (activated, out), rows, add)
     }
 
     /// Adds what `compute` makes to the residual stream, normalised and scaled where the block says so.
