@@ -12,14 +12,40 @@ use bass_tui::backend::cuda::{self, Gpu, Libraries, SOURCES};
 /// Devices of the emulator, each with its own order of threads.
 pub const ORDERS: usize = 5;
 
+/// Names the library in place of the one that is built.
+const LIBRARY_VARIABLE: &str = "EMULATOR_LIBRARY";
+
 /// The emulator's device with this number; `None`, and a sentence, where it cannot be compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let Some(library) = LIBRARY.get_or_init(|| built("", &SOURCES.concat(), &["-O2"])) else {
+    // Tests under a sanitizer are given theirs: `sanitized`.
+    let given = || std::env::var_os(LIBRARY_VARIABLE).map(PathBuf::from);
+    let Some(library) = LIBRARY.get_or_init(|| given().or_else(|| built("", &SOURCES.concat(), &["-O2"]))) else {
         super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");
         return None;
     };
     Some(cuda::open(&libraries(library), number, None).expect("a device of the emulator"))
+}
+
+/// Runs tests of this program, by the beginning of their names, over kernels that `AddressSanitizer` watches: a process of
+/// their own, since its library has to be the first. What they say, and whether they passed; `None` where it cannot be
+/// built.
+#[allow(dead_code, reason = "not every test program does")]
+pub fn sanitized(name: &str, kernels: &str, tests: &[&str]) -> Option<(String, bool)> {
+    let library = built(name, kernels, &["-O1", "-g", "-fsanitize=address"])?;
+    let found = Command::new("g++").arg("-print-file-name=libasan.so").output().ok()?;
+    // A bare name is what was asked for: there is none.
+    let runtime = PathBuf::from(String::from_utf8_lossy(&found.stdout).trim());
+    let runtime = runtime.is_absolute().then(|| std::fs::canonicalize(runtime).ok()).flatten()?;
+    let done = Command::new(std::env::current_exe().expect("the program of tests"))
+        .args(tests)
+        .env("LD_PRELOAD", runtime)
+        .env("ASAN_OPTIONS", "detect_leaks=0,abort_on_error=0")
+        .env(LIBRARY_VARIABLE, library)
+        .output()
+        .expect("a process");
+    let said = [done.stdout, done.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
+    Some((said, done.status.success()))
 }
 
 /// The emulator in place of NVIDIA's libraries.

@@ -1,4 +1,5 @@
-//! Planted faults: the checks above see a barrier that is missing, a border that is off by one, a race.
+//! Planted faults: the checks above see a barrier that is missing, a border that is off by one, a race; and
+//! `AddressSanitizer` sees what is read beside a buffer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -44,4 +45,24 @@ fn planted_faults_are_seen() {
     for (name, right, wrong, run) in cases {
         assert_ne!(is_seen(name, right, wrong, run), Some(false), "{name} is not seen");
     }
+}
+
+/// All checks of kernels once more, where nothing may be read or written beside a buffer or a block's own memory.
+#[test]
+fn nothing_is_touched_beside_buffers() {
+    let tests = ["backend::cuda::tests::layers", "backend::cuda::tests::choices"];
+    let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCES.concat(), &tests) else {
+        return crate::skip::for_want_of("g++ with AddressSanitizer on x86-64", "what kernels read beside buffers");
+    };
+    assert!(passed && said.contains(" passed") && !said.contains("running 0 tests"), "{said}");
+
+    // The last row of a product is read once more: the result is right, and nobody else would see it.
+    let (right, wrong) =
+        ("if (r >= rows) break;", "if (r >= rows) { if (x[(size_t)r * p.inputs] > 1e30f) p.out[0] = 0.0f; break; }");
+    let sources = SOURCES.concat();
+    assert!(sources.contains(right), "nothing to break");
+    let test = "backend::cuda::tests::layers::products_of_every_storage_and_number_of_rows";
+    let planted = emulator::sanitized("-beyond", &sources.replacen(right, wrong, 1), &[test]);
+    let (said, passed) = planted.expect("the same compiler");
+    assert!(!passed && said.contains("AddressSanitizer") && said.contains("kernels.inc"), "{said}");
 }
