@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use ureq::Error;
 use ureq::http::{HeaderMap, Uri};
+use ureq::{Error, Proxy};
 
 /// How long is waited.
 #[derive(Clone, Copy, Debug)]
@@ -95,9 +95,32 @@ pub fn is_this_machine(uri: &Uri) -> bool {
     host == "localhost" || ip.is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
+/// The proxy of the environment for requests to `uri`: that of its scheme (`HTTPS_PROXY`, `HTTP_PROXY`), else
+/// `ALL_PROXY`; none where `NO_PROXY` names the host, and none to this machine.
+pub fn proxy(uri: &Uri) -> Result<Option<Proxy>, Error> {
+    // Read by the library, which takes the variables of any scheme.
+    let excepted = Proxy::try_from_env().is_some_and(|any| any.is_no_proxy(uri));
+    if excepted || is_this_machine(uri) {
+        return Ok(None);
+    }
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    proxy_name(uri.scheme_str(), &set).map(|address| Proxy::new(&address)).transpose()
+}
+
+fn proxy_name(scheme: Option<&str>, set: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let of_scheme = if scheme == Some("https") { ["https_proxy", "HTTPS_PROXY"] } else { ["http_proxy", "HTTP_PROXY"] };
+    of_scheme.into_iter().chain(["all_proxy", "ALL_PROXY"]).find_map(set)
+}
+
 /// The host of an address, for messages: neither user and password nor the signature of a link.
 pub fn host_or(url: &str, other: &str) -> String {
     url.parse::<Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned())).unwrap_or_else(|| other.to_owned())
+}
+
+/// What is said of a connection that failed, and what helps where it is the certificate.
+fn certificate(said: &str) -> String {
+    let about = said.contains("certificate");
+    format!("{said}{}", if about { " (those of the system are believed, and those in SSL_CERT_FILE)" } else { "" })
 }
 
 /// A short reason, without the address.
@@ -107,7 +130,9 @@ pub fn why(error: &Error) -> String {
         Error::Timeout(_) => "no answer in time".to_owned(),
         Error::BadUri(_) => "its address is wrong".to_owned(),
         Error::InvalidProxyUrl => "the address of the proxy is wrong".to_owned(),
-        Error::Io(error) => error.to_string(),
+        Error::ConnectProxyFailed(why) => format!("the proxy does not connect: {why}"),
+        Error::Io(error) => certificate(&error.to_string()),
+        Error::Rustls(error) => certificate(&error.to_string()),
         other => other.to_string(),
     }
 }
@@ -115,6 +140,18 @@ pub fn why(error: &Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_proxy_is_that_of_the_scheme_or_that_of_all() {
+        let of = |scheme, set: &[(&str, &str)]| {
+            let value = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
+            proxy_name(Some(scheme), &value).unwrap_or_default()
+        };
+        let both = [("HTTP_PROXY", "a"), ("https_proxy", "b"), ("HTTPS_PROXY", "c"), ("ALL_PROXY", "d")];
+        assert_eq!((of("http", &both), of("https", &both)), ("a".to_owned(), "b".to_owned()));
+        assert_eq!((of("http", &both[1..]), of("https", &both[3..])), ("d".to_owned(), "d".to_owned()));
+        assert_eq!(of("https", &both[..1]), "", "that of the other scheme is none");
+    }
 
     #[test]
     fn only_loopback_is_this_machine() {

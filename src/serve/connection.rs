@@ -19,18 +19,34 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use super::answer::Refusal;
 use super::{Serving, routes};
 
-/// Longest wait for the headers of a request, the first one and those that follow it.
-const HEADERS: Duration = Duration::from_secs(15);
-/// Most bytes of headers.
-const MOST_HEADERS: usize = 64 << 10;
-/// Longest wait for the body of a request.
-const BODY: Duration = Duration::from_secs(30);
-/// Most bytes of a body.
-pub const MOST_BODY: usize = 8 << 20;
-/// So much more is read and dropped, so that who sends too much can read why.
-const DROPPED: usize = 64 << 20;
-/// Longest that whoever asked may read nothing while there is something to read.
-const STALLED: Duration = Duration::from_secs(30);
+/// How long a connection may take, and how much it may send.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Longest wait for the headers of a request, the first one and those that follow it.
+    pub headers: Duration,
+    /// Most bytes of headers.
+    pub most_headers: usize,
+    /// Longest wait for the body of a request.
+    pub body: Duration,
+    /// Most bytes of a body.
+    pub most_body: usize,
+    /// So much more is read and dropped, so that who sends too much can read why.
+    pub dropped: usize,
+    /// Longest that whoever asked may read nothing while there is something to read.
+    pub stalled: Duration,
+}
+
+impl Limits {
+    /// Those that are served with.
+    pub const USUAL: Self = Self {
+        headers: Duration::from_secs(15),
+        most_headers: 64 << 10,
+        body: Duration::from_secs(30),
+        most_body: 8 << 20,
+        dropped: 64 << 20,
+        stalled: Duration::from_secs(30),
+    };
+}
 
 /// Answers the requests of a connection until it ends, or the server does.
 pub async fn serve(stream: TcpStream, serving: Arc<Serving>) {
@@ -42,8 +58,9 @@ pub async fn serve(stream: TcpStream, serving: Arc<Serving>) {
         async move { Ok::<_, Infallible>(routes::answer(&serving, request).await) }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEADERS).max_buf_size(MOST_HEADERS);
-    let mut connection = pin!(http.serve_connection(Patient::new(stream), service));
+    let limits = serving.limits;
+    http.timer(TokioTimer::new()).header_read_timeout(limits.headers).max_buf_size(limits.most_headers);
+    let mut connection = pin!(http.serve_connection(Patient::new(stream, limits.stalled), service));
     // A connection that breaks concerns nobody else.
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -53,36 +70,38 @@ pub async fn serve(stream: TcpStream, serving: Arc<Serving>) {
 }
 
 /// Reads the body of a request.
-pub async fn read(mut body: Incoming) -> Result<Vec<u8>, Refusal> {
+pub async fn read(mut body: Incoming, limits: Limits) -> Result<Vec<u8>, Refusal> {
     let all = async {
         let (mut bytes, mut dropped) = (Vec::new(), 0);
         while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
             let frame = frame.map_err(|error| Refusal::bad(format!("the request breaks off: {error}")))?;
             let Some(data) = frame.data_ref() else { continue };
-            if bytes.len() + data.len() <= MOST_BODY && dropped == 0 {
+            if bytes.len() + data.len() <= limits.most_body && dropped == 0 {
                 bytes.extend_from_slice(data);
             } else {
                 dropped += data.len();
             }
-            if dropped > DROPPED {
+            if dropped > limits.dropped {
                 break;
             }
         }
-        if dropped > 0 { Err(Refusal::large(MOST_BODY)) } else { Ok(bytes) }
+        if dropped > 0 { Err(Refusal::large(limits.most_body)) } else { Ok(bytes) }
     };
-    timeout(BODY, all).await.unwrap_or_else(|_| Err(Refusal::slow(BODY.as_secs())))
+    timeout(limits.body, all).await.unwrap_or_else(|_| Err(Refusal::slow(limits.body.as_secs())))
 }
 
 /// A connection that breaks when nothing of what is sent is taken for too long.
 struct Patient {
     stream: TokioIo<TcpStream>,
+    /// Longest that nothing is taken.
+    patience: Duration,
     /// Set while there is something to send that is not taken.
     end: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    fn new(stream: TcpStream) -> Self {
-        Self { stream: TokioIo::new(stream), end: None }
+    fn new(stream: TcpStream, patience: Duration) -> Self {
+        Self { stream: TokioIo::new(stream), patience, end: None }
     }
 
     /// What came of sending, or the end of all patience.
@@ -91,9 +110,10 @@ impl Patient {
             self.end = None;
             return sent;
         }
-        let end = self.end.get_or_insert_with(|| Box::pin(sleep(STALLED)));
+        let patience = self.patience;
+        let end = self.end.get_or_insert_with(|| Box::pin(sleep(patience)));
         ready!(end.as_mut().poll(context));
-        end.as_mut().reset(Instant::now() + STALLED);
+        end.as_mut().reset(Instant::now() + patience);
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }

@@ -12,7 +12,7 @@ use super::Serving;
 use super::answer::{self, Answer, DONE, Refusal};
 
 /// Events that wait to be written out; 8 candidates of 256 tokens are a quarter of it.
-const MOST_WAITING: usize = 8192;
+pub const MOST_WAITING: usize = 8192;
 
 /// Pieces of an answer that wait for the connection.
 const PIECES: usize = 16;

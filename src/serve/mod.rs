@@ -11,6 +11,8 @@ mod connection;
 mod inbox;
 mod metrics;
 mod routes;
+#[cfg(test)]
+mod tests;
 mod writing;
 
 use std::io;
@@ -27,6 +29,7 @@ use crate::options::Settings;
 use crate::signals::{self, Signals};
 use crate::source::{Source, SourceInfo, Window};
 pub use access::{Access, Token};
+use connection::Limits;
 use metrics::Metrics;
 
 /// Requests that are written or wait for it; more are told to come again.
@@ -64,6 +67,7 @@ struct Serving {
     settings: Settings,
     access: Access,
     trials: Option<Trials>,
+    limits: Limits,
     places: Arc<Semaphore>,
     metrics: Metrics,
     /// Answers that have been given a number.
@@ -99,7 +103,7 @@ pub fn serve(listener: TcpListener, setup: Setup) -> io::Result<()> {
             signals.next().await;
         };
         tokio::select! {
-            served = accept(listener, setup, stop) => served,
+            served = accept(listener, setup, Limits::USUAL, stop) => served,
             () = end => Ok(()),
         }
     });
@@ -108,7 +112,12 @@ pub fn serve(listener: TcpListener, setup: Setup) -> io::Result<()> {
 }
 
 /// Takes connections until `stop` says true.
-async fn accept(listener: TcpListener, setup: Setup, mut stop: watch::Receiver<bool>) -> io::Result<()> {
+async fn accept(
+    listener: TcpListener,
+    setup: Setup,
+    limits: Limits,
+    mut stop: watch::Receiver<bool>,
+) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
     let Setup { source, settings, access, trials } = setup;
@@ -119,6 +128,7 @@ async fn accept(listener: TcpListener, setup: Setup, mut stop: watch::Receiver<b
         settings,
         access,
         trials,
+        limits,
         places: Arc::new(Semaphore::new(MOST_REQUESTS)),
         metrics: Metrics::default(),
         answers: AtomicUsize::new(0),

@@ -76,7 +76,7 @@ async fn taken<T: Send + 'static>(
     read: impl FnOnce(&Fields, &Serving) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<(T, OwnedSemaphorePermit), Refusal> {
     let place = serving.place()?;
-    let fields = Fields::read(&connection::read(request.into_body()).await?)?;
+    let fields = Fields::read(&connection::read(request.into_body(), serving.limits).await?)?;
     let shared = serving.clone();
     // Chat templates, files and tests take their time.
     let asked = tokio::task::spawn_blocking(move || read(&fields, &shared)).await;

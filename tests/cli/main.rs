@@ -2,7 +2,9 @@
 
 mod bench;
 mod chat;
+mod contract;
 mod documented;
+mod editors;
 mod eval;
 mod generation;
 mod golden;
@@ -11,6 +13,7 @@ mod hub;
 mod prompts;
 mod pull;
 mod refusals;
+mod served;
 #[path = "../shared/server.rs"]
 mod server;
 mod servers;
@@ -20,6 +23,7 @@ mod skip;
 mod terminal;
 mod tests_of_candidates;
 mod tools;
+mod ways;
 mod world;
 #[allow(dead_code)] // some is for tests of the engine only
 #[path = "../engine/gguf/write.rs"]

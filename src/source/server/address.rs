@@ -44,6 +44,11 @@ impl Address {
         format!("{}{path}", self.base)
     }
 
+    /// It as the parts of an address.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
     /// Whether requests stay inside this machine.
     pub fn is_inside(&self) -> bool {
         is_this_machine(&self.uri)

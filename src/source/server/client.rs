@@ -9,13 +9,13 @@ use serde_json::Value;
 use ureq::http::StatusCode;
 use ureq::http::header::HeaderMap;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::{Agent, Error, Timeout};
+use ureq::{Agent, Error, Proxy, Timeout};
 
 use super::ServerError;
 use super::address::{Address, Key};
 use crate::files;
 use crate::untrusted::clean_line;
-use crate::web::{Patience, Refusal, retry_after, why};
+use crate::web::{Patience, Refusal, proxy, retry_after, why};
 
 /// Columns of a server's own words in a message.
 const WORDS: usize = 300;
@@ -30,6 +30,8 @@ pub struct Client {
     pub first: Duration,
     key: Option<Key>,
     tls: TlsConfig,
+    /// Between here and the server.
+    proxy: Option<Proxy>,
 }
 
 /// One request after the other that can be ended from another thread.
@@ -58,13 +60,15 @@ impl Client {
                 tls = tls.root_certs(RootCerts::from(roots));
             }
         }
-        Self { address, patience, first, key, tls: tls.build() }
+        // What is no address of a proxy has been refused before.
+        let proxy = proxy(address.uri()).ok().flatten();
+        Self { address, patience, first, key, tls: tls.build(), proxy }
     }
 
     /// A connection of its own.
     pub fn connect(self: &Arc<Self>) -> Connection {
         let wait = Some(self.patience.silence);
-        let mut config = Agent::config_builder()
+        let config = Agent::config_builder()
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
@@ -75,10 +79,8 @@ impl Client {
             .timeout_per_write(wait)
             .timeout_recv_response(Some(self.first))
             .timeout_per_read(Some(self.first))
+            .proxy(self.proxy.clone())
             .tls_config(self.tls.clone());
-        if self.address.is_inside() {
-            config = config.proxy(None);
-        }
         Connection { client: self.clone(), agent: config.build().into(), closed: Arc::default() }
     }
 
@@ -134,7 +136,7 @@ impl Connection {
 
     /// Asks for a small JSON value.
     pub fn get(&self, path: &str, most: u64) -> Result<Value, ServerError> {
-        let answer = self.ask(path, None, true)?;
+        let answer = self.ask(path, None, false)?;
         let bytes = files::read_all(answer.body, most).map_err(|error| self.broken(&error))?;
         serde_json::from_slice(&bytes).map_err(|error| self.client.unusable(&format!("it is not JSON: {error}")))
     }
@@ -183,7 +185,9 @@ impl Connection {
                     error if broke && !is_over => {
                         Refusal::After(None, ServerError::Unreachable { at, why: why(&error) })
                     }
-                    Error::HostNotFound => Refusal::Final(ServerError::Unreachable { at, why: why(&error) }),
+                    Error::HostNotFound | Error::ConnectProxyFailed(_) => {
+                        Refusal::Final(ServerError::Unreachable { at, why: why(&error) })
+                    }
                     error => Refusal::Final(self.client.unusable(&why(&error))),
                 });
             }

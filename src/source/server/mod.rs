@@ -19,7 +19,7 @@ use super::{Event, EventSink, Prompt, Request, Source, SourceInfo, Ticket, Windo
 use crate::engine::GenerateOptions;
 use crate::model::Chat;
 use crate::sampling::Sampling;
-use crate::web::Patience;
+use crate::web::{self, Patience};
 pub use address::{Address, Key};
 use client::{Client, Connection};
 pub use error::ServerError;
@@ -53,6 +53,9 @@ impl ServerSource {
         model: Option<&str>,
         chat: Option<bool>,
     ) -> Result<Self, ServerError> {
+        if let Err(error) = web::proxy(address.uri()) {
+            return Err(ServerError::Unreachable { at: address.to_string(), why: web::why(&error) });
+        }
         let patience = Patience { pause: PAUSE, ..Patience::default() };
         Self::open_with(Client::new(address, key, patience, FIRST), model, chat)
     }
@@ -62,8 +65,9 @@ impl ServerSource {
         let connection = client.connect();
         let listed = match connection.get("/v1/models", MOST_LIST) {
             Ok(json) => Some(wire::models(&json)),
-            // Not all of them list their models.
+            // Not all of them list their models, and of some the list is broken.
             Err(ServerError::Status { status: 404 | 405 | 501, .. }) => None,
+            Err(ServerError::Status { status: 500, .. }) if model.is_some() => None,
             Err(error) => return Err(error),
         };
         let model = choose(&client, listed.as_deref().unwrap_or_default(), model)?;

@@ -313,6 +313,14 @@ fn what_a_server_can_do_is_found_out() {
     };
     assert!(open_named(&bare, None).unwrap_err().to_string().contains("name one with --server-model"));
     assert_eq!(open_named(&bare, Some("m")).unwrap(), "m");
+    // One whose list is broken serves what is named.
+    let broken = Model::new(&["a text\n"]);
+    let broken = Server::start(move |asked, out| match asked.path.as_str() {
+        "/v1/models" => send(out, "500 Internal Server Error", "", "Internal Server Error"),
+        _ => broken.answer(asked, out),
+    });
+    assert_eq!(open_named(&broken, Some("m")).unwrap(), "m");
+    assert!(open_named(&broken, None).unwrap_err().to_string().contains("answers 500"));
     let several = Server::start(|_, out| send(out, "200 OK", "", r#"{"data":[{"id":"a"},{"id":"b"}]}"#));
     let said = open_named(&several, None).unwrap_err().to_string();
     assert!(said.contains("has several models") && said.contains("a, b"), "{said}");
