@@ -1,29 +1,31 @@
 // embed_tokens: out[row] = scale * table[tokens[row]]
-//   shapes   table [vocab, stride] of `storage`, of which `width` are the row; tokens [rows]; out [rows, width] f32
+//   shapes   a matrix (see weights.cuh), of which `inputs` are the row; tokens [rows]; out [rows, inputs] f32
 //   launch   grid (rows), 128 threads
-//   bytes    rows * width * (bytes of the storage + 4)
+//   bytes    rows * inputs * (bytes of the storage + 4)
 //   twin     `Packed::output`, `embed` in src/backend/cpu/pass.rs
 //   order    one product
 struct EmbedTokensParams {
-  const void* table;
+  Matrix table;
   const u32* tokens;
   float* out;
-  int storage;
-  int width;
-  int stride;
   float scale;
 };
 
-DEVICE float element(const void* weights, int storage, size_t index) {
-  if (storage == STORAGE_F32) return widen(((const float*)weights)[index]);
-  if (storage == STORAGE_BF16) return widen(((const Bf16*)weights)[index]);
-  return widen(((const F16*)weights)[index]);
+#define TAKE(number, name, Storage) \
+  case number: Storage::take(m, row, k, to); break;
+
+DEVICE void take_eight(const Matrix& m, size_t row, int k, float* to) {
+  switch (m.storage) { STORAGES(TAKE) }
 }
 
 KERNEL(embed_tokens, EmbedTokensParams, 128) {
   const size_t row = blockIdx.x, token = p.tokens[row];
-  for (int i = threadIdx.x; i < p.width; i += 128) {
-    p.out[row * p.width + i] = element(p.table, p.storage, token * p.stride + i) * p.scale;
+  for (int k = threadIdx.x * EIGHT; k < p.table.inputs; k += 128 * EIGHT) {
+    float weights[EIGHT];
+    take_eight(p.table, token, k, weights);
+    for (int i = 0; i < EIGHT; i++) {
+      if (k + i < p.table.inputs) p.out[row * p.table.inputs + k + i] = weights[i] * p.scale;
+    }
   }
 }
 

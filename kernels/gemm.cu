@@ -1,87 +1,62 @@
-// gemm_f32, gemm_bf16, gemm_f16: out[r][o] = sum over k of x[r][k] * weights[o][k] (+ bias[o]), stored or added to out.
-//   shapes   x [rows, inputs] f32; weights [outputs, stride], stride = inputs up to a multiple of 8, filled with
-//            zeros; bias [outputs] f32 or null; out [rows, outputs] f32
-//   launch   grid (ceil(outputs / 32), ceil(rows / 8)), 256 threads, 33792 bytes of shared memory; weights aligned to
-//            16 bytes
+// gemm_f32, gemm_bf16, gemm_int8, ... one for each of `STORAGES`: out[r][o] = sum over k of x[r][k] * weights[o][k]
+// (+ bias[o]), stored or added to out.
+//   shapes   x [rows, inputs] f32; a matrix (see weights.cuh); out [rows, outputs] f32 with out_stride floats between rows
+//   launch   grid (ceil(outputs / 32), ceil(rows / 8)), 256 threads, 33792 bytes of shared memory; parts of the matrix
+//            aligned to 16 bytes
 //   bytes    outputs * stride * bytes of the storage for every 8 rows (all but the first 8 from the cache)
-//            + rows * inputs * 4 + rows * outputs * 4
-//   twin     `gemm::portable::product`
+//            + rows * inputs * 4 + rows * outputs * 4. Bits of the storage: 32, 16, int8 8.5, int4 4.5, as in files Q8_0
+//            8.5, Q4_0 and Q4_K 4.5, Q4_1 5, Q5_0 and Q5_K 5.5, Q5_1 6, Q6_K 6.5625
+//   twin     `gemm::portable::product` over the decoded weights (`Packed::output`)
 //   order    lane l takes inputs 8 l .. 8 l + 8 of every 256, in ascending order, one chain of fused multiply-adds; the
-//            32 chains are added in ascending order. Rows never meet.
+//            32 chains are added in ascending order. Rows never meet. All storages have this order, so that weights of
+//            equal values give equal bits.
 struct GemmParams {
+  Matrix matrix;
   const float* x;
-  const void* weights;
-  const float* bias;
   float* out;
   int rows;
-  int inputs;
-  int outputs;
-  int stride;
+  int out_stride;
   int add;
 };
 
 #define GEMM_ROWS 8
 #define GEMM_OUTPUTS 4  // of a warp
 #define GEMM_WARPS 8
-#define GEMM_STEP 8  // inputs that a lane takes at once
 
-struct __align__(16) Sixteen {
-  u32 words[4];
-};
-
-DEVICE void take(const float* from, float* to) {
-  for (int half = 0; half < 2; half++) {
-    const Sixteen four = ((const Sixteen*)from)[half];
-    for (int i = 0; i < 4; i++) to[4 * half + i] = from_bits(four.words[i]);
-  }
-}
-
-template <class Half>
-DEVICE void take(const Half* from, float* to) {
-  const Sixteen eight = *(const Sixteen*)from;
-  for (int i = 0; i < 4; i++) {
-    Half low, high;
-    low.bits = (u16)eight.words[i];
-    high.bits = (u16)(eight.words[i] >> 16);
-    to[2 * i] = widen(low);
-    to[2 * i + 1] = widen(high);
-  }
-}
-
-template <class Weight>
+template <class Storage>
 DEVICE void gemm(const GemmParams& p) {
   SHARED(float, memory);
+  const Matrix& m = p.matrix;
   const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
   const int output = (blockIdx.x * GEMM_WARPS + warp) * GEMM_OUTPUTS, row = blockIdx.y * GEMM_ROWS;
-  const int rows = smaller(GEMM_ROWS, p.rows - row), outputs = smaller(GEMM_OUTPUTS, p.outputs - output);
+  const int rows = smaller(GEMM_ROWS, p.rows - row), outputs = smaller(GEMM_OUTPUTS, m.outputs - output);
   if (outputs <= 0) return;
-  const Weight* weights = (const Weight*)p.weights + (size_t)output * p.stride;
-  const float* x = p.x + (size_t)row * p.inputs;
-  const bool whole = p.inputs % GEMM_STEP == 0;
+  const float* x = p.x + (size_t)row * m.inputs;
+  const bool whole = m.inputs % EIGHT == 0;
   float sums[GEMM_OUTPUTS][GEMM_ROWS];
 #pragma unroll
   for (int o = 0; o < GEMM_OUTPUTS; o++) {
 #pragma unroll
     for (int r = 0; r < GEMM_ROWS; r++) sums[o][r] = 0.0f;
   }
-  for (int k = lane * GEMM_STEP; k < p.stride; k += WARP * GEMM_STEP) {
-    float w[GEMM_OUTPUTS][GEMM_STEP];
+  for (int k = lane * EIGHT; k < m.inputs; k += WARP * EIGHT) {
+    float w[GEMM_OUTPUTS][EIGHT];
 #pragma unroll
-    for (int o = 0; o < GEMM_OUTPUTS; o++) take(weights + (size_t)smaller(o, outputs - 1) * p.stride + k, w[o]);
+    for (int o = 0; o < GEMM_OUTPUTS; o++) Storage::take(m, output + smaller(o, outputs - 1), k, w[o]);
 #pragma unroll
     for (int r = 0; r < GEMM_ROWS; r++) {
       if (r >= rows) break;
-      float inputs[GEMM_STEP];
+      float inputs[EIGHT];
       if (whole) {
-        take(x + (size_t)r * p.inputs + k, inputs);
+        widen_eight(x + (size_t)r * m.inputs + k, inputs);
       } else {
 #pragma unroll
-        for (int i = 0; i < GEMM_STEP; i++) inputs[i] = k + i < p.inputs ? x[(size_t)r * p.inputs + k + i] : 0.0f;
+        for (int i = 0; i < EIGHT; i++) inputs[i] = k + i < m.inputs ? x[(size_t)r * m.inputs + k + i] : 0.0f;
       }
 #pragma unroll
       for (int o = 0; o < GEMM_OUTPUTS; o++) {
 #pragma unroll
-        for (int i = 0; i < GEMM_STEP; i++) sums[o][r] = fmaf(inputs[i], w[o][i], sums[o][r]);
+        for (int i = 0; i < EIGHT; i++) sums[o][r] = fmaf(inputs[i], w[o][i], sums[o][r]);
       }
     }
   }
@@ -97,12 +72,12 @@ DEVICE void gemm(const GemmParams& p) {
   for (int l = 0; l < WARP; l++) sum += parts[lane * (WARP + 1) + l];
   const int o = lane / GEMM_ROWS, r = lane % GEMM_ROWS;
   if (o < outputs && r < rows) {
-    if (p.bias) sum += p.bias[output + o];
-    float* out = p.out + (size_t)(row + r) * p.outputs + output + o;
+    if (m.bias) sum += m.bias[output + o];
+    float* out = p.out + (size_t)(row + r) * p.out_stride + output + o;
     *out = p.add ? *out + sum : sum;
   }
 }
 
-KERNEL(gemm_f32, GemmParams, 256) { gemm<float>(p); }
-KERNEL(gemm_bf16, GemmParams, 256) { gemm<Bf16>(p); }
-KERNEL(gemm_f16, GemmParams, 256) { gemm<F16>(p); }
+#define PRODUCT(number, name, Storage) \
+  KERNEL(gemm_##name, GemmParams, 256) { gemm<Storage>(p); }
+STORAGES(PRODUCT)

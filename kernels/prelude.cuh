@@ -29,11 +29,6 @@ DEVICE float half_to_float(u16 half) {
 #define WARP 32
 #define ALL_LANES 0xffffffffu
 
-// Storage of weights, as in `Storage` of `src/backend/cuda/load.rs`.
-#define STORAGE_F32 0
-#define STORAGE_BF16 1
-#define STORAGE_F16 2
-
 struct Bf16 {
   u16 bits;
 };

@@ -17,7 +17,7 @@ use safetensors::SafeTensors;
 use serde_json::Value;
 
 /// Wide enough for another order of summation, narrow enough to tell a wrong epsilon or rotary base.
-const TOLERANCE: f32 = 5e-4;
+pub(super) const TOLERANCE: f32 = 5e-4;
 
 pub(super) fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden")

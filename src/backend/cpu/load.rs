@@ -24,12 +24,9 @@ pub fn pack(
     (pool, kernels): (&Pool, &Kernels),
     cache: Option<&Path>,
 ) -> Result<(CpuWeights, Storage), BackendError> {
-    let storage = match dtype {
-        Dtype::F32 => Storage::F32,
-        Dtype::Bf16 => Storage::Bf16,
-        Dtype::Int8 => Storage::Int8,
-        Dtype::Int4 => Storage::Int4,
-        Dtype::Auto => as_stored(model)?,
+    let storage = match Storage::asked(dtype) {
+        Some(storage) => storage,
+        None => as_stored(model)?,
     };
     let quantised = matches!(storage, Storage::Int8 | Storage::Int4);
     let saved = cache.filter(|_| quantised).and_then(|folder| SavedWeights::new(folder, model, storage.name()));
@@ -123,12 +120,7 @@ impl Packer for Panelled<'_> {
     type Vector = Vec<f32>;
 
     fn matrix(&self, slots: &[Slot], part: Part) -> Result<Packed, BackendError> {
-        let storage = match (part, self.storage) {
-            (Part::Router, _) => Storage::F32,
-            (Part::End, Storage::Int4) => Storage::Int8,
-            (_, storage) => storage,
-        };
-        self.packed(slots, storage)
+        self.packed(slots, self.storage.of_part(part))
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Vec<f32>, BackendError> {

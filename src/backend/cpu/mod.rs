@@ -7,10 +7,10 @@ mod gemm;
 mod kv;
 mod load;
 pub(super) mod ops;
-mod pack;
+pub(super) mod pack;
 mod pass;
-mod pool;
-mod quantized;
+pub(super) mod pool;
+pub(super) mod quantized;
 
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};

@@ -7,6 +7,8 @@ use half::{bf16, f16};
 use super::gemm::Kernels;
 use super::pool::{Parts, Pool};
 use super::quantized::{self, Bits, Format, Quantized};
+use crate::backend::Dtype;
+use crate::backend::weights::Part;
 use crate::model::blocks::{elements, widen};
 use crate::model::{Tensor, TensorType};
 
@@ -97,6 +99,26 @@ impl Storage {
             Self::Int8 => Some(Bits::Eight),
             Self::Int4 => Some(Bits::Four),
             Self::F32 | Self::Bf16 | Self::F16 | Self::Stored(_) => None,
+        }
+    }
+
+    /// That of all matrices; `None` if each stays as it is stored.
+    pub fn asked(dtype: Dtype) -> Option<Self> {
+        match dtype {
+            Dtype::Auto => None,
+            Dtype::F32 => Some(Self::F32),
+            Dtype::Bf16 => Some(Self::Bf16),
+            Dtype::Int8 => Some(Self::Int8),
+            Dtype::Int4 => Some(Self::Int4),
+        }
+    }
+
+    /// That of a part of the network, where this is that of the blocks.
+    pub fn of_part(self, part: Part) -> Self {
+        match (part, self) {
+            (Part::Router, _) => Self::F32,
+            (Part::End, Self::Int4) => Self::Int8,
+            (_, storage) => storage,
         }
     }
 

@@ -26,14 +26,14 @@ mod portable;
 mod saved;
 mod stored;
 #[cfg(test)]
-mod tests;
+pub mod tests;
 mod weights;
 
-pub use format::{Format, Kind};
+pub use format::{Format, Kind, UNIT};
 pub use inputs::InputBlock;
 pub use saved::{Reader, SavedWeights};
 pub use stored::repack;
-pub use weights::{Bits, Line, Quantized, Scales, quantise};
+pub use weights::{Bits, Line, Quantized, Scales, quantise, quantise_block};
 
 use super::pack::NR;
 use super::pool::{Parts, Pool};

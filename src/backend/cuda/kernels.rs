@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 /// In the order in which they are compiled, as one text.
 pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/prelude.cuh"),
+    include_str!("../../../kernels/weights.cuh"),
     include_str!("../../../kernels/embedding.cu"),
     include_str!("../../../kernels/norm.cu"),
     include_str!("../../../kernels/rotary.cu"),
@@ -48,6 +49,16 @@ kernels! {
     GEMM_F32: "gemm_f32", 256, Gemm;
     GEMM_BF16: "gemm_bf16", 256, Gemm;
     GEMM_F16: "gemm_f16", 256, Gemm;
+    GEMM_INT8: "gemm_int8", 256, Gemm;
+    GEMM_INT4: "gemm_int4", 256, Gemm;
+    GEMM_Q8_0: "gemm_q8_0", 256, Gemm;
+    GEMM_Q4_0: "gemm_q4_0", 256, Gemm;
+    GEMM_Q5_0: "gemm_q5_0", 256, Gemm;
+    GEMM_Q4_1: "gemm_q4_1", 256, Gemm;
+    GEMM_Q5_1: "gemm_q5_1", 256, Gemm;
+    GEMM_Q4_K: "gemm_q4_k", 256, Gemm;
+    GEMM_Q5_K: "gemm_q5_k", 256, Gemm;
+    GEMM_Q6_K: "gemm_q6_k", 256, Gemm;
     ATTENTION_CHUNK: "attention_chunk", 128, AttentionChunk;
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
     ACTIVATE: "activate", 256, Activate;
@@ -88,14 +99,16 @@ plain! {
         first_row: i32, rows: i32 }
     /// Rows that attention computes together.
     struct Tile { span: i32, position: i32, row: i32, rows: i32 }
-    struct EmbedTokens { table: Pointer, tokens: Pointer, out: Pointer, storage: i32, width: i32, stride: i32, scale: f32 }
+    /// A matrix of weights, with its bias where it has one.
+    struct Matrix { codes: Pointer, upper: Pointer, scales: Pointer, units: Pointer, bias: Pointer, storage: i32,
+        outputs: i32, inputs: i32, stride: i32 }
+    struct EmbedTokens { table: Matrix, tokens: Pointer, out: Pointer, scale: f32, padding: i32 }
     struct AddPositions { table: Pointer, x: Pointer, spans: Pointer, row_spans: Pointer, offset: i32, width: i32 }
     struct NormRows { x: Pointer, out: Pointer, weight: Pointer, bias: Pointer, x_stride: i32, out_stride: i32,
         per_row: i32, width: i32, eps: f32, centred: i32 }
     struct RotaryStore { qkv: Pointer, table: Pointer, spans: Pointer, row_spans: Pointer, heads: i32, kv_heads: i32,
         dim: i32, pairs: i32, interleaved: i32, layer: i32 }
-    struct Gemm { x: Pointer, weights: Pointer, bias: Pointer, out: Pointer, rows: i32, inputs: i32, outputs: i32,
-        stride: i32, add: i32, padding: i32 }
+    struct Gemm { matrix: Matrix, x: Pointer, out: Pointer, rows: i32, out_stride: i32, add: i32, padding: i32 }
     struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
         layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padding: i32 }
     struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, out: Pointer, rows: i32, heads: i32,

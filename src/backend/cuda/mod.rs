@@ -8,6 +8,7 @@ mod kernels;
 mod kv;
 mod library;
 mod load;
+mod matrix;
 mod pass;
 mod plan;
 mod products;
@@ -25,9 +26,11 @@ pub use kernels::SOURCES;
 use kernels::{Patch, Pointer};
 use kv::Memory;
 pub use library::Libraries;
-use load::{Matrix, Sender, unsupported};
+use load::{Sender, unsupported};
+use matrix::{Matrix, STORAGES};
 use pass::{Buffers, Work};
 
+use super::cpu::pack::Storage;
 use super::rotary::RotaryTables;
 use super::sequences::{Sequences, Shape};
 use super::slabs::slabs;
@@ -79,6 +82,8 @@ const PARTS: usize = 128 << 20;
 pub struct CudaNetwork {
     spec: ModelSpec,
     weights: Weights<Matrix, Buffer>,
+    /// How most of the weights are stored, or were asked to be: of int4 the embedding and the head are int8.
+    storage: Storage,
     gpu: Arc<Gpu>,
     rotations: Rotations,
     sequences: Sequences<Memory>,
@@ -103,7 +108,12 @@ impl CudaNetwork {
         if memory > gpu.block_memory {
             return Err(unsupported(format!("attention with {:?}", spec.heads)));
         }
-        let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype)?)?;
+        let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
+        let mut bytes: Vec<(Storage, usize)> = STORAGES.iter().map(|&(storage, _)| (storage, 0)).collect();
+        for piece in weights.matrices().flat_map(|matrix| &matrix.pieces) {
+            bytes[piece.number()].1 += piece.bytes();
+        }
+        let most = bytes.iter().max_by_key(|(_, bytes)| *bytes).map_or(Storage::F32, |(storage, _)| *storage);
         let shape = Shape::new(spec.blocks.len(), spec.heads);
         Ok(Self {
             rotations: Rotations::new(&spec, gpu),
@@ -114,6 +124,7 @@ impl CudaNetwork {
             held: 0,
             read: OnceLock::new(),
             gpu: Arc::clone(gpu),
+            storage: Storage::asked(options.dtype).unwrap_or(most),
             spec,
             weights,
         })
@@ -182,13 +193,12 @@ impl Network for CudaNetwork {
     }
 
     fn info(&self) -> NetworkInfo {
-        let first = self.weights.matrices().nth(1).map_or("f32", |matrix| matrix.storage.name());
         NetworkInfo {
             device: NAME,
-            dtype: first,
+            dtype: self.storage.name(),
             kernel: "cuda",
             weights: self.weights.multiplied(&self.spec, |matrix| matrix.inputs * matrix.outputs),
-            weight_bytes: self.weights.matrices().map(|matrix| matrix.memory.bytes()).sum(),
+            weight_bytes: self.weights.matrices().map(Matrix::bytes).sum(),
             threads: 1,
         }
     }

@@ -158,16 +158,9 @@ impl CudaNetwork {
         let Buffers { x, narrow, .. } = &mut self.buffers;
         let x = x.floats(plan.rows * hidden)?;
         let out = if embedding.width == hidden { x } else { narrow.floats(plan.rows * embedding.width)? };
-        let table = &self.weights.embedding;
-        let params = kernels::EmbedTokens {
-            table: table.memory.at(),
-            tokens: plan.tokens,
-            out,
-            storage: table.storage as i32,
-            width: embedding.width as i32,
-            stride: table.stride as i32,
-            scale: embedding.scale,
-        };
+        // One tensor is one piece.
+        let table = self.weights.embedding.pieces[0].there(0);
+        let params = kernels::EmbedTokens { table, tokens: plan.tokens, out, scale: embedding.scale, padding: 0 };
         self.gpu.launch(&kernels::EMBED_TOKENS, [plan.rows, 1, 1], 0, params)?;
         if let Some([there, _]) = &self.weights.projections {
             self.linear((there, None), (out, x), plan.rows, false)?;

@@ -1,41 +1,50 @@
 //! Products of rows with weights, as launches: linear layers, and MLPs made of them.
 
 use super::CudaNetwork;
-use super::gpu::Buffer;
+use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Pointer};
-use super::load::{Matrix, Storage};
+use super::matrix::Matrix;
 use crate::backend::BackendError;
 use crate::backend::weights::{BlockWeights, MlpWeights};
 use crate::model::spec::{Activation, Mlp};
 
-impl CudaNetwork {
-    /// `out = x * weights + bias`, or `out += ...`.
-    pub(super) fn linear(
-        &self,
-        (weights, bias): (&Matrix, Option<&Buffer>),
-        (x, out): (Pointer, Pointer),
-        rows: usize,
-        add: bool,
-    ) -> Result<(), BackendError> {
-        let kernel = match weights.storage {
-            Storage::F32 => kernels::GEMM_F32,
-            Storage::Bf16 => kernels::GEMM_BF16,
-            Storage::F16 => kernels::GEMM_F16,
-        };
+/// `out = x * weights + bias`, or `out += ...`, of rows that lie back to back.
+pub fn linear(
+    gpu: &Gpu,
+    (weights, bias): (&Matrix, Option<&Buffer>),
+    (x, out): (Pointer, Pointer),
+    rows: usize,
+    add: bool,
+) -> Result<(), BackendError> {
+    let mut first = 0;
+    for piece in &weights.pieces {
+        let at = (first * size_of::<f32>()) as u64;
         let params = kernels::Gemm {
+            matrix: piece.there(bias.map_or(0, |bias| bias.at() + at)),
             x,
-            weights: weights.memory.at(),
-            bias: bias.map_or(0, Buffer::at),
-            out,
+            out: out + at,
             rows: rows as i32,
-            inputs: weights.inputs as i32,
-            outputs: weights.outputs as i32,
-            stride: weights.stride as i32,
+            out_stride: weights.outputs as i32,
             add: i32::from(add),
             padding: 0,
         };
-        let grid = [weights.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
-        self.gpu.launch(&kernel, grid, kernels::GEMM_MEMORY, params)
+        let grid = [piece.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
+        gpu.launch(piece.kernel(), grid, kernels::GEMM_MEMORY, params)?;
+        first += piece.outputs;
+    }
+    Ok(())
+}
+
+impl CudaNetwork {
+    /// See [`linear`].
+    pub(super) fn linear(
+        &self,
+        layer: (&Matrix, Option<&Buffer>),
+        places: (Pointer, Pointer),
+        rows: usize,
+        add: bool,
+    ) -> Result<(), BackendError> {
+        linear(&self.gpu, layer, places, rows, add)
     }
 
     /// The MLP of a block, on rows that lie back to back.

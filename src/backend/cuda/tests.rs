@@ -6,6 +6,7 @@ mod choices;
 mod emulator;
 mod faults;
 mod layers;
+mod products;
 
 use std::sync::Arc;
 

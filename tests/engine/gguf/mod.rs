@@ -34,7 +34,7 @@ fn twin(case: &str) -> Model {
     Model::load(&ModelFiles::Folder(folder(case))).expect(case)
 }
 
-fn load(path: &Path) -> Model {
+pub(super) fn load(path: &Path) -> Model {
     match Model::load(&ModelFiles::Gguf(path.into())) {
         Ok(model) => model,
         Err(error) => panic!("{error}"),
@@ -46,7 +46,7 @@ fn error(path: &Path) -> String {
 }
 
 /// A file of the case, in a folder that lives as long as the test.
-fn file(case: &str, architecture: &str, dtype: TensorType) -> (tempfile::TempDir, PathBuf) {
+pub(super) fn file(case: &str, architecture: &str, dtype: TensorType) -> (tempfile::TempDir, PathBuf) {
     let to = tempfile::tempdir().expect("a folder");
     let path = to.path().join(format!("{case}-{dtype}.gguf"));
     written(case, architecture, dtype).write(&path);

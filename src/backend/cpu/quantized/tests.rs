@@ -161,7 +161,7 @@ const STORED: [TensorType; 8] = [
 ];
 
 /// Blocks of any bits for `weights` weights, but for sensible scales.
-fn blocks(seed: u32, dtype: TensorType, weights: usize) -> Vec<u8> {
+pub fn blocks(seed: u32, dtype: TensorType, weights: usize) -> Vec<u8> {
     let mut state = seed | 1;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

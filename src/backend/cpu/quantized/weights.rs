@@ -287,14 +287,21 @@ pub fn quantise(
 pub fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: &mut [Scales], c: usize) {
     let (weights, _) = weights.as_chunks::<BLOCK>();
     for ((weights, lines), scales) in weights.iter().zip(codes.chunks_exact_mut(bits.lines())).zip(scales) {
-        let (scale, stored) = match bits {
-            Bits::Eight => eight(weights),
-            Bits::Four => four(weights),
-            Bits::Six | Bits::Five => unreachable!("only files have these"),
-        };
-        scales.0[c] = (scale.to_bits() >> 16) as u16;
+        let (scale, stored) = quantise_block(bits, weights);
+        scales.0[c] = scale;
         put(bits, &stored, lines, c);
     }
+}
+
+/// Scale of a block in bf16, and its codes with their offset.
+#[inline(always)]
+pub fn quantise_block(bits: Bits, weights: &[f32; BLOCK]) -> (u16, [u8; BLOCK]) {
+    let (scale, stored) = match bits {
+        Bits::Eight => eight(weights),
+        Bits::Four => four(weights),
+        Bits::Six | Bits::Five => unreachable!("only files have these"),
+    };
+    ((scale.to_bits() >> 16) as u16, stored)
 }
 
 /// Writes the stored codes of output `c` into the lines of a block, which were zero.

@@ -5,8 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::super::gpu::Gpu;
-use super::super::{SOURCES, kernels, open};
-use super::{bits, emulator, layers, numbers, send};
+use super::super::{SOURCES, open};
+use super::products::{product, sent, values};
+use super::{bits, emulator, layers, numbers};
+use crate::backend::cpu::pack::Storage;
+use crate::model::TensorType;
 
 /// A check: what kernels give.
 type Run = fn(&Arc<Gpu>) -> Vec<f32>;
@@ -29,18 +32,26 @@ fn attention(gpu: &Arc<Gpu>) -> Vec<f32> {
     layers::attention(gpu, (70, 20, 6), &layers::plain_attention())
 }
 
-fn product(gpu: &Arc<Gpu>) -> Vec<f32> {
-    let weights = send(gpu, &layers::padded(&numbers(1, 33 * 40), 40));
-    layers::product(gpu, &kernels::GEMM_F32, (&weights, 33, 40), (&numbers(2, 9 * 40), None), false)
+fn floats(gpu: &Arc<Gpu>) -> Vec<f32> {
+    let weights = sent(gpu, &values(Storage::F32, 33, 40), (33, 40), Storage::F32);
+    product(gpu, &weights, (&numbers(2, 9 * 40), None), false)
+}
+
+fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
+    let storage = Storage::Stored(TensorType::Q6K);
+    let weights = sent(gpu, &values(storage, 5, 256), (5, 256), storage);
+    product(gpu, &weights, (&numbers(2, 256), None), false)
 }
 
 #[test]
 fn planted_faults_are_seen() {
     let barrier = "stage(p, span, head, 0, from, end, staged);\n    __syncthreads();";
-    let cases: [(&str, &str, &str, Run); 3] = [
+    let half = "byte = bytes >> (k % 32 / 16 * 8) & 255;";
+    let cases: [(&str, &str, &str, Run); 4] = [
         ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
-        ("-border", "outputs = smaller(GEMM_OUTPUTS, p.outputs - output);", "outputs = GEMM_OUTPUTS;", product),
-        ("-race", "  __syncwarp();\n", "", product),
+        ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
+        ("-race", "  __syncwarp();\n", "", floats),
+        ("-half", half, "byte = bytes & 255;", blocks),
     ];
     for (name, right, wrong, run) in cases {
         assert_ne!(is_seen(name, right, wrong, run), Some(false), "{name} is not seen");
@@ -50,7 +61,7 @@ fn planted_faults_are_seen() {
 /// All checks of kernels once more, where nothing may be read or written beside a buffer or a block's own memory.
 #[test]
 fn nothing_is_touched_beside_buffers() {
-    let tests = ["backend::cuda::tests::layers", "backend::cuda::tests::choices"];
+    let tests = ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
     let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCES.concat(), &tests) else {
         return crate::skip::for_want_of("g++ with AddressSanitizer on x86-64", "what kernels read beside buffers");
     };
@@ -58,10 +69,11 @@ fn nothing_is_touched_beside_buffers() {
 
     // The last row of a product is read once more: the result is right, and nobody else would see it.
     let (right, wrong) =
-        ("if (r >= rows) break;", "if (r >= rows) { if (x[(size_t)r * p.inputs] > 1e30f) p.out[0] = 0.0f; break; }");
+        ("if (r >= rows) break;", "if (r >= rows) { if (x[(size_t)r * m.inputs] > 1e30f) p.out[0] = 0.0f; break; }");
     let sources = SOURCES.concat();
     assert!(sources.contains(right), "nothing to break");
-    let test = "backend::cuda::tests::layers::products_of_every_storage_and_number_of_rows";
+    let test =
+        "backend::cuda::tests::products::products_of_every_storage_are_those_of_the_weights_that_the_cpu_decodes";
     let planted = emulator::sanitized("-beyond", &sources.replacen(right, wrong, 1), &[test]);
     let (said, passed) = planted.expect("the same compiler");
     assert!(!passed && said.contains("AddressSanitizer") && said.contains("kernels.inc"), "{said}");

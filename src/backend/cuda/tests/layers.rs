@@ -2,87 +2,13 @@
 
 use std::sync::Arc;
 
-use half::{bf16, f16};
-
-use super::super::gpu::{Buffer, Gpu};
-use super::super::kernels::{self, Kernel};
+use super::super::gpu::Gpu;
+use super::super::kernels;
 use super::{assert_close, bits, emulator, in_any_order, numbers, receive, send};
 use crate::backend::cpu::ops;
 use crate::backend::rotary::RotaryTables;
 use crate::backend::weights::NormWeights;
 use crate::model::spec::{self, Activation, Block, Mlp, Norm, NormKind, Rotary, RotaryScaling, Wiring};
-
-/// `x * weights + bias`, added to ones if `add`.
-pub(super) fn product(
-    gpu: &Arc<Gpu>,
-    kernel: &Kernel<kernels::Gemm>,
-    (weights, outputs, inputs): (&Buffer, usize, usize),
-    (x, bias): (&[f32], Option<&[f32]>),
-    add: bool,
-) -> Vec<f32> {
-    let rows = x.len() / inputs;
-    let bias = bias.map(|bias| send(gpu, bias));
-    let (x, out) = (send(gpu, x), send(gpu, &vec![1.0f32; rows * outputs]));
-    let params = kernels::Gemm {
-        x: x.at(),
-        weights: weights.at(),
-        bias: bias.as_ref().map_or(0, Buffer::at),
-        out: out.at(),
-        rows: rows as i32,
-        inputs: inputs as i32,
-        outputs: outputs as i32,
-        stride: inputs.next_multiple_of(8) as i32,
-        add: i32::from(add),
-        padding: 0,
-    };
-    let grid = [outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
-    gpu.launch(kernel, grid, kernels::GEMM_MEMORY, params).expect("launched");
-    receive(&out)
-}
-
-/// Weights `[outputs, inputs]` with rows filled up with zeros.
-pub(super) fn padded(weights: &[f32], inputs: usize) -> Vec<f32> {
-    let stride = inputs.next_multiple_of(8);
-    weights.chunks(inputs).flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride)).collect()
-}
-
-#[test]
-fn products_of_every_storage_and_number_of_rows() {
-    for (inputs, outputs) in [(1, 1), (7, 33), (300, 5)] {
-        let exact = |weight: &f32| bf16::from_f32(*weight).to_f32();
-        let weights: Vec<f32> = numbers(1, outputs * inputs).iter().map(exact).collect();
-        let bias = numbers(2, outputs);
-        let all = numbers(3, 80 * inputs);
-        let send_as = |gpu: &Arc<Gpu>, kind: usize| {
-            let padded = padded(&weights, inputs);
-            let halves = |to: fn(f32) -> [u8; 2]| padded.iter().flat_map(|&w| to(w)).collect::<Vec<u8>>();
-            match kind {
-                0 => (kernels::GEMM_F32, send(gpu, &padded)),
-                1 => (kernels::GEMM_BF16, send(gpu, &halves(|w| bf16::from_f32(w).to_le_bytes()))),
-                _ => (kernels::GEMM_F16, send(gpu, &halves(|w| f16::from_f32(w).to_le_bytes()))),
-            }
-        };
-        for kind in 0..3 {
-            let run = |gpu: &Arc<Gpu>, rows: usize, add: bool| {
-                let (kernel, memory) = send_as(gpu, kind);
-                product(gpu, &kernel, (&memory, outputs, inputs), (&all[..rows * inputs], Some(&bias)), add)
-            };
-            let Some(found) = in_any_order(|gpu| run(gpu, 9, true)) else { return };
-            let sum = |row: usize, output: usize| {
-                let x = all[row * inputs..(row + 1) * inputs].iter();
-                let terms = x.zip(&weights[output * inputs..]).map(|(x, w)| f64::from(*x) * f64::from(*w));
-                terms.sum::<f64>() + f64::from(bias[output])
-            };
-            let expected: Vec<f64> = (0..9 * outputs).map(|i| 1.0 + sum(i / outputs, i % outputs)).collect();
-            assert_close("a product", &found, &expected, if kind == 2 { 2e-3 } else { 2e-5 });
-            let Some(gpu) = emulator::gpu(2) else { return };
-            let whole = run(&gpu, 80, false);
-            for rows in [1, 7, 8, 9, 23] {
-                assert_eq!(bits(&run(&gpu, rows, false)), bits(&whole[..rows * outputs]), "{rows} rows");
-            }
-        }
-    }
-}
 
 #[test]
 fn norms_of_rows_and_of_heads() {
