@@ -259,6 +259,24 @@ mod tests {
     }
 
     #[test]
+    fn experts_are_counted_by_either_name() {
+        let config = |count: &str| {
+            let experts = format!(r#","{count}":6,"num_experts_per_tok":2,"moe_intermediate_size":48"#);
+            read_text(&config(&experts).replace("Llama", "Qwen3Moe"))
+        };
+        for count in ["num_experts", "num_local_experts"] {
+            let spec = config(count).expect("readable");
+            assert_eq!(
+                spec.blocks[0].mlp.experts.map(|experts| (experts.count, experts.used)),
+                Some((6, 2)),
+                "{count}"
+            );
+        }
+        let message = config("experts").expect_err("no number of experts").to_string();
+        assert!(message.contains("`num_experts`"), "{message}");
+    }
+
+    #[test]
     fn scaling_that_depends_on_the_length_of_a_text_holds_up_to_the_original_context() {
         let dynamic = read_text(&config(r#","rope_scaling":{"type":"dynamic","factor":2}"#)).expect("readable");
         assert_eq!((dynamic.context, rotary("").scaling), (128, RotaryScaling::None));

@@ -10,7 +10,7 @@ pub mod llama;
 mod mistral;
 mod mixtral;
 mod opt;
-mod phi;
+pub mod phi;
 pub mod phi3;
 pub mod qwen2;
 pub mod qwen3;

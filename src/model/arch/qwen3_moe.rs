@@ -11,8 +11,13 @@ pub const QWEN3_MOE: Architecture =
 
 /// Every `decoder_sparse_step`th block has experts, but for those in `mlp_only_layers`.
 fn experts(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+    // Both spellings occur, depending on the version of transformers.
+    let count = match fields.size("num_local_experts")? {
+        Some(count) => count,
+        None => fields.required_size("num_experts")?,
+    };
     let experts = Experts {
-        count: fields.required_size("num_experts")?,
+        count,
         used: fields.required_size("num_experts_per_tok")?,
         normalised: fields.flag("norm_topk_prob")?.unwrap_or(false),
     };

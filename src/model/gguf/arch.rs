@@ -6,7 +6,7 @@
 
 use crate::model::ModelError;
 use crate::model::arch::{
-    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, gemma, gpt_neox, gpt2, granite, llama, phi3,
+    Architecture, FIELDS as HF_FIELDS, FieldNames, Positions, Switch, gemma, gpt_neox, gpt2, granite, llama, phi, phi3,
     qwen2, qwen3, starcoder2,
 };
 use crate::model::fields::Fields;
@@ -21,6 +21,7 @@ pub const ALL: &[(&str, &Architecture)] = &[
     ("qwen3moe", &QWEN3_MOE),
     ("starcoder2", &STARCODER2),
     ("granite", &GRANITE),
+    ("phi2", &PHI2),
     ("phi3", &PHI3),
     ("gemma", &GEMMA),
     ("gemma2", &GEMMA2),
@@ -103,6 +104,9 @@ fn multipliers(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelErro
     }
     Ok(())
 }
+
+const PHI2: Architecture =
+    Architecture { fields: &LAYER_NORM, activation: Some("gelu_new"), only: &[], names: &NAMES, ..phi::PHI };
 
 const PHI3: Architecture = Architecture {
     name: phi3::PHI3.name,

@@ -167,7 +167,8 @@ fn computed(
         ("num_experts_per_tok", "expert_used_count"),
     ];
     for (to, from) in copied {
-        more.extend(get(from).map(|value| (to.to_owned(), value)));
+        // Zero is none: so converters write a window that the model doesn't have.
+        more.extend(get(from).filter(|value| *value != json!(0)).map(|value| (to.to_owned(), value)));
     }
     if let (Some(key), Some(value)) = (get("attention.key_length"), get("attention.value_length"))
         && key != value

@@ -24,6 +24,7 @@ const CASES: &[(&str, &str)] = &[
     ("starcoder2", "starcoder2"),
     ("gemma", "gemma"),
     ("granite", "granite"),
+    ("phi", "phi2"),
 ];
 
 fn folder(case: &str) -> PathBuf {

@@ -163,6 +163,7 @@ fn name(slot: Slot) -> String {
         Slot::FinalNorm => "output_norm.weight".into(),
         Slot::FinalNormBias => "output_norm.bias".into(),
         Slot::Head => "output.weight".into(),
+        Slot::HeadBias => "output.bias".into(),
         Slot::Block(block, slot) => format!("blk.{block}.{}", in_block(slot)),
         Slot::Expert(block, _, slot) => format!("blk.{block}.{}", in_block(slot).replace(".weight", "_exps.weight")),
         other => panic!("{other:?} is not written here"),
@@ -249,9 +250,8 @@ fn fields(writer: &mut Writer, spec: &ModelSpec, architecture: &str) {
         writer.whole(&key("expert_count"), experts.count);
         writer.whole(&key("expert_used_count"), experts.used);
     }
-    if let Some(window) = block.attention.window {
-        writer.whole(&key("attention.sliding_window"), window);
-    }
+    // Converters write zero where there is none.
+    writer.whole(&key("attention.sliding_window"), block.attention.window.unwrap_or(0));
     if architecture == "granite" {
         writer.float(&key("embedding_scale"), spec.embedding.scale);
         writer.float(&key("residual_scale"), block.residual_scale);
