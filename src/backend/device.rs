@@ -17,9 +17,30 @@ pub struct Device {
     /// Whether it has been run and measured on a machine that has it. Others are taken only by those who name
     /// them.
     pub proven: bool,
-    /// What this machine has of it, or why it cannot be used here: the rest of a sentence that begins with
-    /// the name. Of several the one with this number.
-    pub probe: fn(usize) -> Result<Found, String>,
+    /// What this machine has of it, or why it cannot be used here. Of several the one with this number.
+    pub probe: fn(usize) -> Result<Found, Unusable>,
+}
+
+/// Why a device cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unusable {
+    /// The rest of a sentence that begins with the name of the device.
+    pub why: String,
+    /// This machine has none, so that nobody need hear of it who has not asked for it.
+    pub absent: bool,
+}
+
+impl Unusable {
+    /// This machine has no such device.
+    pub fn absent(why: &str) -> Self {
+        Self { why: why.to_owned(), absent: true }
+    }
+}
+
+impl From<String> for Unusable {
+    fn from(why: String) -> Self {
+        Self { why, absent: false }
+    }
 }
 
 /// One of the devices of a machine.
@@ -51,7 +72,7 @@ pub struct Found {
 /// Puts a model on a device.
 pub type Loader = fn(&Model, LoadOptions, Option<&Path>) -> Result<Box<dyn Network>, BackendError>;
 
-/// All devices; `auto` is the last one that is proven and can be used.
+/// All devices; `auto` is the last one that is proven, is here and can hold the models.
 pub const DEVICES: &[Device] = &[
     Device { name: "cpu", several: false, proven: true, probe: cpu::probe },
     Device { name: "cuda", several: true, proven: false, probe: cuda::probe },
@@ -76,25 +97,27 @@ impl Choice {
     /// The device, if this machine has it.
     fn found(self) -> Result<Found, BackendError> {
         let name = self.device.name;
-        (self.device.probe)(self.number).map_err(|why| BackendError::Device { name, why })
+        (self.device.probe)(self.number).map_err(|Unusable { why, .. }| BackendError::Device { name, why })
     }
 }
 
-/// Where models may be loaded, the best first: what was chosen, or all proven ones that this machine has.
+/// Where models may be loaded, the best first: what was chosen, or all proven ones that this machine has, usable or
+/// not: why one is not is said by those who try.
 pub fn choices(chosen: Option<Choice>) -> Vec<Choice> {
-    chosen.map_or_else(|| usable(DEVICES), |choice| vec![choice])
+    chosen.map_or_else(|| present(DEVICES), |choice| vec![choice])
 }
 
-fn usable(devices: &'static [Device]) -> Vec<Choice> {
+/// All proven ones of these devices that this machine has, the best first.
+pub fn present(devices: &'static [Device]) -> Vec<Choice> {
     let all = devices.iter().rev().filter(|device| device.proven).map(|device| Choice { device, number: 0 });
-    all.filter(|choice| choice.found().is_ok()).collect()
+    all.filter(|choice| !matches!((choice.device.probe)(choice.number), Err(Unusable { absent: true, .. }))).collect()
 }
 
 impl Device {
     /// What this machine has of it and when it is taken, or why it cannot be used: for `doctor`.
     pub fn here(&self) -> Result<String, String> {
         let when = if self.proven { String::new() } else { format!("; taken with --device {} only", self.name) };
-        (self.probe)(0).map(|found| found.what + &when)
+        (self.probe)(0).map(|found| found.what + &when).map_err(|unusable| unusable.why)
     }
 }
 
@@ -125,13 +148,17 @@ mod tests {
         assert_eq!([named("cuda"), named("cuda:0"), named("cuda:3")], [known("cuda"), known("cuda"), known("cuda:3")]);
         assert_eq!([named("cpu:0"), named("cuda:"), named("cuda:-1"), named("cuda:one")], [const { None }; 4]);
         for device in DEVICES {
-            assert!((device.probe)(0).map_or_else(|why| why, |found| found.what).len() > 3, "{}", device.name);
+            assert!(
+                (device.probe)(0).map_or_else(|unusable| unusable.why, |found| found.what).len() > 3,
+                "{}",
+                device.name
+            );
         }
     }
 
     #[test]
     fn a_device_that_was_never_measured_is_taken_only_by_name() {
-        const fn device(name: &'static str, proven: bool, probe: fn(usize) -> Result<Found, String>) -> Device {
+        const fn device(name: &'static str, proven: bool, probe: fn(usize) -> Result<Found, Unusable>) -> Device {
             Device { name, several: false, proven, probe }
         }
         let here = |_| Ok(Found { what: "here".to_owned(), load: |_, _, _| Err(BackendError::Memory { bytes: 0 }) });
@@ -139,12 +166,13 @@ mod tests {
             device("plain", true, here),
             device("fast", true, here),
             device("new", false, here),
-            device("absent", true, |_| Err("is not here".to_owned())),
+            device("absent", true, |_| Err(Unusable::absent("is not here"))),
+            device("broken", true, |_| Err("does not work".to_owned().into())),
         ]));
         assert_eq!(devices[1].here(), Ok("here".to_owned()));
         assert_eq!(devices[2].here(), Ok("here; taken with --device new only".to_owned()));
-        let names: Vec<&str> = usable(devices).iter().map(|choice| choice.device.name).collect();
-        assert_eq!(names, ["fast", "plain"]);
+        let names: Vec<&str> = present(devices).iter().map(|choice| choice.device.name).collect();
+        assert_eq!(names, ["broken", "fast", "plain"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
 use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Window};
-use crate::backend::{self, BackendError, LoadOptions};
+use crate::backend::{self, BackendError, Choice, LoadOptions};
 use crate::engine::{
     ChainDrafter, Drafter, Engine, EngineError, Event, LookupDrafter, LookupSettings, ModelDrafter, Profile, RequestId,
 };
@@ -96,14 +96,19 @@ enum Work {
 impl LocalSource {
     /// Loads the models and starts the thread. Takes as long as reading and packing the weights takes.
     pub fn open(models: &LocalModels) -> Result<Self, SourceError> {
-        let Loaded { mut engine, info, window, profile } = load(models)?;
+        Self::open_on(models, &backend::choices(models.load.device))
+    }
+
+    /// The same on the first of these devices that can hold the models; its note says why not on an earlier one.
+    pub fn open_on(models: &LocalModels, choices: &[Choice]) -> Result<Self, SourceError> {
+        let Loaded { mut engine, info, window, profile } = load(models, choices)?;
         engine.keep_prompts(models.kv_cache);
         Self::start(engine, info, window, profile)
     }
 
     /// Measures the models anew, in about `budget`, and keeps the result for later starts.
     pub fn measure(models: &LocalModels, budget: Duration) -> Result<(SourceInfo, Profile), SourceError> {
-        let Loaded { mut engine, info, profile: file, .. } = load(models)?;
+        let Loaded { mut engine, info, profile: file, .. } = load(models, &backend::choices(models.load.device))?;
         let profile = engine.measure(budget)?;
         if let Some(file) = file {
             file.write(&profile);
@@ -140,14 +145,18 @@ struct Loaded {
     profile: Option<ProfileFile>,
 }
 
-/// On the chosen device, or on the first that can hold the pair.
-fn load(models: &LocalModels) -> Result<Loaded, SourceError> {
-    let choices = backend::choices(models.load.device);
+/// On the first device that can hold the pair.
+fn load(models: &LocalModels, choices: &[Choice]) -> Result<Loaded, SourceError> {
     let mut note = None;
     for (number, &choice) in choices.iter().enumerate() {
         let load = LoadOptions { device: Some(choice), ..models.load };
         match load_on(&LocalModels { load, ..models.clone() }, note.take()) {
             Err(SourceError::Backend(why)) if number + 1 < choices.len() => {
+                let why = match why {
+                    // Its own advice is to do what is done here.
+                    BackendError::Device { why, .. } => format!("it {why}"),
+                    other => other.to_string(),
+                };
                 note = Some(format!("{choice} is not used: {why}").into());
             }
             done => return done,

@@ -5,6 +5,7 @@ mod batching;
 #[path = "../shared/damage.rs"]
 mod damage;
 mod damaged_files;
+mod devices;
 mod distribution;
 mod drafters;
 mod emulated;

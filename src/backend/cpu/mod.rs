@@ -23,7 +23,7 @@ use pack::{Packed, Storage};
 use pass::{Buffers, Node};
 use pool::Pool;
 
-use super::device::{Found, Loader};
+use super::device::{Found, Loader, Unusable};
 use super::rotary::RotaryTables;
 use super::sequences::{Sequences, Shape};
 use super::slabs::slabs;
@@ -35,7 +35,7 @@ use crate::sampling::Accepted;
 
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
-pub fn probe(_number: usize) -> Result<Found, String> {
+pub fn probe(_number: usize) -> Result<Found, Unusable> {
     let what = format!("{} kernels, {} threads", Kernels::best().name, cores::sensible());
     let load: Loader =
         |model, options, cache| Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?));

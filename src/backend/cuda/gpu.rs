@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, Weak};
 use super::choice::Batch;
 use super::compile;
 use super::kernels::{ATTENTION_CHUNK, Kernel, NAMES, Plain, Pointer, bytes_of, bytes_of_mut};
-use super::library::{Driver, Failure, Handle, Libraries, OUT_OF_MEMORY};
+use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
 use crate::backend::BackendError;
+use crate::backend::device::Unusable;
 
 /// What the oldest driver that is used calls its version: 12.0.
 const OLDEST_DRIVER: c_int = 12000;
@@ -51,10 +52,14 @@ pub struct Found {
 }
 
 impl Found {
-    /// GPU number `number`. The error is the rest of a sentence that begins with the device.
-    pub fn new(libraries: &Libraries, number: usize) -> Result<Self, String> {
-        let driver = libraries.driver().ok_or("needs an NVIDIA GPU and its driver, which are not here")??;
-        let said = |failure: Failure| format!("cannot be used: the NVIDIA driver says: {failure}");
+    /// GPU number `number`.
+    pub fn new(libraries: &Libraries, number: usize) -> Result<Self, Unusable> {
+        let none = || Unusable::absent("needs an NVIDIA GPU and its driver, which are not here");
+        let driver = libraries.driver().ok_or_else(none)??;
+        let said = |failure: Failure| match failure.result {
+            NO_DEVICE => Unusable::absent("needs an NVIDIA GPU: the driver is here and finds none"),
+            _ => format!("does not work: the NVIDIA driver says: {failure}").into(),
+        };
         let (mut version, mut count, mut device, mut bytes) = (0, 0, 0, 0);
         let mut name = [0; 256];
         // SAFETY: every pointer is one to a variable of the right type, the name's with its length.
@@ -63,11 +68,13 @@ impl Found {
             driver.checked((driver.version)(&raw mut version)).map_err(said)?;
             if version < OLDEST_DRIVER {
                 let (major, minor) = (version / 1000, version % 1000 / 10);
-                return Err(format!("needs a driver for CUDA 12.0 or later, and this one is for {major}.{minor}"));
+                return Err(
+                    format!("needs a driver for CUDA 12.0 or later, and this one is for {major}.{minor}").into()
+                );
             }
             driver.checked((driver.count)(&raw mut count)).map_err(said)?;
             if number >= count as usize {
-                return Err(format!("has no GPU number {number}: the driver finds {count}, counted from 0"));
+                return Err(format!("has no GPU number {number}: the driver finds {count}, counted from 0").into());
             }
             driver.checked((driver.device)(&raw mut device, number as c_int)).map_err(said)?;
             driver.checked((driver.name)(name.as_mut_ptr(), 255, device)).map_err(said)?;
@@ -80,7 +87,7 @@ impl Found {
         let name = String::from_utf8_lossy(&name).into_owned();
         found.what = format!("{name}, {} MiB, compute capability {major}.{minor}", bytes >> 20);
         if major < 8 {
-            return Err(format!("needs a GPU of compute capability 8.0 or later, and this is a {}", found.what));
+            return Err(format!("needs a GPU of compute capability 8.0 or later, and this is a {}", found.what).into());
         }
         Ok(found)
     }
@@ -94,7 +101,7 @@ impl Found {
         let mut value = 0;
         // SAFETY: as above.
         let result = unsafe { (self.driver.attribute)(&raw mut value, number, self.device) };
-        self.driver.checked(result).map_err(|failure| format!("cannot be used: {failure}")).map(|()| value)
+        self.driver.checked(result).map_err(|failure| format!("does not work: {failure}")).map(|()| value)
     }
 
     /// Loads the kernels, compiled or from the folder `cache`.
@@ -106,7 +113,7 @@ impl Found {
         let (stream, module, functions) = (none, none, HashMap::new());
         let batches = Mutex::default();
         let mut gpu = Gpu { driver, device, context: none, stream, module, functions, batches, what, block_memory };
-        gpu.start(&binary).map_err(|failure| format!("cannot be used: {failure}"))?;
+        gpu.start(&binary).map_err(|failure| format!("does not work: {failure}"))?;
         Ok(Arc::new(gpu))
     }
 }

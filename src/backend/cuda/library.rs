@@ -165,3 +165,5 @@ impl std::fmt::Display for Failure {
 
 /// There is no memory.
 pub const OUT_OF_MEMORY: c_int = 2;
+/// There is a driver, and nothing that it drives.
+pub const NO_DEVICE: c_int = 100;

@@ -45,14 +45,25 @@ use crate::sampling::Accepted;
 const NAME: &str = "cuda";
 
 /// Looks for GPU number `number` and its driver.
-pub fn probe(number: usize) -> Result<device::Found, String> {
-    let found = Found::new(&Libraries::default(), number)?;
-    let load: device::Loader = |model, options, cache| {
-        let number = options.device.map_or(0, |choice| choice.number);
-        let gpu = open(&Libraries::default(), number, cache).map_err(|why| BackendError::Device { name: NAME, why })?;
-        Ok(Box::new(CudaNetwork::new(model, options, &gpu)?))
-    };
-    Ok(device::Found { what: found.what().to_owned(), load })
+pub fn probe(number: usize) -> Result<device::Found, device::Unusable> {
+    find(&Libraries::default(), number, |model, options, cache| load(&Libraries::default(), model, options, cache))
+}
+
+/// The same with these libraries, and with what puts models there.
+pub fn find(libraries: &Libraries, number: usize, load: device::Loader) -> Result<device::Found, device::Unusable> {
+    Ok(device::Found { what: Found::new(libraries, number)?.what().to_owned(), load })
+}
+
+/// Puts a model on the GPU that `options` name.
+pub fn load(
+    libraries: &Libraries,
+    model: &Model,
+    options: LoadOptions,
+    cache: Option<&Path>,
+) -> Result<Box<dyn Network>, BackendError> {
+    let number = options.device.map_or(0, |choice| choice.number);
+    let gpu = open(libraries, number, cache).map_err(|why| BackendError::Device { name: NAME, why })?;
+    Ok(Box::new(CudaNetwork::new(model, options, &gpu)?))
 }
 
 /// GPU number `number` with the kernels on it; both models of a pair get the same one.
@@ -66,7 +77,7 @@ pub fn open(libraries: &Libraries, number: usize, cache: Option<&Path>) -> Resul
     }
     // Beside what is kept of weights.
     let kernels: Option<PathBuf> = cache.map(|folder| folder.with_file_name("kernels"));
-    let gpu = Found::new(libraries, number)?.open(libraries, kernels.as_deref())?;
+    let gpu = Found::new(libraries, number).map_err(|unusable| unusable.why)?.open(libraries, kernels.as_deref())?;
     opened.insert(key, Arc::downgrade(&gpu));
     Ok(gpu)
 }

@@ -8,6 +8,7 @@ use super::state::{Loading, State};
 use super::stream;
 use crate::job::label;
 use crate::tui::keymap::{Action, Context};
+use crate::tui::text;
 
 /// Takes a message in, at the time `now` in ms, and returns what is to be done.
 pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
@@ -37,6 +38,9 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Opened(Ok((info, protection))) => {
+            if let Some(note) = &info.note {
+                state.say(text::one_line(note));
+            }
             state.loading = Loading::Ready(info);
             state.protection = protection;
             if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() }

@@ -6,7 +6,14 @@ namespace emulator {
 
 enum Result { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_HANDLE = 400, NOT_FOUND = 500, LAUNCH_FAILED = 719 };
 
-constexpr int DEVICES = 5;
+#ifndef DRIVER_VERSION
+#define DRIVER_VERSION 13000
+#endif
+#ifndef DRIVER_DEVICES
+#define DRIVER_DEVICES 7
+#endif
+// After those with an order of threads each: one with hardly any memory, and one of a kind that is not supported.
+constexpr int SMALL = 5, OLD = 6;
 constexpr size_t MEMORY = size_t(1) << 30;
 constexpr size_t EDGE = 64;  // bytes before and behind what is allocated, which nobody may change
 
@@ -50,18 +57,18 @@ static std::string launch_function(const Function& function, Index blocks, Index
 using emulator::Function;
 using emulator::Result;
 
-API cuInit(unsigned) { return Result::SUCCESS; }
-API cuDriverGetVersion(int* version) { return *version = 13000, Result::SUCCESS; }
-API cuDeviceGetCount(int* count) { return *count = emulator::DEVICES, Result::SUCCESS; }
+API cuInit(unsigned) { return DRIVER_DEVICES ? 0 : 100; }
+API cuDriverGetVersion(int* version) { return *version = DRIVER_VERSION, Result::SUCCESS; }
+API cuDeviceGetCount(int* count) { return *count = DRIVER_DEVICES, Result::SUCCESS; }
 API cuDeviceGet(int* device, int ordinal) {
-  if (ordinal < 0 || ordinal >= emulator::DEVICES) return 101;
+  if (ordinal < 0 || ordinal >= DRIVER_DEVICES) return 101;
   return *device = ordinal, Result::SUCCESS;
 }
 API cuDeviceGetName(char* name, int len, int device) { return snprintf(name, len, "Emulator %d", device), Result::SUCCESS; }
 API cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = emulator::MEMORY, Result::SUCCESS; }
-API cuDeviceGetAttribute(int* value, int attribute, int) {
+API cuDeviceGetAttribute(int* value, int attribute, int device) {
   // Compute capability 8.0, and the shared memory that a block may have.
-  *value = attribute == 75 ? 8 : attribute == 76 ? 0 : attribute == 97 ? int(emulator::BLOCK_MEMORY) : 0;
+  *value = attribute == 75 ? (device == emulator::OLD ? 7 : 8) : attribute == 76 ? 0 : attribute == 97 ? int(emulator::BLOCK_MEMORY) : 0;
   return Result::SUCCESS;
 }
 API cuDevicePrimaryCtxRetain(void** context, int device) { return *context = (void*)(intptr_t)(device + 1), Result::SUCCESS; }
@@ -81,6 +88,7 @@ API cuMemAlloc_v2(uint64_t* at, size_t bytes) {
   std::lock_guard<std::mutex> guard(emulator::memory.lock);
   if (emulator::current < 0 || !bytes) return Result::INVALID_VALUE;
   if (bytes > emulator::MEMORY - emulator::memory.used) return Result::OUT_OF_MEMORY;
+  if (emulator::current == emulator::SMALL && bytes > 65536) return Result::OUT_OF_MEMORY;
   unsigned char* block = (unsigned char*)aligned_alloc(256, (bytes + 2 * 256 + 255) / 256 * 256);
   if (!block) return Result::OUT_OF_MEMORY;
   memset(block, 0xff, bytes + 2 * 256);
