@@ -26,6 +26,15 @@ fn one_key_generates() {
 }
 
 #[test]
+fn what_the_source_has_to_say_is_shown_as_one_clean_line() {
+    let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
+    session.open_saying(true, Some("cuda is not used:\nit \u{1b}[2Jneeds a driver"));
+    let said = &session.state.notice.as_ref().expect("a notice").text;
+    assert!(said.starts_with("cuda is not used: it") && said.ends_with("needs a driver"), "{said:?}");
+    assert!(!said.contains(['\n', '\u{1b}']), "{said:?}");
+}
+
+#[test]
 fn generation_waits_for_the_models_and_ctrl_c_takes_the_wish_back() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 2);
     assert_eq!(session.key("g"), []);

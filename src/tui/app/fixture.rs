@@ -46,6 +46,11 @@ impl Session {
 
     /// The models are there.
     pub fn open(&mut self, isolated: bool) -> Vec<Effect> {
+        self.open_saying(isolated, None)
+    }
+
+    /// The same, where the source has something to say.
+    pub fn open_saying(&mut self, isolated: bool, note: Option<&str>) -> Vec<Effect> {
         let info = SourceInfo {
             model: "main-1b".into(),
             draft: "draft-100m".into(),
@@ -54,7 +59,7 @@ impl Session {
             kernel: "avx2".into(),
             threads: 2,
             context: 2048,
-            note: None,
+            note: note.map(Into::into),
         };
         let protection = Protection {
             tier: if isolated { "kernel rules" } else { "none" }.into(),
