@@ -186,14 +186,16 @@ const GEMMA3: Architecture =
 
 fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     scaled_embedding(fields, spec)?;
+    spec.head.soft_cap = fields.positive("final_logit_softcapping")?.map(|cap| cap as f32);
+    let base = fields.positive("rope.freq_base_swa")?.unwrap_or(10_000.0);
     let scale = (spec.blocks.len() == 62).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
     for (number, block) in spec.blocks.iter_mut().enumerate() {
         let attention = &mut block.attention;
         attention.scale = scale.unwrap_or(attention.scale);
-        if number % 6 == 5 {
-            attention.window = None;
-        } else if let Some(rotary) = &mut attention.rotary {
-            (rotary.base, rotary.scaling) = (10_000.0, RotaryScaling::None);
+        attention.window = attention.window.filter(|_| number % 6 != 5);
+        // Blocks with a window have a base of their own.
+        if let (Some(_), Some(rotary)) = (attention.window, &mut attention.rotary) {
+            (rotary.base, rotary.scaling) = (base, RotaryScaling::None);
         }
     }
     Ok(())

@@ -102,6 +102,34 @@ fn files_of_floats_write_what_their_twins_write() {
 }
 
 #[test]
+fn gemma_3_has_the_caps_and_windows_of_its_file() {
+    let folder = folder("gemma3");
+    let read = |window: Option<usize>, more: &dyn Fn(&mut Writer)| {
+        let mut twin = twin("gemma3");
+        for block in &mut twin.spec.blocks {
+            block.attention.window = window;
+            block.attention.rotary.as_mut().expect("rotary").base = 250_000.0;
+        }
+        let mut writer = converted(&twin, &folder, "gemma3", TensorType::Bf16);
+        more(&mut writer);
+        let to = tempfile::tempdir().expect("a folder");
+        let path = to.path().join("model.gguf");
+        writer.write(&path);
+        let spec = load(&path).spec.clone();
+        let bases = spec.blocks.iter().map(|block| block.attention.rotary.as_ref().expect("rotary").base as u64);
+        (spec.head.soft_cap, bases.collect::<Vec<u64>>())
+    };
+    let (cap, bases) = read(None, &|_| ());
+    assert!(cap.is_none() && bases.iter().all(|&base| base == 250_000), "{bases:?}");
+    let (cap, bases) = read(Some(16), &|writer| {
+        writer.float("gemma3.final_logit_softcapping", 30.0);
+        writer.float("gemma3.rope.freq_base_swa", 500.0);
+    });
+    assert_eq!((cap, bases[0]), (Some(30.0), 500));
+    assert_eq!(read(Some(16), &|_| ()).1[0], 10_000);
+}
+
+#[test]
 fn vocabularies_encode_and_decode_as_their_twins_do() {
     let cases = [("llama", "llama"), ("llama3", "llama"), ("llama-linear", "llama"), ("llama-bias", "llama")];
     for (case, architecture) in cases.into_iter().chain([("qwen2", "qwen2"), ("gemma", "gemma")]) {
