@@ -6,7 +6,7 @@ use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::{Arc, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
@@ -343,21 +343,34 @@ fn try_hostile(runner: &Runner, folder: &str, least: usize, make: impl Fn(&str) 
     assert_nothing_is_left();
 }
 
-/// No process and no folder of any trial of this program is left.
+/// No process and no folder is left of a trial of this program that is over.
 fn assert_nothing_is_left() {
     let _nobody = RUNNING.write();
-    let mark = format!("bass-tui-run-{}-", std::process::id());
-    // What Go compiled of its library is kept as long as the runner of another test.
-    let is_kept = |name: &String| std::env::temp_dir().join(name).join("trim.txt").exists();
-    let folders = names(&std::env::temp_dir()).into_iter().filter(|name| name.starts_with(&mark) && !is_kept(name));
-    let folders: Vec<String> = folders.collect();
-    assert!(folders.is_empty(), "left over: {folders:?}");
-    let home = format!("HOME={}", std::env::temp_dir().join(&mark).display());
+    let mark = std::env::temp_dir().join(format!("bass-tui-run-{}-", std::process::id()));
+    // Runners of other tests keep folders, and hold a lock on each; one that is just made or removed has none.
+    let is_used = |folder: &Path| fs::File::open(folder).is_ok_and(|folder| folder.try_lock().is_err());
+    let left = || {
+        let all = names(&std::env::temp_dir()).into_iter().map(|name| std::env::temp_dir().join(name));
+        let ours =
+            all.filter(|path| path.as_os_str().as_encoded_bytes().starts_with(mark.as_os_str().as_encoded_bytes()));
+        ours.filter(|folder| !is_used(folder)).collect::<Vec<PathBuf>>()
+    };
+    let (begun, mut found) = (Instant::now(), left());
+    while !found.is_empty() && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(50));
+        found = left();
+    }
+    assert!(found.is_empty(), "left over: {found:?}");
+    let home = format!("HOME={}", mark.display());
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         // Zombies have no environment any more.
         let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let is_ours = environment.split(|&byte| byte == 0).any(|variable| variable.starts_with(home.as_bytes()));
-        assert!(!is_ours, "process {} survived", entry.file_name().display());
+        let mut variables = environment.split(|&byte| byte == 0);
+        let Some(own) = variables.find(|variable| variable.starts_with(home.as_bytes())) else { continue };
+        let own = String::from_utf8_lossy(&own[home.len()..]).into_owned();
+        let name = own.split('/').next().unwrap_or_default();
+        let folder = PathBuf::from(format!("{}{name}", mark.display()));
+        assert!(is_used(&folder), "process {} survived", entry.file_name().display());
     }
 }
 
