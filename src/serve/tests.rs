@@ -137,7 +137,7 @@ fn who_reads_nothing_ends_the_generation_and_holds_up_nobody() {
     let stream = server.ask(STREAM);
     let taken = server.over.recv_timeout(LONG).expect("an end");
     server.answers();
-    assert!(taken > inbox::MOST_WAITING, "{taken}");
+    assert!(taken >= inbox::MOST_WAITING, "{taken}");
     let said = read(stream);
     assert!(said.contains("slow_reader") || !said.contains("[DONE]"), "{}", &said[said.len().saturating_sub(300)..]);
     // Of an answer in one piece nothing is read before its end: who goes is noticed all the same.
