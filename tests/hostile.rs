@@ -5,6 +5,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "shared/left.rs"]
+mod left;
 #[path = "shared/skip.rs"]
 mod skip;
 
@@ -208,7 +210,7 @@ fn try_tier(tier: Tier, orders: Range<usize>, folder: &Path) -> Vec<String> {
         });
     }
     surroundings.assert_untouched();
-    assert_nothing_is_left();
+    assert_eq!(left::of_trials(|_| false), [""; 0]);
     wrong.into_inner().unwrap()
 }
 
@@ -245,21 +247,6 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
         complaints.push(format!("after {name} a good program got {:?}: {}", good.status, good.message));
     }
     complaints
-}
-
-/// No process and no folder of any trial of this program is left.
-fn assert_nothing_is_left() {
-    let mark = format!("bass-tui-run-{}-", std::process::id());
-    let folders: Vec<String> =
-        names(&std::env::temp_dir()).into_iter().filter(|name| name.starts_with(&mark)).collect();
-    assert!(folders.is_empty(), "left over: {folders:?}");
-    let home = format!("HOME={}", std::env::temp_dir().join(&mark).display());
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        // Zombies have no environment any more.
-        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let is_ours = environment.split(|&byte| byte == 0).any(|variable| variable.starts_with(home.as_bytes()));
-        assert!(!is_ours, "process {} survived", entry.file_name().display());
-    }
 }
 
 /// `best` are the orders in the best tier.

@@ -101,8 +101,8 @@ impl Choice {
     }
 }
 
-/// Where models may be loaded, the best first: what was chosen, or all proven ones that this machine has, usable or
-/// not: why one is not is said by those who try.
+/// Where models may be loaded, the best first: what was chosen, or all proven ones that this machine has,
+/// usable or not: why one is not is said by those who try.
 pub fn choices(chosen: Option<Choice>) -> Vec<Choice> {
     chosen.map_or_else(|| present(DEVICES), |choice| vec![choice])
 }

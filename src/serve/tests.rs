@@ -21,7 +21,8 @@ const QUICK: Limits = Limits {
 /// Longest wait for what has to come.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Writes until nobody listens: to a prompt of one word at once, to all others pieces of this size, in this time each.
+/// Writes until nobody listens, pieces of this size with this pause between them; for one token at most, a
+/// single one at once.
 struct Endless {
     piece: usize,
     pause: Duration,

@@ -99,7 +99,8 @@ impl LocalSource {
         Self::open_on(models, &backend::choices(models.load.device))
     }
 
-    /// The same on the first of these devices that can hold the models; its note says why not on an earlier one.
+    /// The same on the first of these devices that can hold the models; its note says why not on an earlier
+    /// one.
     pub fn open_on(models: &LocalModels, choices: &[Choice]) -> Result<Self, SourceError> {
         let Loaded { mut engine, info, window, profile } = load(models, choices)?;
         engine.keep_prompts(models.kv_cache);

@@ -1,5 +1,5 @@
-//! What every source of candidates has to do: the engine of this machine, our own server, and, by hand, any other one
-//! that has the built-in main model:
+//! What every source of candidates has to do: the engine of this machine, our own server, and, by hand, any
+//! other one that has the built-in main model:
 //!
 //! ```sh
 //! CONTRACT_SERVER=http://127.0.0.1:8000 cargo test --test cli contract -- --ignored --nocapture

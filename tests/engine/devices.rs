@@ -1,5 +1,5 @@
-//! What `--device auto` takes: a GPU that cannot be used leaves the CPU with a sentence, and is an error for those who
-//! named it. One that was measured is assumed; the libraries are the emulator's.
+//! What `--device auto` takes: a GPU that cannot be used leaves the CPU with a sentence, and is an error for
+//! those who named it. One that was measured is assumed; the libraries are the emulator's.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;

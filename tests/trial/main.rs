@@ -6,6 +6,8 @@ mod deceivers;
 mod fuzz;
 mod javascript;
 mod judge;
+#[path = "../shared/left.rs"]
+mod left;
 mod mutants;
 #[path = "../shared/place.rs"]
 mod place;

@@ -5,14 +5,13 @@ use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bass_tui::language::Language;
 use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, Verdict};
 
-/// Held for reading while a sandbox is in use; for writing while nobody's may be.
-static RUNNING: RwLock<()> = RwLock::new(());
+use super::left;
 
 fn limits(seconds: u64) -> Limits {
     Limits {
@@ -26,8 +25,6 @@ fn limits(seconds: u64) -> Limits {
 }
 
 pub fn runner(language: Language) -> Option<Runner> {
-    // The attack that proves the sandbox has folders, too.
-    let _running = RUNNING.read();
     super::runner::runner(language)
 }
 
@@ -44,7 +41,6 @@ fn trial(language: Language, program: &str, name: &str, tests: &str, limits: Lim
 }
 
 pub fn run(runner: &Runner, trial: &Trial) -> Verdict {
-    let _running = RUNNING.read();
     runner.run(trial, &Arc::default()).unwrap()
 }
 
@@ -232,7 +228,6 @@ fn javascript_classes_stay_where_they_are() {
 #[test]
 fn a_tests_file_that_does_not_parse_is_refused_before_anything_runs() {
     let Some(runner) = runner(Language::JavaScript) else { return };
-    let _running = RUNNING.read();
     let file = |text: &str| Tests::Source { name: "t.js".to_owned(), text: text.to_owned() };
     let error = runner.check(Language::JavaScript, None, &file("assert(f(1) === 2);\nassert((;\n")).unwrap_err();
     assert!(error.to_string().starts_with("t.js, line 2: SyntaxError"), "{error}");
@@ -345,33 +340,14 @@ fn try_hostile(runner: &Runner, folder: &str, least: usize, make: impl Fn(&str) 
 
 /// No process and no folder is left of a trial of this program that is over.
 fn assert_nothing_is_left() {
-    let _nobody = RUNNING.write();
-    let mark = std::env::temp_dir().join(format!("bass-tui-run-{}-", std::process::id()));
     // Runners of other tests keep folders, and hold a lock on each; one that is just made or removed has none.
     let is_used = |folder: &Path| fs::File::open(folder).is_ok_and(|folder| folder.try_lock().is_err());
-    let left = || {
-        let all = names(&std::env::temp_dir()).into_iter().map(|name| std::env::temp_dir().join(name));
-        let ours =
-            all.filter(|path| path.as_os_str().as_encoded_bytes().starts_with(mark.as_os_str().as_encoded_bytes()));
-        ours.filter(|folder| !is_used(folder)).collect::<Vec<PathBuf>>()
-    };
-    let (begun, mut found) = (Instant::now(), left());
+    let (begun, mut found) = (Instant::now(), left::of_trials(is_used));
     while !found.is_empty() && begun.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(50));
-        found = left();
+        found = left::of_trials(is_used);
     }
-    assert!(found.is_empty(), "left over: {found:?}");
-    let home = format!("HOME={}", mark.display());
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        // Zombies have no environment any more.
-        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-        let mut variables = environment.split(|&byte| byte == 0);
-        let Some(own) = variables.find(|variable| variable.starts_with(home.as_bytes())) else { continue };
-        let own = String::from_utf8_lossy(&own[home.len()..]).into_owned();
-        let name = own.split('/').next().unwrap_or_default();
-        let folder = PathBuf::from(format!("{}{name}", mark.display()));
-        assert!(is_used(&folder), "process {} survived", entry.file_name().display());
-    }
+    assert_eq!(found, [""; 0]);
 }
 
 #[test]

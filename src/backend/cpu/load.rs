@@ -42,7 +42,7 @@ pub fn pack(
 
 /// The smallest storage that loses nothing of any matrix of the checkpoint. Where some are quantised, each
 /// stays as it is, and this names the type of most of their bytes.
-fn as_stored(model: &Model) -> Result<Storage, BackendError> {
+pub fn as_stored(model: &Model) -> Result<Storage, BackendError> {
     let mut bytes: Vec<(Storage, usize)> = Vec::new();
     for slot in model.spec.slots().into_iter().filter(|slot| slot.is_product()) {
         let tensor = model.tensor(slot)?;

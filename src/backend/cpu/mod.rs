@@ -5,7 +5,7 @@ mod cores;
 mod experts;
 mod gemm;
 mod kv;
-mod load;
+pub(super) mod load;
 pub(super) mod ops;
 pub(super) mod pack;
 mod pass;

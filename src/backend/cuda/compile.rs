@@ -12,12 +12,8 @@ use crate::{files, hash};
 /// Options that decide about results; the architecture is added.
 const OPTIONS: &[&str] = &["--std=c++17", "--fmad=false", "--restrict"];
 
-/// Compute capabilities whose GPUs the kernels are made for; a GPU of the same major and a higher minor number runs
-/// what is compiled for the lower one.
-#[cfg(test)]
-const CAPABILITIES: &[(i32, i32)] = &[(8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0)];
-
-/// How the compiler calls the GPUs of a capability. Of 9.0 there is but one kind, all of whose instructions may be used.
+/// How the compiler calls the GPUs of a capability. Of 9.0 there is but one kind: it may use all that this
+/// one has.
 fn architecture((major, minor): (i32, i32)) -> String {
     format!("--gpu-architecture=sm_{major}{minor}{}", if (major, minor) == (9, 0) { "a" } else { "" })
 }
@@ -96,6 +92,9 @@ mod tests {
     /// Registers that a thread may have where as many blocks as memory allows shall fit.
     const REGISTERS: u32 = 128;
 
+    /// A GPU of the same major and a higher minor number runs what is compiled for the lower one.
+    const CAPABILITIES: [(i32, i32); 6] = [(8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0)];
+
     /// `LIBNVRTC` names the compiler: `.ci/run` installs the package `nvidia-cuda-nvrtc`.
     #[test]
     fn kernels_compile_for_every_kind_of_gpu_without_spills() {
@@ -104,7 +103,7 @@ mod tests {
         };
         let libraries = Libraries { compiler: vec![PathBuf::from(path)], ..Libraries::default() };
         let compiler = libraries.compiler().expect("a library").expect("a compiler");
-        for kind in CAPABILITIES.iter().map(|&capability| architecture(capability)) {
+        for kind in CAPABILITIES.map(architecture) {
             let (binary, log) =
                 compiler.compiled(&SOURCES.concat(), &[&kind, "--ptxas-options=-v"]).expect("compiled kernels");
             assert!(binary.starts_with(b"\x7fELF"), "{kind}");

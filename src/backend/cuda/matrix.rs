@@ -6,6 +6,7 @@ use half::{bf16, f16};
 
 use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Kernel};
+use super::load::unsupported;
 use crate::backend::BackendError;
 use crate::backend::cpu::pack::Storage;
 use crate::backend::cpu::quantized::{BLOCK, Bits, Format, Kind, UNIT, quantise_block};
@@ -51,8 +52,8 @@ impl Matrix {
 pub struct Piece {
     /// All that there is of them.
     memory: Buffer,
-    /// How they are stored.
-    pub storage: Storage,
+    /// How they are stored: a number of [`STORAGES`].
+    storage: usize,
     /// Rows.
     pub outputs: usize,
     inputs: usize,
@@ -76,6 +77,8 @@ impl Piece {
         inputs: usize,
         storage: Storage,
     ) -> Result<Self, BackendError> {
+        let number = STORAGES.iter().position(|(known, _)| *known == storage);
+        let number = number.ok_or_else(|| unsupported(format!("{} weights", storage.name())))?;
         let outputs = parts.iter().map(|(_, rows)| rows).sum::<usize>();
         let format = format_of(storage);
         let stride = inputs.next_multiple_of(if format.is_some() { BLOCK } else { STEP });
@@ -93,18 +96,23 @@ impl Piece {
             other => other,
         })?;
         let sections = [ends[0], ends[1], ends[2]];
-        let mut piece = Self { memory, storage, outputs, inputs, stride, sections };
-        piece.fill(parts, format)?;
+        let mut piece = Self { memory, storage: number, outputs, inputs, stride, sections };
+        piece.fill(parts, storage, format)?;
         Ok(piece)
     }
 
-    fn fill(&mut self, parts: &[(Tensor<'_>, usize)], format: Option<Format>) -> Result<(), BackendError> {
+    fn fill(
+        &mut self,
+        parts: &[(Tensor<'_>, usize)],
+        storage: Storage,
+        format: Option<Format>,
+    ) -> Result<(), BackendError> {
         let [upper, scales, units] = self.sections;
         let mut sections = [0, upper, scales, units].map(|at| Section { at, staged: Vec::new() });
         let mut row = vec![0.0; self.stride];
         for (tensor, rows) in parts {
             for stored in tensor.bytes.chunks_exact(tensor.bytes.len() / rows) {
-                match (format, self.storage) {
+                match (format, storage) {
                     (Some(format), Storage::Stored(dtype)) => {
                         let mut block = 0;
                         dtype.groups(stored, |group| {
@@ -123,7 +131,7 @@ impl Piece {
                     (None, _) => {
                         widen(tensor.dtype, stored, &mut row[..self.inputs]);
                         for &weight in &row {
-                            put_float(self.storage, weight, &mut sections[0].staged);
+                            put_float(storage, weight, &mut sections[0].staged);
                         }
                     }
                 }
@@ -151,7 +159,7 @@ impl Piece {
             scales,
             units,
             bias,
-            storage: self.number() as i32,
+            storage: self.storage as i32,
             outputs: self.outputs as i32,
             inputs: self.inputs as i32,
             stride: self.stride as i32,
@@ -160,12 +168,7 @@ impl Piece {
 
     /// What multiplies with it.
     pub fn kernel(&self) -> &'static Kernel<kernels::Gemm> {
-        &STORAGES[self.number()].1
-    }
-
-    /// Number of its storage in [`STORAGES`].
-    pub fn number(&self) -> usize {
-        STORAGES.iter().position(|(storage, _)| *storage == self.storage).unwrap_or_default()
+        &STORAGES[self.storage].1
     }
 }
 
@@ -179,14 +182,19 @@ fn format_of(storage: Storage) -> Option<Format> {
     }
 }
 
-/// Bytes of a row's codes, upper bits, scales and units.
-fn row_bytes(format: Format, stride: usize) -> [usize; 4] {
-    let (low, upper) = match format.bits {
+/// Bits of a code, and those that stand apart as its upper ones.
+fn widths(bits: Bits) -> (usize, usize) {
+    match bits {
         Bits::Eight => (8, 0),
         Bits::Six => (4, 2),
         Bits::Five => (4, 1),
         Bits::Four => (4, 0),
-    };
+    }
+}
+
+/// Bytes of a row's codes, upper bits, scales and units.
+fn row_bytes(format: Format, stride: usize) -> [usize; 4] {
+    let (low, upper) = widths(format.bits);
     let scales = stride / BLOCK * format.kind.scales() * 2;
     [stride * low / 8, stride * upper / 8, scales, stride / (BLOCK * UNIT) * unit_numbers(format.kind) * 2]
 }
@@ -239,11 +247,10 @@ fn put_codes(bits: Bits, codes: &[u8; BLOCK], [low, upper, ..]: &mut [Section; 4
         return low.staged.extend(codes);
     }
     low.staged.extend(codes.as_chunks::<2>().0.iter().map(|pair| pair[0] & 15 | pair[1] << 4));
-    let wide = match bits {
-        Bits::Six => 2,
-        Bits::Five => 1,
-        Bits::Eight | Bits::Four => return,
-    };
+    let (_, wide) = widths(bits);
+    if wide == 0 {
+        return;
+    }
     let of_byte = |codes: &[u8]| codes.iter().rev().fold(0, |byte, code| byte << wide | code >> 4);
     upper.staged.extend(codes.chunks_exact(8 / wide).map(of_byte));
 }

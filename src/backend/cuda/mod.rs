@@ -27,9 +27,10 @@ use kernels::{Patch, Pointer};
 use kv::Memory;
 pub use library::Libraries;
 use load::{Sender, unsupported};
-use matrix::{Matrix, STORAGES};
+use matrix::Matrix;
 use pass::{Buffers, Work};
 
+use super::cpu::load::as_stored;
 use super::cpu::pack::Storage;
 use super::rotary::RotaryTables;
 use super::sequences::{Sequences, Shape};
@@ -120,11 +121,7 @@ impl CudaNetwork {
             return Err(unsupported(format!("attention with {:?}", spec.heads)));
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
-        let mut bytes: Vec<(Storage, usize)> = STORAGES.iter().map(|&(storage, _)| (storage, 0)).collect();
-        for piece in weights.matrices().flat_map(|matrix| &matrix.pieces) {
-            bytes[piece.number()].1 += piece.bytes();
-        }
-        let most = bytes.iter().max_by_key(|(_, bytes)| *bytes).map_or(Storage::F32, |(storage, _)| *storage);
+        let storage = Storage::asked(options.dtype).map_or_else(|| as_stored(model), Ok)?;
         let shape = Shape::new(spec.blocks.len(), spec.heads);
         Ok(Self {
             rotations: Rotations::new(&spec, gpu),
@@ -135,7 +132,7 @@ impl CudaNetwork {
             held: 0,
             read: OnceLock::new(),
             gpu: Arc::clone(gpu),
-            storage: Storage::asked(options.dtype).unwrap_or(most),
+            storage,
             spec,
             weights,
         })

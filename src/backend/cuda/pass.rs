@@ -6,6 +6,7 @@ use super::CudaNetwork;
 use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Patch, Plain, Pointer};
 use super::plan::{Attended, Plan};
+use super::products::linear;
 use crate::backend::slabs::Piece;
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
@@ -163,7 +164,7 @@ impl CudaNetwork {
         let params = kernels::EmbedTokens { table, tokens: plan.tokens, out, scale: embedding.scale, padding: 0 };
         self.gpu.launch(&kernels::EMBED_TOKENS, [plan.rows, 1, 1], 0, params)?;
         if let Some([there, _]) = &self.weights.projections {
-            self.linear((there, None), (out, x), plan.rows, false)?;
+            linear(&self.gpu, (there, None), (out, x), plan.rows, false)?;
         }
         if let (Some(offset), Some(table)) = (embedding.positions, &self.weights.positions) {
             let (offset, width) = (offset as i32, hidden as i32);
@@ -221,7 +222,7 @@ impl CudaNetwork {
             self.norm_rows(&block.attention_norm, x, normed, plan.rows)?;
             input = normed;
         }
-        self.linear((&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false)?;
+        linear(&self.gpu, (&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false)?;
         if let Some((queries, keys)) = &block.qk_norm {
             let first_key = qkv + (query * dim * size_of::<f32>()) as u64;
             self.norm(queries, (qkv, width), (qkv, width), (plan.rows, query))?;
@@ -304,7 +305,7 @@ impl CudaNetwork {
         }
         let output = (&block.output, block.output_bias.as_ref());
         self.add((spec, block.attention_output_norm.as_ref()), (x, branch), count, |to, add| {
-            self.linear(output, (attended, to), count, add)
+            linear(&self.gpu, output, (attended, to), count, add)
         })?;
         let mut input = normed;
         match spec.wiring {
@@ -356,14 +357,14 @@ impl CudaNetwork {
             input = normed;
         }
         if let Some([_, back]) = &self.weights.projections {
-            self.linear((back, None), (input, narrow), rows, false)?;
+            linear(&self.gpu, (back, None), (input, narrow), rows, false)?;
             input = narrow;
         }
         if want == Wanted::Hidden {
             return self.gpu.copy(input, to, rows * width * size_of::<f32>());
         }
         let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
-        self.linear((weights, self.weights.head_bias.as_ref()), (input, to), rows, false)?;
+        linear(&self.gpu, (weights, self.weights.head_bias.as_ref()), (input, to), rows, false)?;
         let head = self.spec.head;
         if head.scale.to_bits() == 1.0f32.to_bits() && head.soft_cap.is_none() {
             return Ok(());

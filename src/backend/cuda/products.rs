@@ -36,17 +36,6 @@ pub fn linear(
 }
 
 impl CudaNetwork {
-    /// See [`linear`].
-    pub(super) fn linear(
-        &self,
-        layer: (&Matrix, Option<&Buffer>),
-        places: (Pointer, Pointer),
-        rows: usize,
-        add: bool,
-    ) -> Result<(), BackendError> {
-        linear(&self.gpu, layer, places, rows, add)
-    }
-
     /// The MLP of a block, on rows that lie back to back.
     pub(super) fn mlp(
         &self,
@@ -57,7 +46,7 @@ impl CudaNetwork {
         (rows, add): (usize, bool),
     ) -> Result<(), BackendError> {
         let MlpWeights { up: up_weights, up_bias, down, down_bias } = &block.mlps[0];
-        self.linear((up_weights, up_bias.as_ref()), (x, up), rows, false)?;
+        linear(&self.gpu, (up_weights, up_bias.as_ref()), (x, up), rows, false)?;
         let kind = match spec.activation {
             Activation::Silu => 0,
             Activation::Gelu => 1,
@@ -73,6 +62,6 @@ impl CudaNetwork {
             gated: i32::from(spec.gated),
         };
         self.gpu.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params)?;
-        self.linear((down, down_bias.as_ref()), (activated, out), rows, add)
+        linear(&self.gpu, (down, down_bias.as_ref()), (activated, out), rows, add)
     }
 }

@@ -131,11 +131,12 @@ const PHI3: Architecture = Architecture {
 
 /// The converter has added the 1 to the weights of norms.
 const GEMMA: Architecture =
-    Architecture { name: gemma::GEMMA.name, activation: Some("gelu_pytorch_tanh"), adjust: scaled_embedding, ..QWEN2 };
+    Architecture { name: gemma::GEMMA.name, activation: Some("gelu_pytorch_tanh"), adjust: ends, ..QWEN2 };
 
-#[allow(clippy::unnecessary_wraps, reason = "the signature of all adjustments")]
-fn scaled_embedding(_: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
+/// The scale of the embedding, and the cap of logits where there is one.
+fn ends(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
     spec.embedding.scale = (spec.hidden as f32).sqrt();
+    spec.head.soft_cap = fields.positive("final_logit_softcapping")?.map(|cap| cap as f32);
     Ok(())
 }
 
@@ -166,10 +167,8 @@ const GEMMA2: Architecture = Architecture {
 };
 
 fn second(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
-    scaled_embedding(fields, spec)?;
-    let cap = |field| Ok::<_, ModelError>(fields.positive(field)?.map(|cap| cap as f32));
-    spec.head.soft_cap = cap("final_logit_softcapping")?;
-    let soft_cap = cap("attn_logit_softcapping")?;
+    ends(fields, spec)?;
+    let soft_cap = fields.positive("attn_logit_softcapping")?.map(|cap| cap as f32);
     // The 27B model, by its number of blocks, scales by the width that its heads would have without a field.
     let scale = (spec.blocks.len() == 46).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
     for (number, block) in spec.blocks.iter_mut().enumerate() {
@@ -185,8 +184,7 @@ const GEMMA3: Architecture =
     Architecture { name: gemma::GEMMA3.name, qk_norm: Switch::Always, adjust: third, ..GEMMA2 };
 
 fn third(fields: Fields<'_>, spec: &mut ModelSpec) -> Result<(), ModelError> {
-    scaled_embedding(fields, spec)?;
-    spec.head.soft_cap = fields.positive("final_logit_softcapping")?.map(|cap| cap as f32);
+    ends(fields, spec)?;
     let base = fields.positive("rope.freq_base_swa")?.unwrap_or(10_000.0);
     let scale = (spec.blocks.len() == 62).then(|| (spec.hidden as f32 / spec.heads.query as f32).sqrt().recip());
     for (number, block) in spec.blocks.iter_mut().enumerate() {

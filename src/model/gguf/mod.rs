@@ -163,7 +163,6 @@ fn computed(
     let copied = [
         ("head_dim", "attention.key_length"),
         ("sliding_window", "attention.sliding_window"),
-        ("final_logit_softcapping", "final_logit_softcapping"),
         ("num_experts_per_tok", "expert_used_count"),
     ];
     for (to, from) in copied {

@@ -50,7 +50,10 @@ pub struct Answer {
 }
 
 impl Client {
-    pub fn new(address: Address, key: Option<Key>, patience: Patience, first: Duration) -> Self {
+    /// Refused where the environment names a proxy by what is no address.
+    pub fn new(address: Address, key: Option<Key>, patience: Patience, first: Duration) -> Result<Self, ServerError> {
+        let proxy = proxy(address.uri())
+            .map_err(|error| ServerError::Unreachable { at: address.to_string(), why: why(&error) })?;
         let mut tls = TlsConfig::builder();
         if address.is_encrypted() {
             // Those of the system, of `SSL_CERT_FILE` and `SSL_CERT_DIR`; else those that came with the program.
@@ -60,9 +63,7 @@ impl Client {
                 tls = tls.root_certs(RootCerts::from(roots));
             }
         }
-        // What is no address of a proxy has been refused before.
-        let proxy = proxy(address.uri()).ok().flatten();
-        Self { address, patience, first, key, tls: tls.build(), proxy }
+        Ok(Self { address, patience, first, key, tls: tls.build(), proxy })
     }
 
     /// A connection of its own.

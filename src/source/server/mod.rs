@@ -19,7 +19,7 @@ use super::{Event, EventSink, Prompt, Request, Source, SourceInfo, Ticket, Windo
 use crate::engine::GenerateOptions;
 use crate::model::Chat;
 use crate::sampling::Sampling;
-use crate::web::{self, Patience};
+use crate::web::Patience;
 pub use address::{Address, Key};
 use client::{Client, Connection};
 pub use error::ServerError;
@@ -53,11 +53,8 @@ impl ServerSource {
         model: Option<&str>,
         chat: Option<bool>,
     ) -> Result<Self, ServerError> {
-        if let Err(error) = web::proxy(address.uri()) {
-            return Err(ServerError::Unreachable { at: address.to_string(), why: web::why(&error) });
-        }
         let patience = Patience { pause: PAUSE, ..Patience::default() };
-        Self::open_with(Client::new(address, key, patience, FIRST), model, chat)
+        Self::open_with(Client::new(address, key, patience, FIRST)?, model, chat)
     }
 
     fn open_with(client: Client, model: Option<&str>, chat: Option<bool>) -> Result<Self, ServerError> {

@@ -51,7 +51,8 @@ fn models(port: u16) -> Vec<Nearby> {
     let Ok(address) = Address::parse(&format!("http://127.0.0.1:{port}")) else { return Vec::new() };
     let patience = Patience { silence: PATIENCE, pause: PATIENCE, tries: 1, longest: PATIENCE };
     let shown = address.to_string();
-    let connection = Arc::new(Client::new(address, None, patience, PATIENCE)).connect();
+    let Ok(client) = Client::new(address, None, patience, PATIENCE) else { return Vec::new() };
+    let connection = Arc::new(client).connect();
     // Anything may listen there.
     let listed = connection.get("/v1/models", MOST_LIST).map_or_else(|_| Vec::new(), |json| wire::models(&json));
     listed.into_iter().map(|model| Nearby { address: shown.clone(), model: model.id }).collect()

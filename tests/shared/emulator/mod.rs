@@ -27,9 +27,9 @@ pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
     Some(cuda::open(&libraries(library), number, None).expect("a device of the emulator"))
 }
 
-/// Runs tests of this program, by the beginning of their names, over kernels that `AddressSanitizer` watches: a process of
-/// their own, since its library has to be the first. What they say, and whether they passed; `None` where it cannot be
-/// built.
+/// Runs tests of this program, by the beginning of their names, over kernels that `AddressSanitizer` watches:
+/// a process of their own, since its library has to be the first. What they say, and whether they passed;
+/// `None` where it cannot be built.
 #[allow(dead_code, reason = "not every test program does")]
 pub fn sanitized(name: &str, kernels: &str, tests: &[&str]) -> Option<(String, bool)> {
     let library = built(name, kernels, &["-O1", "-g", "-fsanitize=address"])?;

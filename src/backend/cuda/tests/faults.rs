@@ -14,7 +14,8 @@ use crate::model::TensorType;
 /// A check: what kernels give.
 type Run = fn(&Arc<Gpu>) -> Vec<f32>;
 
-/// Whether kernels with this fault give something else than whole ones, fail, or depend on the order of threads.
+/// Whether kernels with this fault give something else than whole ones, fail, or depend on the order of
+/// threads.
 fn is_seen(name: &str, right: &str, wrong: &str, run: Run) -> Option<bool> {
     let whole = bits(&run(&emulator::gpu(0)?));
     let sources = SOURCES.concat();
@@ -58,7 +59,8 @@ fn planted_faults_are_seen() {
     }
 }
 
-/// All checks of kernels once more, where nothing may be read or written beside a buffer or a block's own memory.
+/// All checks of kernels once more, where nothing may be read or written beside a buffer or a block's own
+/// memory.
 #[test]
 fn nothing_is_touched_beside_buffers() {
     let tests = ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
