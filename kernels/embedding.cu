@@ -30,7 +30,7 @@ KERNEL(embed_tokens, EmbedTokensParams, 128) {
 }
 
 // add_positions: x[row] += table[offset + position of the row]
-//   shapes   table [offset + context, width] f32; x [rows, width] f32; row_spans [rows]; spans
+//   shapes   table [offset + context, width] f32; x [rows, width] f32; row_spans [rows], negative of rows that are nobody's; spans
 //   launch   grid (rows), 128 threads
 //   bytes    rows * width * 12
 //   twin     `embed` in src/backend/cpu/pass.rs
@@ -46,6 +46,7 @@ struct AddPositionsParams {
 
 KERNEL(add_positions, AddPositionsParams, 128) {
   const int row = blockIdx.x;
+  if (p.row_spans[row] < 0) return;
   const Span span = p.spans[p.row_spans[row]];
   const size_t position = p.offset + span.start + (row - span.first_row);
   for (int i = threadIdx.x; i < p.width; i += 128) p.x[(size_t)row * p.width + i] += p.table[position * p.width + i];

@@ -25,7 +25,7 @@ struct Choice {
   int history_len;
   int row;          // of the logits
   int number;       // which draft is drawn or verified, or how many have been
-  int mode;         // 0 draws a draft, 1 verifies one, 2 draws the main model's own
+  int mode;         // 0 draws a draft, 1 verifies one, 2 draws the main model's own, 3 does nothing
   int coupled;
   int vocab;        // only ids below are drawn
   int draft_vocab;  // entries of draft_probs
@@ -47,6 +47,7 @@ struct ChooseTokensParams {
 
 #define DRAW 0
 #define VERIFY 1
+#define NOBODYS 3
 #define PURPOSE_SAMPLE 0
 #define PURPOSE_DRAFT 1
 #define PURPOSE_ACCEPT 2
@@ -285,6 +286,7 @@ DEVICE void distribute(const Choice& choice, const float* logits, float* scratch
 KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
   SHARED(Room, room);
   const Choice choice = p.choices[blockIdx.x];
+  if (choice.mode == NOBODYS) return;
   const float* logits = p.logits + (size_t)choice.row * p.vocab;
   float* probs = (float*)choice.probs;
   distribute(choice, logits, p.scratch + (size_t)blockIdx.x * p.vocab, probs, room);
@@ -350,7 +352,7 @@ KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
 //   twin     none: the host has its tokens
 //   order    none
 struct Patch {
-  u64 token;  // its address
+  u64 token;  // its address; 0: none
   int row;
   int padding;
 };
@@ -363,5 +365,5 @@ struct PlaceTokensParams {
 
 KERNEL(place_tokens, PlaceTokensParams, 128) {
   const int i = (int)(blockIdx.x * 128 + threadIdx.x);
-  if (i < p.count) p.tokens[p.patches[i].row] = *(const u32*)p.patches[i].token;
+  if (i < p.count && p.patches[i].token) p.tokens[p.patches[i].row] = *(const u32*)p.patches[i].token;
 }

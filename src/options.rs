@@ -230,6 +230,15 @@ pub static ALL: &[Row] = &[
         show: |s| json!(s.load.threads),
     },
     Row {
+        name: "no-cuda-graphs",
+        group: MODELS,
+        value: "",
+        expected: "true or false",
+        help: "Launch the kernels of a GPU one by one instead of as graphs: slower, for finding faults",
+        read: |s, t| parsed(t).map(|on| s.load.eager = on),
+        show: |s| json!(s.load.eager),
+    },
+    Row {
         name: "n",
         group: GENERATION,
         value: "N",
@@ -656,7 +665,7 @@ pub(crate) mod tests {
             "accept" => "rejection",
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",
-            "no-default-stops" | "stop-on-pass" => "true",
+            "no-default-stops" | "stop-on-pass" | "no-cuda-graphs" => "true",
             "memory" => "100",
             _ => "3",
         }

@@ -194,6 +194,8 @@ pub struct LoadOptions {
     pub dtype: Dtype,
     /// Worker threads; 0 chooses the number of fast cores.
     pub threads: usize,
+    /// A GPU is given its kernels one by one, not as graphs: slower, for finding faults.
+    pub eager: bool,
 }
 
 /// Why a network could not be loaded or run.

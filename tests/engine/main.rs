@@ -14,6 +14,7 @@ mod emulator;
 mod exactness;
 mod gguf;
 mod golden;
+mod graphs;
 mod memory;
 mod model_files;
 mod network;

@@ -9,7 +9,8 @@ use super::CudaNetwork;
 use super::gpu::Buffer;
 use super::kernels::{self, Choice, Chosen, Patch, Pointer};
 use super::pass::Work;
-use super::plan::Upload;
+use super::plan::round_up;
+use super::queue::{Again, Queue};
 use crate::backend::{BackendError, Candidate, Drafts, Rows, Span, Wanted};
 use crate::sampling::{Accept, Accepted, Draft, Proposal};
 
@@ -17,6 +18,7 @@ use crate::sampling::{Accept, Accepted, Draft, Proposal};
 const DRAW: i32 = 0;
 const VERIFY: i32 = 1;
 const OWN: i32 = 2;
+const NOBODYS: i32 = 3;
 
 /// Drafts of several candidates in the memory of a GPU.
 pub struct Batch {
@@ -42,8 +44,6 @@ impl Batch {
 
 /// Working memory of choices.
 pub struct Choosing {
-    tokens: Work,
-    upload: Work,
     scratch: Work,
     probs: Work,
     chosen: Work,
@@ -53,23 +53,15 @@ pub struct Choosing {
 
 impl Choosing {
     /// None yet.
-    pub fn new(gpu: &Arc<super::Gpu>) -> Self {
-        let work = || Work::new(gpu);
-        Self { tokens: work(), upload: work(), scratch: work(), probs: work(), chosen: work(), batch: None }
+    pub fn new(queue: &Arc<Queue>) -> Self {
+        let work = || Work::new(queue);
+        Self { scratch: work(), probs: work(), chosen: work(), batch: None }
     }
 }
 
 /// Whether the distributions of drafts are asked for when they are verified.
 fn kept(candidates: &[Candidate<'_>]) -> bool {
     candidates.iter().any(|candidate| candidate.rules.accept == Accept::Rejection)
-}
-
-/// Tokens of candidates for penalties, and of drafts that the host knows.
-fn send_tokens(work: &mut Work, lists: &[&[u32]]) -> Result<Vec<Pointer>, BackendError> {
-    let mut upload = Upload::default();
-    let places: Vec<u64> = lists.iter().map(|list| upload.add(list)).collect();
-    let at = work.write(&upload.bytes)?;
-    Ok(places.into_iter().map(|place| at + place).collect())
 }
 
 /// A candidate's tokens, if a penalty reads them.
@@ -104,19 +96,29 @@ fn choice(candidate: &Candidate<'_>, history_at: Pointer, drafts: Pointer, vocab
 }
 
 impl CudaNetwork {
-    /// Launches a choice each; where the results will be.
-    fn choose(&mut self, choices: &[Choice]) -> Result<(), BackendError> {
+    /// Asks for a choice each; where the results will be.
+    fn choose(&mut self, mut choices: Vec<Choice>) -> Result<Pointer, BackendError> {
         let vocab = self.spec.vocab_size;
-        let Choosing { upload, scratch, chosen, .. } = &mut self.choosing;
+        if let Some(&first) = choices.first() {
+            round_up(&mut choices, Choice { mode: NOBODYS, ..first });
+        }
+        let Choosing { scratch, chosen, .. } = &mut self.choosing;
+        let chosen = chosen.bytes(choices.len() * size_of::<Chosen>())?;
         let params = kernels::ChooseTokens {
             logits: self.logits.floats(0)?,
-            choices: upload.write(kernels::bytes_of(choices))?,
+            choices: self.queue.place(&choices)?,
             scratch: scratch.floats(choices.len() * vocab)?,
-            chosen: chosen.bytes(choices.len() * size_of::<Chosen>())?,
+            chosen,
             vocab: vocab as i32,
             padding: 0,
         };
-        self.gpu.launch(&kernels::CHOOSE_TOKENS, [choices.len(), 1, 1], kernels::CHOICE_MEMORY, params)
+        self.queue.launch(&kernels::CHOOSE_TOKENS, [choices.len(), 1, 1], kernels::CHOICE_MEMORY, params)?;
+        Ok(chosen)
+    }
+
+    /// Places of tokens.
+    fn place_tokens<'a>(&self, lists: impl Iterator<Item = &'a [u32]>) -> Result<Vec<Pointer>, BackendError> {
+        lists.map(|list| if list.is_empty() { Ok(0) } else { self.queue.place(list) }).collect()
     }
 
     /// See [`Network::draft`](crate::backend::Network::draft). Nothing is waited for.
@@ -132,17 +134,17 @@ impl CudaNetwork {
             return Ok(vec![Drafts::NONE; lengths.len()]);
         }
         let kept = kept(candidates);
+        self.queue.begin()?;
         // The drafts before are gone: their memory is used again where it is large enough.
         let last = self.choosing.batch.take().and_then(|(_, batch)| Arc::into_inner(batch));
         let (tokens, rooms) = (candidates.len() * most * size_of::<u32>(), candidates.len() * vocab * size_of::<f32>());
         let rooms = if kept { rooms * most } else { rooms };
         let (drawn, probs) = match last {
             Some(Batch { drawn, probs, .. }) if drawn.bytes() >= tokens && probs.bytes() >= rooms => (drawn, probs),
-            _ => (self.gpu.alloc(tokens)?, self.gpu.alloc(rooms)?),
+            _ => (self.queue.alloc(tokens)?, self.queue.alloc(rooms)?),
         };
         let batch = Batch { drawn, probs, most, vocab };
-        let histories: Vec<&[u32]> = candidates.iter().map(history).collect();
-        let histories = send_tokens(&mut self.choosing.tokens, &histories)?;
+        let histories = self.place_tokens(candidates.iter().map(history))?;
         for round in 0..most {
             let (mut tokens, mut spans, mut patches, mut choices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             for (i, candidate) in candidates.iter().enumerate().filter(|(i, _)| lengths[*i] > round) {
@@ -165,11 +167,12 @@ impl CudaNetwork {
                     ..common
                 });
             }
-            self.run(&Rows::chain(&tokens, &spans), Wanted::Last, &patches)?;
-            self.choose(&choices)?;
+            self.run(&Rows::chain(&tokens, &spans), Wanted::Last, &patches, Again::Likely)?;
+            self.choose(choices)?;
         }
+        self.queue.start(Again::Likely)?;
         let (number, batch) = (NUMBER.fetch_add(1, Ordering::Relaxed), Arc::new(batch));
-        let mut batches = self.gpu.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batches = self.queue.batches.lock().unwrap_or_else(PoisonError::into_inner);
         batches.retain(|_, batch| batch.strong_count() > 0);
         batches.insert(number, Arc::downgrade(&batch));
         self.choosing.batch = Some((number, batch));
@@ -183,7 +186,7 @@ impl CudaNetwork {
     /// The drafts of a candidate: where their tokens are, or which they are, and what they were drawn from.
     fn found(&self, drafts: &Drafts) -> Result<Option<(Arc<Batch>, usize)>, BackendError> {
         let Drafts::Held { batch, place, .. } = drafts else { return Ok(None) };
-        let batches = self.gpu.batches.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = self.queue.batches.lock().unwrap_or_else(PoisonError::into_inner);
         match batches.get(batch).and_then(std::sync::Weak::upgrade) {
             Some(batch) => Ok(Some((batch, *place))),
             // They are those of another device, which this says.
@@ -207,10 +210,9 @@ impl CudaNetwork {
             .iter()
             .map(|drafts| drafts.host().unwrap_or_default().iter().map(|draft| draft.token).collect())
             .collect();
-        let lists: Vec<&[u32]> =
-            candidates.iter().map(history).chain(copied.iter().map(|tokens| &tokens[..])).collect();
-        let there = send_tokens(&mut self.choosing.tokens, &lists)?;
-        let (histories, copies) = there.split_at(candidates.len());
+        self.queue.begin()?;
+        let histories = self.place_tokens(candidates.iter().map(history))?;
+        let copies = self.place_tokens(copied.iter().map(|tokens| &tokens[..]))?;
 
         let (mut tokens, mut spans, mut patches, mut choices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (i, candidate) in candidates.iter().enumerate() {
@@ -247,10 +249,11 @@ impl CudaNetwork {
         for (number, choice) in choices.iter_mut().enumerate() {
             choice.probs = rooms + (number * vocab * size_of::<f32>()) as u64;
         }
-        self.run(&Rows::chain(&tokens, &spans), Wanted::All, &patches)?;
-        self.choose(&choices)?;
+        self.run(&Rows::chain(&tokens, &spans), Wanted::All, &patches, Again::Likely)?;
         let mut chosen = vec![Chosen { token: 0, logprob: 0.0, accepted: 0 }; choices.len()];
-        self.choosing.chosen.read(&mut chosen)?;
+        let there = self.choose(choices)?;
+        self.queue.start(Again::Likely)?;
+        self.queue.read(there, &mut chosen)?;
 
         let mut rows = chosen.into_iter();
         let mut all = Vec::with_capacity(candidates.len());

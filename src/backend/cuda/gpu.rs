@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::choice::Batch;
 use super::compile;
 use super::kernels::{ATTENTION_CHUNK, Kernel, NAMES, Plain, Pointer, bytes_of, bytes_of_mut};
+use super::launches::Launches;
 use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
 use crate::backend::BackendError;
 use crate::backend::device::Unusable;
@@ -36,6 +38,9 @@ pub struct Gpu {
     pub what: String,
     /// Shared memory that a block may have, in bytes.
     pub block_memory: usize,
+    /// Waits that have begun, and the last of them that has ended.
+    waits: AtomicU64,
+    waited: AtomicU64,
 }
 
 // SAFETY: the driver may be called from any thread, with the context made current before each call.
@@ -111,8 +116,20 @@ impl Found {
         let Self { driver, device, what, .. } = self;
         let none = std::ptr::null_mut();
         let (stream, module, functions) = (none, none, HashMap::new());
-        let batches = Mutex::default();
-        let mut gpu = Gpu { driver, device, context: none, stream, module, functions, batches, what, block_memory };
+        let (batches, waits, waited) = (Mutex::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let mut gpu = Gpu {
+            driver,
+            device,
+            context: none,
+            stream,
+            module,
+            functions,
+            batches,
+            what,
+            block_memory,
+            waits,
+            waited,
+        };
         gpu.start(&binary).map_err(|failure| format!("does not work: {failure}"))?;
         Ok(Arc::new(gpu))
     }
@@ -138,8 +155,25 @@ impl Gpu {
         }
     }
 
+    /// Where launches and copies take effect, in their order.
+    pub fn stream(&self) -> Handle {
+        self.stream
+    }
+
+    /// Another one, which waits for no other.
+    pub fn new_stream(&self) -> Result<Handle, BackendError> {
+        let mut stream = std::ptr::null_mut();
+        // SAFETY: the pointer is one to a variable.
+        self.call("a stream", |driver| unsafe { (driver.create_stream)(&raw mut stream, 1) }).map(|()| stream)
+    }
+
+    /// The kernel of this name.
+    pub fn function(&self, name: &str) -> Handle {
+        self.functions[name]
+    }
+
     /// Calls the driver with this GPU's context.
-    fn call(&self, what: &str, call: impl FnOnce(&Driver) -> c_int) -> Result<(), BackendError> {
+    pub fn call(&self, what: &str, call: impl FnOnce(&Driver) -> c_int) -> Result<(), BackendError> {
         // SAFETY: the context lives as long as `self`.
         let current = self.driver.checked(unsafe { (self.driver.set_current)(self.context) });
         current
@@ -163,7 +197,7 @@ impl Gpu {
         Ok(Buffer { gpu: Arc::clone(self), at, bytes })
     }
 
-    /// Copies from one place in its memory to another.
+    /// Copies from one place in its memory to another, after all that was started.
     pub fn copy(&self, from: Pointer, to: Pointer, bytes: usize) -> Result<(), BackendError> {
         if bytes == 0 {
             return Ok(());
@@ -172,7 +206,7 @@ impl Gpu {
         self.call("a copy", |driver| unsafe { (driver.copy)(to, from, bytes, self.stream) })
     }
 
-    /// Launches a kernel; `memory` is the shared memory of a block.
+    /// Launches a kernel at once; `memory` is the shared memory of a block.
     pub fn launch<P: Plain>(
         &self,
         kernel: &Kernel<P>,
@@ -180,36 +214,28 @@ impl Gpu {
         memory: usize,
         params: P,
     ) -> Result<(), BackendError> {
-        let params = [params];
-        let mut size = size_of::<P>();
-        // The driver's list: 1 the parameters, 2 their size, 0 the end.
-        let mut extra =
-            [1 as Handle, params.as_ptr() as Handle, 2 as Handle, (&raw mut size).cast(), std::ptr::null_mut()];
-        let [x, y, z] = grid.map(|blocks| blocks as u32);
-        let function = self.functions[kernel.name];
-        // SAFETY: the parameters are those of the kernel, whose struct has the size of this one.
-        self.call(kernel.name, |driver| unsafe {
-            let nothing = std::ptr::null_mut();
-            (driver.launch)(
-                function,
-                x,
-                y,
-                z,
-                kernel.threads,
-                1,
-                1,
-                memory as u32,
-                self.stream,
-                nothing,
-                extra.as_mut_ptr(),
-            )
-        })
+        let mut launches = Launches::default();
+        launches.add(kernel, grid, memory, params);
+        launches.run(self, self.stream)
     }
 
     /// Waits until all that was launched is done.
     pub fn synchronise(&self) -> Result<(), BackendError> {
+        let number = self.waits.fetch_add(1, Ordering::Relaxed) + 1;
         // SAFETY: the stream lives as long as `self`.
-        self.call("a wait", |driver| unsafe { (driver.synchronise)(self.stream) })
+        self.call("a wait", |driver| unsafe { (driver.synchronise)(self.stream) })?;
+        self.waited.fetch_max(number, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Number of the last wait that has begun.
+    pub fn waits_begun(&self) -> u64 {
+        self.waits.load(Ordering::Relaxed)
+    }
+
+    /// Number of the last wait that has ended: what was started before it began is done.
+    pub fn waited_for(&self) -> u64 {
+        self.waited.load(Ordering::Relaxed)
     }
 }
 

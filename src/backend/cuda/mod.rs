@@ -4,14 +4,18 @@
 mod choice;
 mod compile;
 mod gpu;
+mod graphs;
 mod kernels;
 mod kv;
+mod launches;
 mod library;
 mod load;
 mod matrix;
 mod pass;
 mod plan;
 mod products;
+mod queue;
+mod staging;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +33,8 @@ pub use library::Libraries;
 use load::{Sender, unsupported};
 use matrix::Matrix;
 use pass::{Buffers, Work};
+use plan::ADDED;
+use queue::{Again, Queue};
 
 use super::cpu::load::as_stored;
 use super::cpu::pack::Storage;
@@ -96,7 +102,7 @@ pub struct CudaNetwork {
     weights: Weights<Matrix, Buffer>,
     /// How most of the weights are stored, or were asked to be: of int4 the embedding and the head are int8.
     storage: Storage,
-    gpu: Arc<Gpu>,
+    queue: Arc<Queue>,
     rotations: Rotations,
     sequences: Sequences<Memory>,
     buffers: Buffers,
@@ -122,24 +128,26 @@ impl CudaNetwork {
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
         let storage = Storage::asked(options.dtype).map_or_else(|| as_stored(model), Ok)?;
+        let queue = Queue::new(gpu, options.eager);
         let shape = Shape::new(spec.blocks.len(), spec.heads);
         Ok(Self {
-            rotations: Rotations::new(&spec, gpu),
+            rotations: Rotations::new(&spec, &queue),
             sequences: Sequences::new(Memory { gpu: Arc::clone(gpu), shape }, spec.context),
-            buffers: Buffers::new(gpu),
-            choosing: Choosing::new(gpu),
-            logits: Work::new(gpu),
+            buffers: Buffers::new(&queue),
+            choosing: Choosing::new(&queue),
+            logits: Work::new(&queue),
             held: 0,
             read: OnceLock::new(),
-            gpu: Arc::clone(gpu),
+            queue,
             storage,
             spec,
             weights,
         })
     }
 
-    /// [`Network::forward`], where some tokens are in the memory of the GPU.
-    fn run(&mut self, rows: &Rows<'_>, want: Wanted, patches: &[Patch]) -> Result<usize, BackendError> {
+    /// [`Network::forward`], where some tokens are in the memory of the GPU. What is likely to come again is left
+    /// in the queue, to be started together with what follows.
+    fn run(&mut self, rows: &Rows<'_>, want: Wanted, patches: &[Patch], again: Again) -> Result<usize, BackendError> {
         if rows.parents.is_some() {
             return Err(unsupported("a tree of drafts".to_owned()));
         }
@@ -152,7 +160,7 @@ impl CudaNetwork {
         let width = if want == Wanted::Hidden { self.spec.embedding.width } else { self.spec.vocab_size };
         self.read = OnceLock::new();
         self.held = 0;
-        let mut to = self.logits.floats(wanted * width)?;
+        let mut to = self.logits.floats((wanted + ADDED) * width)?;
         let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
         self.rotations.ensure(positions)?;
         let mut done = 0;
@@ -161,6 +169,9 @@ impl CudaNetwork {
             let of_slab = patches.iter().filter(|patch| (done..done + len).contains(&(patch.row as usize)));
             let of_slab: Vec<Patch> = of_slab.map(|patch| Patch { row: patch.row - done as i32, ..*patch }).collect();
             self.pass(&slab, (&rows.tokens[done..done + len], &of_slab), (want, to))?;
+            if again == Again::Hardly {
+                self.queue.start(again)?;
+            }
             to += (slab.iter().map(|piece| piece.wanted).sum::<usize>() * width * size_of::<f32>()) as u64;
             done += len;
         }
@@ -174,7 +185,8 @@ impl CudaNetwork {
     /// Most rows of a slab in a pass that looks back so far.
     fn slab(&self, positions: usize) -> usize {
         let heads = self.spec.heads;
-        let row = positions.div_ceil(kernels::CHUNK) * heads.query * (heads.dim + 2) * size_of::<f32>();
+        let row =
+            plan::rounded_chunks(positions.div_ceil(kernels::CHUNK)) * heads.query * (heads.dim + 2) * size_of::<f32>();
         (PARTS / row.max(1)).clamp(1, SLAB)
     }
 }
@@ -204,7 +216,7 @@ impl Network for CudaNetwork {
         NetworkInfo {
             device: NAME,
             dtype: self.storage.name(),
-            kernel: "cuda",
+            kernel: if self.queue.is_eager() { "cuda without graphs" } else { "cuda" },
             weights: self.weights.multiplied(&self.spec, |matrix| matrix.inputs * matrix.outputs),
             weight_bytes: self.weights.matrices().map(Matrix::bytes).sum(),
             threads: 1,
@@ -212,19 +224,24 @@ impl Network for CudaNetwork {
     }
 
     fn open(&mut self, capacity: usize) -> Result<SeqId, BackendError> {
+        self.rotations.ensure(capacity.min(self.spec.context))?;
         self.sequences.open(capacity)
     }
 
     fn fork(&mut self, prompt: SeqId, n: usize, tail: usize) -> Result<Vec<SeqId>, BackendError> {
+        // Before the steps, which wait for nothing but their results.
+        self.rotations.ensure(self.sequences.len(prompt).saturating_add(tail).min(self.spec.context))?;
         self.sequences.fork(prompt, n, tail)
     }
 
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {
+        self.rotations.ensure(capacity.min(self.spec.context))?;
         self.sequences.resize(prompt, len, capacity)
     }
 
     fn forward(&mut self, rows: &Rows<'_>, want: Wanted) -> Result<usize, BackendError> {
-        self.run(rows, want, &[])
+        self.queue.begin()?;
+        self.run(rows, want, &[], Again::Hardly)
     }
 
     fn draft(&mut self, candidates: &[Candidate<'_>], lengths: &[usize]) -> Result<Vec<Drafts>, BackendError> {
@@ -278,9 +295,9 @@ struct Rotation {
 }
 
 impl Rotations {
-    fn new(spec: &ModelSpec, gpu: &Arc<Gpu>) -> Self {
+    fn new(spec: &ModelSpec, queue: &Arc<Queue>) -> Self {
         let tables = RotaryTables::new(&spec.blocks);
-        let there = tables.all().iter().map(|_| Work::new(gpu)).collect();
+        let there = tables.all().iter().map(|_| Work::new(queue)).collect();
         Self { tables, there, positions: 0 }
     }
 
@@ -293,7 +310,7 @@ impl Rotations {
         let len = len.next_power_of_two();
         self.tables.ensure(len).map_err(|bytes| BackendError::Memory { bytes })?;
         for (table, there) in self.tables.all().iter().zip(&mut self.there) {
-            there.write(kernels::bytes_of(table.values()))?;
+            there.replace(kernels::bytes_of(table.values()))?;
         }
         self.positions = len;
         Ok(())

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::CudaNetwork;
-use super::gpu::{Buffer, Gpu};
+use super::gpu::Buffer;
 use super::kernels::{self, Patch, Plain, Pointer};
 use super::plan::{Attended, Plan};
 use super::products::linear;
+use super::queue::Queue;
 use crate::backend::slabs::Piece;
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
@@ -14,14 +15,14 @@ use crate::model::spec::{Block, Heads, NormKind, Wiring};
 
 /// Working memory that grows to what is asked for.
 pub struct Work {
-    gpu: Arc<Gpu>,
+    queue: Arc<Queue>,
     memory: Option<Buffer>,
 }
 
 impl Work {
     /// None yet.
-    pub fn new(gpu: &Arc<Gpu>) -> Self {
-        Self { gpu: Arc::clone(gpu), memory: None }
+    pub fn new(queue: &Arc<Queue>) -> Self {
+        Self { queue: Arc::clone(queue), memory: None }
     }
 
     /// Where `len` floats are, which hold anything.
@@ -34,17 +35,20 @@ impl Work {
         match &self.memory {
             Some(memory) if memory.bytes() >= bytes => Ok(memory.at()),
             _ => {
-                self.memory = None;
-                Ok(self.memory.insert(self.gpu.alloc(bytes)?).at())
+                if let Some(small) = self.memory.take() {
+                    self.queue.retire(small);
+                }
+                Ok(self.memory.insert(self.queue.alloc(bytes)?).at())
             }
         }
     }
 
-    /// Writes there, and says where that is.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<Pointer, BackendError> {
-        let at = self.bytes(bytes.len())?;
-        self.memory.as_mut().map_or(Ok(()), |memory| memory.write(0, bytes))?;
-        Ok(at)
+    /// Writes into new memory, at once.
+    pub fn replace(&mut self, bytes: &[u8]) -> Result<(), BackendError> {
+        if let Some(old) = self.memory.take() {
+            self.queue.retire(old);
+        }
+        self.memory.insert(self.queue.alloc(bytes.len())?).write(0, bytes)
     }
 
     /// Where it is, if there is any.
@@ -60,8 +64,6 @@ impl Work {
 
 /// Working memory of a pass.
 pub struct Buffers {
-    /// Tokens, spans and all else that says what the rows are.
-    pub plan: Work,
     /// The residual stream `[rows, hidden]`, and the rows of it that are wanted.
     x: Work,
     kept: Work,
@@ -81,10 +83,9 @@ pub struct Buffers {
 
 impl Buffers {
     /// None yet.
-    pub fn new(gpu: &Arc<Gpu>) -> Self {
-        let work = || Work::new(gpu);
+    pub fn new(queue: &Arc<Queue>) -> Self {
+        let work = || Work::new(queue);
         Self {
-            plan: work(),
             x: work(),
             kept: work(),
             normed: work(),
@@ -101,8 +102,16 @@ impl Buffers {
     }
 }
 
+impl Buffers {
+    /// Rows that are wanted change places with all.
+    fn swap_kept(&mut self) {
+        std::mem::swap(&mut self.x, &mut self.kept);
+        std::mem::swap(&mut self.qkv, &mut self.kept_qkv);
+    }
+}
+
 impl CudaNetwork {
-    /// Runs a slab and stores its K/V; logits of the wanted rows, or what the head reads of them, go to `to`.
+    /// Asks for a slab and stores its K/V; logits of the wanted rows, or what the head reads of them, go to `to`.
     pub(super) fn pass(
         &mut self,
         slab: &[Piece],
@@ -111,35 +120,37 @@ impl CudaNetwork {
     ) -> Result<(), BackendError> {
         let plan = self.plan(slab, tokens, patches)?;
         self.embed(&plan)?;
-        let layers = self.spec.blocks.len();
-        for layer in 0..layers {
+        let last = self.spec.blocks.len() - 1;
+        for layer in 0..last {
             self.project(layer, &plan)?;
-            if layer + 1 < layers {
-                self.rest_of_block(layer, &plan, &plan.all)?;
-                continue;
-            }
-            if plan.wanted.rows == 0 {
-                return Ok(());
-            }
-            // Of the last layer only K/V is needed for rows without logits.
-            if plan.wanted.rows < plan.rows {
-                let width = self.qkv_width();
-                let Buffers { x, kept, qkv, kept_qkv, .. } = &mut self.buffers;
-                for (from, to, width) in [(x, kept, self.spec.hidden), (qkv, kept_qkv, width)] {
-                    let out = to.floats(plan.wanted.rows * width)?;
-                    let params = kernels::GatherRows {
-                        x: from.floats(0)?,
-                        rows: plan.kept,
-                        out,
-                        width: width as i32,
-                        padding: 0,
-                    };
-                    self.gpu.launch(&kernels::GATHER_ROWS, [plan.wanted.rows, 1, 1], 0, params)?;
-                    std::mem::swap(from, to);
-                }
-            }
-            self.rest_of_block(layer, &plan, &plan.wanted)?;
+            self.rest_of_block(layer, &plan, &plan.all)?;
         }
+        self.project(last, &plan)?;
+        if plan.wanted.rows == 0 {
+            return Ok(());
+        }
+        // Of the last layer only K/V is needed for rows without logits.
+        if plan.all_wanted {
+            return self.last_block(last, &plan, (want, to));
+        }
+        let width = self.qkv_width();
+        let Buffers { x, kept, qkv, kept_qkv, .. } = &mut self.buffers;
+        for (from, to, width) in [(x, kept, self.spec.hidden), (qkv, kept_qkv, width)] {
+            let out = to.floats(plan.wanted.rows * width)?;
+            let params =
+                kernels::GatherRows { x: from.floats(0)?, rows: plan.kept, out, width: width as i32, padding: 0 };
+            self.queue.launch(&kernels::GATHER_ROWS, [plan.wanted.rows, 1, 1], 0, params)?;
+        }
+        self.buffers.swap_kept();
+        let done = self.last_block(last, &plan, (want, to));
+        // The next pass finds them where this one did.
+        self.buffers.swap_kept();
+        done
+    }
+
+    /// The last block and the head, for the wanted rows.
+    fn last_block(&mut self, layer: usize, plan: &Plan, (want, to): (Wanted, Pointer)) -> Result<(), BackendError> {
+        self.rest_of_block(layer, plan, &plan.wanted)?;
         self.head(plan.wanted.rows, want, to)
     }
 
@@ -154,7 +165,7 @@ impl CudaNetwork {
         let (patches, count) = plan.patches;
         if count > 0 {
             let params = kernels::PlaceTokens { patches, tokens: plan.tokens, count: count as i32, padding: 0 };
-            self.gpu.launch(&kernels::PLACE_TOKENS, [count.div_ceil(128), 1, 1], 0, params)?;
+            self.queue.launch(&kernels::PLACE_TOKENS, [count.div_ceil(128), 1, 1], 0, params)?;
         }
         let Buffers { x, narrow, .. } = &mut self.buffers;
         let x = x.floats(plan.rows * hidden)?;
@@ -162,15 +173,15 @@ impl CudaNetwork {
         // One tensor is one piece.
         let table = self.weights.embedding.pieces[0].there(0);
         let params = kernels::EmbedTokens { table, tokens: plan.tokens, out, scale: embedding.scale, padding: 0 };
-        self.gpu.launch(&kernels::EMBED_TOKENS, [plan.rows, 1, 1], 0, params)?;
+        self.queue.launch(&kernels::EMBED_TOKENS, [plan.rows, 1, 1], 0, params)?;
         if let Some([there, _]) = &self.weights.projections {
-            linear(&self.gpu, (there, None), (out, x), plan.rows, false)?;
+            linear(&self.queue, (there, None), (out, x), plan.rows, false)?;
         }
         if let (Some(offset), Some(table)) = (embedding.positions, &self.weights.positions) {
             let (offset, width) = (offset as i32, hidden as i32);
             let (spans, row_spans) = (plan.spans, plan.row_spans);
             let params = kernels::AddPositions { table: table.at(), x, spans, row_spans, offset, width };
-            self.gpu.launch(&kernels::ADD_POSITIONS, [plan.rows, 1, 1], 0, params)?;
+            self.queue.launch(&kernels::ADD_POSITIONS, [plan.rows, 1, 1], 0, params)?;
         }
         Ok(())
     }
@@ -195,7 +206,7 @@ impl CudaNetwork {
             eps: self.spec.norm.eps,
             centred: i32::from(self.spec.norm.kind == NormKind::Layer),
         };
-        self.gpu.launch(&kernels::NORM_ROWS, [rows * per_row, 1, 1], 128, params)
+        self.queue.launch(&kernels::NORM_ROWS, [rows * per_row, 1, 1], 128, params)
     }
 
     /// The norm of whole rows of the residual stream.
@@ -222,7 +233,7 @@ impl CudaNetwork {
             self.norm_rows(&block.attention_norm, x, normed, plan.rows)?;
             input = normed;
         }
-        linear(&self.gpu, (&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false)?;
+        linear(&self.queue, (&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false)?;
         if let Some((queries, keys)) = &block.qk_norm {
             let first_key = qkv + (query * dim * size_of::<f32>()) as u64;
             self.norm(queries, (qkv, width), (qkv, width), (plan.rows, query))?;
@@ -241,7 +252,7 @@ impl CudaNetwork {
             interleaved: rotation.map_or(0, |rotation| i32::from(rotation.interleaved)),
             layer: layer as i32,
         };
-        self.gpu.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params)
+        self.queue.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params)
     }
 
     /// Attention of the rows, whose queries lie back to back, to `out`.
@@ -271,7 +282,7 @@ impl CudaNetwork {
             padding: 0,
         };
         let memory = kernels::attention_memory(rows.queries, heads.dim);
-        self.gpu.launch(&kernels::ATTENTION_CHUNK, [rows.tile_count, heads.kv, rows.chunks], memory, params)?;
+        self.queue.launch(&kernels::ATTENTION_CHUNK, [rows.tile_count, heads.kv, rows.chunks], memory, params)?;
         let params = kernels::AttentionMerge {
             sums,
             norms,
@@ -282,7 +293,7 @@ impl CudaNetwork {
             dim: heads.dim as i32,
             window,
         };
-        self.gpu.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params)?;
+        self.queue.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params)?;
         Ok(out)
     }
 
@@ -305,7 +316,7 @@ impl CudaNetwork {
         }
         let output = (&block.output, block.output_bias.as_ref());
         self.add((spec, block.attention_output_norm.as_ref()), (x, branch), count, |to, add| {
-            linear(&self.gpu, output, (attended, to), count, add)
+            linear(&self.queue, output, (attended, to), count, add)
         })?;
         let mut input = normed;
         match spec.wiring {
@@ -343,7 +354,7 @@ impl CudaNetwork {
         }
         let len = rows * self.spec.hidden;
         let params = kernels::AddScaled { branch, x, len: len as u64, scale, padding: 0 };
-        self.gpu.launch(&kernels::ADD_SCALED, [len.div_ceil(256), 1, 1], 0, params)
+        self.queue.launch(&kernels::ADD_SCALED, [len.div_ceil(256), 1, 1], 0, params)
     }
 
     /// Logits of the rows in `x`, or what the head reads, to `to`.
@@ -357,14 +368,15 @@ impl CudaNetwork {
             input = normed;
         }
         if let Some([_, back]) = &self.weights.projections {
-            linear(&self.gpu, (back, None), (input, narrow), rows, false)?;
+            linear(&self.queue, (back, None), (input, narrow), rows, false)?;
             input = narrow;
         }
         if want == Wanted::Hidden {
-            return self.gpu.copy(input, to, rows * width * size_of::<f32>());
+            self.queue.copy(input, to, rows * width * size_of::<f32>());
+            return Ok(());
         }
         let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
-        linear(&self.gpu, (weights, self.weights.head_bias.as_ref()), (input, to), rows, false)?;
+        linear(&self.queue, (weights, self.weights.head_bias.as_ref()), (input, to), rows, false)?;
         let head = self.spec.head;
         if head.scale.to_bits() == 1.0f32.to_bits() && head.soft_cap.is_none() {
             return Ok(());
@@ -372,6 +384,6 @@ impl CudaNetwork {
         let len = rows * vocab;
         let soft_cap = head.soft_cap.unwrap_or(0.0);
         let params = kernels::ScaleLogits { logits: to, len: len as u64, scale: head.scale, soft_cap };
-        self.gpu.launch(&kernels::SCALE_LOGITS, [len.div_ceil(256), 1, 1], 0, params)
+        self.queue.launch(&kernels::SCALE_LOGITS, [len.div_ceil(256), 1, 1], 0, params)
     }
 }

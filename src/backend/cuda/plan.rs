@@ -1,14 +1,19 @@
-//! What kernels have to know of the rows of a slab, and how rows are put together for attention.
+//! What kernels have to know of the rows of a slab, and how rows are put together for attention. Numbers of rows
+//! are rounded up, so that the launches of two steps are the same more often: rows beyond the last belong to
+//! nobody. Of these K/V is not stored, they see nothing, and what is computed for them is not read.
 
 use super::CudaNetwork;
-use super::kernels::{self, Patch, Plain, Pointer, Rows, Tile};
+use super::kernels::{self, Patch, Pointer, Rows, Tile};
+use super::queue::Queue;
 use crate::backend::BackendError;
 use crate::backend::slabs::{Piece, pieces};
 use crate::model::spec::Heads;
 
-/// What the rows of a slab are, in the memory of the GPU.
+/// What the rows of a slab are, in the memory of the GPU; numbers are rounded up.
 pub struct Plan {
     pub rows: usize,
+    /// No row is without logits.
+    pub all_wanted: bool,
     pub tokens: Pointer,
     /// Tokens that the host doesn't know, and their number.
     pub patches: (Pointer, usize),
@@ -27,28 +32,36 @@ pub struct Attended {
     pub positions: Pointer,
     pub tiles: Pointer,
     pub tile_count: usize,
-    /// Most queries of a key/value head in a tile.
+    /// Queries of a key/value head in a tile, at most.
     pub queries: usize,
     /// Chunks of the row that looks back furthest.
     pub chunks: usize,
 }
 
-/// Values for the GPU, back to back, each list on a border of 8 bytes.
-#[derive(Default)]
-pub struct Upload {
-    /// What is sent.
-    pub bytes: Vec<u8>,
-}
-
-impl Upload {
-    /// Where the values will be, counted from the beginning.
-    pub fn add<T: Plain>(&mut self, values: &[T]) -> u64 {
-        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
-        let at = self.bytes.len();
-        self.bytes.extend(kernels::bytes_of(values));
-        at as u64
+/// Rows, or what there is one of for each, that take part where there are so many.
+pub fn rounded(count: usize) -> usize {
+    match count {
+        0..=4 => count,
+        5..=16 => count.next_multiple_of(4),
+        _ => count.next_multiple_of(8),
     }
 }
+
+/// Rows that are added at most.
+pub const ADDED: usize = 7;
+
+/// Chunks of attention that are launched where there are so many: those of longer texts end at once.
+pub fn rounded_chunks(count: usize) -> usize {
+    if count > 8 { count.next_multiple_of(8) } else { count.next_power_of_two() }
+}
+
+/// The list, rounded up with `nobodys`.
+pub fn round_up<T: Clone>(list: &mut Vec<T>, nobodys: T) {
+    list.resize(rounded(list.len()), nobodys);
+}
+
+/// Of a row that belongs to no sequence.
+const NOBODYS: i32 = -1;
 
 /// Queries that a block of attention computes at once, where a row has no more.
 const QUERIES: usize = 32;
@@ -64,10 +77,9 @@ pub fn attention_memory(heads: Heads) -> usize {
 }
 
 impl CudaNetwork {
-    /// Sends what a pass has to know of its rows.
-    pub(super) fn plan(&mut self, slab: &[Piece], tokens: &[u32], patches: &[Patch]) -> Result<Plan, BackendError> {
+    /// Places what a pass has to know of its rows.
+    pub(super) fn plan(&self, slab: &[Piece], tokens: &[u32], patches: &[Patch]) -> Result<Plan, BackendError> {
         let heads = self.spec.heads;
-        let mut upload = Upload::default();
         let mut spans = Vec::with_capacity(slab.len());
         let mut row_spans = Vec::with_capacity(tokens.len());
         for (number, (piece, rows)) in pieces(slab).enumerate() {
@@ -85,49 +97,57 @@ impl CudaNetwork {
             });
             row_spans.extend(rows.map(|_| number as i32));
         }
-        let kept: Vec<i32> =
+        let mut kept: Vec<i32> =
             pieces(slab).flat_map(|(piece, rows)| rows.end - piece.wanted..rows.end).map(|row| row as i32).collect();
-        let attended = |upload: &mut Upload, count: &dyn Fn(&Piece) -> usize| {
-            let (mut positions, mut tiles) = (Vec::<i32>::new(), Vec::new());
-            for (number, piece) in slab.iter().enumerate() {
-                let end = piece.start + piece.len;
-                let mut position = end - count(piece);
-                while position < end {
-                    let rows = tile_rows(heads).min(end - position);
-                    let row = positions.len() as i32;
-                    tiles.push(Tile { span: number as i32, position: position as i32, row, rows: rows as i32 });
-                    positions.extend((position..position + rows).map(|position| position as i32));
-                    position += rows;
-                }
-            }
-            let most = tiles.iter().map(|tile: &Tile| tile.rows as usize).max().unwrap_or(0);
-            let last = positions.iter().max().map_or(0, |&position| position as usize);
-            Attended {
-                rows: positions.len(),
-                positions: upload.add(&positions),
-                tiles: upload.add(&tiles),
-                tile_count: tiles.len(),
-                queries: most * (heads.query / heads.kv),
-                chunks: last / kernels::CHUNK + 1,
-            }
-        };
-        let all = attended(&mut upload, &|piece| piece.len);
-        let wanted = attended(&mut upload, &|piece| piece.wanted);
-        let [tokens_at, spans_at] = [upload.add(tokens), upload.add(&spans)];
-        let [row_spans_at, kept_at] = [upload.add(&row_spans), upload.add(&kept)];
-        let patches_at = upload.add(patches);
-
-        let at = self.buffers.plan.write(&upload.bytes)?;
-        let there = |of: Attended| Attended { positions: at + of.positions, tiles: at + of.tiles, ..of };
+        let all_wanted = kept.len() == tokens.len();
+        let (mut tokens, mut patches) = (tokens.to_vec(), patches.to_vec());
+        round_up(&mut tokens, 0);
+        round_up(&mut row_spans, NOBODYS);
+        round_up(&mut kept, 0);
+        round_up(&mut patches, Patch { token: 0, row: 0, padding: 0 });
         Ok(Plan {
             rows: tokens.len(),
-            tokens: at + tokens_at,
-            patches: (at + patches_at, patches.len()),
-            spans: at + spans_at,
-            row_spans: at + row_spans_at,
-            all: there(all),
-            wanted: there(wanted),
-            kept: at + kept_at,
+            all_wanted,
+            tokens: self.queue.place(&tokens)?,
+            patches: (self.queue.place(&patches)?, patches.len()),
+            spans: self.queue.place(&spans)?,
+            row_spans: self.queue.place(&row_spans)?,
+            all: attended(&self.queue, slab, heads, |piece| piece.len)?,
+            wanted: attended(&self.queue, slab, heads, |piece| piece.wanted)?,
+            kept: self.queue.place(&kept)?,
         })
     }
+}
+
+/// The last rows of every piece, as many as `count` says.
+fn attended(
+    queue: &Queue,
+    slab: &[Piece],
+    heads: Heads,
+    count: impl Fn(&Piece) -> usize,
+) -> Result<Attended, BackendError> {
+    let (mut positions, mut tiles) = (Vec::<i32>::new(), Vec::new());
+    for (number, piece) in slab.iter().enumerate() {
+        let end = piece.start + piece.len;
+        let mut position = end - count(piece);
+        while position < end {
+            let rows = tile_rows(heads).min(end - position);
+            let row = positions.len() as i32;
+            tiles.push(Tile { span: number as i32, position: position as i32, row, rows: rows as i32 });
+            positions.extend((position..position + rows).map(|position| position as i32));
+            position += rows;
+        }
+    }
+    let most = tiles.iter().map(|tile: &Tile| tile.rows as usize).max().unwrap_or(0);
+    let last = positions.iter().max().map_or(0, |&position| position as usize);
+    round_up(&mut positions, NOBODYS);
+    round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0 });
+    Ok(Attended {
+        rows: positions.len(),
+        positions: queue.place(&positions)?,
+        tiles: queue.place(&tiles)?,
+        tile_count: tiles.len(),
+        queries: most.next_power_of_two().min(tile_rows(heads)) * (heads.query / heads.kv),
+        chunks: rounded_chunks(last / kernels::CHUNK + 1),
+    })
 }

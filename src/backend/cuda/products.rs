@@ -1,16 +1,17 @@
 //! Products of rows with weights, as launches: linear layers, and MLPs made of them.
 
 use super::CudaNetwork;
-use super::gpu::{Buffer, Gpu};
+use super::gpu::Buffer;
 use super::kernels::{self, Pointer};
 use super::matrix::Matrix;
+use super::queue::Queue;
 use crate::backend::BackendError;
 use crate::backend::weights::{BlockWeights, MlpWeights};
 use crate::model::spec::{Activation, Mlp};
 
 /// `out = x * weights + bias`, or `out += ...`, of rows that lie back to back.
 pub fn linear(
-    gpu: &Gpu,
+    queue: &Queue,
     (weights, bias): (&Matrix, Option<&Buffer>),
     (x, out): (Pointer, Pointer),
     rows: usize,
@@ -29,7 +30,7 @@ pub fn linear(
             padding: 0,
         };
         let grid = [piece.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
-        gpu.launch(piece.kernel(), grid, kernels::GEMM_MEMORY, params)?;
+        queue.launch(piece.kernel(), grid, kernels::GEMM_MEMORY, params)?;
         first += piece.outputs;
     }
     Ok(())
@@ -46,7 +47,7 @@ impl CudaNetwork {
         (rows, add): (usize, bool),
     ) -> Result<(), BackendError> {
         let MlpWeights { up: up_weights, up_bias, down, down_bias } = &block.mlps[0];
-        linear(&self.gpu, (up_weights, up_bias.as_ref()), (x, up), rows, false)?;
+        linear(&self.queue, (up_weights, up_bias.as_ref()), (x, up), rows, false)?;
         let kind = match spec.activation {
             Activation::Silu => 0,
             Activation::Gelu => 1,
@@ -61,7 +62,7 @@ impl CudaNetwork {
             kind,
             gated: i32::from(spec.gated),
         };
-        self.gpu.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params)?;
-        linear(&self.gpu, (down, down_bias.as_ref()), (activated, out), rows, add)
+        self.queue.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params)?;
+        linear(&self.queue, (down, down_bias.as_ref()), (activated, out), rows, add)
     }
 }

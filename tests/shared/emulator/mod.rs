@@ -15,12 +15,52 @@ pub const ORDERS: usize = 5;
 /// Names the library in place of the one that is built.
 const LIBRARY_VARIABLE: &str = "EMULATOR_LIBRARY";
 
-/// The emulator's device with this number; `None`, and a sentence, where it cannot be compiled.
-pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
+/// The first of two devices that do their work only when somebody waits for it.
+#[allow(dead_code, reason = "not every test program does")]
+pub const LATE: usize = 3;
+
+/// The emulator as a library.
+fn library() -> Option<&'static Path> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
     // Tests under a sanitizer are given theirs: `sanitized`.
     let given = || std::env::var_os(LIBRARY_VARIABLE).map(PathBuf::from);
-    let Some(library) = LIBRARY.get_or_init(|| given().or_else(|| built("", &SOURCES.concat(), &["-O2"]))) else {
+    LIBRARY.get_or_init(|| given().or_else(|| built("", &SOURCES.concat(), &["-O2"]))).as_deref()
+}
+
+/// What a thread has asked the driver for: as in `driver.h`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Counts {
+    /// Kernels, one by one.
+    pub launches: u64,
+    /// Graphs.
+    pub graph_launches: u64,
+    pub graphs_made: u64,
+    pub graphs_ended: u64,
+    /// Waits of the host.
+    pub waits: u64,
+    /// Copies.
+    pub to_device: u64,
+    pub to_host: u64,
+}
+
+/// What this thread has asked for since it was counted last.
+#[allow(dead_code, reason = "not every test program does")]
+pub fn counts() -> Counts {
+    let mut counts = Counts::default();
+    let library = library().expect("an emulator");
+    // SAFETY: the same library as the one that is in use, and a function of it.
+    unsafe {
+        let library = libloading::Library::new(library).expect("the emulator");
+        let count = library.get::<unsafe extern "C" fn(*mut Counts) -> i32>(b"emulatorCounts").expect("a function");
+        count(&raw mut counts);
+    }
+    counts
+}
+
+/// The emulator's device with this number; `None`, and a sentence, where it cannot be compiled.
+pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
+    let Some(library) = library() else {
         super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");
         return None;
     };

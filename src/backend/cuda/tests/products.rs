@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use super::super::gpu::{Buffer, Gpu};
 use super::super::matrix::{Matrix, Piece, STORAGES};
 use super::super::products::linear;
+use super::super::queue::{Again, Queue};
 use super::{assert_close, bits, emulator, in_any_order, numbers, receive, send};
 use crate::backend::cpu::Kernels;
 use crate::backend::cpu::pack::{Packed, Storage};
@@ -39,7 +40,9 @@ pub(super) fn product(gpu: &Arc<Gpu>, weights: &Matrix, (x, bias): (&[f32], Opti
     let bias = bias.map(|bias| send(gpu, bias));
     let (x, out) = (send(gpu, x), send(gpu, &vec![1.0f32; rows * weights.outputs]));
     let bias: Option<&Buffer> = bias.as_ref();
-    linear(gpu, (weights, bias), (x.at(), out.at()), rows, add).expect("launched");
+    let queue = Queue::new(gpu, true);
+    linear(&queue, (weights, bias), (x.at(), out.at()), rows, add).expect("asked for");
+    queue.start(Again::Hardly).expect("launched");
     receive(&out)
 }
 

@@ -1,0 +1,113 @@
+//! CUDA graphs of launches that come again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::gpu::Gpu;
+use super::launches::Launches;
+use super::library::Handle;
+use crate::backend::BackendError;
+
+/// Graphs that a network keeps: more than there are shapes of steps in a while.
+pub const KEPT: usize = 32;
+
+/// Lists of launches that are known to have come once.
+const SEEN: usize = 4 * KEPT;
+
+/// The graphs of a network. A list of launches becomes one when it comes for the second time: by then all its
+/// kernels are loaded, and what comes only once is not worth it.
+pub struct Graphs {
+    gpu: Arc<Gpu>,
+    /// The one used last is last.
+    kept: Vec<Graph>,
+    seen: VecDeque<u64>,
+    /// Where launches are captured: those of other threads do not get in between.
+    stream: Option<Handle>,
+}
+
+struct Graph {
+    hash: u64,
+    of: Launches,
+    handle: Handle,
+}
+
+// SAFETY: the driver may be called from any thread, and the handles are used by one at a time.
+unsafe impl Send for Graphs {}
+
+impl Graphs {
+    /// None yet.
+    pub fn new(gpu: &Arc<Gpu>) -> Self {
+        Self { gpu: Arc::clone(gpu), kept: Vec::new(), seen: VecDeque::new(), stream: None }
+    }
+
+    /// Does what the launches say, as a graph where they have come before. Takes them where they are kept.
+    pub fn run(&mut self, launches: &mut Launches) -> Result<(), BackendError> {
+        if launches.is_empty() {
+            return Ok(());
+        }
+        let hash = launches.hash();
+        if let Some(at) = self.kept.iter().rposition(|graph| graph.hash == hash && graph.of == *launches) {
+            self.kept[at..].rotate_left(1);
+        } else if self.seen.contains(&hash) {
+            let handle = self.captured(launches)?;
+            if self.kept.len() == KEPT {
+                let oldest = self.kept.remove(0);
+                // It may still be at work.
+                self.gpu.synchronise()?;
+                self.end(oldest.handle)?;
+            }
+            self.kept.push(Graph { hash, of: std::mem::take(launches), handle });
+        } else {
+            self.seen.push_back(hash);
+            if self.seen.len() > SEEN {
+                self.seen.pop_front();
+            }
+            return launches.run(&self.gpu, self.gpu.stream());
+        }
+        let Some(&Graph { handle, .. }) = self.kept.last() else { return Ok(()) };
+        // SAFETY: the graph was made below and has not ended.
+        self.gpu.call("a graph", |driver| unsafe { (driver.launch_graph)(handle, self.gpu.stream()) })
+    }
+
+    /// The launches as a graph.
+    fn captured(&mut self, launches: &Launches) -> Result<Handle, BackendError> {
+        /// Only this thread's calls are held to what may be captured.
+        const OF_THIS_THREAD: i32 = 1;
+        let gpu = &self.gpu;
+        let stream = match self.stream {
+            Some(stream) => stream,
+            None => *self.stream.insert(gpu.new_stream()?),
+        };
+        let (mut graph, mut made) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: every pointer is one to a variable; what was made is given back once.
+        unsafe {
+            gpu.call("a capture", |driver| (driver.begin_capture)(stream, OF_THIS_THREAD))?;
+            let launched = launches.run(gpu, stream);
+            // A capture has to end before anything else is done.
+            let ended = gpu.call("a capture", |driver| (driver.end_capture)(stream, &raw mut graph));
+            launched.and(ended)?;
+            let done = gpu.call("a graph", |driver| (driver.instantiate)(&raw mut made, graph, 0));
+            gpu.call("a graph", |driver| (driver.destroy_graph)(graph))?;
+            done.map(|()| made)
+        }
+    }
+
+    fn end(&self, graph: Handle) -> Result<(), BackendError> {
+        // SAFETY: it was made once and is given back once.
+        self.gpu.call("a graph", |driver| unsafe { (driver.end_graph)(graph) })
+    }
+}
+
+impl Drop for Graphs {
+    fn drop(&mut self) {
+        // An error here has been one elsewhere.
+        let _ = self.gpu.synchronise();
+        for graph in std::mem::take(&mut self.kept) {
+            let _ = self.end(graph.handle);
+        }
+        if let Some(stream) = self.stream {
+            // SAFETY: as above.
+            let _ = self.gpu.call("a stream", |driver| unsafe { (driver.destroy_stream)(stream) });
+        }
+    }
+}

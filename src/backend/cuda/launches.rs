@@ -1,0 +1,104 @@
+//! Launches as data: what is equal computes the same from the same places.
+
+use super::gpu::Gpu;
+use super::kernels::{Kernel, Plain, Pointer, bytes_of};
+use super::library::Handle;
+use crate::backend::BackendError;
+use crate::hash;
+
+/// What a GPU does, in this order.
+#[derive(Default, PartialEq, Eq)]
+pub struct Launches {
+    list: Vec<Operation>,
+    /// Parameters of all kernels, back to back, in words of 8 bytes.
+    params: Vec<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    /// A kernel, with so many bytes of parameters.
+    Kernel {
+        name: &'static str,
+        threads: u32,
+        grid: [u32; 3],
+        memory: u32,
+        params: usize,
+    },
+    Copy {
+        from: Pointer,
+        to: Pointer,
+        bytes: usize,
+    },
+}
+
+impl Launches {
+    /// Adds a kernel; `memory` is the shared memory of a block.
+    pub fn add<P: Plain>(&mut self, kernel: &Kernel<P>, grid: [usize; 3], memory: usize, params: P) {
+        let (grid, memory) = (grid.map(|blocks| blocks as u32), memory as u32);
+        let Kernel { name, threads, .. } = *kernel;
+        self.list.push(Operation::Kernel { name, threads, grid, memory, params: size_of::<P>() });
+        self.params.extend(bytes_of(&[params]).chunks(8).map(|bytes| {
+            let mut word = [0; 8];
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_ne_bytes(word)
+        }));
+    }
+
+    /// Adds a copy inside of the memory of the GPU.
+    pub fn add_copy(&mut self, from: Pointer, to: Pointer, bytes: usize) {
+        if bytes > 0 {
+            self.list.push(Operation::Copy { from, to, bytes });
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.params.clear();
+    }
+
+    /// Different for most lists that differ.
+    pub fn hash(&self) -> u64 {
+        let mut hash = hash::mix(hash::EMPTY, self.list.len() as u64);
+        for operation in &self.list {
+            let words = match *operation {
+                Operation::Kernel { grid: [x, y, z], memory, .. } => [x, y, z, memory].map(u64::from),
+                Operation::Copy { from, to, bytes } => [from, to, bytes as u64, 0],
+            };
+            hash = words.into_iter().fold(hash, hash::mix);
+        }
+        self.params.iter().fold(hash, |hash, &word| hash::mix(hash, word))
+    }
+
+    /// Gives them to a stream of the GPU one by one.
+    pub fn run(&self, gpu: &Gpu, stream: Handle) -> Result<(), BackendError> {
+        let mut params = &self.params[..];
+        let nothing = std::ptr::null_mut();
+        for operation in &self.list {
+            match *operation {
+                Operation::Kernel { name, threads, grid: [x, y, z], memory, params: mut size } => {
+                    let (of_this, rest) = params.split_at(size.div_ceil(8));
+                    params = rest;
+                    // The driver's list: 1 the parameters, 2 their size, 0 the end.
+                    let at = of_this.as_ptr().cast_mut().cast();
+                    let mut extra = [1 as Handle, at, 2 as Handle, (&raw mut size).cast(), std::ptr::null_mut()];
+                    let (function, list) = (gpu.function(name), extra.as_mut_ptr());
+                    // SAFETY: the parameters are those of the kernel, whose struct has the size of this one.
+                    gpu.call(name, |driver| unsafe {
+                        (driver.launch)(function, x, y, z, threads, 1, 1, memory, stream, nothing, list)
+                    })?;
+                }
+                Operation::Copy { from, to, bytes } => {
+                    // SAFETY: the driver refuses what is no memory of its own.
+                    gpu.call("a copy", |driver| unsafe { (driver.copy)(to, from, bytes, stream) })?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

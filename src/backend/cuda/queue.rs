@@ -1,0 +1,143 @@
+//! What a network has its GPU do, put together first and then started at once: values that kernels read, sent in
+//! one piece, and launches, as one CUDA graph where the same launches come again. A graph reads nothing of the
+//! host: what differs from step to step lies in the memory of the GPU.
+
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::gpu::{Buffer, Gpu};
+use super::graphs::Graphs;
+use super::kernels::{Kernel, Plain, Pointer, bytes_of, bytes_of_mut};
+use super::launches::Launches;
+use super::staging::{Pinned, Staging};
+use crate::backend::BackendError;
+
+/// Whether what is started will be started again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// Steps of a generation: as a graph.
+    Likely,
+    /// Prompts: launch by launch.
+    Hardly,
+}
+
+/// Work of a network for its GPU, in the order in which it was asked for. Nothing is left in it between two
+/// calls of the network.
+pub struct Queue {
+    gpu: Arc<Gpu>,
+    /// Every kernel is launched by itself: a fault shows at its own launch.
+    eager: bool,
+    pending: Mutex<Pending>,
+}
+
+struct Pending {
+    graphs: Graphs,
+    launches: Launches,
+    staging: Staging,
+    /// Memory that launches still name.
+    retired: Vec<Buffer>,
+    results: Option<Pinned>,
+}
+
+impl Queue {
+    /// Nothing to do yet.
+    pub fn new(gpu: &Arc<Gpu>, eager: bool) -> Arc<Self> {
+        let pending = Pending {
+            graphs: Graphs::new(gpu),
+            launches: Launches::default(),
+            staging: Staging::new(gpu),
+            retired: Vec::new(),
+            results: None,
+        };
+        Arc::new(Self { gpu: Arc::clone(gpu), eager, pending: Mutex::new(pending) })
+    }
+
+    /// Whether every kernel is launched by itself.
+    pub fn is_eager(&self) -> bool {
+        self.eager
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a call of the network. Forgets what was asked for and never started, since something failed.
+    pub fn begin(&self) -> Result<(), BackendError> {
+        let mut pending = self.pending();
+        pending.launches.clear();
+        pending.retired.clear();
+        pending.staging.begin()
+    }
+
+    /// Where these values will be when kernels read them.
+    pub fn place<T: Plain>(&self, values: &[T]) -> Result<Pointer, BackendError> {
+        self.pending().staging.place(bytes_of(values))
+    }
+
+    /// Asks for a kernel; `memory` is the shared memory of a block.
+    #[allow(clippy::unnecessary_wraps, reason = "as that of the GPU, which launches at once")]
+    pub fn launch<P: Plain>(
+        &self,
+        kernel: &Kernel<P>,
+        grid: [usize; 3],
+        memory: usize,
+        params: P,
+    ) -> Result<(), BackendError> {
+        self.pending().launches.add(kernel, grid, memory, params);
+        Ok(())
+    }
+
+    /// Asks for a copy from one place of the GPU's memory to another.
+    pub fn copy(&self, from: Pointer, to: Pointer, bytes: usize) {
+        self.pending().launches.add_copy(from, to, bytes);
+    }
+
+    /// Gives memory back once nothing that was asked for names it any more.
+    pub fn retire(&self, memory: Buffer) {
+        let mut pending = self.pending();
+        if !pending.launches.is_empty() {
+            pending.retired.push(memory);
+        }
+    }
+
+    /// Starts all that was asked for. Nothing is waited for.
+    pub fn start(&self, again: Again) -> Result<(), BackendError> {
+        let mut pending = self.pending();
+        let Pending { graphs, launches, staging, retired, .. } = &mut *pending;
+        staging.send()?;
+        if again == Again::Likely && !self.eager {
+            graphs.run(launches)?;
+        } else {
+            launches.run(&self.gpu, self.gpu.stream())?;
+        }
+        launches.clear();
+        retired.clear();
+        staging.trim();
+        Ok(())
+    }
+
+    /// Reads few values after all that was started: the one time that a step waits for the GPU.
+    pub fn read<T: Plain>(&self, from: Pointer, values: &mut [T]) -> Result<(), BackendError> {
+        let bytes = bytes_of_mut(values);
+        let mut pending = self.pending();
+        let results = match &mut pending.results {
+            Some(results) if results.bytes() >= bytes.len() => results,
+            results => {
+                *results = None;
+                results.insert(Pinned::new(&self.gpu, bytes.len().next_power_of_two())?)
+            }
+        };
+        results.receive(from, bytes.len())?;
+        self.gpu.synchronise()?;
+        bytes.copy_from_slice(&results.as_slice()[..bytes.len()]);
+        Ok(())
+    }
+}
+
+impl Deref for Queue {
+    type Target = Arc<Gpu>;
+
+    fn deref(&self) -> &Arc<Gpu> {
+        &self.gpu
+    }
+}

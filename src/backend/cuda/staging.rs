@@ -1,0 +1,153 @@
+//! Values on their way to a GPU, and few back: memory of the host that the GPU reads and writes by itself.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::gpu::{Buffer, Gpu};
+use super::kernels::Pointer;
+use crate::backend::BackendError;
+
+/// Memory of the host that a GPU reads and writes while the host goes on.
+pub struct Pinned {
+    gpu: Arc<Gpu>,
+    at: *mut u8,
+    bytes: usize,
+}
+
+// SAFETY: the memory belongs to this value alone.
+unsafe impl Send for Pinned {}
+
+impl Pinned {
+    /// So many bytes, at least one, all zero.
+    pub fn new(gpu: &Arc<Gpu>, bytes: usize) -> Result<Self, BackendError> {
+        let (mut at, bytes) = (std::ptr::null_mut(), bytes.max(1));
+        // SAFETY: the pointer is one to a variable.
+        gpu.call("memory of the host", |driver| unsafe { (driver.alloc_host)(&raw mut at, bytes) })?;
+        let at = at.cast::<u8>();
+        // SAFETY: the memory was allocated with this size.
+        unsafe { at.write_bytes(0, bytes) };
+        Ok(Self { gpu: Arc::clone(gpu), at, bytes })
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// What is in it, as far as the GPU has written it.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: it was set to zero as a whole.
+        unsafe { std::slice::from_raw_parts(self.at, self.bytes) }
+    }
+
+    /// The same, to be written where the GPU has read what was sent.
+    fn as_slice_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.at, self.bytes) }
+    }
+
+    /// Begins to copy a part to the same place of a buffer of this size.
+    fn send(&self, to: &Buffer, part: Range<usize>) -> Result<(), BackendError> {
+        let (to, bytes) = (to.at() + part.start as u64, part.len());
+        let from = self.as_slice()[part].as_ptr().cast();
+        // SAFETY: both parts lie inside of their memory, which is given back only after a wait.
+        self.gpu.call("sending", |driver| unsafe { (driver.write)(to, from, bytes, self.gpu.stream()) })
+    }
+
+    /// Begins to copy so many bytes from the memory of the GPU.
+    pub fn receive(&mut self, from: Pointer, bytes: usize) -> Result<(), BackendError> {
+        let to = self.as_slice_mut()[..bytes].as_mut_ptr().cast();
+        // SAFETY: as above; the driver refuses what is no memory of its own.
+        self.gpu.call("receiving", |driver| unsafe { (driver.read)(to, from, bytes, self.gpu.stream()) })
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        // What is still copied is not given back before; an error here has been one elsewhere.
+        let _ = self.gpu.synchronise();
+        // SAFETY: it was allocated once and is given back once.
+        let _ = self.gpu.call("memory of the host", |driver| unsafe { (driver.free_host)(self.at.cast()) });
+    }
+}
+
+/// Bytes of the first [`Part`].
+const FIRST: usize = 64 << 10;
+
+/// Bytes of the smallest place.
+const PLACE: usize = 256;
+
+/// Values that are sent to the GPU in one piece. The places of two steps are the same where their values are
+/// about as many: a place is as large as a power of two.
+pub struct Staging {
+    gpu: Arc<Gpu>,
+    /// Each at least twice as large as the one before.
+    parts: Vec<Part>,
+}
+
+struct Part {
+    memory: Buffer,
+    /// Written again only once the GPU has read it.
+    host: Pinned,
+    /// What was sent, and what is in use.
+    sent: usize,
+    used: usize,
+    /// Number of the last wait that had begun when something was sent last.
+    sent_after: u64,
+}
+
+impl Staging {
+    /// Nothing yet.
+    pub fn new(gpu: &Arc<Gpu>) -> Self {
+        Self { gpu: Arc::clone(gpu), parts: Vec::new() }
+    }
+
+    /// Begins at the first place where all that was sent has been read. What was not sent is forgotten.
+    pub fn begin(&mut self) -> Result<(), BackendError> {
+        let Some(part) = self.parts.last_mut() else { return Ok(()) };
+        part.used = part.sent;
+        if part.sent == 0 {
+            return Ok(());
+        }
+        if self.gpu.waited_for() <= part.sent_after && part.used > part.memory.bytes() / 2 {
+            self.gpu.synchronise()?;
+        }
+        if self.gpu.waited_for() > part.sent_after {
+            (part.sent, part.used) = (0, 0);
+        }
+        Ok(())
+    }
+
+    /// Where the bytes will be.
+    pub fn place(&mut self, bytes: &[u8]) -> Result<Pointer, BackendError> {
+        let room = bytes.len().next_power_of_two().max(PLACE);
+        if self.parts.last().is_none_or(|part| part.used + room > part.memory.bytes()) {
+            let last = self.parts.last().map_or(0, |part| part.memory.bytes());
+            let size = (2 * last).max(4 * room).max(FIRST);
+            let (memory, host) = (self.gpu.alloc(size)?, Pinned::new(&self.gpu, size)?);
+            self.parts.push(Part { memory, host, sent: 0, used: 0, sent_after: 0 });
+        }
+        let Some(part) = self.parts.last_mut() else { return Ok(0) };
+        let from = part.used;
+        part.host.as_slice_mut()[from..from + bytes.len()].copy_from_slice(bytes);
+        part.used += room;
+        Ok(part.memory.at() + from as u64)
+    }
+
+    /// Begins to send what was placed.
+    pub fn send(&mut self) -> Result<(), BackendError> {
+        for part in &mut self.parts {
+            if part.used > part.sent {
+                part.host.send(&part.memory, part.sent..part.used)?;
+                part.sent_after = self.gpu.waits_begun();
+                part.sent = part.used;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives back what is too small, once nothing that is still to be started names it.
+    pub fn trim(&mut self) {
+        self.parts.drain(..self.parts.len().saturating_sub(1));
+    }
+}
