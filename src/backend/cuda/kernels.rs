@@ -14,6 +14,7 @@ pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
     include_str!("../../../kernels/sampling.cu"),
+    include_str!("../../../kernels/measure.cu"),
 ];
 
 /// An address in the memory of a device; 0 is none.
@@ -34,7 +35,9 @@ const fn kernel<P>(name: &'static str, threads: u32) -> Kernel<P> {
 
 macro_rules! kernels {
     ($($constant:ident: $name:literal, $threads:literal, $params:ident;)*) => {
-        $(#[doc = concat!("`", $name, "`")] pub const $constant: Kernel<$params> = kernel($name, $threads);)*
+        $(#[doc = concat!("`", $name, "`")]
+        #[allow(dead_code, reason = "one is only for measuring")]
+        pub const $constant: Kernel<$params> = kernel($name, $threads);)*
 
         /// The names of all kernels.
         pub const NAMES: &[&str] = &[$($name),*];
@@ -67,6 +70,7 @@ kernels! {
     GATHER_ROWS: "gather_rows", 128, GatherRows;
     CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
     PLACE_TOKENS: "place_tokens", 128, PlaceTokens;
+    READ_MEMORY: "read_memory", 256, ReadMemory;
 }
 
 /// Parameters of kernels and what they read in memory: plain numbers without padding between or behind them.
@@ -126,6 +130,7 @@ plain! {
     struct ChooseTokens { logits: Pointer, choices: Pointer, scratch: Pointer, chosen: Pointer, vocab: i32, padding: i32 }
     /// A token of a pass that lies in the memory of the GPU.
     struct Patch { token: Pointer, row: i32, padding: i32 }
+    struct ReadMemory { from: Pointer, out: Pointer, count: u64 }
     struct PlaceTokens { patches: Pointer, tokens: Pointer, count: i32, padding: i32 }
 }
 

@@ -77,6 +77,16 @@ impl Launches {
 
     /// Gives them to a stream of the GPU one by one.
     pub fn run(&self, gpu: &Gpu, stream: Handle) -> Result<(), BackendError> {
+        self.run_each(gpu, stream, |_| Ok(()))
+    }
+
+    /// The same; `then` is called after each, with its name.
+    pub fn run_each(
+        &self,
+        gpu: &Gpu,
+        stream: Handle,
+        mut then: impl FnMut(&'static str) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
         let mut params = &self.params[..];
         let nothing = std::ptr::null_mut();
         for operation in &self.list {
@@ -92,10 +102,12 @@ impl Launches {
                     gpu.call(name, |driver| unsafe {
                         (driver.launch)(function, x, y, z, threads, 1, 1, memory, stream, nothing, list)
                     })?;
+                    then(name)?;
                 }
                 Operation::Copy { from, to, bytes } => {
                     // SAFETY: the driver refuses what is no memory of its own.
                     gpu.call("a copy", |driver| unsafe { (driver.copy)(to, from, bytes, stream) })?;
+                    then("copy")?;
                 }
             }
         }

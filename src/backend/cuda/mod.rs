@@ -128,11 +128,15 @@ impl CudaNetwork {
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
         let storage = Storage::asked(options.dtype).map_or_else(|| as_stored(model), Ok)?;
-        let queue = Queue::new(gpu, options.eager);
+        Ok(Self::with(spec, weights, storage, Queue::new(gpu, options.eager)))
+    }
+
+    /// With weights that are on the GPU of the queue.
+    fn with(spec: ModelSpec, weights: Weights<Matrix, Buffer>, storage: Storage, queue: Arc<Queue>) -> Self {
         let shape = Shape::new(spec.blocks.len(), spec.heads);
-        Ok(Self {
+        Self {
             rotations: Rotations::new(&spec, &queue),
-            sequences: Sequences::new(Memory { gpu: Arc::clone(gpu), shape }, spec.context),
+            sequences: Sequences::new(Memory { gpu: Arc::clone(&**queue), shape }, spec.context),
             buffers: Buffers::new(&queue),
             choosing: Choosing::new(&queue),
             logits: Work::new(&queue),
@@ -142,7 +146,7 @@ impl CudaNetwork {
             storage,
             spec,
             weights,
-        })
+        }
     }
 
     /// [`Network::forward`], where some tokens are in the memory of the GPU. What is likely to come again is left

@@ -3,6 +3,7 @@
 //! host: what differs from step to step lies in the memory of the GPU.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::gpu::{Buffer, Gpu};
@@ -26,7 +27,7 @@ pub enum Again {
 pub struct Queue {
     gpu: Arc<Gpu>,
     /// Every kernel is launched by itself: a fault shows at its own launch.
-    eager: bool,
+    eager: AtomicBool,
     pending: Mutex<Pending>,
 }
 
@@ -37,6 +38,46 @@ struct Pending {
     /// Memory that launches still name.
     retired: Vec<Buffer>,
     results: Option<Pinned>,
+    /// How often each kernel was launched and the seconds until it was done, while that is measured.
+    #[cfg(test)]
+    profile: Option<Profile>,
+}
+
+/// Launches and seconds of kernels, by name.
+#[cfg(test)]
+pub type Profile = std::collections::BTreeMap<&'static str, (usize, f64)>;
+
+#[cfg(test)]
+impl Queue {
+    /// From now on every kernel by itself, or not.
+    pub fn set_eager(&self, eager: bool) {
+        self.eager.store(eager, Ordering::Relaxed);
+    }
+
+    /// Waits for each kernel and measures it, until this is called with `false`.
+    pub fn profile(&self, on: bool) -> Profile {
+        std::mem::replace(&mut self.pending().profile, on.then(Profile::new)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+impl Pending {
+    /// Runs and measures what was asked for, if that is wanted.
+    fn measure(&mut self, gpu: &Gpu) -> Result<(), BackendError> {
+        let Some(profile) = &mut self.profile else { return Ok(()) };
+        gpu.synchronise()?;
+        let mut before = std::time::Instant::now();
+        self.launches.run_each(gpu, gpu.stream(), |name| {
+            gpu.synchronise()?;
+            let (count, seconds) = profile.entry(name).or_default();
+            *count += 1;
+            *seconds += before.elapsed().as_secs_f64();
+            before = std::time::Instant::now();
+            Ok(())
+        })?;
+        self.launches.clear();
+        Ok(())
+    }
 }
 
 impl Queue {
@@ -48,13 +89,15 @@ impl Queue {
             staging: Staging::new(gpu),
             retired: Vec::new(),
             results: None,
+            #[cfg(test)]
+            profile: None,
         };
-        Arc::new(Self { gpu: Arc::clone(gpu), eager, pending: Mutex::new(pending) })
+        Arc::new(Self { gpu: Arc::clone(gpu), eager: AtomicBool::new(eager), pending: Mutex::new(pending) })
     }
 
     /// Whether every kernel is launched by itself.
     pub fn is_eager(&self) -> bool {
-        self.eager
+        self.eager.load(Ordering::Relaxed)
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
@@ -103,9 +146,11 @@ impl Queue {
     /// Starts all that was asked for. Nothing is waited for.
     pub fn start(&self, again: Again) -> Result<(), BackendError> {
         let mut pending = self.pending();
+        pending.staging.send()?;
+        #[cfg(test)]
+        pending.measure(&self.gpu)?;
         let Pending { graphs, launches, staging, retired, .. } = &mut *pending;
-        staging.send()?;
-        if again == Again::Likely && !self.eager {
+        if again == Again::Likely && !self.is_eager() {
             graphs.run(launches)?;
         } else {
             launches.run(&self.gpu, self.gpu.stream())?;

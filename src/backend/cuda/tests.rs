@@ -5,6 +5,7 @@ mod choices;
 #[path = "../../../tests/shared/emulator/mod.rs"]
 mod emulator;
 mod faults;
+mod gpu_check;
 mod graphs;
 mod layers;
 mod products;

@@ -58,8 +58,20 @@ pub fn counts() -> Counts {
     counts
 }
 
-/// The emulator's device with this number; `None`, and a sentence, where it cannot be compiled.
+/// Names a real GPU by its number: tests run on that one instead.
+pub const GPU_VARIABLE: &str = "TEST_GPU";
+
+/// Number of the real GPU that tests run on.
+pub fn real() -> Option<usize> {
+    std::env::var(GPU_VARIABLE).ok().map(|number| number.parse().expect("TEST_GPU is a number"))
+}
+
+/// The emulator's device with this number, or the real one; `None`, and a sentence, where the emulator cannot be
+/// compiled.
 pub fn gpu(number: usize) -> Option<Arc<Gpu>> {
+    if let Some(number) = real() {
+        return Some(cuda::open(&Libraries::default(), number, None).expect("the GPU that TEST_GPU names"));
+    }
     let Some(library) = library() else {
         super::skip::for_want_of("g++ on x86-64", "the kernels run in an emulator, which is compiled with it");
         return None;

@@ -91,7 +91,7 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
         let qkv = numbers(8, 3 * stride);
         let found = in_any_order(|gpu| {
             let (there, table) = (send(gpu, &qkv), send(gpu, tables.all()[0].values()));
-            let own = gpu.alloc(2 * kv_heads * 2 * capacity * dim * size_of::<f32>()).expect("memory");
+            let own = send(gpu, &vec![f32::from_bits(u32::MAX); 2 * kv_heads * 2 * capacity * dim]);
             let spans = send(
                 gpu,
                 &[kernels::Rows {
@@ -124,7 +124,7 @@ fn rows_are_rotated_and_stored_at_their_own_positions() {
         let Some(found) = found else { return };
         let found_kv = &found[3 * stride..];
         let mut expected = qkv.clone();
-        // What nobody has written is not a number.
+        // Nobody may write beside it.
         let mut kv = vec![f32::from_bits(u32::MAX); found_kv.len()];
         for (row, qkv) in expected.chunks_mut(stride).enumerate() {
             let mut keys = qkv[heads * dim..(heads + kv_heads) * dim].to_vec();

@@ -1,0 +1,240 @@
+//! What a machine with a GPU is asked in a short run: what the GPU can do, whether every kernel gives what its twin
+//! gives, and how fast products and whole steps are. This program of tests is all that it needs, beside the driver
+//! and NVRTC:
+//!
+//! `cargo test --release --lib gpu_check -- --ignored --nocapture`, or the program itself with the same arguments.
+
+mod ceilings;
+mod report;
+mod steps;
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::super::gpu::Gpu;
+use super::super::{Libraries, open};
+use super::emulator::{self, GPU_VARIABLE};
+use report::Report;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// There is nothing to check.
+const NO_GPU: i32 = 3;
+
+/// How much is measured.
+struct Sizes {
+    /// Of what is read and copied.
+    read_bytes: usize,
+    read_blocks: usize,
+    launches: usize,
+    /// Name, outputs and inputs.
+    products: &'static [(&'static str, usize, usize)],
+    /// More than caches hold.
+    cold_bytes: usize,
+    /// Configurations of the models.
+    main: &'static str,
+    draft: &'static str,
+    batch: usize,
+    /// Tokens of the prompt, and plain steps after it.
+    context: usize,
+    steps: usize,
+    /// After which a part begins with nothing new.
+    seconds: f64,
+}
+
+/// Llama 3.1 of 8 billion parameters and a draft model of half a billion.
+const LARGE: Sizes = Sizes {
+    read_bytes: 2 << 30,
+    read_blocks: 4096,
+    launches: 1000,
+    products: &[
+        ("query, key, value", 6144, 4096),
+        ("output", 4096, 4096),
+        ("gate, up", 28_672, 4096),
+        ("down", 4096, 14_336),
+        ("head", 128_256, 4096),
+    ],
+    cold_bytes: 160 << 20,
+    main: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
+        "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "vocab_size": 128256, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5, "rope_theta": 500000.0,
+        "tie_word_embeddings": false, "hidden_act": "silu"}"#,
+    draft: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 896,
+        "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2,
+        "vocab_size": 128256, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5, "rope_theta": 500000.0,
+        "tie_word_embeddings": true, "hidden_act": "silu"}"#,
+    batch: 8,
+    context: 1024,
+    steps: 160,
+    seconds: 70.0,
+};
+
+/// Parts of this program that compare kernels with their twins.
+const TWINS: [&str; 3] =
+    ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
+
+/// Runs the checks of kernels in a process of their own, over a GPU or the emulator, maybe under a tool; whether they
+/// passed, and the last that they said.
+fn twins(gpu: Option<usize>, tool: &[&str], seconds: u64) -> Result<(bool, String)> {
+    let own = std::env::current_exe()?;
+    let mut command = match tool {
+        [] => Command::new(own),
+        [tool, options @ ..] => {
+            let mut command = Command::new(tool);
+            command.args(options).arg(own);
+            command
+        }
+    };
+    let said = tempfile::NamedTempFile::new()?;
+    let (out, err) = (said.reopen()?, said.reopen()?);
+    command.args(TWINS).args(["--test-threads", "1"]);
+    match gpu {
+        Some(number) => command.env(GPU_VARIABLE, number.to_string()),
+        None => command.env_remove(GPU_VARIABLE),
+    };
+    let mut process = command.stdin(Stdio::null()).stdout(out).stderr(err).spawn()?;
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let status = loop {
+        if let Some(status) = process.try_wait()? {
+            break Some(status);
+        }
+        if Instant::now() > end {
+            process.kill()?;
+            process.wait()?;
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
+    let said = std::fs::read_to_string(said.path()).unwrap_or_default();
+    let last = said.lines().rev().find(|line| line.contains("result") || line.contains("ERROR SUMMARY"));
+    let some = said.contains(" passed") && !said.contains("running 0 tests");
+    let last = last.unwrap_or(if status.is_none() { "the time was over" } else { "said nothing" }).to_owned();
+    Ok((status.is_some_and(|status| status.success()) && some, last))
+}
+
+/// Kernels against their twins, by themselves and under the tools that look for faults.
+fn kernels(number: usize, report: &mut Report) -> Result<()> {
+    report.part("kernels against their twins on the CPU");
+    let (passed, said) = twins(Some(number), &[], 60)?;
+    report.check("as they are", passed, &said);
+    for tool in ["memcheck", "racecheck"] {
+        let sanitizer = ["compute-sanitizer", "--tool", tool, "--error-exitcode", "9"];
+        match twins(Some(number), &sanitizer, 70) {
+            Ok((passed, said)) if passed || said != "the time was over" => {
+                report.check(format!("compute-sanitizer, {tool}"), passed, &said);
+            }
+            Ok((_, said)) => report.note(format!("compute-sanitizer, {tool}"), said),
+            Err(why) => report.note(format!("compute-sanitizer, {tool}"), format!("not run: {why}")),
+        }
+    }
+    Ok(())
+}
+
+fn measured(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<()> {
+    let gb = ceilings::ceilings(gpu, sizes, report)?;
+    ceilings::products(gpu, sizes, gb, report)?;
+    steps::steps(gpu, sizes, gb, report)
+}
+
+#[test]
+#[ignore = "for a machine with a GPU"]
+fn gpu_check() {
+    let number = emulator::real().unwrap_or(0);
+    let begun = Instant::now();
+    let gpu = match open(&Libraries::default(), number, None) {
+        Ok(gpu) => gpu,
+        Err(why) => {
+            eprintln!("gpu_check: --device cuda:{number} {why}");
+            std::process::exit(NO_GPU);
+        }
+    };
+    let mut report = Report::default();
+    report.part("the GPU");
+    report.note("name", gpu.what.clone());
+    report.number("driver and kernels there after", begun.elapsed().as_secs_f64(), "s");
+    // What was found is shown whatever fails.
+    let done = kernels(number, &mut report).and_then(|()| measured(&gpu, &LARGE, &mut report));
+    if let Err(why) = done {
+        report.check("the rest", false, &why.to_string());
+    }
+    report.part("all");
+    report.at_most("time", begun.elapsed().as_secs_f64(), "s", 480.0);
+    println!("{}\n{}", report.table(), report.json());
+    if report.failed() {
+        std::process::exit(1);
+    }
+}
+
+const SMALL: Sizes = Sizes {
+    read_bytes: 1 << 18,
+    read_blocks: 3,
+    launches: 20,
+    products: &[("output", 40, 64)],
+    cold_bytes: 1 << 13,
+    main: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64,
+        "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+        "vocab_size": 300, "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+        "tie_word_embeddings": false, "hidden_act": "silu"}"#,
+    draft: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 32,
+        "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1,
+        "vocab_size": 300, "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
+        "tie_word_embeddings": true, "hidden_act": "silu"}"#,
+    batch: 2,
+    context: 20,
+    steps: 46,
+    seconds: 60.0,
+};
+
+#[test]
+fn gpu_check_measures_and_compares_in_small() {
+    let Some(gpu) = emulator::gpu(emulator::LATE) else { return };
+    let mut report = Report::default();
+    measured(&gpu, &SMALL, &mut report).expect("measured");
+    let (table, json) = (report.table(), report.json());
+    assert!(!report.failed(), "{table}");
+    for part in ["ceilings", "products", "steps, bf16", "steps, int8", "steps, int4"] {
+        assert!(table.lines().any(|line| line == part), "{part}: {table}");
+    }
+    for what in ["all was read", "drafts change nothing, as graphs", "graphs give the same bits"] {
+        let lines = json.as_array().expect("a list").iter();
+        let found: Vec<_> = lines.filter(|line| line["what"] == what).collect();
+        assert!(!found.is_empty() && found.iter().all(|line| line["met"] == true), "{what}: {json:#}");
+    }
+    assert!(!table.contains("the time was over"), "{table}");
+    // What could not be measured is a failure.
+    report.number("nothing", f64::NAN, "ms");
+    assert!(report.failed() && report.table().contains("not measured"));
+}
+
+/// A tool is a program that runs another one.
+#[test]
+fn gpu_check_believes_the_checks_of_kernels_only_where_they_ran() {
+    if emulator::gpu(0).is_none() {
+        return;
+    }
+    let (passed, said) = twins(None, &["env"], 120).expect("a process");
+    assert!(passed && said.contains("ok."), "{said}");
+    for (gpu, tool, seconds, expected) in
+        [(Some(4711), &["env"][..], 60, "FAILED"), (None, &["true"], 60, "said nothing"), (None, &[], 0, "the time")]
+    {
+        let (passed, said) = twins(gpu, tool, seconds).expect("a process");
+        assert!(!passed && said.contains(expected), "{expected}: {said}");
+    }
+    twins(None, &["no such program"], 60).expect_err("no process");
+}
+
+#[test]
+fn gpu_check_says_that_there_is_no_gpu() {
+    if emulator::real().is_some() || open(&Libraries::default(), 0, None).is_ok() {
+        return crate::skip::as_it_cannot("there is a GPU", "what gpu_check says without one");
+    }
+    let own = std::env::current_exe().expect("the program of tests");
+    let done = Command::new(own)
+        .args(["--ignored", "--exact", "--nocapture", "backend::cuda::tests::gpu_check::gpu_check"])
+        .output()
+        .expect("a process");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(NO_GPU), "{said}");
+    assert!(said.starts_with("gpu_check: --device cuda:0 ") && said.lines().count() == 1, "{said}");
+}
