@@ -135,3 +135,38 @@ fn a_draft_without_probability_is_replaced() {
         assert!([10, 20].contains(&got.0), "{got:?}");
     }
 }
+
+/// Numbers of choices are rounded up.
+#[test]
+fn a_choice_that_is_nobodys_chooses_nothing() {
+    let Some(gpu) = emulator::gpu(1) else { return };
+    let zeros = Choice {
+        history: 0,
+        drafts: 0,
+        draft_probs: 0,
+        probs: 0,
+        seed: 0,
+        candidate: 0,
+        position: 0,
+        temperature: 0.0,
+        top_p: 1.0,
+        min_p: 0.0,
+        penalty: 1.0,
+        top_k: 0,
+        history_len: 0,
+        row: 0,
+        number: 0,
+        mode: 3,
+        coupled: 0,
+        vocab: VOCAB as i32,
+        draft_vocab: 0,
+    };
+    let choices = send(&gpu, &[zeros]);
+    let chosen = send(&gpu, &[Chosen { token: 9, logprob: 0.5, accepted: 7 }]);
+    let (logits, choices, scratch, vocab, padding) = (0, choices.at(), 0, VOCAB as i32, 0);
+    let params = kernels::ChooseTokens { logits, choices, scratch, chosen: chosen.at(), vocab, padding };
+    gpu.launch(&kernels::CHOOSE_TOKENS, [1, 1, 1], kernels::CHOICE_MEMORY, params).expect("launched");
+    let mut left = [Chosen { token: 0, logprob: 0.0, accepted: 0 }];
+    chosen.read(0, &mut left).expect("read");
+    assert_eq!((left[0].token, left[0].logprob.to_bits(), left[0].accepted), (9, 0.5f32.to_bits(), 7));
+}

@@ -271,3 +271,87 @@ fn attention_sees_prompt_and_tail_through_every_window() {
         }
     }
 }
+
+/// Numbers of rows are rounded up: what is added stores nothing, sees nothing and stays finite.
+#[test]
+fn rows_that_are_nobodys_leave_everything_alone() {
+    let found = in_any_order(|gpu| {
+        let (own, qkv) = (send(gpu, &[7.0f32; 24]), send(gpu, &[1.0f32; 2 * 9]));
+        let span = |own| kernels::Rows {
+            shared: 0,
+            own,
+            shared_len: 0,
+            shared_capacity: 0,
+            own_capacity: 4,
+            start: 0,
+            first_row: 0,
+            rows: 0,
+        };
+        let (spans, nobodys) = (send(gpu, &[span(own.at())]), send(gpu, &[-1i32; 2]));
+        let table = send(gpu, &[3.0f32; 24]);
+        let params = kernels::RotaryStore {
+            qkv: qkv.at(),
+            table: table.at(),
+            spans: spans.at(),
+            row_spans: nobodys.at(),
+            heads: 1,
+            kv_heads: 1,
+            dim: 3,
+            pairs: 1,
+            interleaved: 0,
+            layer: 0,
+        };
+        gpu.launch(&kernels::ROTARY_STORE, [2, 1, 1], 0, params).expect("launched");
+        let x = send(gpu, &[1.0f32; 6]);
+        let (row_spans, offset) = (nobodys.at(), 0);
+        let params =
+            kernels::AddPositions { table: table.at(), x: x.at(), spans: spans.at(), row_spans, offset, width: 3 };
+        gpu.launch(&kernels::ADD_POSITIONS, [2, 1, 1], 0, params).expect("launched");
+
+        let tiles = send(gpu, &[kernels::Tile { span: 0, position: 0, row: 0, rows: 0 }]);
+        let [sums, norms, out] = [6, 4, 6].map(|floats| send(gpu, &vec![f32::NAN; floats]));
+        let params = kernels::AttentionChunk {
+            qkv: qkv.at(),
+            sums: sums.at(),
+            norms: norms.at(),
+            spans: spans.at(),
+            tiles: tiles.at(),
+            q_stride: 9,
+            layer: 0,
+            kv_heads: 1,
+            group: 1,
+            dim: 3,
+            rows: 2,
+            window: 2,
+            scale: 1.0,
+            soft_cap: 0.0,
+            padding: 0,
+        };
+        let memory = kernels::attention_memory(1, 3);
+        gpu.launch(&kernels::ATTENTION_CHUNK, [1, 1, 2], memory, params).expect("launched");
+        let (sums_at, norms_at) = (sums.at(), norms.at());
+        let params = kernels::AttentionMerge {
+            sums: sums_at,
+            norms: norms_at,
+            positions: nobodys.at(),
+            out: out.at(),
+            rows: 2,
+            heads: 1,
+            dim: 3,
+            window: 2,
+        };
+        gpu.launch(&kernels::ATTENTION_MERGE, [2, 1, 1], 0, params).expect("launched");
+        assert!(receive(&sums).iter().chain(&receive(&norms)).all(|x| x.is_nan()));
+
+        let tokens = send(gpu, &[5u32, 6]);
+        let patches = send(gpu, &[kernels::Patch { token: 0, row: 1, padding: 0 }]);
+        let params = kernels::PlaceTokens { patches: patches.at(), tokens: tokens.at(), count: 1, padding: 0 };
+        gpu.launch(&kernels::PLACE_TOKENS, [1, 1, 1], 0, params).expect("launched");
+        let mut left = [0u32; 2];
+        tokens.read(0, &mut left).expect("read");
+        assert_eq!(left, [5, 6]);
+        [receive(&own), receive(&qkv), receive(&x), receive(&out)].concat()
+    });
+    let Some(found) = found else { return };
+    assert_eq!(found, [vec![7.0; 24], vec![1.0; 18], vec![1.0; 6], vec![0.0; 6]].concat());
+}
