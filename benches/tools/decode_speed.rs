@@ -48,6 +48,9 @@ struct Arguments {
     threads: usize,
     #[arg(long, default_value_t = 5)]
     repeat: usize,
+    /// Load so many times, in turn with reading the same files into memory, instead of decoding.
+    #[arg(long)]
+    loads: Option<usize>,
     /// Numbers of candidates.
     #[arg(long, value_delimiter = ',', default_value = "1,2,4,8,16")]
     batch: Vec<usize>,
@@ -88,26 +91,33 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             .ok_or_else(|| format!("this processor has no kernel set {name}"))?,
     };
     let options = LoadOptions { dtype: arguments.dtype, threads: arguments.threads, ..LoadOptions::default() };
-    let start = Instant::now();
     let files = match arguments.model.to_str() {
         Some("built-in") => ModelFiles::Embedded(&MAIN),
         Some("built-in-draft") => ModelFiles::Embedded(&DRAFT),
         _ if arguments.model.is_file() => ModelFiles::Gguf(arguments.model.clone()),
         _ => ModelFiles::Folder(arguments.model.clone()),
     };
+    let load = || {
+        let start = Instant::now();
+        let model = Model::load(&files).map_err(|error| error.to_string())?;
+        let opened = milliseconds(start);
+        let network = CpuNetwork::with_cache(&model, options, kernels, arguments.cache.as_deref())
+            .map_err(|error| error.to_string())?;
+        Ok::<_, String>((model, network, [opened, milliseconds(start)]))
+    };
+    if let Some(times) = arguments.loads {
+        return loads(times, load);
+    }
     let peers = Peer::all(arguments);
-    let model = Model::load(&files).map_err(|error| error.to_string())?;
-    let mut network = CpuNetwork::with_cache(&model, options, kernels, arguments.cache.as_deref())
-        .map_err(|error| error.to_string())?;
+    let (model, mut network, [_, loaded]) = load()?;
     drop(model);
     let info = network.info();
     println!(
-        "{} weights of {:.1} MB, kernels {}, {} threads; loaded in {:.0} ms, resident {:.0} MB",
+        "{} weights of {:.1} MB, kernels {}, {} threads; loaded in {loaded:.0} ms, resident {:.0} MB",
         info.dtype,
         info.weight_bytes as f64 / 1e6,
         info.kernel,
         info.threads,
-        start.elapsed().as_secs_f64() * 1e3,
         resident_bytes() / 1e6
     );
     let mut ours = Figures::new();
@@ -134,6 +144,39 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     println!("resident after all: {:.0} MB", (resident_bytes() - memory.len() as f64) / 1e6);
     report(&ours, &peers.iter().map(|peer| peer.name).zip(&theirs).collect::<Vec<_>>(), &info);
     Ok(())
+}
+
+/// Loads in turn with reading the files of the weights.
+fn loads(times: usize, load: impl Fn() -> Result<(Model, CpuNetwork, [f64; 2]), String>) -> Result<(), String> {
+    let (mut read, mut opened, mut loaded) = (Vec::new(), Vec::new(), Vec::new());
+    // The first one brings the files into memory.
+    for round in 0..=times {
+        let (model, network, [open, load]) = load()?;
+        drop(network);
+        let files: Vec<PathBuf> = model.checkpoint.paths().into_iter().flatten().map(Into::into).collect();
+        let start = Instant::now();
+        for file in files {
+            black_box(std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?);
+        }
+        if round > 0 {
+            read.push(milliseconds(start));
+            opened.push(open);
+            loaded.push(load);
+        }
+    }
+    let [read_ms, loaded_ms] = [&read, &loaded].map(|values| median(values));
+    println!(
+        "loaded in {} ms, {} of these up to the weights; reading the files takes {} ms: {:.2}x",
+        spread(&loaded),
+        spread(&opened),
+        spread(&read),
+        loaded_ms / read_ms
+    );
+    Ok(())
+}
+
+fn milliseconds(since: Instant) -> f64 {
+    since.elapsed().as_secs_f64() * 1e3
 }
 
 fn report(ours: &Figures, theirs: &[(&str, &Figures)], info: &NetworkInfo) {
@@ -183,7 +226,7 @@ fn step_ms(network: &mut CpuNetwork, batch: usize) -> Result<f64, BackendError> 
         let spans: Vec<Span> = forks.iter().map(|&seq| Span { seq, start: PROMPT + step, len: 1 }).collect();
         let start = Instant::now();
         network.forward(black_box(&Rows::chain(&text[..batch], &spans)), Wanted::All)?;
-        times.push(start.elapsed().as_secs_f64() * 1e3);
+        times.push(milliseconds(start));
     }
     for seq in forks.into_iter().chain([prompt]) {
         network.close(seq);
@@ -199,7 +242,7 @@ fn prefill_ms(network: &mut CpuNetwork) -> Result<f64, BackendError> {
     let spans = [Span { seq: prompt, start: 0, len: PREFILL }];
     let start = Instant::now();
     network.forward(black_box(&Rows::chain(&text, &spans)), Wanted::Last)?;
-    let ms = start.elapsed().as_secs_f64() * 1e3;
+    let ms = milliseconds(start);
     network.close(prompt);
     Ok(ms)
 }

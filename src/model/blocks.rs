@@ -83,11 +83,14 @@ impl TensorType {
             Self::Q5_0 => 16,
             _ => 0,
         };
-        let low = &block[block.len() - 16..];
-        let codes = std::array::from_fn(|i| {
-            let high = fifth.map_or(0, |bits| (bits[i / 8] >> (i % 8) & 1) << 4);
-            (nibble(low[i % 16], i / 16) | high) as i8 - offset
-        });
+        let low: [u8; GROUP / 2] = std::array::from_fn(|i| block[block.len() - GROUP / 2 + i]);
+        let mut codes = bits_of([low, low].as_flattened(), [0, 0, 4, 4], 4);
+        for (byte, codes) in fifth.unwrap_or_default().iter().zip(codes.chunks_exact_mut(8)) {
+            codes.iter_mut().zip(0..).for_each(|(code, i)| *code |= ((byte >> i & 1) << 4) as i8);
+        }
+        for code in &mut codes {
+            *code -= offset;
+        }
         group(codes)
     }
 
@@ -102,10 +105,11 @@ impl TensorType {
                 0..4 => sixes[at + number] & 0x3f,
                 _ => nibble(sixes[4 + number], shift) | (sixes[at + number - 4] >> 2 & 0x30),
             };
-            let codes = std::array::from_fn(|i| {
-                let high = fifth.get(i).map_or(0, |bits| (bits >> number & 1) << 4);
-                (nibble(low[number / 2 * 32 + i], number % 2) | high) as i8
-            });
+            let mut codes = bits_of(&low[number / 2 * GROUP..], [number % 2 * 4; 4], 4);
+            if !fifth.is_empty() {
+                let upper = bits_of(fifth, [number; 4], 1);
+                codes.iter_mut().zip(upper).for_each(|(code, upper)| *code |= upper << 4);
+            }
             let small = [six(0, 0), six(4, 1)];
             let [scale, min] = [scale * f32::from(small[0]), min * f32::from(small[1])];
             each(Group { codes, scales: [scale; 2], min, stored, small });
@@ -120,11 +124,9 @@ fn six_bits(block: &[u8], each: &mut impl FnMut(Group)) {
     let scale = half(rest, 16);
     for number in 0..8 {
         let (part, quarter) = (number / 4, number % 4);
-        let codes = std::array::from_fn(|i| {
-            let low = nibble(low[part * 64 + quarter % 2 * 32 + i], quarter / 2);
-            let high = high[part * 32 + i] >> (2 * quarter) & 3;
-            (low | high << 4) as i8 - 32
-        });
+        let low = bits_of(&low[part * 64 + quarter % 2 * GROUP..], [quarter / 2 * 4; 4], 4);
+        let high = bits_of(&high[part * GROUP..], [2 * quarter; 4], 2);
+        let codes = std::array::from_fn(|i| (low[i] | high[i] << 4) - 32);
         let small = [rest[2 * number], rest[2 * number + 1]];
         let scales = small.map(|small| scale * f32::from(small as i8));
         each(Group { codes, scales, min: 0.0, stored: [word(rest, 16), 0], small });
@@ -137,6 +139,18 @@ fn word(bytes: &[u8], at: usize) -> u16 {
 
 fn half(bytes: &[u8], at: usize) -> f32 {
     f16::from_bits(word(bytes, at)).to_f32()
+}
+
+/// So many bits of each of the first 32 bytes, from a bit on that each eight of them have; eight
+/// bytes are one word, as bytes have no shifts that vectors know.
+#[inline]
+fn bits_of(bytes: &[u8], from: [usize; 4], bits: usize) -> [i8; GROUP] {
+    let mask = u64::from_le_bytes([(1 << bits) - 1; 8]);
+    let mut of = [0; GROUP];
+    for ((of, bytes), from) in of.as_chunks_mut::<8>().0.iter_mut().zip(bytes.as_chunks::<8>().0).zip(from) {
+        *of = (u64::from_le_bytes(*bytes) >> from & mask).to_le_bytes().map(|code| code as i8);
+    }
+    of
 }
 
 fn nibble(byte: u8, high: usize) -> u8 {

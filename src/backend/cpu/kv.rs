@@ -1,6 +1,7 @@
 //! Keys and values in memory, in the order of the kernels.
 
-use super::pack::{Block, F32x16, NR, zeroed};
+use super::memory::Zeroed;
+use super::pack::{F32x16, NR};
 use crate::backend::BackendError;
 use crate::backend::sequences::{Regions, Shape};
 
@@ -17,8 +18,8 @@ pub struct Region {
     shape: Shape,
     /// Positions there is room for, a multiple of 16.
     pub capacity: usize,
-    keys: Vec<F32x16>,
-    values: Vec<F32x16>,
+    keys: Zeroed<F32x16>,
+    values: Zeroed<F32x16>,
 }
 
 impl Region {
@@ -29,14 +30,14 @@ impl Region {
             let heads = shape.layers * shape.heads;
             heads.checked_mul(each).ok_or_else(|| out_of_memory(usize::MAX))
         };
-        let keys = zeroed(blocks(capacity / NR * shape.head_dim)?).map_err(out_of_memory)?;
-        let values = zeroed(blocks(capacity * value_panels(shape))?).map_err(out_of_memory)?;
+        let keys = Zeroed::new(blocks(capacity / NR * shape.head_dim)?).map_err(out_of_memory)?;
+        let values = Zeroed::new(blocks(capacity * value_panels(shape))?).map_err(out_of_memory)?;
         Ok(Self { shape, capacity, keys, values })
     }
 
     /// Bytes of its keys and values.
     fn bytes(&self) -> usize {
-        size_of_val(self.keys.as_slice()) + size_of_val(self.values.as_slice())
+        size_of_val(&self.keys[..]) + size_of_val(&self.values[..])
     }
 
     /// Panels of keys of a head, `[ceil(position / 16)][head_dim]`.
@@ -60,7 +61,7 @@ impl Region {
             let head = layer * self.shape.heads + head;
             let panel = &mut self.keys[head * key_len + position / NR * width..][..width];
             for (block, &key) in panel.iter_mut().zip(key) {
-                block.set(position % NR, key);
+                block.0[position % NR] = key;
             }
             let panels = &mut self.values[head * value_len..][..value_len];
             for (panel, value) in value.chunks(NR).enumerate() {

@@ -6,6 +6,7 @@ mod experts;
 mod gemm;
 mod kv;
 pub(super) mod load;
+mod memory;
 pub(super) mod ops;
 pub(super) mod pack;
 mod pass;

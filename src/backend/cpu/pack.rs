@@ -1,32 +1,30 @@
 //! Weights in the order in which the kernels read them.
 
-use std::alloc::{Layout, alloc_zeroed};
-
 use half::{bf16, f16};
 
 use super::gemm::Kernels;
+use super::memory::{Memory, Plain, Zeroed};
 use super::pool::{Parts, Pool};
 use super::quantized::{self, Bits, Format, Quantized};
 use crate::backend::Dtype;
 use crate::backend::weights::Part;
-use crate::model::blocks::{elements, widen};
+use crate::model::blocks::widen;
 use crate::model::{Tensor, TensorType};
 
 /// Columns (outputs) of a panel.
 pub const NR: usize = 16;
 
-/// Numbers without padding between or behind them.
-///
-/// # Safety
-/// Any bytes have to be a value.
-pub unsafe trait Plain: Copy + Send + Sync + 'static {}
-
 /// One input's weights for the 16 outputs of a panel. All bytes zero are all weights zero.
 pub trait Block: Plain {
     /// The weight of output `c`, exactly.
     fn get(&self, c: usize) -> f32;
-    /// Sets the weight of output `c`, rounded to nearest even.
-    fn set(&mut self, c: usize, weight: f32);
+    /// Of the weights of all outputs, rounded to nearest even.
+    fn of(weights: [f32; NR]) -> Self;
+
+    /// The type of files in which weights are stored with the same bits.
+    const STORED: TensorType;
+    /// Blocks of weights of that type, `[inputs]` of each output.
+    fn move_stored(rows: [&[u8]; NR], to: &mut [Self]);
 }
 
 /// A block of f32.
@@ -49,8 +47,14 @@ impl Block for F32x16 {
         self.0[c]
     }
 
-    fn set(&mut self, c: usize, weight: f32) {
-        self.0[c] = weight;
+    fn of(weights: [f32; NR]) -> Self {
+        Self(weights)
+    }
+
+    const STORED: TensorType = TensorType::F32;
+
+    fn move_stored(rows: [&[u8]; NR], to: &mut [Self]) {
+        gather(rows, to, |weights| Self(weights.map(f32::from_le_bytes)));
     }
 }
 
@@ -68,8 +72,20 @@ impl Block for Bf16x16 {
         f32::from_bits(u32::from(self.0[bf16_place(c)]) << 16)
     }
 
-    fn set(&mut self, c: usize, weight: f32) {
-        self.0[bf16_place(c)] = bf16::from_f32(weight).to_bits();
+    fn of(weights: [f32; NR]) -> Self {
+        let mut block = Self([0; NR]);
+        for (c, weight) in weights.into_iter().enumerate() {
+            block.0[bf16_place(c)] = bf16::from_f32(weight).to_bits();
+        }
+        block
+    }
+
+    const STORED: TensorType = TensorType::Bf16;
+
+    fn move_stored(rows: [&[u8]; NR], to: &mut [Self]) {
+        gather(rows, to, |weights| {
+            Self(std::array::from_fn(|place| u16::from_le_bytes(weights[place / 2 + place % 2 * (NR / 2)])))
+        });
     }
 }
 
@@ -87,8 +103,22 @@ impl Block for F16x16 {
         f16::from_bits(self.0[c]).to_f32()
     }
 
-    fn set(&mut self, c: usize, weight: f32) {
-        self.0[c] = f16::from_f32(weight).to_bits();
+    fn of(weights: [f32; NR]) -> Self {
+        Self(weights.map(|weight| f16::from_f32(weight).to_bits()))
+    }
+
+    const STORED: TensorType = TensorType::F16;
+
+    fn move_stored(rows: [&[u8]; NR], to: &mut [Self]) {
+        gather(rows, to, |weights| Self(weights.map(u16::from_le_bytes)));
+    }
+}
+
+/// Puts element after element of 16 rows together.
+fn gather<const SIZE: usize, B>(rows: [&[u8]; NR], to: &mut [B], block: impl Fn([[u8; SIZE]; NR]) -> B) {
+    let rows = rows.map(|row| &row.as_chunks::<SIZE>().0[..to.len()]);
+    for (k, to) in to.iter_mut().enumerate() {
+        *to = block(std::array::from_fn(|c| rows[c][k]));
     }
 }
 
@@ -163,11 +193,11 @@ pub struct Packed {
 /// The panels of a matrix: `[ceil(outputs / 16)][inputs]` of blocks, or whole numbers with scales.
 pub enum Panels {
     /// 32-bit floats.
-    F32(Vec<F32x16>),
+    F32(Memory<F32x16>),
     /// bfloat16.
-    Bf16(Vec<Bf16x16>),
+    Bf16(Memory<Bf16x16>),
     /// IEEE half precision.
-    F16(Vec<F16x16>),
+    F16(Memory<F16x16>),
     /// Whole numbers.
     Quantized(Quantized),
     /// Matrices of different storage, one below the other.
@@ -258,29 +288,31 @@ impl Packed {
     }
 }
 
-fn pack<B: Block>(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize) -> Result<Vec<B>, usize> {
+fn pack<B: Block>(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize) -> Result<Memory<B>, usize> {
     let outputs: usize = parts.iter().map(|part| part.1).sum();
     let panels = outputs.div_ceil(NR);
-    let mut blocks = zeroed::<B>(panels * inputs)?;
+    let mut blocks = Zeroed::<B>::new(panels * inputs)?;
     let memory = Parts::new(&mut blocks);
+    let none = vec![0; inputs * size_of::<f32>()];
     pool.run(panels, &|panel, _| {
         // SAFETY: every panel is written by one unit only.
         let blocks = unsafe { memory.part(panel * inputs, inputs) };
-        let mut decoded = Vec::new();
-        for c in 0..NR {
-            let Some((dtype, row)) = row(parts, inputs, panel * NR + c) else { break };
-            if dtype.is_quantised() {
-                decoded.resize(inputs, 0.0);
-                widen(dtype, row, &mut decoded);
-                blocks.iter_mut().zip(&decoded).for_each(|(block, weight)| block.set(c, *weight));
-                continue;
-            }
-            for (block, weight) in blocks.iter_mut().zip(elements(dtype, row)) {
-                block.set(c, weight);
+        let rows: [_; NR] = std::array::from_fn(|c| row(parts, inputs, panel * NR + c));
+        if rows.iter().flatten().all(|(dtype, _)| *dtype == B::STORED) {
+            B::move_stored(rows.map(|row| row.map_or(&none[..], |(_, bytes)| bytes)), blocks);
+            return;
+        }
+        let mut decoded = vec![0.0; NR * inputs];
+        for (row, decoded) in rows.into_iter().zip(decoded.chunks_exact_mut(inputs)) {
+            if let Some((dtype, bytes)) = row {
+                widen(dtype, bytes, decoded);
             }
         }
+        for (k, block) in blocks.iter_mut().enumerate() {
+            *block = B::of(std::array::from_fn(|c| decoded[c * inputs + k]));
+        }
     });
-    Ok(blocks)
+    Ok(blocks.into())
 }
 
 /// Row `output` of matrices that stand one below the other.
@@ -295,24 +327,6 @@ pub fn row<'a>(parts: &'a [(Tensor<'_>, usize)], inputs: usize, output: usize) -
         before += rows;
     }
     None
-}
-
-/// `len` zero blocks, or the number of bytes for which there is no memory. The system hands out zero pages
-/// when they are first touched: what is never used takes no memory and no time.
-pub fn zeroed<B: Plain>(len: usize) -> Result<Vec<B>, usize> {
-    let bytes = len.saturating_mul(size_of::<B>());
-    let layout = Layout::array::<B>(len).map_err(|_| bytes)?;
-    if layout.size() == 0 {
-        return Ok(Vec::new());
-    }
-    // SAFETY: the layout has a size.
-    let memory = unsafe { alloc_zeroed(layout) }.cast::<B>();
-    if memory.is_null() {
-        return Err(bytes);
-    }
-    let capacity = len;
-    // SAFETY: allocated above by the global allocator for exactly `len` blocks, and zero bytes are a value.
-    Ok(unsafe { Vec::from_raw_parts(memory, len, capacity) })
 }
 
 #[cfg(test)]

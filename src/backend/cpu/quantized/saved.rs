@@ -14,8 +14,10 @@ use std::time::UNIX_EPOCH;
 
 use memmap2::Mmap;
 
-use super::weights::{Bits, Line, Memory, Quantized, Scales};
-use crate::backend::cpu::pack::{NR, Plain};
+use super::format::{Format, Kind};
+use super::weights::{Bits, Line, Quantized, Scales};
+use crate::backend::cpu::memory::{Memory, Plain};
+use crate::backend::cpu::pack::NR;
 use crate::files;
 use crate::hash;
 use crate::model::Model;
@@ -115,7 +117,8 @@ impl Reader {
         let blocks = outputs.div_ceil(NR) * inputs.div_ceil(super::BLOCK);
         let codes = self.take::<Line>(blocks * bits.lines())?;
         let scales = self.take::<Scales>(blocks)?;
-        Some(Quantized::from_parts((outputs, inputs), bits, codes, scales))
+        let format = Format { bits, kind: Kind::Bf16 };
+        Some(Quantized::new((outputs, inputs), format, codes, scales, Memory::none()))
     }
 
     fn take<T: Plain>(&mut self, len: usize) -> Option<Memory<T>> {

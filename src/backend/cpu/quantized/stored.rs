@@ -4,6 +4,7 @@
 use super::BLOCK;
 use super::format::{Format, UNIT};
 use super::weights::{Line, Quantized, Scales, put};
+use crate::backend::cpu::memory::Zeroed;
 use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
 use crate::model::blocks::Group;
@@ -21,19 +22,15 @@ pub fn repack(
     let (panels, blocks) = (outputs.div_ceil(NR), inputs.div_ceil(BLOCK));
     let of_panel =
         (blocks * format.bits.lines(), blocks * format.kind.scales(), blocks.div_ceil(UNIT) * format.kind.units());
-    let mut codes = pack::zeroed::<Line>(panels * of_panel.0)?;
-    let mut scales = pack::zeroed::<Scales>(panels * of_panel.1)?;
-    let mut units = pack::zeroed::<Scales>(panels * of_panel.2)?;
+    let mut codes = Zeroed::<Line>::new(panels * of_panel.0)?;
+    let mut scales = Zeroed::<Scales>::new(panels * of_panel.1)?;
+    let mut units = Zeroed::<Scales>::new(panels * of_panel.2)?;
     let all = (Parts::new(&mut codes), Parts::new(&mut scales), Parts::new(&mut units));
     pool.run(panels, &|panel, _| {
-        // SAFETY: every panel is written by one unit only.
-        let (codes, scales, units) = unsafe {
-            (
-                all.0.part(panel * of_panel.0, of_panel.0),
-                all.1.part(panel * of_panel.1, of_panel.1),
-                all.2.part(panel * of_panel.2, of_panel.2),
-            )
-        };
+        // Made beside their place: a fresh page that is read before it is written is mapped twice.
+        let mut codes = vec![Line([0; 64]); of_panel.0];
+        let mut scales = vec![Scales([0; NR]); of_panel.1];
+        let mut units = vec![Scales([0; NR]); of_panel.2];
         for c in 0..NR {
             let Some((_, row)) = pack::row(parts, inputs, panel * NR + c) else { break };
             let mut block = 0;
@@ -55,6 +52,12 @@ pub fn repack(
                 block += 1;
             });
         }
+        // SAFETY: every panel is written by one unit only.
+        unsafe {
+            all.0.part(panel * of_panel.0, of_panel.0).copy_from_slice(&codes);
+            all.1.part(panel * of_panel.1, of_panel.1).copy_from_slice(&scales);
+            all.2.part(panel * of_panel.2, of_panel.2).copy_from_slice(&units);
+        }
     });
-    Ok(Quantized::new((outputs, inputs), format, codes, scales, units))
+    Ok(Quantized::new((outputs, inputs), format, codes.into(), scales.into(), units.into()))
 }

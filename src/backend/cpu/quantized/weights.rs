@@ -3,16 +3,13 @@
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
-use std::ops::Deref;
-use std::sync::Arc;
-
 use half::bf16;
-use memmap2::Mmap;
 
 use super::format::{Format, Kind, UNIT};
 use super::inputs::{LEAST, ROUND};
 use super::{BLOCK, Kernels};
-use crate::backend::cpu::pack::{self, NR, Plain};
+use crate::backend::cpu::memory::{Memory, Plain, Zeroed};
+use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
 use crate::model::{Tensor, blocks};
 
@@ -84,10 +81,10 @@ impl Scales {
 
     /// Sets the bytes `c` and `c + 16`.
     pub fn set_bytes(&mut self, c: usize, small: [u8; 2]) {
-        let mut bytes = self.bytes();
-        [bytes[c], bytes[c + 16]] = small;
-        for (bytes, pair) in bytes.as_chunks::<2>().0.iter().zip(&mut self.0) {
-            *pair = u16::from_ne_bytes(*bytes);
+        for (at, small) in [c, c + 16].into_iter().zip(small) {
+            let mut pair = self.0[at / 2].to_ne_bytes();
+            pair[at % 2] = small;
+            self.0[at / 2] = u16::from_ne_bytes(pair);
         }
     }
 
@@ -113,62 +110,18 @@ pub struct Quantized {
     /// `[panel][block]`, of some formats two.
     scales: Memory<Scales>,
     /// `[panel][ceil(block / 8)][2]` of formats that have them.
-    units: Vec<Scales>,
-}
-
-/// Numbers in memory of our own, or in a file that is mapped into memory.
-pub struct Memory<T>(Place<T>);
-
-enum Place<T> {
-    Own(Vec<T>),
-    Mapped { file: Arc<Mmap>, at: usize, len: usize },
-}
-
-impl<T: Plain> Memory<T> {
-    /// `len` numbers from byte `at` of a file on; `None` where it ends before.
-    pub fn mapped(file: &Arc<Mmap>, at: usize, len: usize) -> Option<Self> {
-        let bytes = file.get(at..at.checked_add(len.checked_mul(size_of::<T>())?)?)?;
-        let aligned = bytes.as_ptr().cast::<T>().is_aligned();
-        aligned.then(|| Self(Place::Mapped { file: Arc::clone(file), at, len }))
-    }
-}
-
-impl<T: Plain> Deref for Memory<T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        match &self.0 {
-            Place::Own(own) => own,
-            Place::Mapped { file, at, len } => {
-                // SAFETY: inside the file and aligned (checked by `mapped`), mapped as long as `self` lives,
-                // and any bytes are a value.
-                unsafe { std::slice::from_raw_parts(file.as_ptr().add(*at).cast(), *len) }
-            }
-        }
-    }
+    units: Memory<Scales>,
 }
 
 impl Quantized {
-    /// Puts a matrix together; codes and scales have to be as many as its sizes say.
-    pub fn from_parts(
-        (outputs, inputs): (usize, usize),
-        bits: Bits,
-        codes: Memory<Line>,
-        scales: Memory<Scales>,
-    ) -> Self {
-        let format = Format { bits, kind: Kind::Bf16 };
-        Self { outputs, inputs, format, codes, scales, units: Vec::new() }.checked()
-    }
-
-    /// The same in memory of its own, in any format.
+    /// Puts a matrix together; codes, scales and units have to be as many as its sizes say.
     pub fn new(
         (outputs, inputs): (usize, usize),
         format: Format,
-        codes: Vec<Line>,
-        scales: Vec<Scales>,
-        units: Vec<Scales>,
+        codes: Memory<Line>,
+        scales: Memory<Scales>,
+        units: Memory<Scales>,
     ) -> Self {
-        let (codes, scales) = (Memory(Place::Own(codes)), Memory(Place::Own(scales)));
         Self { outputs, inputs, format, codes, scales, units }.checked()
     }
 
@@ -263,8 +216,8 @@ pub fn quantise(
 ) -> Result<Quantized, usize> {
     let outputs: usize = parts.iter().map(|part| part.1).sum();
     let (panels, count, lines) = (outputs.div_ceil(NR), inputs.div_ceil(BLOCK), bits.lines());
-    let mut codes = pack::zeroed::<Line>(panels * count * lines)?;
-    let mut scales = pack::zeroed::<Scales>(panels * count)?;
+    let mut codes = Zeroed::<Line>::new(panels * count * lines)?;
+    let mut scales = Zeroed::<Scales>::new(panels * count)?;
     let (all_codes, all_scales) = (Parts::new(&mut codes), Parts::new(&mut scales));
     pool.run(panels, &|panel, _| {
         // SAFETY: every panel is written by one unit only.
@@ -279,7 +232,7 @@ pub fn quantise(
         }
     });
     let format = Format { bits, kind: Kind::Bf16 };
-    Ok(Quantized::new((outputs, inputs), format, codes, scales, Vec::new()))
+    Ok(Quantized::new((outputs, inputs), format, codes.into(), scales.into(), Memory::none()))
 }
 
 /// Quantises the weights of output `c` of a panel, `[blocks * 32]`.
@@ -314,14 +267,17 @@ pub fn put(bits: Bits, stored: &[u8; BLOCK], lines: &mut [Line], c: usize) {
             }
         }
         Bits::Six | Bits::Five | Bits::Four => {
-            for (pair, stored) in stored.as_chunks::<8>().0.iter().enumerate() {
-                let both: [u8; 4] = std::array::from_fn(|i| stored[i] & 15 | stored[i + 4] << 4);
-                lines[pair].0[c * 4..c * 4 + 4].copy_from_slice(&both);
+            // Four codes at a time as the bytes of a word: what is shifted stays in its byte.
+            let words = stored.as_chunks::<4>().0.as_chunks::<2>().0;
+            for (pair, words) in words.iter().enumerate() {
+                let words = words.map(u32::from_le_bytes);
+                let [low, above] = [0x0f0f_0f0f, 0xf0f0_f0f0].map(|mask| words.map(|word| word & mask));
+                lines[pair].0.as_chunks_mut::<4>().0[c] = (low[0] | low[1] << 4).to_le_bytes();
                 if bits != Bits::Four {
                     let (line, shift) = bits.upper(pair);
-                    for (to, i) in lines[line].0[c * 4..c * 4 + 4].iter_mut().zip(0..) {
-                        *to |= (stored[i] >> 4) << (4 + shift) | (stored[i + 4] >> 4) << shift;
-                    }
+                    let upper = (above[0] | above[1] >> 4) << shift;
+                    let to = &mut lines[line].0.as_chunks_mut::<4>().0[c];
+                    *to = (u32::from_le_bytes(*to) | upper).to_le_bytes();
                 }
             }
         }
