@@ -10,7 +10,7 @@
 //   order    a score is one chain over the channels; weights are summed by lanes (position modulo 32), then by
 //            `warp_sum`; an output channel is one chain over the positions in ascending order. A chunk begins at a
 //            multiple of ATTENTION_CHUNK positions of the text, wherever the prompt ends.
-// Rows that see nothing of a chunk leave its memory as it is; tiles of no rows are nobody's.
+// Rows that see nothing of a chunk leave its memory as it is; tiles of no rows are padding.
 struct Tile {
   int span;
   int position;  // of the first row
@@ -132,7 +132,7 @@ KERNEL(attention_chunk, AttentionParams, 128) {
 }
 
 // attention_merge: chunks put together by their log-sum-exp in ascending order (online softmax, arXiv 1805.02867).
-//   shapes   sums, norms as above; positions [rows], negative of rows that are nobody's; out [rows, heads * dim] f32
+//   shapes   sums, norms as above; positions [rows], negative of padding; out [rows, heads * dim] f32
 //   launch   grid (rows), 128 threads
 //   bytes    rows * heads * (dim + 2) * 4 * chunks + rows * heads * dim * 4
 //   twin     `Outcome::merge`
@@ -152,7 +152,7 @@ KERNEL(attention_merge, AttentionMergeParams, 128) {
   const int row = blockIdx.x, position = p.positions[row];
   const int first = first_seen(position, p.window) / ATTENTION_CHUNK, last = position / ATTENTION_CHUNK;
   for (int i = threadIdx.x; i < p.heads * p.dim; i += 128) {
-    // What is nobody's sees nothing.
+    // Padding sees nothing.
     float most = 0.0f, norm = position < 0 ? 1.0f : 0.0f, sum = 0.0f;
     for (int chunk = position < 0 ? last + 1 : first; chunk <= last; chunk++) {
       const size_t at = ((size_t)chunk * p.rows + row) * p.heads + i / p.dim;

@@ -30,7 +30,7 @@ KERNEL(embed_tokens, EmbedTokensParams, 128) {
 }
 
 // add_positions: x[row] += table[offset + position of the row]
-//   shapes   table [offset + context, width] f32; x [rows, width] f32; row_spans [rows], negative of rows that are nobody's; spans
+//   shapes   table [offset + context, width] f32; x [rows, width] f32; row_spans [rows], negative of padding; spans
 //   launch   grid (rows), 128 threads
 //   bytes    rows * width * 12
 //   twin     `embed` in src/backend/cpu/pass.rs

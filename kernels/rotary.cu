@@ -1,8 +1,8 @@
 // rotary_store: rotates the query heads of each row in place, and stores its rotated keys and its values at the row's
 // own position (RoPE, arXiv 2104.09864).
 //   shapes   qkv [rows, (heads + 2 * kv_heads) * dim] f32; table [positions][cosine, sine][pairs] f32, null without
-//            rotation; row_spans [rows], negative of rows
-//            that are nobody's; spans with K/V [layer][kv_head][key, value][capacity][dim] f32
+//            rotation; row_spans [rows], negative of padding;
+//            spans with K/V [layer][kv_head][key, value][capacity][dim] f32
 //   launch   grid (rows), 128 threads; positions of the rows lie inside of the table and of `own`
 //   bytes    rows * (heads * dim * 8 + kv_heads * dim * 16)
 //   twin     `RotaryTable::rotate`, `Region::store`

@@ -47,7 +47,7 @@ struct ChooseTokensParams {
 
 #define DRAW 0
 #define VERIFY 1
-#define NOBODYS 3
+#define PADDING 3
 #define PURPOSE_SAMPLE 0
 #define PURPOSE_DRAFT 1
 #define PURPOSE_ACCEPT 2
@@ -286,7 +286,7 @@ DEVICE void distribute(const Choice& choice, const float* logits, float* scratch
 KERNEL(choose_tokens, ChooseTokensParams, CHOICE_THREADS) {
   SHARED(Room, room);
   const Choice choice = p.choices[blockIdx.x];
-  if (choice.mode == NOBODYS) return;
+  if (choice.mode == PADDING) return;
   const float* logits = p.logits + (size_t)choice.row * p.vocab;
   float* probs = (float*)choice.probs;
   distribute(choice, logits, p.scratch + (size_t)blockIdx.x * p.vocab, probs, room);

@@ -151,7 +151,7 @@ fn loads(times: usize, load: impl Fn() -> Result<(Model, CpuNetwork, [f64; 2]), 
     let (mut read, mut opened, mut loaded) = (Vec::new(), Vec::new(), Vec::new());
     // The first one brings the files into memory.
     for round in 0..=times {
-        let (model, network, [open, load]) = load()?;
+        let (model, network, [to_weights, whole]) = load()?;
         drop(network);
         let files: Vec<PathBuf> = model.checkpoint.paths().into_iter().flatten().map(Into::into).collect();
         let start = Instant::now();
@@ -160,8 +160,8 @@ fn loads(times: usize, load: impl Fn() -> Result<(Model, CpuNetwork, [f64; 2]), 
         }
         if round > 0 {
             read.push(milliseconds(start));
-            opened.push(open);
-            loaded.push(load);
+            opened.push(to_weights);
+            loaded.push(whole);
         }
     }
     let [read_ms, loaded_ms] = [&read, &loaded].map(|values| median(values));

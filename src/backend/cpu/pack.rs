@@ -16,13 +16,14 @@ pub const NR: usize = 16;
 
 /// One input's weights for the 16 outputs of a panel. All bytes zero are all weights zero.
 pub trait Block: Plain {
+    /// The type of files in which weights are stored with the same bits.
+    const STORED: TensorType;
+
     /// The weight of output `c`, exactly.
     fn get(&self, c: usize) -> f32;
     /// Of the weights of all outputs, rounded to nearest even.
     fn of(weights: [f32; NR]) -> Self;
 
-    /// The type of files in which weights are stored with the same bits.
-    const STORED: TensorType;
     /// Blocks of weights of that type, `[inputs]` of each output.
     fn move_stored(rows: [&[u8]; NR], to: &mut [Self]);
 }
@@ -42,6 +43,8 @@ pub struct Bf16x16(pub [u16; NR]);
 unsafe impl Plain for F32x16 {}
 
 impl Block for F32x16 {
+    const STORED: TensorType = TensorType::F32;
+
     #[inline]
     fn get(&self, c: usize) -> f32 {
         self.0[c]
@@ -50,8 +53,6 @@ impl Block for F32x16 {
     fn of(weights: [f32; NR]) -> Self {
         Self(weights)
     }
-
-    const STORED: TensorType = TensorType::F32;
 
     fn move_stored(rows: [&[u8]; NR], to: &mut [Self]) {
         gather(rows, to, |weights| Self(weights.map(f32::from_le_bytes)));
@@ -63,29 +64,34 @@ const fn bf16_place(c: usize) -> usize {
     if c < NR / 2 { 2 * c } else { 2 * (c - NR / 2) + 1 }
 }
 
+impl Bf16x16 {
+    /// Of the bits of all outputs, in their order.
+    fn placed(bits: [u16; NR]) -> Self {
+        let mut block = Self([0; NR]);
+        for (c, bits) in bits.into_iter().enumerate() {
+            block.0[bf16_place(c)] = bits;
+        }
+        block
+    }
+}
+
 // SAFETY: plain integers.
 unsafe impl Plain for Bf16x16 {}
 
 impl Block for Bf16x16 {
+    const STORED: TensorType = TensorType::Bf16;
+
     #[inline]
     fn get(&self, c: usize) -> f32 {
         f32::from_bits(u32::from(self.0[bf16_place(c)]) << 16)
     }
 
     fn of(weights: [f32; NR]) -> Self {
-        let mut block = Self([0; NR]);
-        for (c, weight) in weights.into_iter().enumerate() {
-            block.0[bf16_place(c)] = bf16::from_f32(weight).to_bits();
-        }
-        block
+        Self::placed(weights.map(|weight| bf16::from_f32(weight).to_bits()))
     }
 
-    const STORED: TensorType = TensorType::Bf16;
-
     fn move_stored(rows: [&[u8]; NR], to: &mut [Self]) {
-        gather(rows, to, |weights| {
-            Self(std::array::from_fn(|place| u16::from_le_bytes(weights[place / 2 + place % 2 * (NR / 2)])))
-        });
+        gather(rows, to, |weights| Self::placed(weights.map(u16::from_le_bytes)));
     }
 }
 
@@ -98,6 +104,8 @@ pub struct F16x16(pub [u16; NR]);
 unsafe impl Plain for F16x16 {}
 
 impl Block for F16x16 {
+    const STORED: TensorType = TensorType::F16;
+
     #[inline]
     fn get(&self, c: usize) -> f32 {
         f16::from_bits(self.0[c]).to_f32()
@@ -106,8 +114,6 @@ impl Block for F16x16 {
     fn of(weights: [f32; NR]) -> Self {
         Self(weights.map(|weight| f16::from_f32(weight).to_bits()))
     }
-
-    const STORED: TensorType = TensorType::F16;
 
     fn move_stored(rows: [&[u8]; NR], to: &mut [Self]) {
         gather(rows, to, |weights| Self(weights.map(u16::from_le_bytes)));

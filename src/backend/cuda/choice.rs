@@ -18,7 +18,7 @@ use crate::sampling::{Accept, Accepted, Draft, Proposal};
 const DRAW: i32 = 0;
 const VERIFY: i32 = 1;
 const OWN: i32 = 2;
-const NOBODYS: i32 = 3;
+const PADDING: i32 = 3;
 
 /// Drafts of several candidates in the memory of a GPU.
 pub struct Batch {
@@ -100,7 +100,7 @@ impl CudaNetwork {
     fn choose(&mut self, mut choices: Vec<Choice>) -> Result<Pointer, BackendError> {
         let vocab = self.spec.vocab_size;
         if let Some(&first) = choices.first() {
-            round_up(&mut choices, Choice { mode: NOBODYS, ..first });
+            round_up(&mut choices, Choice { mode: PADDING, ..first });
         }
         let Choosing { scratch, chosen, .. } = &mut self.choosing;
         let chosen = chosen.bytes(choices.len() * size_of::<Chosen>())?;
@@ -112,7 +112,7 @@ impl CudaNetwork {
             vocab: vocab as i32,
             padding: 0,
         };
-        self.queue.launch(&kernels::CHOOSE_TOKENS, [choices.len(), 1, 1], kernels::CHOICE_MEMORY, params)?;
+        self.queue.launch(&kernels::CHOOSE_TOKENS, [choices.len(), 1, 1], kernels::CHOICE_MEMORY, params);
         Ok(chosen)
     }
 

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use super::choice::Batch;
 use super::compile;
-use super::kernels::{ATTENTION_CHUNK, Kernel, NAMES, Plain, Pointer, bytes_of, bytes_of_mut};
-use super::launches::Launches;
+use super::kernels::{ATTENTION_CHUNK, NAMES, Plain, Pointer, bytes_of, bytes_of_mut};
 use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
 use crate::backend::BackendError;
 use crate::backend::device::Unusable;
@@ -204,19 +203,6 @@ impl Gpu {
         }
         // SAFETY: the driver refuses what is no memory of its own.
         self.call("a copy", |driver| unsafe { (driver.copy)(to, from, bytes, self.stream) })
-    }
-
-    /// Launches a kernel at once; `memory` is the shared memory of a block.
-    pub fn launch<P: Plain>(
-        &self,
-        kernel: &Kernel<P>,
-        grid: [usize; 3],
-        memory: usize,
-        params: P,
-    ) -> Result<(), BackendError> {
-        let mut launches = Launches::default();
-        launches.add(kernel, grid, memory, params);
-        launches.run(self, self.stream)
     }
 
     /// Waits until all that was launched is done.

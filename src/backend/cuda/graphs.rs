@@ -14,6 +14,9 @@ pub const KEPT: usize = 32;
 /// Lists of launches that are known to have come once.
 const SEEN: usize = 4 * KEPT;
 
+/// What failed, and what does without it.
+const GRAPH: &str = "a CUDA graph (--no-cuda-graphs does without)";
+
 /// The graphs of a network. A list of launches becomes one when it comes for the second time: by then all its
 /// kernels are loaded, and what comes only once is not worth it.
 pub struct Graphs {
@@ -66,7 +69,7 @@ impl Graphs {
         }
         let Some(&Graph { handle, .. }) = self.kept.last() else { return Ok(()) };
         // SAFETY: the graph was made below and has not ended.
-        self.gpu.call("a graph", |driver| unsafe { (driver.launch_graph)(handle, self.gpu.stream()) })
+        self.gpu.call(GRAPH, |driver| unsafe { (driver.launch_graph)(handle, self.gpu.stream()) })
     }
 
     /// The launches as a graph.
@@ -81,20 +84,22 @@ impl Graphs {
         let (mut graph, mut made) = (std::ptr::null_mut(), std::ptr::null_mut());
         // SAFETY: every pointer is one to a variable; what was made is given back once.
         unsafe {
-            gpu.call("a capture", |driver| (driver.begin_capture)(stream, OF_THIS_THREAD))?;
+            gpu.call(GRAPH, |driver| (driver.begin_capture)(stream, OF_THIS_THREAD))?;
             let launched = launches.run(gpu, stream);
             // A capture has to end before anything else is done.
-            let ended = gpu.call("a capture", |driver| (driver.end_capture)(stream, &raw mut graph));
-            launched.and(ended)?;
-            let done = gpu.call("a graph", |driver| (driver.instantiate)(&raw mut made, graph, 0));
-            gpu.call("a graph", |driver| (driver.destroy_graph)(graph))?;
+            let ended = gpu.call(GRAPH, |driver| (driver.end_capture)(stream, &raw mut graph));
+            let done = launched.and(ended);
+            let done = done.and_then(|()| gpu.call(GRAPH, |driver| (driver.instantiate)(&raw mut made, graph, 0)));
+            if !graph.is_null() {
+                gpu.call(GRAPH, |driver| (driver.destroy_graph)(graph))?;
+            }
             done.map(|()| made)
         }
     }
 
     fn end(&self, graph: Handle) -> Result<(), BackendError> {
         // SAFETY: it was made once and is given back once.
-        self.gpu.call("a graph", |driver| unsafe { (driver.end_graph)(graph) })
+        self.gpu.call(GRAPH, |driver| unsafe { (driver.end_graph)(graph) })
     }
 }
 

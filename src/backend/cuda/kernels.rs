@@ -14,6 +14,7 @@ pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
     include_str!("../../../kernels/sampling.cu"),
+    #[cfg(test)]
     include_str!("../../../kernels/measure.cu"),
 ];
 
@@ -34,13 +35,13 @@ const fn kernel<P>(name: &'static str, threads: u32) -> Kernel<P> {
 }
 
 macro_rules! kernels {
-    ($($constant:ident: $name:literal, $threads:literal, $params:ident;)*) => {
+    ($($(#[$attribute:meta])* $constant:ident: $name:literal, $threads:literal, $params:ident;)*) => {
         $(#[doc = concat!("`", $name, "`")]
-        #[allow(dead_code, reason = "one is only for measuring")]
+        $(#[$attribute])*
         pub const $constant: Kernel<$params> = kernel($name, $threads);)*
 
         /// The names of all kernels.
-        pub const NAMES: &[&str] = &[$($name),*];
+        pub const NAMES: &[&str] = &[$($(#[$attribute])* $name),*];
     };
 }
 
@@ -70,6 +71,7 @@ kernels! {
     GATHER_ROWS: "gather_rows", 128, GatherRows;
     CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
     PLACE_TOKENS: "place_tokens", 128, PlaceTokens;
+    #[cfg(test)]
     READ_MEMORY: "read_memory", 256, ReadMemory;
 }
 
@@ -80,17 +82,19 @@ kernels! {
 pub unsafe trait Plain: Copy {}
 
 macro_rules! plain {
-    ($($(#[$doc:meta])* struct $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {
+    ($($(#[$attribute:meta])* struct $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {
         $(
-            $(#[$doc])*
+            $(#[$attribute])*
             #[derive(Clone, Copy, Debug)]
             #[repr(C)]
             #[allow(missing_docs, reason = "the sources of the kernels say it")]
             #[allow(clippy::struct_field_names, reason = "as above")]
             pub struct $name { $(pub $field: $type,)* }
 
+            $(#[$attribute])*
             const _: () = assert!(size_of::<$name>() == 0 $(+ size_of::<$type>())*, "no padding");
 
+            $(#[$attribute])*
             // SAFETY: checked above.
             unsafe impl Plain for $name {}
         )*
@@ -130,6 +134,7 @@ plain! {
     struct ChooseTokens { logits: Pointer, choices: Pointer, scratch: Pointer, chosen: Pointer, vocab: i32, padding: i32 }
     /// A token of a pass that lies in the memory of the GPU.
     struct Patch { token: Pointer, row: i32, padding: i32 }
+    #[cfg(test)]
     struct ReadMemory { from: Pointer, out: Pointer, count: u64 }
     struct PlaceTokens { patches: Pointer, tokens: Pointer, count: i32, padding: i32 }
 }

@@ -33,7 +33,7 @@ pub use library::Libraries;
 use load::{Sender, unsupported};
 use matrix::Matrix;
 use pass::{Buffers, Work};
-use plan::ADDED;
+use plan::MOST_PADDING;
 use queue::{Again, Queue};
 
 use super::cpu::load::as_stored;
@@ -149,8 +149,8 @@ impl CudaNetwork {
         }
     }
 
-    /// [`Network::forward`], where some tokens are in the memory of the GPU. What is likely to come again is left
-    /// in the queue, to be started together with what follows.
+    /// [`Network::forward`], where some tokens are in the memory of the GPU. What is likely to come again is
+    /// left in the queue, to be started together with what follows.
     fn run(&mut self, rows: &Rows<'_>, want: Wanted, patches: &[Patch], again: Again) -> Result<usize, BackendError> {
         if rows.parents.is_some() {
             return Err(unsupported("a tree of drafts".to_owned()));
@@ -164,7 +164,7 @@ impl CudaNetwork {
         let width = if want == Wanted::Hidden { self.spec.embedding.width } else { self.spec.vocab_size };
         self.read = OnceLock::new();
         self.held = 0;
-        let mut to = self.logits.floats((wanted + ADDED) * width)?;
+        let mut to = self.logits.floats((wanted + MOST_PADDING) * width)?;
         let positions = rows.spans.iter().map(|span| span.start + span.len).max().unwrap_or(0);
         self.rotations.ensure(positions)?;
         let mut done = 0;

@@ -100,9 +100,7 @@ impl Buffers {
             activated: work(),
         }
     }
-}
 
-impl Buffers {
     /// Rows that are wanted change places with all.
     fn swap_kept(&mut self) {
         std::mem::swap(&mut self.x, &mut self.kept);
@@ -111,7 +109,8 @@ impl Buffers {
 }
 
 impl CudaNetwork {
-    /// Asks for a slab and stores its K/V; logits of the wanted rows, or what the head reads of them, go to `to`.
+    /// Asks for a slab and stores its K/V; logits of the wanted rows, or what the head reads of them, go to
+    /// `to`.
     pub(super) fn pass(
         &mut self,
         slab: &[Piece],
@@ -139,7 +138,7 @@ impl CudaNetwork {
             let out = to.floats(plan.wanted.rows * width)?;
             let params =
                 kernels::GatherRows { x: from.floats(0)?, rows: plan.kept, out, width: width as i32, padding: 0 };
-            self.queue.launch(&kernels::GATHER_ROWS, [plan.wanted.rows, 1, 1], 0, params)?;
+            self.queue.launch(&kernels::GATHER_ROWS, [plan.wanted.rows, 1, 1], 0, params);
         }
         self.buffers.swap_kept();
         let done = self.last_block(last, &plan, (want, to));
@@ -165,7 +164,7 @@ impl CudaNetwork {
         let (patches, count) = plan.patches;
         if count > 0 {
             let params = kernels::PlaceTokens { patches, tokens: plan.tokens, count: count as i32, padding: 0 };
-            self.queue.launch(&kernels::PLACE_TOKENS, [count.div_ceil(128), 1, 1], 0, params)?;
+            self.queue.launch(&kernels::PLACE_TOKENS, [count.div_ceil(128), 1, 1], 0, params);
         }
         let Buffers { x, narrow, .. } = &mut self.buffers;
         let x = x.floats(plan.rows * hidden)?;
@@ -173,15 +172,15 @@ impl CudaNetwork {
         // One tensor is one piece.
         let table = self.weights.embedding.pieces[0].there(0);
         let params = kernels::EmbedTokens { table, tokens: plan.tokens, out, scale: embedding.scale, padding: 0 };
-        self.queue.launch(&kernels::EMBED_TOKENS, [plan.rows, 1, 1], 0, params)?;
+        self.queue.launch(&kernels::EMBED_TOKENS, [plan.rows, 1, 1], 0, params);
         if let Some([there, _]) = &self.weights.projections {
-            linear(&self.queue, (there, None), (out, x), plan.rows, false)?;
+            linear(&self.queue, (there, None), (out, x), plan.rows, false);
         }
         if let (Some(offset), Some(table)) = (embedding.positions, &self.weights.positions) {
             let (offset, width) = (offset as i32, hidden as i32);
             let (spans, row_spans) = (plan.spans, plan.row_spans);
             let params = kernels::AddPositions { table: table.at(), x, spans, row_spans, offset, width };
-            self.queue.launch(&kernels::ADD_POSITIONS, [plan.rows, 1, 1], 0, params)?;
+            self.queue.launch(&kernels::ADD_POSITIONS, [plan.rows, 1, 1], 0, params);
         }
         Ok(())
     }
@@ -193,7 +192,7 @@ impl CudaNetwork {
         (x, x_stride): (Pointer, usize),
         (out, out_stride): (Pointer, usize),
         (rows, per_row): (usize, usize),
-    ) -> Result<(), BackendError> {
+    ) {
         let params = kernels::NormRows {
             x,
             out,
@@ -206,19 +205,13 @@ impl CudaNetwork {
             eps: self.spec.norm.eps,
             centred: i32::from(self.spec.norm.kind == NormKind::Layer),
         };
-        self.queue.launch(&kernels::NORM_ROWS, [rows * per_row, 1, 1], 128, params)
+        self.queue.launch(&kernels::NORM_ROWS, [rows * per_row, 1, 1], 128, params);
     }
 
     /// The norm of whole rows of the residual stream.
-    fn norm_rows(
-        &self,
-        weights: &NormWeights<Buffer>,
-        x: Pointer,
-        out: Pointer,
-        rows: usize,
-    ) -> Result<(), BackendError> {
+    fn norm_rows(&self, weights: &NormWeights<Buffer>, x: Pointer, out: Pointer, rows: usize) {
         let hidden = self.spec.hidden;
-        self.norm(weights, (x, hidden), (out, hidden), (rows, 1))
+        self.norm(weights, (x, hidden), (out, hidden), (rows, 1));
     }
 
     /// Norm, query, key and value of a block; stores key and value.
@@ -230,14 +223,14 @@ impl CudaNetwork {
         let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
         let mut input = x;
         if spec.wiring != Wiring::PostNorm {
-            self.norm_rows(&block.attention_norm, x, normed, plan.rows)?;
+            self.norm_rows(&block.attention_norm, x, normed, plan.rows);
             input = normed;
         }
-        linear(&self.queue, (&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false)?;
+        linear(&self.queue, (&block.qkv, block.qkv_bias.as_ref()), (input, qkv), plan.rows, false);
         if let Some((queries, keys)) = &block.qk_norm {
             let first_key = qkv + (query * dim * size_of::<f32>()) as u64;
-            self.norm(queries, (qkv, width), (qkv, width), (plan.rows, query))?;
-            self.norm(keys, (first_key, width), (first_key, width), (plan.rows, kv))?;
+            self.norm(queries, (qkv, width), (qkv, width), (plan.rows, query));
+            self.norm(keys, (first_key, width), (first_key, width), (plan.rows, kv));
         }
         let rotation = self.rotations.of(layer);
         let params = kernels::RotaryStore {
@@ -252,7 +245,8 @@ impl CudaNetwork {
             interleaved: rotation.map_or(0, |rotation| i32::from(rotation.interleaved)),
             layer: layer as i32,
         };
-        self.queue.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params)
+        self.queue.launch(&kernels::ROTARY_STORE, [plan.rows, 1, 1], 0, params);
+        Ok(())
     }
 
     /// Attention of the rows, whose queries lie back to back, to `out`.
@@ -282,7 +276,7 @@ impl CudaNetwork {
             padding: 0,
         };
         let memory = kernels::attention_memory(rows.queries, heads.dim);
-        self.queue.launch(&kernels::ATTENTION_CHUNK, [rows.tile_count, heads.kv, rows.chunks], memory, params)?;
+        self.queue.launch(&kernels::ATTENTION_CHUNK, [rows.tile_count, heads.kv, rows.chunks], memory, params);
         let params = kernels::AttentionMerge {
             sums,
             norms,
@@ -293,7 +287,7 @@ impl CudaNetwork {
             dim: heads.dim as i32,
             window,
         };
-        self.queue.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params)?;
+        self.queue.launch(&kernels::ATTENTION_MERGE, [rows.rows, 1, 1], 0, params);
         Ok(out)
     }
 
@@ -312,26 +306,26 @@ impl CudaNetwork {
         let beside = matches!(spec.wiring, Wiring::Parallel | Wiring::ParallelTwoNorms);
         let mlp_norm = block.mlp_norm.as_ref().unwrap_or(&block.attention_norm);
         if beside {
-            self.norm_rows(mlp_norm, x, normed, count)?;
+            self.norm_rows(mlp_norm, x, normed, count);
         }
         let output = (&block.output, block.output_bias.as_ref());
         self.add((spec, block.attention_output_norm.as_ref()), (x, branch), count, |to, add| {
-            linear(&self.queue, output, (attended, to), count, add)
-        })?;
+            linear(&self.queue, output, (attended, to), count, add);
+        });
         let mut input = normed;
         match spec.wiring {
             Wiring::Parallel | Wiring::ParallelTwoNorms => {}
-            Wiring::PreNorm | Wiring::Sandwich => self.norm_rows(mlp_norm, x, normed, count)?,
+            Wiring::PreNorm | Wiring::Sandwich => self.norm_rows(mlp_norm, x, normed, count),
             Wiring::PostNorm => {
-                self.norm_rows(&block.attention_norm, x, x, count)?;
+                self.norm_rows(&block.attention_norm, x, x, count);
                 input = x;
             }
         }
         self.add((spec, block.mlp_output_norm.as_ref()), (x, branch), count, |to, add| {
-            self.mlp(spec.mlp, block, between, (input, to), (count, add))
-        })?;
+            self.mlp(spec.mlp, block, between, (input, to), (count, add));
+        });
         if spec.wiring == Wiring::PostNorm {
-            self.norm_rows(mlp_norm, x, x, count)?;
+            self.norm_rows(mlp_norm, x, x, count);
         }
         Ok(())
     }
@@ -342,19 +336,19 @@ impl CudaNetwork {
         (spec, norm): (&Block, Option<&NormWeights<Buffer>>),
         (x, branch): (Pointer, Pointer),
         rows: usize,
-        compute: impl FnOnce(Pointer, bool) -> Result<(), BackendError>,
-    ) -> Result<(), BackendError> {
+        compute: impl FnOnce(Pointer, bool),
+    ) {
         let scale = spec.residual_scale;
         if norm.is_none() && scale.to_bits() == 1.0f32.to_bits() {
             return compute(x, true);
         }
-        compute(branch, false)?;
+        compute(branch, false);
         if let Some(norm) = norm {
-            self.norm_rows(norm, branch, branch, rows)?;
+            self.norm_rows(norm, branch, branch, rows);
         }
         let len = rows * self.spec.hidden;
         let params = kernels::AddScaled { branch, x, len: len as u64, scale, padding: 0 };
-        self.queue.launch(&kernels::ADD_SCALED, [len.div_ceil(256), 1, 1], 0, params)
+        self.queue.launch(&kernels::ADD_SCALED, [len.div_ceil(256), 1, 1], 0, params);
     }
 
     /// Logits of the rows in `x`, or what the head reads, to `to`.
@@ -364,11 +358,11 @@ impl CudaNetwork {
         let (mut input, normed) = (x.floats(rows * hidden)?, normed.floats(rows * hidden)?);
         let narrow = narrow.floats(rows * width)?;
         if let Some(norm) = &self.weights.final_norm {
-            self.norm_rows(norm, input, normed, rows)?;
+            self.norm_rows(norm, input, normed, rows);
             input = normed;
         }
         if let Some([_, back]) = &self.weights.projections {
-            linear(&self.queue, (back, None), (input, narrow), rows, false)?;
+            linear(&self.queue, (back, None), (input, narrow), rows, false);
             input = narrow;
         }
         if want == Wanted::Hidden {
@@ -376,7 +370,7 @@ impl CudaNetwork {
             return Ok(());
         }
         let weights = self.weights.head.as_ref().unwrap_or(&self.weights.embedding);
-        linear(&self.queue, (weights, self.weights.head_bias.as_ref()), (input, to), rows, false)?;
+        linear(&self.queue, (weights, self.weights.head_bias.as_ref()), (input, to), rows, false);
         let head = self.spec.head;
         if head.scale.to_bits() == 1.0f32.to_bits() && head.soft_cap.is_none() {
             return Ok(());
@@ -384,6 +378,7 @@ impl CudaNetwork {
         let len = rows * vocab;
         let soft_cap = head.soft_cap.unwrap_or(0.0);
         let params = kernels::ScaleLogits { logits: to, len: len as u64, scale: head.scale, soft_cap };
-        self.queue.launch(&kernels::SCALE_LOGITS, [len.div_ceil(256), 1, 1], 0, params)
+        self.queue.launch(&kernels::SCALE_LOGITS, [len.div_ceil(256), 1, 1], 0, params);
+        Ok(())
     }
 }

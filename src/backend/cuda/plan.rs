@@ -1,6 +1,7 @@
-//! What kernels have to know of the rows of a slab, and how rows are put together for attention. Numbers of rows
-//! are rounded up, so that the launches of two steps are the same more often: rows beyond the last belong to
-//! nobody. Of these K/V is not stored, they see nothing, and what is computed for them is not read.
+//! What kernels have to know of the rows of a slab, and how rows are put together for attention.
+//!
+//! Numbers of rows are rounded up, so that the launches of two steps are the same more often. Padding rows
+//! store no K/V, see nothing, and what is computed for them is not read.
 
 use super::CudaNetwork;
 use super::kernels::{self, Patch, Pointer, Rows, Tile};
@@ -47,21 +48,21 @@ pub fn rounded(count: usize) -> usize {
     }
 }
 
-/// Rows that are added at most.
-pub const ADDED: usize = 7;
+/// Most padding rows.
+pub const MOST_PADDING: usize = 7;
 
 /// Chunks of attention that are launched where there are so many: those of longer texts end at once.
 pub fn rounded_chunks(count: usize) -> usize {
     if count > 8 { count.next_multiple_of(8) } else { count.next_power_of_two() }
 }
 
-/// The list, rounded up with `nobodys`.
-pub fn round_up<T: Clone>(list: &mut Vec<T>, nobodys: T) {
-    list.resize(rounded(list.len()), nobodys);
+/// The list, rounded up with `padding`.
+pub fn round_up<T: Clone>(list: &mut Vec<T>, padding: T) {
+    list.resize(rounded(list.len()), padding);
 }
 
-/// Of a row that belongs to no sequence.
-const NOBODYS: i32 = -1;
+/// Span and position of a padding row.
+const PADDING: i32 = -1;
 
 /// Queries that a block of attention computes at once, where a row has no more.
 const QUERIES: usize = 32;
@@ -102,7 +103,7 @@ impl CudaNetwork {
         let all_wanted = kept.len() == tokens.len();
         let (mut tokens, mut patches) = (tokens.to_vec(), patches.to_vec());
         round_up(&mut tokens, 0);
-        round_up(&mut row_spans, NOBODYS);
+        round_up(&mut row_spans, PADDING);
         round_up(&mut kept, 0);
         round_up(&mut patches, Patch { token: 0, row: 0, padding: 0 });
         Ok(Plan {
@@ -140,7 +141,7 @@ fn attended(
     }
     let most = tiles.iter().map(|tile: &Tile| tile.rows as usize).max().unwrap_or(0);
     let last = positions.iter().max().map_or(0, |&position| position as usize);
-    round_up(&mut positions, NOBODYS);
+    round_up(&mut positions, PADDING);
     round_up(&mut tiles, Tile { span: 0, position: 0, row: 0, rows: 0 });
     Ok(Attended {
         rows: positions.len(),

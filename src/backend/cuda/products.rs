@@ -5,7 +5,6 @@ use super::gpu::Buffer;
 use super::kernels::{self, Pointer};
 use super::matrix::Matrix;
 use super::queue::Queue;
-use crate::backend::BackendError;
 use crate::backend::weights::{BlockWeights, MlpWeights};
 use crate::model::spec::{Activation, Mlp};
 
@@ -16,7 +15,7 @@ pub fn linear(
     (x, out): (Pointer, Pointer),
     rows: usize,
     add: bool,
-) -> Result<(), BackendError> {
+) {
     let mut first = 0;
     for piece in &weights.pieces {
         let at = (first * size_of::<f32>()) as u64;
@@ -30,10 +29,9 @@ pub fn linear(
             padding: 0,
         };
         let grid = [piece.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
-        queue.launch(piece.kernel(), grid, kernels::GEMM_MEMORY, params)?;
+        queue.launch(piece.kernel(), grid, kernels::GEMM_MEMORY, params);
         first += piece.outputs;
     }
-    Ok(())
 }
 
 impl CudaNetwork {
@@ -45,9 +43,9 @@ impl CudaNetwork {
         (up, activated): (Pointer, Pointer),
         (x, out): (Pointer, Pointer),
         (rows, add): (usize, bool),
-    ) -> Result<(), BackendError> {
+    ) {
         let MlpWeights { up: up_weights, up_bias, down, down_bias } = &block.mlps[0];
-        linear(&self.queue, (up_weights, up_bias.as_ref()), (x, up), rows, false)?;
+        linear(&self.queue, (up_weights, up_bias.as_ref()), (x, up), rows, false);
         let kind = match spec.activation {
             Activation::Silu => 0,
             Activation::Gelu => 1,
@@ -62,7 +60,7 @@ impl CudaNetwork {
             kind,
             gated: i32::from(spec.gated),
         };
-        self.queue.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params)?;
-        linear(&self.queue, (down, down_bias.as_ref()), (activated, out), rows, add)
+        self.queue.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params);
+        linear(&self.queue, (down, down_bias.as_ref()), (activated, out), rows, add);
     }
 }

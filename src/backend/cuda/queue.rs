@@ -1,6 +1,6 @@
-//! What a network has its GPU do, put together first and then started at once: values that kernels read, sent in
-//! one piece, and launches, as one CUDA graph where the same launches come again. A graph reads nothing of the
-//! host: what differs from step to step lies in the memory of the GPU.
+//! What a network has its GPU do, put together first and then started at once: values that kernels read, sent
+//! in one piece, and launches, as one CUDA graph where the same launches come again. A graph reads nothing of
+//! the host: what differs from step to step lies in the memory of the GPU.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,16 +118,8 @@ impl Queue {
     }
 
     /// Asks for a kernel; `memory` is the shared memory of a block.
-    #[allow(clippy::unnecessary_wraps, reason = "as that of the GPU, which launches at once")]
-    pub fn launch<P: Plain>(
-        &self,
-        kernel: &Kernel<P>,
-        grid: [usize; 3],
-        memory: usize,
-        params: P,
-    ) -> Result<(), BackendError> {
+    pub fn launch<P: Plain>(&self, kernel: &Kernel<P>, grid: [usize; 3], memory: usize, params: P) {
         self.pending().launches.add(kernel, grid, memory, params);
-        Ok(())
     }
 
     /// Asks for a copy from one place of the GPU's memory to another.

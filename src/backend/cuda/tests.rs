@@ -13,8 +13,25 @@ mod products;
 use std::sync::Arc;
 
 use super::gpu::{Buffer, Gpu};
-use super::kernels::Plain;
+use super::kernels::{Kernel, Plain};
+use super::launches::Launches;
+use crate::backend::BackendError;
 use crate::skip;
+
+impl Gpu {
+    /// Launches a kernel at once; `memory` is the shared memory of a block.
+    fn launch<P: Plain>(
+        &self,
+        kernel: &Kernel<P>,
+        grid: [usize; 3],
+        memory: usize,
+        params: P,
+    ) -> Result<(), BackendError> {
+        let mut launches = Launches::default();
+        launches.add(kernel, grid, memory, params);
+        launches.run(self, self.stream())
+    }
+}
 
 /// Numbers between -1 and 1; different for every `seed`.
 fn numbers(seed: u32, len: usize) -> Vec<f32> {

@@ -138,7 +138,7 @@ fn a_draft_without_probability_is_replaced() {
 
 /// Numbers of choices are rounded up.
 #[test]
-fn a_choice_that_is_nobodys_chooses_nothing() {
+fn a_padding_choice_chooses_nothing() {
     let Some(gpu) = emulator::gpu(1) else { return };
     let zeros = Choice {
         history: 0,

@@ -274,7 +274,7 @@ fn attention_sees_prompt_and_tail_through_every_window() {
 
 /// Numbers of rows are rounded up: what is added stores nothing, sees nothing and stays finite.
 #[test]
-fn rows_that_are_nobodys_leave_everything_alone() {
+fn padding_rows_leave_everything_alone() {
     let found = in_any_order(|gpu| {
         let (own, qkv) = (send(gpu, &[7.0f32; 24]), send(gpu, &[1.0f32; 2 * 9]));
         let span = |own| kernels::Rows {
@@ -287,13 +287,13 @@ fn rows_that_are_nobodys_leave_everything_alone() {
             first_row: 0,
             rows: 0,
         };
-        let (spans, nobodys) = (send(gpu, &[span(own.at())]), send(gpu, &[-1i32; 2]));
+        let (spans, padding) = (send(gpu, &[span(own.at())]), send(gpu, &[-1i32; 2]));
         let table = send(gpu, &[3.0f32; 24]);
         let params = kernels::RotaryStore {
             qkv: qkv.at(),
             table: table.at(),
             spans: spans.at(),
-            row_spans: nobodys.at(),
+            row_spans: padding.at(),
             heads: 1,
             kv_heads: 1,
             dim: 3,
@@ -303,7 +303,7 @@ fn rows_that_are_nobodys_leave_everything_alone() {
         };
         gpu.launch(&kernels::ROTARY_STORE, [2, 1, 1], 0, params).expect("launched");
         let x = send(gpu, &[1.0f32; 6]);
-        let (row_spans, offset) = (nobodys.at(), 0);
+        let (row_spans, offset) = (padding.at(), 0);
         let params =
             kernels::AddPositions { table: table.at(), x: x.at(), spans: spans.at(), row_spans, offset, width: 3 };
         gpu.launch(&kernels::ADD_POSITIONS, [2, 1, 1], 0, params).expect("launched");
@@ -333,7 +333,7 @@ fn rows_that_are_nobodys_leave_everything_alone() {
         let params = kernels::AttentionMerge {
             sums: sums_at,
             norms: norms_at,
-            positions: nobodys.at(),
+            positions: padding.at(),
             out: out.at(),
             rows: 2,
             heads: 1,

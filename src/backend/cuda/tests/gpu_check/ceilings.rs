@@ -23,12 +23,12 @@ pub fn median(mut of: Vec<f64>) -> f64 {
 }
 
 /// Seconds of what `ask` asks for, waited for; as a graph unless `eager`.
-pub fn seconds(gpu: &Arc<Gpu>, eager: bool, times: usize, ask: impl Fn(&Queue) -> Result<()>) -> Result<f64> {
+pub fn seconds(gpu: &Arc<Gpu>, eager: bool, times: usize, ask: impl Fn(&Queue)) -> Result<f64> {
     let queue = Queue::new(gpu, eager);
     let mut found = Vec::new();
     for time in 0..times + 3 {
         queue.begin()?;
-        ask(&queue)?;
+        ask(&queue);
         let start = Instant::now();
         queue.start(Again::Likely)?;
         queue.synchronise()?;
@@ -41,9 +41,9 @@ pub fn seconds(gpu: &Arc<Gpu>, eager: bool, times: usize, ask: impl Fn(&Queue) -
 }
 
 /// A launch that does nothing.
-fn nothing(queue: &Queue) -> Result<()> {
+fn nothing(queue: &Queue) {
     let params = kernels::AddScaled { branch: 0, x: 0, len: 0, scale: 0.0, padding: 0 };
-    Ok(queue.launch(&kernels::ADD_SCALED, [1, 1, 1], 0, params)?)
+    queue.launch(&kernels::ADD_SCALED, [1, 1, 1], 0, params);
 }
 
 /// GB/s of reading, which everything is measured by.
@@ -59,7 +59,7 @@ pub fn ceilings(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<f6
     }
     let out = send(gpu, &vec![0u32; blocks * 256]);
     let params = kernels::ReadMemory { from: from.at(), out: out.at(), count: (bytes / 16) as u64 };
-    let read = |queue: &Queue| Ok(queue.launch(&kernels::READ_MEMORY, [blocks, 1, 1], 0, params)?);
+    let read = |queue: &Queue| queue.launch(&kernels::READ_MEMORY, [blocks, 1, 1], 0, params);
     let gb = bytes as f64 / 1e9 / seconds(gpu, false, 9, read)?;
     report.number("reading", gb, "GB/s");
     let mut found = vec![0u32; blocks * 256];
@@ -67,14 +67,11 @@ pub fn ceilings(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<f6
     let words = (0..bytes / 4).map(|word| block[word % block.len()]);
     let whole = words.fold(0, |all, word| all ^ word) == found.iter().fold(0, |all, word| all ^ word);
     report.check("all was read", whole, "something else was read");
-    let copy = |queue: &Queue| {
-        queue.copy(from.at(), to.at(), bytes);
-        Ok(())
-    };
+    let copy = |queue: &Queue| queue.copy(from.at(), to.at(), bytes);
     report.number("copying, both ways", 2.0 * bytes as f64 / 1e9 / seconds(gpu, false, 9, copy)?, "GB/s");
 
     let count = sizes.launches;
-    let many = |queue: &Queue| (0..count).try_for_each(|_| nothing(queue));
+    let many = |queue: &Queue| (0..count).for_each(|_| nothing(queue));
     let wait = seconds(gpu, true, 9, nothing)?;
     report.number("one launch and a wait", 1e6 * wait, "us");
     report.number("one graph of one launch and a wait", 1e6 * seconds(gpu, false, 9, nothing)?, "us");
@@ -118,9 +115,9 @@ pub fn products(gpu: &Arc<Gpu>, sizes: &Sizes, gb: f64, report: &mut Report) -> 
             for rows in [1, 8, 24, 48, 72] {
                 let (x, out) = (send(gpu, &numbers(3, rows * inputs)), gpu.alloc(rows * outputs * 4)?);
                 let ask = |queue: &Queue| {
-                    let mut each = matrices.iter();
-                    each.try_for_each(|matrix| linear(queue, (matrix, None), (x.at(), out.at()), rows, false))?;
-                    Ok(())
+                    for matrix in &matrices {
+                        linear(queue, (matrix, None), (x.at(), out.at()), rows, false);
+                    }
                 };
                 let bytes: usize = matrices.iter().map(Matrix::bytes).sum();
                 let speed = bytes as f64 / 1e9 / seconds(gpu, false, 5, ask)?;

@@ -1,8 +1,8 @@
-//! What a machine with a GPU is asked in a short run: what the GPU can do, whether every kernel gives what its twin
-//! gives, and how fast products and whole steps are. This program of tests is all that it needs, beside the driver
-//! and NVRTC:
+//! What a machine with a GPU is asked in a short run: what the GPU can do, whether every kernel gives what
+//! its twin gives, and how fast products and whole steps are. This program of tests is all that it needs,
+//! beside the driver and NVRTC:
 //!
-//! `cargo test --release --lib gpu_check -- --ignored --nocapture`, or the program itself with the same arguments.
+//! `cargo test --release --lib gpu_check -- --ignored --nocapture`, or the program with the same arguments.
 
 mod ceilings;
 mod report;
@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use super::super::gpu::Gpu;
 use super::super::{Libraries, open};
 use super::emulator::{self, GPU_VARIABLE};
+use crate::model::{ModelSpec, config};
 use report::Report;
+use serde_json::json;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -32,15 +34,39 @@ struct Sizes {
     products: &'static [(&'static str, usize, usize)],
     /// More than caches hold.
     cold_bytes: usize,
-    /// Configurations of the models.
-    main: &'static str,
-    draft: &'static str,
+    main: Llama,
+    draft: Llama,
     batch: usize,
     /// Tokens of the prompt, and plain steps after it.
     context: usize,
     steps: usize,
     /// After which a part begins with nothing new.
     seconds: f64,
+}
+
+/// A model of the family of Llama.
+struct Llama {
+    hidden: usize,
+    intermediate: usize,
+    layers: usize,
+    heads: usize,
+    kv_heads: usize,
+    vocab: usize,
+    tied: bool,
+}
+
+impl Llama {
+    /// As its `config.json` would have it.
+    fn spec(&self) -> Result<ModelSpec> {
+        let json = json!({
+            "architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
+            "hidden_size": self.hidden, "intermediate_size": self.intermediate, "num_hidden_layers": self.layers,
+            "num_attention_heads": self.heads, "num_key_value_heads": self.kv_heads, "vocab_size": self.vocab,
+            "tie_word_embeddings": self.tied, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5,
+            "rope_theta": 500_000.0,
+        });
+        Ok(config::read("config.json".as_ref(), json.to_string().as_bytes())?)
+    }
 }
 
 /// Llama 3.1 of 8 billion parameters and a draft model of half a billion.
@@ -56,14 +82,8 @@ const LARGE: Sizes = Sizes {
         ("head", 128_256, 4096),
     ],
     cold_bytes: 160 << 20,
-    main: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 4096,
-        "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
-        "vocab_size": 128256, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5, "rope_theta": 500000.0,
-        "tie_word_embeddings": false, "hidden_act": "silu"}"#,
-    draft: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 896,
-        "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2,
-        "vocab_size": 128256, "max_position_embeddings": 8192, "rms_norm_eps": 1e-5, "rope_theta": 500000.0,
-        "tie_word_embeddings": true, "hidden_act": "silu"}"#,
+    main: Llama { hidden: 4096, intermediate: 14_336, layers: 32, heads: 32, kv_heads: 8, vocab: 128_256, tied: false },
+    draft: Llama { hidden: 896, intermediate: 4864, layers: 24, heads: 14, kv_heads: 2, vocab: 128_256, tied: true },
     batch: 8,
     context: 1024,
     steps: 160,
@@ -74,8 +94,8 @@ const LARGE: Sizes = Sizes {
 const TWINS: [&str; 3] =
     ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
 
-/// Runs the checks of kernels in a process of their own, over a GPU or the emulator, maybe under a tool; whether they
-/// passed, and the last that they said.
+/// Runs the checks of kernels in a process of their own, over a GPU or the emulator, maybe under a tool;
+/// whether they passed, and the last that they said.
 fn twins(gpu: Option<usize>, tool: &[&str], seconds: u64) -> Result<(bool, String)> {
     let own = std::env::current_exe()?;
     let mut command = match tool {
@@ -172,14 +192,8 @@ const SMALL: Sizes = Sizes {
     launches: 20,
     products: &[("output", 40, 64)],
     cold_bytes: 1 << 13,
-    main: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64,
-        "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-        "vocab_size": 300, "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
-        "tie_word_embeddings": false, "hidden_act": "silu"}"#,
-    draft: r#"{"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 32,
-        "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1,
-        "vocab_size": 300, "max_position_embeddings": 512, "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
-        "tie_word_embeddings": true, "hidden_act": "silu"}"#,
+    main: Llama { hidden: 64, intermediate: 96, layers: 2, heads: 4, kv_heads: 2, vocab: 300, tied: false },
+    draft: Llama { hidden: 32, intermediate: 64, layers: 1, heads: 2, kv_heads: 1, vocab: 300, tied: true },
     batch: 2,
     context: 20,
     steps: 46,

@@ -14,7 +14,7 @@ use super::{Result, Sizes};
 use crate::backend::cpu::pack::Storage;
 use crate::backend::weights::{BlockWeights, MlpWeights, NormWeights, Weights};
 use crate::backend::{Candidate, ChoiceRules, Drafts, Network, Rows, SeqId, Span, Wanted};
-use crate::model::{ModelSpec, config};
+use crate::model::ModelSpec;
 use crate::sampling::{Accept, Draft, Sampling};
 
 /// Draft tokens of a step, and how many of them are right.
@@ -126,8 +126,8 @@ fn plain(main: &mut Reader, prompt: &[u32], steps: usize, sampling: &Sampling) -
     Ok(Plain { texts, logprobs, ms: median(times.split_off(steps.min(3))) })
 }
 
-/// Milliseconds of drafting, of verifying and of both, and whether plain steps give the same tokens with the same
-/// log-probabilities.
+/// Milliseconds of drafting, of verifying and of both, and whether plain steps give the same tokens with the
+/// same log-probabilities.
 fn speculative(
     (main, draft): (&mut Reader, &mut Reader),
     prompt: usize,
@@ -178,8 +178,7 @@ fn speculative(
 
 /// Steps launch by launch and as graphs.
 pub fn steps(gpu: &Arc<Gpu>, sizes: &Sizes, gb: f64, report: &mut Report) -> Result<()> {
-    let spec = |json: &str| config::read("config.json".as_ref(), json.as_bytes()).map_err(|error| error.to_string());
-    let (main_spec, draft_spec) = (spec(sizes.main)?, spec(sizes.draft)?);
+    let (main_spec, draft_spec) = (sizes.main.spec()?, sizes.draft.spec()?);
     let begun = Instant::now();
     for (storage, part) in
         [(Storage::Bf16, "steps, bf16"), (Storage::Int8, "steps, int8"), (Storage::Int4, "steps, int4")]
