@@ -58,7 +58,7 @@ struct Floats {
   }
 };
 
-// As `Kind` in src/backend/cpu/quantized/format.rs.
+// As `Kind` in src/backend/storage/format.rs.
 #define SCALE_BF16 0
 #define SCALE_F16 1
 #define SCALE_AND_ADDED 2

@@ -6,9 +6,11 @@ pub mod cpu;
 pub mod cuda;
 pub mod device;
 pub mod host;
+mod plain;
 mod rotary;
 mod sequences;
 mod slabs;
+mod storage;
 mod weights;
 
 use std::fmt;

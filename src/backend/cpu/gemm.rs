@@ -294,8 +294,8 @@ mod tests {
     use half::bf16;
     use proptest::prelude::*;
 
-    use super::super::pack::Storage;
     use super::*;
+    use crate::backend::storage::Storage;
     use crate::model::{Tensor, TensorType};
 
     fn values(seed: u32, len: usize) -> Vec<f32> {

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use super::gemm::Kernels;
-use super::pack::{Packed, Panels, Storage};
+use super::pack::{Packed, Panels};
 use super::pool::Pool;
 use super::quantized::{Reader, SavedWeights};
+use crate::backend::storage::{Storage, as_stored};
 use crate::backend::weights::{Packer, Part, Weights};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{Model, Slot, Tensor};
@@ -38,25 +39,6 @@ pub fn pack(
         saved.write(weights.matrices().filter_map(Packed::quantised));
     }
     Ok((weights, storage))
-}
-
-/// The smallest storage that loses nothing of any matrix of the checkpoint. Where some are quantised, each
-/// stays as it is, and this names the type of most of their bytes.
-pub fn as_stored(model: &Model) -> Result<Storage, BackendError> {
-    let mut bytes: Vec<(Storage, usize)> = Vec::new();
-    for slot in model.spec.slots().into_iter().filter(|slot| slot.is_product()) {
-        let tensor = model.tensor(slot)?;
-        let storage = Storage::of(tensor.dtype);
-        match bytes.iter_mut().find(|(known, _)| *known == storage) {
-            Some((_, bytes)) => *bytes += tensor.bytes.len(),
-            None => bytes.push((storage, tensor.bytes.len())),
-        }
-    }
-    let quantised = bytes.iter().filter(|(storage, _)| matches!(storage, Storage::Stored(_)));
-    Ok(match (quantised.max_by_key(|(_, bytes)| *bytes), &bytes[..]) {
-        (Some((storage, _)), _) | (None, [(storage, _)]) => *storage,
-        (None, _) => Storage::F32,
-    })
 }
 
 struct Panelled<'a> {

@@ -7,11 +7,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-/// Numbers without padding between or behind them.
-///
-/// # Safety
-/// Any bytes have to be a value.
-pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+use crate::backend::plain::Plain;
 
 /// Memory of our own. Numbers are zero until they are written, and pages of them that are never touched take
 /// neither memory nor time; those of weights are touched first by all threads of the pool.

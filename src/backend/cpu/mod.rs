@@ -5,13 +5,13 @@ mod cores;
 mod experts;
 mod gemm;
 mod kv;
-pub(super) mod load;
+mod load;
 mod memory;
-pub(super) mod ops;
-pub(super) mod pack;
+mod ops;
+mod pack;
 mod pass;
-pub(super) mod pool;
-pub(super) mod quantized;
+mod pool;
+mod quantized;
 
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
@@ -20,7 +20,7 @@ use attention::Scratch;
 pub use gemm::Kernels;
 use kv::Region;
 use load::CpuWeights;
-use pack::{Packed, Storage};
+use pack::Packed;
 use pass::{Buffers, Node};
 use pool::Pool;
 
@@ -28,11 +28,24 @@ use super::device::{Found, Loader, Unusable};
 use super::rotary::RotaryTables;
 use super::sequences::{Sequences, Shape};
 use super::slabs::slabs;
+use super::storage::Storage;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, host,
 };
 use crate::model::{Model, ModelSpec};
 use crate::sampling::Accepted;
+
+/// What the kernels of other devices are compared with.
+#[cfg(test)]
+pub mod twins {
+    pub use super::pack::Packed;
+    pub use super::pool::Pool;
+    pub use super::quantized::tests::blocks;
+    /// Norms and activations.
+    pub mod ops {
+        pub use crate::backend::cpu::ops::*;
+    }
+}
 
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]

@@ -20,7 +20,6 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod blocking;
-mod format;
 pub mod inputs;
 mod portable;
 mod saved;
@@ -29,17 +28,14 @@ mod stored;
 pub mod tests;
 mod weights;
 
-pub use format::{Format, Kind, UNIT};
 pub use inputs::InputBlock;
 pub use saved::{Reader, SavedWeights};
 pub use stored::repack;
-pub use weights::{Bits, Line, Quantized, Scales, quantise, quantise_block};
+pub use weights::{Line, Quantized, Scales, quantise};
 
 use super::pack::NR;
 use super::pool::{Parts, Pool};
-
-/// Inputs of a block.
-pub const BLOCK: usize = 32;
+use crate::backend::storage::{BLOCK, Bits, Format, Kind};
 
 /// Rows that meet a panel while it is in the cache; more rows read it again. Activations are stored in groups
 /// of as many.

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, Weak};
 
 use super::choice::Batch;
 use super::compile;
-use super::kernels::{ATTENTION_CHUNK, NAMES, Plain, Pointer, bytes_of, bytes_of_mut};
+use super::kernels::{ATTENTION_CHUNK, NAMES, Pointer};
 use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
 use crate::backend::BackendError;
 use crate::backend::device::Unusable;
+use crate::backend::plain::{Plain, bytes_of, bytes_of_mut};
 
 /// What the oldest driver that is used calls its version: 12.0.
 const OLDEST_DRIVER: c_int = 12000;

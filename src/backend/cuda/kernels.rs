@@ -3,6 +3,8 @@
 
 use std::marker::PhantomData;
 
+use crate::backend::plain::Plain;
+
 /// In the order in which they are compiled, as one text.
 pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/prelude.cuh"),
@@ -75,12 +77,6 @@ kernels! {
     READ_MEMORY: "read_memory", 256, ReadMemory;
 }
 
-/// Parameters of kernels and what they read in memory: plain numbers without padding between or behind them.
-///
-/// # Safety
-/// Every byte has to be one of a field.
-pub unsafe trait Plain: Copy {}
-
 macro_rules! plain {
     ($($(#[$attribute:meta])* struct $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {
         $(
@@ -101,6 +97,7 @@ macro_rules! plain {
     };
 }
 
+// Parameters of kernels and what they read in memory.
 plain! {
     /// Rows of one sequence in a pass, and where its K/V is.
     struct Rows { shared: Pointer, own: Pointer, shared_len: i32, shared_capacity: i32, own_capacity: i32, start: i32,
@@ -137,27 +134,6 @@ plain! {
     #[cfg(test)]
     struct ReadMemory { from: Pointer, out: Pointer, count: u64 }
     struct PlaceTokens { patches: Pointer, tokens: Pointer, count: i32, padding: i32 }
-}
-
-// SAFETY: plain numbers.
-unsafe impl Plain for u8 {}
-// SAFETY: as above.
-unsafe impl Plain for i32 {}
-// SAFETY: as above.
-unsafe impl Plain for u32 {}
-// SAFETY: as above.
-unsafe impl Plain for f32 {}
-
-/// The bytes of plain values.
-pub fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: every byte of a plain value is one of a number.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
-/// The bytes of plain values, to be overwritten by those of others.
-pub fn bytes_of_mut<T: Plain>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: as above, and any bytes are numbers.
-    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
 /// Rows and outputs of a block of `gemm_*`, and what it needs of shared memory.

@@ -1,9 +1,10 @@
 //! Launches as data: what is equal computes the same from the same places.
 
 use super::gpu::Gpu;
-use super::kernels::{Kernel, Plain, Pointer, bytes_of};
+use super::kernels::{Kernel, Pointer};
 use super::library::Handle;
 use crate::backend::BackendError;
+use crate::backend::plain::{Plain, bytes_of};
 use crate::hash;
 
 /// What a GPU does, in this order.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::NAME;
 use super::gpu::{Buffer, Gpu};
 use super::matrix::{Matrix, Piece};
-use crate::backend::cpu::pack::Storage;
+use crate::backend::storage::Storage;
 use crate::backend::weights::{Packer, Part};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{Model, Slot, Tensor};

@@ -8,8 +8,7 @@ use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Kernel};
 use super::load::unsupported;
 use crate::backend::BackendError;
-use crate::backend::cpu::pack::Storage;
-use crate::backend::cpu::quantized::{BLOCK, Bits, Format, Kind, UNIT, quantise_block};
+use crate::backend::storage::{BLOCK, Bits, Format, Kind, Storage, UNIT, quantise_block};
 use crate::model::blocks::{Group, widen};
 use crate::model::{Tensor, TensorType};
 

@@ -36,11 +36,11 @@ use pass::{Buffers, Work};
 use plan::MOST_PADDING;
 use queue::{Again, Queue};
 
-use super::cpu::load::as_stored;
-use super::cpu::pack::Storage;
+use super::plain::bytes_of;
 use super::rotary::RotaryTables;
 use super::sequences::{Sequences, Shape};
 use super::slabs::slabs;
+use super::storage::{Storage, as_stored};
 use super::weights::Weights;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, device, host,
@@ -314,7 +314,7 @@ impl Rotations {
         let len = len.next_power_of_two();
         self.tables.ensure(len).map_err(|bytes| BackendError::Memory { bytes })?;
         for (table, there) in self.tables.all().iter().zip(&mut self.there) {
-            there.replace(kernels::bytes_of(table.values()))?;
+            there.replace(bytes_of(table.values()))?;
         }
         self.positions = len;
         Ok(())

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::CudaNetwork;
 use super::gpu::Buffer;
-use super::kernels::{self, Patch, Plain, Pointer};
+use super::kernels::{self, Patch, Pointer};
 use super::plan::{Attended, Plan};
 use super::products::linear;
 use super::queue::Queue;
+use crate::backend::plain::Plain;
 use crate::backend::slabs::Piece;
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::gpu::{Buffer, Gpu};
 use super::graphs::Graphs;
-use super::kernels::{Kernel, Plain, Pointer, bytes_of, bytes_of_mut};
+use super::kernels::{Kernel, Pointer};
 use super::launches::Launches;
 use super::staging::{Pinned, Staging};
 use crate::backend::BackendError;
+use crate::backend::plain::{Plain, bytes_of, bytes_of_mut};
 
 /// Whether what is started will be started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,9 +13,10 @@ mod products;
 use std::sync::Arc;
 
 use super::gpu::{Buffer, Gpu};
-use super::kernels::{Kernel, Plain};
+use super::kernels::Kernel;
 use super::launches::Launches;
 use crate::backend::BackendError;
+use crate::backend::plain::Plain;
 use crate::skip;
 
 impl Gpu {

@@ -14,10 +14,10 @@ use std::arch::x86_64::{
 use std::marker::PhantomData;
 
 use super::blocking::{self, Tile, Tiles};
-use super::format::{Kind, UNIT};
-use super::weights::{Bits, Line, Scales};
+use super::weights::{Line, Scales};
 use super::{Job, NR};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
+use crate::backend::storage::{Bits, Kind, UNIT};
 
 /// Runs a job.
 ///

@@ -2,9 +2,9 @@
 //! panels are read from memory once for up to 64 rows, in slices that stay in the cache while all tiles of
 //! rows pass over them, and meanwhile the tiles fetch what follows.
 
-use super::format::UNIT;
 use super::weights::{Line, Scales};
 use super::{GROUP, InputBlock, Job, NR};
+use crate::backend::storage::UNIT;
 
 /// Most blocks of a slice: in int8 16 KiB of each panel, half of a first-level cache.
 const SLICE: usize = 32;

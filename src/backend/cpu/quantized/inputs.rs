@@ -3,7 +3,7 @@
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
-use super::BLOCK;
+use crate::backend::storage::{BLOCK, LEAST, ROUND};
 
 /// 32 inputs of a row: `x ≈ scale * codes`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,12 +17,6 @@ pub struct InputBlock {
     /// with these starts from.
     pub start: i32,
 }
-
-/// Magnitudes below this count as zero: their reciprocals would leave the range of f32.
-pub const LEAST: f32 = 1e-30;
-
-/// Adding 1.5 * 2^23 rounds to a whole number, ties to even, and leaves it in the low bits.
-pub const ROUND: f32 = 12_582_912.0;
 
 /// Quantises a row `[inputs]`, for weights whose codes have this offset. Block `b` goes to `to + b * stride`;
 /// missing inputs are zero.

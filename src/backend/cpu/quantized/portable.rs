@@ -1,8 +1,8 @@
 //! The reference kernel: plain loops, for every processor.
 
-use super::format::{Kind, UNIT};
 use super::weights;
-use super::{BLOCK, Job, NR};
+use super::{Job, NR};
+use crate::backend::storage::{BLOCK, Kind, UNIT};
 
 /// Runs a job.
 ///

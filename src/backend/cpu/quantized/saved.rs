@@ -14,10 +14,11 @@ use std::time::UNIX_EPOCH;
 
 use memmap2::Mmap;
 
-use super::format::{Format, Kind};
-use super::weights::{Bits, Line, Quantized, Scales};
-use crate::backend::cpu::memory::{Memory, Plain};
+use super::weights::{Line, Quantized, Scales};
+use crate::backend::cpu::memory::Memory;
 use crate::backend::cpu::pack::NR;
+use crate::backend::plain::{Plain, bytes_of};
+use crate::backend::storage::{BLOCK, Bits, Format, Kind};
 use crate::files;
 use crate::hash;
 use crate::model::Model;
@@ -90,7 +91,7 @@ impl SavedWeights {
         file.write_all(self.key.as_bytes())?;
         file.write_all(&padding[..before.next_multiple_of(ALIGNMENT) - before])?;
         for matrix in matrices {
-            for bytes in [bytes(matrix.codes()), bytes(matrix.scales())] {
+            for bytes in [bytes_of(matrix.codes()), bytes_of(matrix.scales())] {
                 for bytes in [bytes, &padding[..bytes.len().next_multiple_of(ALIGNMENT) - bytes.len()]] {
                     file.write_all(bytes)?;
                     len += bytes.len() as u64;
@@ -114,7 +115,7 @@ pub struct Reader {
 impl Reader {
     /// The next matrix; `None` if there are not as many bytes.
     pub fn next(&mut self, outputs: usize, inputs: usize, bits: Bits) -> Option<Quantized> {
-        let blocks = outputs.div_ceil(NR) * inputs.div_ceil(super::BLOCK);
+        let blocks = outputs.div_ceil(NR) * inputs.div_ceil(BLOCK);
         let codes = self.take::<Line>(blocks * bits.lines())?;
         let scales = self.take::<Scales>(blocks)?;
         let format = Format { bits, kind: Kind::Bf16 };
@@ -126,11 +127,6 @@ impl Reader {
         self.at += (len * size_of::<T>()).next_multiple_of(ALIGNMENT);
         Some(memory)
     }
-}
-
-fn bytes<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: plain numbers without padding, which live as long as the slice.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// A sum that any damage of a few bytes changes: eight lanes of words, each mixed in by a step that loses

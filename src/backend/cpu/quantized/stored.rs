@@ -1,12 +1,11 @@
 //! Quantised weights of a file in the order in which the kernels read them: codes and scales are moved, not
 //! changed.
 
-use super::BLOCK;
-use super::format::{Format, UNIT};
 use super::weights::{Line, Quantized, Scales, put};
 use crate::backend::cpu::memory::Zeroed;
 use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
+use crate::backend::storage::{BLOCK, Format, UNIT};
 use crate::model::blocks::Group;
 use crate::model::{Tensor, TensorType};
 

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::backend::cpu::gemm::{self, Linear, Mode, linear};
-use crate::backend::cpu::pack::{Packed, Panels, Storage};
+use crate::backend::cpu::pack::{Packed, Panels};
+use crate::backend::storage::Storage;
 use crate::model::blocks::widen;
 use crate::model::{Tensor, TensorType};
 

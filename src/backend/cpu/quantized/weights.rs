@@ -3,40 +3,17 @@
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
-use half::bf16;
+use half::f16;
 
-use super::format::{Format, Kind, UNIT};
-use super::inputs::{LEAST, ROUND};
-use super::{BLOCK, Kernels};
-use crate::backend::cpu::memory::{Memory, Plain, Zeroed};
+use super::Kernels;
+use crate::backend::cpu::memory::{Memory, Zeroed};
 use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
+use crate::backend::plain::Plain;
+use crate::backend::storage::{BLOCK, Bits, Format, Kind, UNIT, quantise_block};
 use crate::model::{Tensor, blocks};
 
-/// How wide the codes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bits {
-    /// -127 to 127, stored with 128 added.
-    Eight,
-    /// -32 to 31, stored with 32 added: the low halves as [`Four`](Self::Four), above them two bits.
-    Six,
-    /// -16 to 15, stored with 16 added: the low halves as [`Four`](Self::Four), above them one bit.
-    Five,
-    /// -8 to 7, stored with 8 added, two to a byte.
-    Four,
-}
-
 impl Bits {
-    /// What is added to a whole number before it is stored.
-    pub const fn offset(self) -> i32 {
-        match self {
-            Self::Eight => 128,
-            Self::Six => 32,
-            Self::Five => 16,
-            Self::Four => 8,
-        }
-    }
-
     /// Cache lines of a block of a panel.
     pub const fn lines(self) -> usize {
         match self {
@@ -187,6 +164,23 @@ impl Quantized {
     }
 }
 
+impl Format {
+    /// Scale and minimum of output `c` in a block, or the scales of its halves.
+    pub fn factors(self, scales: &[Scales], units: &[Scales], c: usize) -> [f32; 2] {
+        let half = |scales: &Scales| f16::from_bits(scales.0[c]).to_f32();
+        match self.kind {
+            Kind::Bf16 => [scales[0].get(c); 2],
+            Kind::F16 => [half(&scales[0]); 2],
+            Kind::F16Added => [half(&scales[0]), -half(&scales[1])],
+            Kind::Minima => {
+                let [scale, min] = [0, 16].map(|from| f32::from(scales[0].bytes()[from + c]));
+                [half(&units[0]) * scale, half(&units[1]) * min]
+            }
+            Kind::Halves => [0, 16].map(|from| half(&units[0]) * f32::from(scales[0].bytes()[from + c] as i8)),
+        }
+    }
+}
+
 /// The whole number for input `i` of output `c` of a block.
 pub fn code(format: Format, lines: &[Line], c: usize, i: usize) -> i32 {
     let (step, byte) = (i / 4, c * 4 + i % 4);
@@ -246,17 +240,6 @@ pub fn quantise_output(bits: Bits, weights: &[f32], codes: &mut [Line], scales: 
     }
 }
 
-/// Scale of a block in bf16, and its codes with their offset.
-#[inline(always)]
-pub fn quantise_block(bits: Bits, weights: &[f32; BLOCK]) -> (u16, [u8; BLOCK]) {
-    let (scale, stored) = match bits {
-        Bits::Eight => eight(weights),
-        Bits::Four => four(weights),
-        Bits::Six | Bits::Five => unreachable!("only files have these"),
-    };
-    ((scale.to_bits() >> 16) as u16, stored)
-}
-
 /// Writes the stored codes of output `c` into the lines of a block, which were zero.
 #[inline(always)]
 pub fn put(bits: Bits, stored: &[u8; BLOCK], lines: &mut [Line], c: usize) {
@@ -282,95 +265,4 @@ pub fn put(bits: Bits, stored: &[u8; BLOCK], lines: &mut [Line], c: usize) {
             }
         }
     }
-}
-
-/// The element of greatest magnitude; `None` where there is an infinite one or one that is no number.
-#[inline(always)]
-fn extreme(weights: &[f32; BLOCK]) -> Option<f32> {
-    let greatest = weights.iter().fold(0, |greatest, w| greatest.max(w.to_bits() as i32 & i32::MAX));
-    let greatest = f32::from_bits(greatest as u32);
-    let negative = weights.iter().fold(false, |found, &w| found | (w.to_bits() == (-greatest).to_bits()));
-    greatest.is_finite().then_some(if negative { -greatest } else { greatest })
-}
-
-/// The range of int8.
-const EIGHT: (f32, f32) = (-127.0, 127.0);
-
-/// The range of int4.
-const FOUR: (f32, f32) = (-8.0, 7.0);
-
-/// [`ROUND`] plus the whole number of the range that is nearest to `scaled`.
-#[inline(always)]
-fn shifted(scaled: f32, (least, most): (f32, f32)) -> f32 {
-    let scaled = if scaled < least { least } else { scaled };
-    (if scaled > most { most } else { scaled }) + ROUND
-}
-
-/// Nearest whole numbers to `weights * inverse` in a range.
-#[inline(always)]
-fn rounded(weights: &[f32; BLOCK], inverse: f32, range: (f32, f32)) -> [i32; BLOCK] {
-    let mut to = [0; BLOCK];
-    for (to, weight) in to.iter_mut().zip(weights) {
-        *to = shifted(weight * inverse, range).to_bits() as i32 - ROUND.to_bits() as i32;
-    }
-    to
-}
-
-/// With the offset added.
-#[inline(always)]
-fn stored(codes: [i32; BLOCK], bits: Bits) -> [u8; BLOCK] {
-    codes.map(|code| (code + bits.offset()) as u8)
-}
-
-/// Symmetric int8: the scale is rounded up, so that no weight leaves the range.
-#[inline(always)]
-fn eight(weights: &[f32; BLOCK]) -> (f32, [u8; BLOCK]) {
-    let zeros = [Bits::Eight.offset() as u8; BLOCK];
-    let Some(extreme) = extreme(weights) else { return (f32::NAN, zeros) };
-    if extreme.abs() < LEAST {
-        return (0.0, zeros);
-    }
-    let scale = f32::from_bits((extreme.abs() / 127.0).to_bits().next_multiple_of(1 << 16));
-    (scale, stored(rounded(weights, scale.recip(), EIGHT), Bits::Eight))
-}
-
-/// What the weight of greatest magnitude is divided by for the scales that are tried. The first makes it -8,
-/// the end of the range that has a code more; smaller divisors cut it off in favour of the others, larger
-/// ones put it between two codes. More of them would hardly find better ones: on normally distributed weights
-/// the root mean square error is 8.6 % of the weights' with the first, 8.2 % with these, and 8.1 % with a
-/// hundred.
-const TRIED: [f32; 5] = [-8.0, -7.2, -7.6, -8.4, -8.8];
-
-/// int4: of a few scales the one with the least sum of squared errors.
-#[inline(always)]
-fn four(weights: &[f32; BLOCK]) -> (f32, [u8; BLOCK]) {
-    let zeros = [Bits::Four.offset() as u8; BLOCK];
-    let Some(extreme) = extreme(weights) else { return (f32::NAN, zeros) };
-    if extreme.abs() < LEAST {
-        return (0.0, zeros);
-    }
-    // All before any comparison: nobody can predict which one wins.
-    let tried = TRIED.map(|divisor| {
-        let scale = bf16::from_f32(extreme / divisor).to_f32();
-        (squared_error(weights, scale, extreme.recip()), scale)
-    });
-    let (_, scale) =
-        tried.into_iter().fold((f32::INFINITY, 0.0), |best, next| if next.0 < best.0 { next } else { best });
-    (scale, stored(rounded(weights, scale.recip(), FOUR), Bits::Four))
-}
-
-/// `sum of ((weight - scale * code) * unit)^2`, in eight lanes.
-#[inline(always)]
-fn squared_error(weights: &[f32; BLOCK], scale: f32, unit: f32) -> f32 {
-    let inverse = scale.recip();
-    let mut lanes = [0.0f32; 8];
-    for weights in weights.as_chunks::<8>().0 {
-        for (lane, &weight) in lanes.iter_mut().zip(weights) {
-            let code = shifted(weight * inverse, FOUR) - ROUND;
-            let error = (weight - scale * code) * unit;
-            *lane += error * error;
-        }
-    }
-    let [a, b, c, d, e, f, g, h] = lanes;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

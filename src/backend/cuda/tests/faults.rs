@@ -8,7 +8,7 @@ use super::super::gpu::Gpu;
 use super::super::{SOURCES, open};
 use super::products::{product, sent, values};
 use super::{bits, emulator, layers, numbers};
-use crate::backend::cpu::pack::Storage;
+use crate::backend::storage::Storage;
 use crate::model::TensorType;
 
 /// A check: what kernels give.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::gpu::Gpu;
 use super::super::kernels;
 use super::{assert_close, bits, emulator, in_any_order, numbers, receive, send};
-use crate::backend::cpu::ops;
+use crate::backend::cpu::twins::ops;
 use crate::backend::rotary::RotaryTables;
 use crate::backend::weights::NormWeights;
 use crate::model::spec::{self, Activation, Block, Mlp, Norm, NormKind, Rotary, RotaryScaling, Wiring};

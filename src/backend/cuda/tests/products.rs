@@ -10,9 +10,8 @@ use super::super::products::linear;
 use super::super::queue::{Again, Queue};
 use super::{assert_close, bits, emulator, in_any_order, numbers, receive, send};
 use crate::backend::cpu::Kernels;
-use crate::backend::cpu::pack::{Packed, Storage};
-use crate::backend::cpu::pool::Pool;
-use crate::backend::cpu::quantized::tests::blocks;
+use crate::backend::cpu::twins::{Packed, Pool, blocks};
+use crate::backend::storage::Storage;
 use crate::model::{Tensor, TensorType};
 
 /// A tensor that can be stored so.

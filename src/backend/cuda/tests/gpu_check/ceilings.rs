@@ -13,7 +13,7 @@ use super::super::super::queue::{Again, Queue};
 use super::super::{numbers, send};
 use super::report::Report;
 use super::{Result, Sizes};
-use crate::backend::cpu::pack::Storage;
+use crate::backend::storage::Storage;
 use crate::model::{Tensor, TensorType};
 
 /// The middle of several measurements.

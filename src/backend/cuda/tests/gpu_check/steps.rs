@@ -11,7 +11,7 @@ use super::super::send;
 use super::ceilings::{median, random};
 use super::report::Report;
 use super::{Result, Sizes};
-use crate::backend::cpu::pack::Storage;
+use crate::backend::storage::Storage;
 use crate::backend::weights::{BlockWeights, MlpWeights, NormWeights, Weights};
 use crate::backend::{Candidate, ChoiceRules, Drafts, Network, Rows, SeqId, Span, Wanted};
 use crate::model::ModelSpec;

@@ -1,10 +1,35 @@
 //! How codes are stored and what they are multiplied with: the formats made at load, and those of GGUF files,
 //! whose own numbers are kept.
 
-use half::f16;
-
-use super::weights::{Bits, Scales};
 use crate::model::TensorType;
+
+/// Inputs of a block.
+pub const BLOCK: usize = 32;
+
+/// How wide the codes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bits {
+    /// -127 to 127, stored with 128 added.
+    Eight,
+    /// -32 to 31, stored with 32 added: the low halves as [`Four`](Self::Four), above them two bits.
+    Six,
+    /// -16 to 15, stored with 16 added: the low halves as [`Four`](Self::Four), above them one bit.
+    Five,
+    /// -8 to 7, stored with 8 added, two to a byte.
+    Four,
+}
+
+impl Bits {
+    /// What is added to a whole number before it is stored.
+    pub const fn offset(self) -> i32 {
+        match self {
+            Self::Eight => 128,
+            Self::Six => 32,
+            Self::Five => 16,
+            Self::Four => 8,
+        }
+    }
+}
 
 /// What a block's codes are multiplied with: `weight = scale * code - min`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +52,7 @@ pub enum Kind {
 pub const UNIT: usize = 8;
 
 impl Kind {
-    /// Scales of a block, each a row of 16 outputs.
+    /// Scales of a block.
     pub const fn scales(self) -> usize {
         if matches!(self, Self::F16Added) { 2 } else { 1 }
     }
@@ -72,20 +97,5 @@ impl Format {
     /// zero there.
     pub const fn offset(self) -> i32 {
         if self.kind.has_min() { 0 } else { self.bits.offset() }
-    }
-
-    /// Scale and minimum of output `c` in a block, or the scales of its halves.
-    pub fn factors(self, scales: &[Scales], units: &[Scales], c: usize) -> [f32; 2] {
-        let half = |scales: &Scales| f16::from_bits(scales.0[c]).to_f32();
-        match self.kind {
-            Kind::Bf16 => [scales[0].get(c); 2],
-            Kind::F16 => [half(&scales[0]); 2],
-            Kind::F16Added => [half(&scales[0]), -half(&scales[1])],
-            Kind::Minima => {
-                let [scale, min] = [0, 16].map(|from| f32::from(scales[0].bytes()[from + c]));
-                [half(&units[0]) * scale, half(&units[1]) * min]
-            }
-            Kind::Halves => [0, 16].map(|from| half(&units[0]) * f32::from(scales[0].bytes()[from + c] as i8)),
-        }
     }
 }
