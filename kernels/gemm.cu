@@ -24,11 +24,11 @@ struct GemmParams {
 #define GEMM_WARPS 8
 
 template <class Storage>
-DEVICE void gemm(const GemmParams& p) {
+DEVICE void gemm(const GemmParams& p, int tile) {
   SHARED(float, memory);
   const Matrix& m = p.matrix;
   const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-  const int output = (blockIdx.x * GEMM_WARPS + warp) * GEMM_OUTPUTS, row = blockIdx.y * GEMM_ROWS;
+  const int output = (blockIdx.x * GEMM_WARPS + warp) * GEMM_OUTPUTS, row = tile * GEMM_ROWS;
   const int rows = smaller(GEMM_ROWS, p.rows - row), outputs = smaller(GEMM_OUTPUTS, m.outputs - output);
   if (outputs <= 0) return;
   const float* x = p.x + (size_t)row * m.inputs;
@@ -79,5 +79,5 @@ DEVICE void gemm(const GemmParams& p) {
 }
 
 #define PRODUCT(number, name, Storage) \
-  KERNEL(gemm_##name, GemmParams, 256) { gemm<Storage>(p); }
+  KERNEL(gemm_##name, GemmParams, 256) { gemm<Storage>(p, blockIdx.y); }
 STORAGES(PRODUCT)

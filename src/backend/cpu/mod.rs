@@ -38,6 +38,7 @@ use crate::sampling::Accepted;
 /// What the kernels of other devices are compared with.
 #[cfg(test)]
 pub mod twins {
+    pub use super::experts::choose;
     pub use super::pack::Packed;
     pub use super::pool::Pool;
     pub use super::quantized::tests::blocks;

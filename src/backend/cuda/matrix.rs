@@ -165,6 +165,11 @@ impl Piece {
         }
     }
 
+    /// How it is stored: a number of [`STORAGES`].
+    pub fn storage(&self) -> usize {
+        self.storage
+    }
+
     /// What multiplies with it.
     pub fn kernel(&self) -> &'static Kernel<kernels::Gemm> {
         &STORAGES[self.storage].1

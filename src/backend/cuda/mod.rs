@@ -3,6 +3,7 @@
 
 mod choice;
 mod compile;
+mod experts;
 mod gpu;
 mod graphs;
 mod kernels;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use choice::Choosing;
+use experts::Tables;
 pub use gpu::Gpu;
 use gpu::{Buffer, Found};
 pub use kernels::SOURCES;
@@ -100,6 +102,8 @@ const PARTS: usize = 128 << 20;
 pub struct CudaNetwork {
     spec: ModelSpec,
     weights: Weights<Matrix, Buffer>,
+    /// Where the experts of each block are.
+    experts: Vec<Option<Tables>>,
     /// How most of the weights are stored, or were asked to be: of int4 the embedding and the head are int8.
     storage: Storage,
     queue: Arc<Queue>,
@@ -119,22 +123,24 @@ impl CudaNetwork {
     /// Puts the weights of `model` onto a GPU.
     pub fn new(model: &Model, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
         let spec = model.spec.clone();
-        if spec.blocks.iter().any(|block| block.mlp.experts.is_some()) {
-            return Err(unsupported("a mixture of experts".to_owned()));
-        }
         let memory = plan::attention_memory(spec.heads);
         if memory > gpu.block_memory {
             return Err(unsupported(format!("attention with {:?}", spec.heads)));
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
         let storage = Storage::asked(options.dtype).map_or_else(|| as_stored(model), Ok)?;
-        Ok(Self::with(spec, weights, storage, Queue::new(gpu, options.eager)))
+        Self::with(spec, weights, storage, Queue::new(gpu, options.eager))
     }
 
     /// With weights that are on the GPU of the queue.
-    fn with(spec: ModelSpec, weights: Weights<Matrix, Buffer>, storage: Storage, queue: Arc<Queue>) -> Self {
+    fn with(
+        spec: ModelSpec,
+        weights: Weights<Matrix, Buffer>,
+        storage: Storage,
+        queue: Arc<Queue>,
+    ) -> Result<Self, BackendError> {
         let shape = Shape::new(spec.blocks.len(), spec.heads);
-        Self {
+        Ok(Self {
             rotations: Rotations::new(&spec, &queue),
             sequences: Sequences::new(Memory { gpu: Arc::clone(&**queue), shape }, spec.context),
             buffers: Buffers::new(&queue),
@@ -142,11 +148,12 @@ impl CudaNetwork {
             logits: Work::new(&queue),
             held: 0,
             read: OnceLock::new(),
+            experts: weights.blocks.iter().map(|block| Tables::new(&queue, block)).collect::<Result<_, _>>()?,
             queue,
             storage,
             spec,
             weights,
-        }
+        })
     }
 
     /// [`Network::forward`], where some tokens are in the memory of the GPU. What is likely to come again is

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::gpu::Gpu;
 use super::super::{SOURCES, open};
 use super::products::{product, sent, values};
-use super::{bits, emulator, layers, numbers};
+use super::{bits, emulator, experts, layers, numbers};
 use crate::backend::storage::Storage;
 use crate::model::TensorType;
 
@@ -48,10 +48,14 @@ fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
 fn planted_faults_are_seen() {
     let barrier = "stage(p, span, head, 0, from, end, staged);\n    __syncthreads();";
     let half = "byte = bytes >> (k % 32 / 16 * 8) & 255;";
-    let cases: [(&str, &str, &str, Run); 4] = [
+    let taken = "__syncwarp();\n  for (int n = lane;";
+    let cases: [(&str, &str, &str, Run); 7] = [
         ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
         ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
         ("-race", "  __syncwarp();\n", "", floats),
+        ("-taken", taken, "for (int n = lane;", experts::mixture),
+        ("-rows", "p.rows[place] = i / p.used;", "p.rows[place] = 0;", experts::mixture),
+        ("-numbers", "chosen[before] = numbers[n];", "chosen[n] = numbers[n];", experts::mixture),
         ("-half", half, "byte = bytes & 255;", blocks),
     ];
     for (name, right, wrong, run) in cases {
@@ -63,7 +67,12 @@ fn planted_faults_are_seen() {
 /// memory.
 #[test]
 fn nothing_is_touched_beside_buffers() {
-    let tests = ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
+    let tests = [
+        "backend::cuda::tests::experts",
+        "backend::cuda::tests::layers",
+        "backend::cuda::tests::products",
+        "backend::cuda::tests::choices",
+    ];
     let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCES.concat(), &tests) else {
         return crate::skip::for_want_of("g++ with AddressSanitizer on x86-64", "what kernels read beside buffers");
     };

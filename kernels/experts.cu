@@ -1,0 +1,212 @@
+// Mixtures of experts. Which experts a row takes is decided here, and so is which rows are multiplied together: no
+// launch depends on it, and the host never hears of it. A *choice* is one expert that one row takes; choices lie
+// expert by expert, so that those of an expert are rows of a product that lie back to back.
+
+// choose_experts: the `used` largest logits of each row, of equal ones the first, in ascending order of their numbers;
+// their shares are exp(logit - largest) over the sum of all, or, normalised, of those that are taken.
+//   shapes   logits [rows, count] f32; positions [rows], negative of padding, which takes none: -1;
+//            chosen, shares [rows, used]
+//   launch   grid (rows), 32 threads, used * 8 bytes of shared memory; used <= count
+//   bytes    rows * (used * count * 4 (all but the first from the cache) + used * 8)
+//   twin     `choose` in src/backend/cpu/experts.rs
+//   order    exponentials are added as `ops::softmax` does, those taken in descending order. Rows never meet.
+struct ChooseExpertsParams {
+  const float* logits;
+  const int* positions;
+  int* chosen;
+  float* shares;
+  int count;
+  int used;
+  int normalised;
+};
+
+// Numbers in the order of logits, of equal ones the greater for the first: no two of a row are equal.
+DEVICE u64 rank_of(const float* logits, int i, int count) {
+  const u32 bits = to_bits(logits[i]);
+  const u32 ascending = bits >> 31 ? ~bits : bits | 0x80000000u;
+  return (u64)ascending << 32 | (u32)(count - 1 - i);
+}
+
+KERNEL(choose_experts, ChooseExpertsParams, 32) {
+  SHARED(float, taken);  // exponentials, then numbers
+  int* numbers = (int*)(taken + p.used);
+  const size_t row = blockIdx.x;
+  const int lane = threadIdx.x;
+  int* chosen = p.chosen + row * p.used;
+  float* shares = p.shares + row * p.used;
+  if (p.positions[row] < 0) {
+    for (int i = lane; i < p.used; i += WARP) {
+      chosen[i] = -1;
+      shares[i] = 0.0f;
+    }
+    return;
+  }
+  const float* logits = p.logits + row * p.count;
+  float largest = from_bits(0xff800000u);
+  for (int i = lane; i < p.count; i += WARP) largest = logits[i] > largest ? logits[i] : largest;
+  largest = warp_max(largest);
+  float all = 0.0f;
+  for (int i = lane; i < p.count && lane < 8; i += 8) all += exponential(logits[i] - largest);
+  all = warp_sum(all);
+  u64 last = ~0ull;
+  float total = 0.0f;
+  for (int n = 0; n < p.used; n++) {
+    u64 best = 0;
+    for (int i = lane; i < p.count; i += WARP) {
+      const u64 rank = rank_of(logits, i, p.count);
+      if (rank < last && rank > best) best = rank;
+    }
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+      const u64 other = __shfl_xor_sync(ALL_LANES, best, distance);
+      best = other > best ? other : best;
+    }
+    last = best;
+    const int number = p.count - 1 - (int)(u32)best;
+    const float share = exponential(logits[number] - largest);
+    total += share;
+    if (lane == 0) {
+      taken[n] = share;
+      numbers[n] = number;
+    }
+  }
+  __syncwarp();
+  for (int n = lane; n < p.used; n += WARP) {
+    int before = 0;
+    for (int other = 0; other < p.used; other++) before += numbers[other] < numbers[n];
+    chosen[before] = numbers[n];
+    shares[before] = taken[n] / (p.normalised ? total : all);
+  }
+}
+
+// Choices of one expert that are multiplied together; without any, nothing is to be done.
+struct Together {
+  int expert;
+  int first;  // place of the first one
+  int count;
+};
+
+// group_choices: the choices expert by expert, of each in the order of rows.
+//   shapes   chosen [choices], negative where there is none; rows [choices]: at the place of a choice its row, and 0
+//            behind the last one; places [choices]: where a choice went, and 0 where there is none;
+//            together [groups]: at most `most` choices of an expert each, and empty ones behind the last
+//   launch   grid (1), 256 threads, experts * 4 bytes of shared memory; groups >= what there can be
+//   bytes    choices * 4 * (experts / 256 + 1) (all but the first from the cache) + choices * 8 + groups * 12
+//   twin     none: the loop over experts in src/backend/cpu/experts.rs
+//   order    none
+struct GroupChoicesParams {
+  const int* chosen;
+  int* rows;
+  int* places;
+  Together* together;
+  int choices;
+  int used;  // choices of a row
+  int experts;
+  int groups;
+  int most;
+  int padding;
+};
+
+KERNEL(group_choices, GroupChoicesParams, 256) {
+  SHARED(int, counts);
+  for (int expert = threadIdx.x; expert < p.experts; expert += 256) {
+    int count = 0;
+    for (int i = 0; i < p.choices; i++) count += p.chosen[i] == expert;
+    counts[expert] = count;
+  }
+  __syncthreads();
+  for (int expert = threadIdx.x; expert < p.experts; expert += 256) {
+    int place = 0, group = 0;
+    for (int before = 0; before < expert; before++) {
+      place += counts[before];
+      group += (counts[before] + p.most - 1) / p.most;
+    }
+    for (int done = 0; done < counts[expert]; done += p.most) {
+      p.together[group++] = {expert, place + done, smaller(p.most, counts[expert] - done)};
+    }
+    if (counts[expert] == 0) continue;
+    for (int i = 0; i < p.choices; i++) {
+      if (p.chosen[i] != expert) continue;
+      p.rows[place] = i / p.used;
+      p.places[i] = place++;
+    }
+  }
+  int places = 0, groups = 0;
+  for (int expert = 0; expert < p.experts; expert++) {
+    places += counts[expert];
+    groups += (counts[expert] + p.most - 1) / p.most;
+  }
+  for (int i = places + threadIdx.x; i < p.choices; i += 256) p.rows[i] = 0;
+  for (int i = groups + threadIdx.x; i < p.groups; i += 256) p.together[i] = {0, 0, 0};
+  for (int i = threadIdx.x; i < p.choices; i += 256) {
+    if (p.chosen[i] < 0) p.places[i] = 0;
+  }
+}
+
+// A part of an expert's matrix.
+struct Part {
+  Matrix matrix;
+  int first;  // of all outputs, this part's first one
+  int padding;
+};
+
+// gemm_experts_f32, gemm_experts_bf16, ... one for each of `STORAGES`: `gemm` of the choices of every expert with that
+// expert's matrix; parts in another storage are left to others.
+//   shapes   parts [experts], of the same inputs; together [groups]; x [choices, inputs] f32; out [choices, outputs] f32 with
+//            out_stride floats between rows
+//   launch   grid (ceil(outputs / 32), groups), 256 threads, 33792 bytes of shared memory
+//   bytes    those of `gemm` for the experts that are taken
+//   twin     `gemm`
+//   order    that of `gemm`
+struct ExpertGemmParams {
+  const Part* parts;
+  const Together* together;
+  const float* x;
+  float* out;
+  int out_stride;
+  int padding;
+};
+
+template <class Storage>
+DEVICE void gemm_experts(const ExpertGemmParams& p, int number) {
+  const Together these = p.together[blockIdx.y];
+  if (these.count == 0) return;
+  const Part& part = p.parts[these.expert];
+  if (part.matrix.storage != number) return;
+  const float* x = p.x + (size_t)these.first * part.matrix.inputs;
+  float* out = p.out + (size_t)these.first * p.out_stride + part.first;
+  gemm<Storage>({part.matrix, x, out, these.count, p.out_stride, 0}, 0);
+}
+
+#define EXPERTS(number, name, Storage) \
+  KERNEL(gemm_experts_##name, ExpertGemmParams, 256) { gemm_experts<Storage>(p, number); }
+STORAGES(EXPERTS)
+
+// add_experts: out[row] (+)= the sum over a row's choices of share * x[place of the choice]
+//   shapes   chosen, shares, places [rows, used]; x [choices, width] f32; out [rows, width] f32
+//   launch   grid (rows), 128 threads
+//   bytes    rows * width * 4 * (used + 1 or 2)
+//   twin     `mlps` in src/backend/cpu/experts.rs
+//   order    in ascending order of the experts' numbers, onto what is there or onto zero
+struct AddExpertsParams {
+  const int* chosen;
+  const float* shares;
+  const int* places;
+  const float* x;
+  float* out;
+  int used;
+  int width;
+  int add;
+  int padding;
+};
+
+KERNEL(add_experts, AddExpertsParams, 128) {
+  const size_t row = blockIdx.x, first = row * p.used;
+  float* out = p.out + row * p.width;
+  for (int i = threadIdx.x; i < p.width; i += 128) {
+    float sum = p.add ? out[i] : 0.0f;
+    for (size_t choice = first; choice < first + p.used; choice++) {
+      if (p.chosen[choice] >= 0) sum += p.shares[choice] * p.x[(size_t)p.places[choice] * p.width + i];
+    }
+    out[i] = sum;
+  }
+}
