@@ -50,7 +50,7 @@ pub mod twins {
 
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
-pub fn probe(_number: usize) -> Result<Found, Unusable> {
+pub fn probe(_number: usize, _cache: Option<&Path>) -> Result<Found, Unusable> {
     let what = format!("{} kernels, {} threads", Kernels::best().name, cores::sensible());
     let load: Loader =
         |model, options, cache| Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?));

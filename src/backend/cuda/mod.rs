@@ -1,6 +1,7 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
 //! the driver's own interface, which is looked for at run time.
 
+mod bundle;
 mod choice;
 mod compile;
 mod experts;
@@ -24,7 +25,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+pub use bundle::NAME as BUNDLE;
 use choice::Choosing;
+use compile::Kernels;
+pub use compile::make_bundle;
 use experts::Tables;
 pub use gpu::Gpu;
 use gpu::{Buffer, Found};
@@ -53,14 +57,27 @@ use crate::sampling::Accepted;
 /// Its name in the table of devices.
 const NAME: &str = "cuda";
 
-/// Looks for GPU number `number` and its driver.
-pub fn probe(number: usize) -> Result<device::Found, device::Unusable> {
-    find(&Libraries::default(), number, |model, options, cache| load(&Libraries::default(), model, options, cache))
+/// Looks for GPU number `number`, its driver and what compiles its kernels.
+pub fn probe(number: usize, cache: Option<&Path>) -> Result<device::Found, device::Unusable> {
+    let load: device::Loader = |model, options, cache| load(&Libraries::default(), model, options, cache);
+    find(&Libraries::default(), (number, cache), load)
 }
 
 /// The same with these libraries, and with what puts models there.
-pub fn find(libraries: &Libraries, number: usize, load: device::Loader) -> Result<device::Found, device::Unusable> {
-    Ok(device::Found { what: Found::new(libraries, number)?.what().to_owned(), load })
+pub fn find(
+    libraries: &Libraries,
+    (number, cache): (usize, Option<&Path>),
+    load: device::Loader,
+) -> Result<device::Found, device::Unusable> {
+    let found = Found::new(libraries, number)?;
+    let kernels = Kernels::find(libraries, found.capability(), kernels_folder(cache).as_deref());
+    let kernels = kernels.map_err(|why| format!("is {}, and {why}", found.what()))?;
+    Ok(device::Found { what: format!("{}, {}", found.what(), kernels.what()), load })
+}
+
+/// Where compiled kernels are kept: beside what is kept of weights.
+fn kernels_folder(cache: Option<&Path>) -> Option<PathBuf> {
+    cache.map(|folder| folder.with_file_name("kernels"))
 }
 
 /// Puts a model on the GPU that `options` name.
@@ -84,9 +101,9 @@ pub fn open(libraries: &Libraries, number: usize, cache: Option<&Path>) -> Resul
     if let Some(gpu) = opened.get(&key).and_then(Weak::upgrade) {
         return Ok(gpu);
     }
-    // Beside what is kept of weights.
-    let kernels: Option<PathBuf> = cache.map(|folder| folder.with_file_name("kernels"));
-    let gpu = Found::new(libraries, number).map_err(|unusable| unusable.why)?.open(libraries, kernels.as_deref())?;
+    let found = Found::new(libraries, number).map_err(|unusable| unusable.why)?;
+    let kernels = Kernels::find(libraries, found.capability(), kernels_folder(cache).as_deref())?;
+    let gpu = found.open(kernels)?;
     opened.insert(key, Arc::downgrade(&gpu));
     Ok(gpu)
 }
