@@ -1,6 +1,6 @@
 // Mixtures of experts. Which experts a row takes is decided here, and so is which rows are multiplied together: no
-// launch depends on it, and the host never hears of it. A *choice* is one expert that one row takes; choices lie
-// expert by expert, so that those of an expert are rows of a product that lie back to back.
+// launch depends on it, and the host never hears of it. A *choice* is one expert that one row takes; choices are put
+// expert by expert, so that those of an expert are rows of a product.
 
 // choose_experts: the `used` largest logits of each row, of equal ones the first, in ascending order of their numbers;
 // their shares are exp(logit - largest) over the sum of all, or, normalised, of those that are taken.
@@ -81,16 +81,16 @@ KERNEL(choose_experts, ChooseExpertsParams, 32) {
 // Choices of one expert that are multiplied together; without any, nothing is to be done.
 struct Together {
   int expert;
-  int first;  // place of the first one
   int count;
 };
 
-// group_choices: the choices expert by expert, of each in the order of rows.
-//   shapes   chosen [choices], negative where there is none; rows [choices]: at the place of a choice its row, and 0
-//            behind the last one; places [choices]: where a choice went, and 0 where there is none;
-//            together [groups]: at most `most` choices of an expert each, and empty ones behind the last
+// group_choices: the choices expert by expert, of each in the order of rows, in groups that have `most` places each, so
+// that every group begins where a tile of a product does.
+//   shapes   chosen [choices], negative where there is none; rows [groups, most]: at the place of a choice its row, and 0 at
+//            places without one; places [choices]: where a choice went, and 0 where there is none; together [groups], with
+//            empty ones behind the last
 //   launch   grid (1), 256 threads, experts * 4 bytes of shared memory; groups >= what there can be
-//   bytes    choices * 4 * (experts / 256 + 1) (all but the first from the cache) + choices * 8 + groups * 12
+//   bytes    choices * 4 * (experts / 256 + 1) (all but the first from the cache) + choices * 4 + groups * (8 + most * 4)
 //   twin     none: the loop over experts in src/backend/cpu/experts.rs
 //   order    none
 struct GroupChoicesParams {
@@ -115,28 +115,22 @@ KERNEL(group_choices, GroupChoicesParams, 256) {
   }
   __syncthreads();
   for (int expert = threadIdx.x; expert < p.experts; expert += 256) {
-    int place = 0, group = 0;
-    for (int before = 0; before < expert; before++) {
-      place += counts[before];
-      group += (counts[before] + p.most - 1) / p.most;
-    }
-    for (int done = 0; done < counts[expert]; done += p.most) {
-      p.together[group++] = {expert, place + done, smaller(p.most, counts[expert] - done)};
-    }
+    int group = 0;
+    for (int before = 0; before < expert; before++) group += (counts[before] + p.most - 1) / p.most;
+    int place = group * p.most;
+    for (int left = counts[expert]; left > 0; left -= p.most) p.together[group++] = {expert, smaller(p.most, left)};
     if (counts[expert] == 0) continue;
     for (int i = 0; i < p.choices; i++) {
       if (p.chosen[i] != expert) continue;
       p.rows[place] = i / p.used;
       p.places[i] = place++;
     }
+    for (; place < group * p.most; place++) p.rows[place] = 0;
   }
-  int places = 0, groups = 0;
-  for (int expert = 0; expert < p.experts; expert++) {
-    places += counts[expert];
-    groups += (counts[expert] + p.most - 1) / p.most;
-  }
-  for (int i = places + threadIdx.x; i < p.choices; i += 256) p.rows[i] = 0;
-  for (int i = groups + threadIdx.x; i < p.groups; i += 256) p.together[i] = {0, 0, 0};
+  int groups = 0;
+  for (int expert = 0; expert < p.experts; expert++) groups += (counts[expert] + p.most - 1) / p.most;
+  for (int i = groups + threadIdx.x; i < p.groups; i += 256) p.together[i] = {0, 0};
+  for (int i = groups * p.most + threadIdx.x; i < p.groups * p.most; i += 256) p.rows[i] = 0;
   for (int i = threadIdx.x; i < p.choices; i += 256) {
     if (p.chosen[i] < 0) p.places[i] = 0;
   }
@@ -151,8 +145,8 @@ struct Part {
 
 // gemm_experts_f32, gemm_experts_bf16, ... one for each of `STORAGES`: `gemm` of the choices of every expert with that
 // expert's matrix; parts in another storage are left to others.
-//   shapes   parts [experts], of the same inputs; together [groups]; x [choices, inputs] f32; out [choices, outputs] f32 with
-//            out_stride floats between rows
+//   shapes   parts [experts], of the same inputs; together [groups]; x [groups, 8, inputs] f32; out [groups, 8, outputs] f32
+//            with out_stride floats between rows; places without a choice are left alone
 //   launch   grid (ceil(outputs / 32), groups), 256 threads, 33792 bytes of shared memory
 //   bytes    those of `gemm` for the experts that are taken
 //   twin     `gemm`
@@ -172,8 +166,9 @@ DEVICE void gemm_experts(const ExpertGemmParams& p, int number) {
   if (these.count == 0) return;
   const Part& part = p.parts[these.expert];
   if (part.matrix.storage != number) return;
-  const float* x = p.x + (size_t)these.first * part.matrix.inputs;
-  float* out = p.out + (size_t)these.first * p.out_stride + part.first;
+  const size_t first = (size_t)blockIdx.y * GEMM_ROWS;
+  const float* x = p.x + first * part.matrix.inputs;
+  float* out = p.out + first * p.out_stride + part.first;
   gemm<Storage>({part.matrix, x, out, these.count, p.out_stride, 0}, 0);
 }
 
@@ -182,7 +177,7 @@ DEVICE void gemm_experts(const ExpertGemmParams& p, int number) {
 STORAGES(EXPERTS)
 
 // add_experts: out[row] (+)= the sum over a row's choices of share * x[place of the choice]
-//   shapes   chosen, shares, places [rows, used]; x [choices, width] f32; out [rows, width] f32
+//   shapes   chosen, shares, places [rows, used]; x [places, width] f32; out [rows, width] f32
 //   launch   grid (rows), 128 threads
 //   bytes    rows * width * 4 * (used + 1 or 2)
 //   twin     `mlps` in src/backend/cpu/experts.rs

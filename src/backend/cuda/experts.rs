@@ -31,6 +31,9 @@ pub static PRODUCTS: [Kernel<kernels::ExpertGemm>; STORAGES.len()] = [
     kernels::GEMM_EXPERTS_Q6_K,
 ];
 
+/// Choices of one expert that are multiplied together, at most: rows of a tile.
+pub const TOGETHER: usize = kernels::GEMM_ROWS;
+
 /// Where the weights of a block's experts are.
 pub struct Tables {
     up: Table,
@@ -126,10 +129,10 @@ pub struct Chosen {
     chosen: Work,
     shares: Work,
     places: Work,
-    /// Rows of the choices, expert by expert, and which are multiplied together.
+    /// Rows at every place, and which places are multiplied together.
     rows: Work,
     together: Work,
-    /// What the experts read and make, `[choices, hidden]`.
+    /// What the experts read and make, `[places, hidden]`.
     inputs: Work,
     outputs: Work,
 }
@@ -153,19 +156,21 @@ impl Chosen {
     /// For so many rows.
     pub fn room(&mut self, spec: Experts, rows: usize, hidden: usize) -> Result<Room, BackendError> {
         let choices = rows * spec.used;
-        let groups = most_groups(choices, spec.count, kernels::GEMM_ROWS);
+        let groups = most_groups(choices, spec.count, TOGETHER);
+        let size = groups * TOGETHER;
         Ok(Room {
             spec,
             choices,
             groups,
+            size,
             logits: self.logits.floats(rows * spec.count)?,
             chosen: self.chosen.bytes(choices * size_of::<i32>())?,
             shares: self.shares.floats(choices)?,
             places: self.places.bytes(choices * size_of::<i32>())?,
-            rows: self.rows.bytes(choices * size_of::<i32>())?,
+            rows: self.rows.bytes(size * size_of::<i32>())?,
             together: self.together.bytes(groups * size_of::<kernels::Together>())?,
-            inputs: self.inputs.floats(choices * hidden)?,
-            outputs: self.outputs.floats(choices * hidden)?,
+            inputs: self.inputs.floats(size * hidden)?,
+            outputs: self.outputs.floats(size * hidden)?,
         })
     }
 }
@@ -174,8 +179,10 @@ impl Chosen {
 pub struct Room {
     spec: Experts,
     /// How many there are, with those of padding rows.
-    pub choices: usize,
+    choices: usize,
     groups: usize,
+    /// Places for them: of every group as many.
+    pub size: usize,
     logits: Pointer,
     chosen: Pointer,
     shares: Pointer,
@@ -194,7 +201,7 @@ pub fn most_groups(choices: usize, experts: usize, most: usize) -> usize {
 }
 
 /// The experts of a block on rows that lie back to back, stored in `out` or added to it. `up` and
-/// `activated` have room for all choices.
+/// `activated` have room for all places.
 pub fn experts(
     queue: &Queue,
     mlp: Mlp,
@@ -221,15 +228,15 @@ pub fn experts(
         used,
         experts: count,
         groups: groups as i32,
-        most: kernels::GEMM_ROWS as i32,
+        most: TOGETHER as i32,
         padding: 0,
     };
     queue.launch(&kernels::GROUP_CHOICES, [1, 1, 1], spec.count * size_of::<i32>(), params);
     let params = kernels::GatherRows { x, rows: room.rows, out: inputs, width: hidden as i32, padding: 0 };
-    queue.launch(&kernels::GATHER_ROWS, [choices, 1, 1], 0, params);
+    queue.launch(&kernels::GATHER_ROWS, [room.size, 1, 1], 0, params);
 
     tables.up.products(queue, (together, groups), (inputs, up));
-    activate(queue, mlp, (up, activated), choices);
+    activate(queue, mlp, (up, activated), room.size);
     tables.down.products(queue, (together, groups), (activated, outputs));
     let params = kernels::AddExperts {
         chosen,

@@ -136,7 +136,7 @@ plain! {
     struct GroupChoices { chosen: Pointer, rows: Pointer, places: Pointer, together: Pointer, choices: i32, used: i32,
         experts: i32, groups: i32, most: i32, padding: i32 }
     /// Choices of one expert that are multiplied together.
-    struct Together { expert: i32, first: i32, count: i32 }
+    struct Together { expert: i32, count: i32 }
     /// A part of an expert's matrix.
     struct Part { matrix: Matrix, first: i32, padding: i32 }
     struct ExpertGemm { parts: Pointer, together: Pointer, x: Pointer, out: Pointer, out_stride: i32, padding: i32 }

@@ -304,7 +304,7 @@ impl CudaNetwork {
         let (x, normed, branch) =
             (x.floats(count * hidden)?, normed.floats(count * hidden)?, branch.floats(count * hidden)?);
         let room = mixture.map(|mixture| chosen.room(mixture, count, hidden)).transpose()?;
-        let inner = room.as_ref().map_or(count, |room| room.choices);
+        let inner = room.as_ref().map_or(count, |room| room.size);
         let between = (up.floats(inner * 2 * intermediate)?, activated.floats(inner * intermediate)?);
         let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
 

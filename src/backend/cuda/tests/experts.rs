@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::experts::{Chosen, PRODUCTS, Tables, experts, most_groups};
+use super::super::experts::{Chosen, PRODUCTS, TOGETHER, Tables, experts, most_groups};
 use super::super::gpu::{Buffer, Gpu};
 use super::super::kernels;
 use super::super::matrix::{Matrix, STORAGES};
@@ -97,10 +97,9 @@ fn the_experts_of_a_row_and_their_shares_are_those_of_the_cpu_to_the_bit() {
     }
 }
 
-/// Every choice has one place; those of an expert lie back to back in the order of rows, in groups that are
-/// not too large.
+/// Every choice has one place; those of an expert are in the order of rows, in groups that are not too large.
 #[test]
-fn choices_of_an_expert_lie_back_to_back() {
+fn choices_of_an_expert_are_put_together() {
     let random = |experts: usize, rows: usize, used: usize| {
         let draws = numbers(12, rows * experts);
         let mut chosen = Vec::new();
@@ -118,11 +117,11 @@ fn choices_of_an_expert_lie_back_to_back() {
     cases.push((8, 3, [random(8, 5, 3), vec![-1; 9]].concat()));
     cases.push((8, 2, vec![-1; 8]));
     for (count, used, chosen) in cases {
-        let most = kernels::GEMM_ROWS;
+        let most = TOGETHER;
         let (choices, groups) = (chosen.len(), most_groups(chosen.len(), count, most));
         let found = in_any_order(|gpu| {
             let there = send(gpu, &chosen);
-            let [rows, places, together] = [choices, choices, 3 * groups].map(|len| send(gpu, &vec![-7i32; len]));
+            let [rows, places, together] = [groups * most, choices, 2 * groups].map(|len| send(gpu, &vec![-7i32; len]));
             let params = kernels::GroupChoices {
                 chosen: there.at(),
                 rows: rows.at(),
@@ -140,23 +139,28 @@ fn choices_of_an_expert_lie_back_to_back() {
         });
         let Some(found) = found else { return };
         let found: Vec<i32> = found.into_iter().map(|number| number as i32).collect();
-        let (rows, rest) = found.split_at(choices);
+        let (rows, rest) = found.split_at(groups * most);
         let (places, together) = rest.split_at(choices);
         let mut sorted: Vec<usize> = (0..choices).filter(|&choice| chosen[choice] >= 0).collect();
         sorted.sort_by_key(|&choice| chosen[choice]);
-        for (place, &choice) in sorted.iter().enumerate() {
-            assert_eq!((rows[place], places[choice]), ((choice / used) as i32, place as i32), "{count}, {choice}");
+        let mut sorted = sorted.into_iter().peekable();
+        for (group, (together, rows)) in together.chunks(2).zip(rows.chunks(most)).enumerate() {
+            let (expert, len) = (together[0], together[1] as usize);
+            for (i, &row) in rows.iter().enumerate() {
+                let Some(choice) = (i < len).then(|| sorted.next().expect("a choice")) else {
+                    assert_eq!(row, 0, "{count}: nobody's place {i} of group {group}");
+                    continue;
+                };
+                let place = (group * most + i) as i32;
+                let found = (row, expert, places[choice]);
+                assert_eq!(found, ((choice / used) as i32, chosen[choice], place), "{count}, {choice}");
+            }
+            // Those of an expert are in one group as long as it has room.
+            let more = sorted.peek().is_some_and(|&choice| chosen[choice] == expert);
+            assert!(len == most || !more, "{count}: group {group}");
         }
-        assert!(rows[sorted.len()..].iter().all(|&row| row == 0), "{count}");
+        assert_eq!(sorted.next(), None, "{count}: a choice has no place");
         assert!((0..choices).all(|choice| chosen[choice] >= 0 || places[choice] == 0), "{count}");
-        let mut at = 0;
-        for group in together.chunks(3) {
-            let (expert, first, len) = (group[0], group[1] as usize, group[2] as usize);
-            assert!(len <= most && (len == 0 || first == at), "{count}: {group:?}");
-            assert!(sorted[at..at + len].iter().all(|&choice| chosen[choice] == expert), "{count}: {group:?}");
-            at += len;
-        }
-        assert_eq!(at, sorted.len(), "{count}");
     }
 }
 
@@ -210,7 +214,7 @@ impl Mixture {
         let mut chosen = Chosen::new(&queue);
         let spec = MLP.experts.expect("a mixture");
         let room = chosen.room(spec, rows, HIDDEN).expect("memory");
-        let between = [2, 1].map(|parts| gpu.alloc(room.choices * parts * INNER * size_of::<f32>()).expect("memory"));
+        let between = [2, 1].map(|parts| gpu.alloc(room.size * parts * INNER * size_of::<f32>()).expect("memory"));
         let attended = Attended { rows, positions: positions.at(), tiles: 0, tile_count: 0, queries: 0, chunks: 0 };
         let between = (between[0].at(), between[1].at());
         experts(&queue, MLP, (&self.router, &tables), &room, between, (x.at(), out.at()), (&attended, add));
