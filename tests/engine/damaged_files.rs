@@ -1,17 +1,20 @@
 //! Model files with random damage: each loads or is an error that names its file; nothing panics, hangs or
 //! takes memory for what a header only claims.
 //!
-//! `DAMAGED_FILES=13000 cargo test --test engine damaged_files` tries so many.
+//! `DAMAGED_MINUTES=10 cargo test --test engine damaged_files` tries each kind of file for so long; `DAMAGED_FROM=N` begins with number N.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use bass_tui::backend::{self, LoadOptions};
-use bass_tui::model::{Model, ModelFiles};
+use bass_tui::model::{Model, ModelFiles, TensorType};
 
 use super::damage::{Random, damage};
+use super::gguf::written;
 
-const FEW: usize = 400;
+/// Files of a kind that every run tries.
+const FEW: u64 = 80;
 
 /// Shapes of chat templates, and what in them can go wrong.
 const TEMPLATE: &str = r"{%- set ns = namespace(last=0, text='') %}{%- macro turn(role, text) -%}<|{{ role }}|>{{ text | trim }}{%- endmacro %}
@@ -54,67 +57,157 @@ fn chat_files(folder: &Path) {
     fs::write(folder.join("chat_template.jinja"), TEMPLATE).unwrap();
 }
 
-/// A folder that links to the files of a model.
-fn linked(case: &Path) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
+/// Links to the files of a model.
+fn link(case: &Path, folder: &Path) {
     for entry in fs::read_dir(case).unwrap().map(Result::unwrap) {
-        std::os::unix::fs::symlink(entry.path(), folder.path().join(entry.file_name())).unwrap();
+        std::os::unix::fs::symlink(entry.path(), folder.join(entry.file_name())).unwrap();
     }
-    folder
 }
 
-#[test]
-fn damaged_files_load_or_are_named() {
-    let count = std::env::var("DAMAGED_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(FEW);
+/// Damages a file of some model, number after number, and loads it.
+fn attempts(name: &str, attempt: impl Fn(&mut Random, &Path) -> Result<(), String>) {
+    let number = |variable: &str| std::env::var(variable).ok().and_then(|value| value.parse::<u64>().ok());
+    let from = number("DAMAGED_FROM").unwrap_or(0);
+    let minutes = number("DAMAGED_MINUTES").map(|minutes| Duration::from_secs(60 * minutes));
+    let (start, mut loaded, mut seed) = (Instant::now(), 0, from);
+    while minutes.map_or(seed < from + FEW, |minutes| start.elapsed() < minutes) {
+        let folder = tempfile::tempdir().unwrap();
+        match attempt(&mut Random(seed), folder.path()) {
+            Ok(()) => loaded += 1,
+            Err(why) => {
+                let named = why.contains(&*folder.path().file_name().unwrap().to_string_lossy()) || why.contains(name);
+                assert!(named, "{name}, number {seed}: {why}");
+            }
+        }
+        seed += 1;
+    }
+    println!("{name}: {} files, {loaded} of them load", seed - from);
+    assert!(loaded < seed - from, "{name}: all load");
+}
+
+/// All that is done with a model before its first token.
+fn load(files: &ModelFiles, chat: bool) -> Result<(), String> {
+    let mut model = Model::load(files).map_err(|error| error.to_string())?;
+    if chat {
+        model.chat(Some(true)).map_err(|error| error.to_string())?;
+    }
+    let options = LoadOptions { threads: 1, ..LoadOptions::default() };
+    backend::load(&model, options).map(drop).map_err(|error| error.to_string())
+}
+
+/// Damages `name` in a folder of links to a golden model.
+fn in_folder(name: &'static str) {
     let models = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/golden/models");
     let cases = ["llama-draft", "gemma2", "phi3-longrope", "qwen3-moe", "opt-post-proj", "starcoder2"];
-    let chat = ["tokenizer_config.json", "chat_template.jinja"];
-    let names = ["config.json", "tokenizer.json", "model.safetensors", "generation_config.json", chat[0], chat[1]];
-    let mut loaded = 0;
-    for seed in 0..count {
-        let mut random = Random(seed as u64);
-        let case = models.join(cases[random.below(cases.len())]);
-        let folder = linked(&case);
-        let name = names[random.below(names.len())];
-        let is_chat = chat.contains(&name);
+    let is_template = name == "chat_template.jinja";
+    let is_chat = is_template || name == "tokenizer_config.json";
+    let prepare = |case: &str, folder: &Path| {
+        link(&models.join(case), folder);
         if is_chat {
-            chat_files(folder.path());
+            chat_files(folder);
         }
-        if name == chat[0] {
-            fs::remove_file(folder.path().join(chat[1])).unwrap();
+        if is_chat && !is_template {
+            fs::remove_file(folder.join("chat_template.jinja")).unwrap();
         }
-        let Ok(bytes) = fs::read(folder.path().join(name)) else { continue };
-        let head = if name == "model.safetensors" {
-            8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize
-        } else {
-            bytes.len()
+    };
+    let undamaged = tempfile::tempdir().unwrap();
+    prepare(cases[0], undamaged.path());
+    assert_eq!(load(&ModelFiles::Folder(undamaged.path().into()), is_chat), Ok(()));
+    attempts(name, |random, folder| {
+        prepare(random.one_of(&cases), folder);
+        let path = folder.join(name);
+        let bytes = fs::read(&path).unwrap();
+        let head = match name {
+            "model.safetensors" => 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize,
+            _ => bytes.len(),
         };
-        let path = folder.path().join(name);
         fs::remove_file(&path).unwrap();
-        let mut damaged = damage(&bytes, head, &mut random);
-        for _ in 0..if name == chat[1] { random.below(4) } else { 0 } {
+        let mut damaged = damage(&bytes, head, random);
+        for _ in 0..if is_template { random.below(4) } else { 0 } {
             let at = random.below(damaged.len());
             drop(damaged.splice(at..at, random.one_of(TAGS).bytes()));
         }
         fs::write(&path, damaged).unwrap();
-        let load = LoadOptions { threads: 1, ..LoadOptions::default() };
-        let outcome = Model::load(&ModelFiles::Folder(folder.path().into())).map_err(|error| error.to_string());
-        let outcome = outcome.and_then(|mut model| {
-            if is_chat {
-                model.chat(Some(true)).map_err(|error| error.to_string())?;
+        load(&ModelFiles::Folder(folder.into()), is_chat)
+    });
+}
+
+#[test]
+fn configurations() {
+    in_folder("config.json");
+}
+
+#[test]
+fn settings_of_generation() {
+    in_folder("generation_config.json");
+}
+
+#[test]
+fn headers_of_safetensors() {
+    in_folder("model.safetensors");
+}
+
+#[test]
+fn tokenizers() {
+    in_folder("tokenizer.json");
+}
+
+#[test]
+fn settings_of_tokenizers() {
+    in_folder("tokenizer_config.json");
+}
+
+#[test]
+fn chat_templates() {
+    in_folder("chat_template.jinja");
+}
+
+#[test]
+fn gguf() {
+    let whole = |case, architecture, of| {
+        let file = written(case, architecture, of);
+        file.bytes(0..file.tensors())
+    };
+    let types = [TensorType::F32, TensorType::Q4_0, TensorType::Q8_0];
+    let cases = [("llama", "llama"), ("mixtral", "llama"), ("starcoder2", "starcoder2"), ("gemma", "gemma")];
+    let files = cases.map(|(case, architecture)| types.map(|of| whole(case, architecture, of)));
+    attempts("m.gguf", |random, folder| {
+        let bytes = &files[random.below(files.len())][random.below(types.len())];
+        let path = folder.join("m.gguf");
+        fs::write(&path, damage_binary(bytes, random)).unwrap();
+        load(&ModelFiles::Gguf(path), false)
+    });
+}
+
+/// What makes a length, a count or an offset overflow, and what doesn't quite.
+const NUMBERS: &[u64] =
+    &[0, 1, 2, 0x7f, 0xff, 0xffff, 1 << 31, u32::MAX as u64, 1 << 32, 1 << 60, 1 << 61, 1 << 62, 1 << 63, u64::MAX];
+
+/// One to three kinds of damage to a file whose header is binary, mostly where lengths stand close together.
+fn damage_binary(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    for _ in 0..=random.below(3) {
+        let reach = [64, 900, 90_000, usize::MAX][random.below(4)].min(out.len());
+        let at = random.below(reach);
+        let len = (1 + random.below(40)).min(out.len() - at);
+        match random.below(8) {
+            0 => out.truncate(at),
+            1 => drop(out.drain(at..at + len)),
+            2 => {
+                let again = out[at..at + len].to_vec();
+                drop(out.splice(at..at, again));
             }
-            Ok(model)
-        });
-        let outcome =
-            outcome.and_then(|model| backend::load(&model, load).map(drop).map_err(|error| error.to_string()));
-        match outcome {
-            Ok(()) => loaded += 1,
-            Err(why) => {
-                let has_name =
-                    why.contains(&*folder.path().file_name().unwrap().to_string_lossy()) || why.contains(name);
-                assert!(has_name, "{name} of {}, seed {seed}: {why}", case.display());
+            3 => out[at] ^= 1 << random.below(8),
+            4 => out[at..at + len].fill([0, 0xff, 0x80, 0x7f][random.below(4)]),
+            _ => {
+                let number = NUMBERS[random.below(NUMBERS.len())].to_le_bytes();
+                let len = [4, 8][random.below(2)].min(out.len() - at);
+                out[at..at + len].copy_from_slice(&number[..len]);
             }
         }
+        if out.is_empty() {
+            break;
+        }
     }
-    assert!(loaded > 0 && loaded < count, "{loaded} of {count}");
+    out
 }

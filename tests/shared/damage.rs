@@ -46,7 +46,7 @@ pub fn damage(bytes: &[u8], head: usize, random: &mut Random) -> Vec<u8> {
     let reach = if random.below(8) == 0 { out.len() } else { head.min(out.len()) };
     let at = random.below(reach);
     let len = 1 + random.below(40.min(reach - at));
-    match random.below(9) {
+    match random.below(10) {
         0 => out.truncate(at),
         1 => (0..=random.below(8)).for_each(|_| {
             let at = random.below(reach);
@@ -59,6 +59,14 @@ pub fn damage(bytes: &[u8], head: usize, random: &mut Random) -> Vec<u8> {
         }
         4 => drop(out.splice(at..at, "[".repeat(1 + random.below(30_000)).into_bytes())),
         5 => drop(out.splice(at..at, "{\"a\":".repeat(1 + random.below(10_000)).into_bytes())),
+        // Another number of the same length, so that what follows stays where it is.
+        6 => {
+            for byte in out[at..reach].iter_mut().skip_while(|byte| !byte.is_ascii_digit()).take(len % 8 + 1) {
+                if byte.is_ascii_digit() {
+                    *byte = b'0' + random.below(10) as u8;
+                }
+            }
+        }
         // A number, or a word in quotes, becomes something else.
         _ => {
             let is_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
