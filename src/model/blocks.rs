@@ -1,6 +1,8 @@
 //! The block formats of GGUF: what their bytes mean. A block has codes of a few bits, and what these are
 //! multiplied with.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
 use half::{bf16, f16};
 
 use super::TensorType;
@@ -52,18 +54,25 @@ impl TensorType {
     }
 
     /// Calls `each` for every group of stored blocks, in their order.
+    #[inline(always)]
     pub fn groups(self, bytes: &[u8], mut each: impl FnMut(Group)) {
-        for block in bytes.chunks_exact(self.block().1) {
-            match self {
-                Self::Q4_0 | Self::Q4_1 | Self::Q5_0 | Self::Q5_1 | Self::Q8_0 => each(self.small(block)),
-                Self::Q4K | Self::Q5K => self.with_minima(block, &mut each),
-                Self::Q6K => six_bits(block, &mut each),
-                Self::F32 | Self::F16 | Self::Bf16 => {}
-            }
+        let blocks = bytes.chunks_exact(self.block().1);
+        // Each by itself: the compiler makes a loop of its own for every type.
+        match self {
+            Self::Q4_0 => blocks.for_each(|block| each(Self::Q4_0.small(block))),
+            Self::Q4_1 => blocks.for_each(|block| each(Self::Q4_1.small(block))),
+            Self::Q5_0 => blocks.for_each(|block| each(Self::Q5_0.small(block))),
+            Self::Q5_1 => blocks.for_each(|block| each(Self::Q5_1.small(block))),
+            Self::Q8_0 => blocks.for_each(|block| each(Self::Q8_0.small(block))),
+            Self::Q4K => blocks.for_each(|block| Self::Q4K.with_minima(block, &mut each)),
+            Self::Q5K => blocks.for_each(|block| Self::Q5K.with_minima(block, &mut each)),
+            Self::Q6K => blocks.for_each(|block| six_bits(block, &mut each)),
+            Self::F32 | Self::F16 | Self::Bf16 => {}
         }
     }
 
     /// A block of 32: its scale, a minimum, fifth bits, then low halves of 4 bits, or whole codes.
+    #[inline(always)]
     fn small(self, block: &[u8]) -> Group {
         let scale = half(block, 0);
         let added = matches!(self, Self::Q4_1 | Self::Q5_1);
@@ -95,6 +104,7 @@ impl TensorType {
     }
 
     /// A block of 256 with 6-bit scales and minima for every 32.
+    #[inline(always)]
     fn with_minima(self, block: &[u8], each: &mut impl FnMut(Group)) {
         let (scale, min, sixes) = (half(block, 0), half(block, 2), &block[4..16]);
         let stored = [word(block, 0), word(block, 2)];
@@ -118,6 +128,7 @@ impl TensorType {
 }
 
 /// A block of 256 codes of 6 bits with 8-bit scales for every 16.
+#[inline(always)]
 fn six_bits(block: &[u8], each: &mut impl FnMut(Group)) {
     let (low, rest) = block.split_at(128);
     let (high, rest) = rest.split_at(64);
@@ -133,17 +144,19 @@ fn six_bits(block: &[u8], each: &mut impl FnMut(Group)) {
     }
 }
 
+#[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
+#[inline(always)]
 fn half(bytes: &[u8], at: usize) -> f32 {
     f16::from_bits(word(bytes, at)).to_f32()
 }
 
 /// So many bits of each of the first 32 bytes, from a bit on that each eight of them have; eight
 /// bytes are one word, as bytes have no shifts that vectors know.
-#[inline]
+#[inline(always)]
 fn bits_of(bytes: &[u8], from: [usize; 4], bits: usize) -> [i8; GROUP] {
     let mask = u64::from_le_bytes([(1 << bits) - 1; 8]);
     let mut of = [0; GROUP];

@@ -170,7 +170,9 @@ impl Packed {
             Storage::Int8 => Panels::Quantized(quantised(Bits::Eight)?),
             Storage::Int4 => Panels::Quantized(quantised(Bits::Four)?),
             Storage::Stored(dtype) => match Format::of(dtype) {
-                Some(format) => Panels::Quantized(quantized::repack(pool, parts, inputs, (dtype, format))?),
+                Some(format) => {
+                    Panels::Quantized(quantized::repack(pool, kernels.quantized, parts, inputs, (dtype, format))?)
+                }
                 None => return Self::new(pool, kernels, parts, inputs, Storage::of(dtype)),
             },
         };
@@ -222,7 +224,7 @@ impl Packed {
 fn pack<B: Block>(pool: &Pool, parts: &[(Tensor<'_>, usize)], inputs: usize) -> Result<Memory<B>, usize> {
     let outputs: usize = parts.iter().map(|part| part.1).sum();
     let panels = outputs.div_ceil(NR);
-    let mut blocks = Zeroed::<B>::new(panels * inputs)?;
+    let mut blocks = Zeroed::<B>::weights(panels * inputs)?;
     let memory = Parts::new(&mut blocks);
     let none = vec![0; inputs * size_of::<f32>()];
     pool.run(panels, &|panel, _| {

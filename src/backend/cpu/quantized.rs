@@ -101,16 +101,26 @@ pub struct Kernels {
     product: unsafe fn(&Job<'_>),
     inputs: unsafe fn(&[f32], i32, *mut InputBlock, usize),
     weights: unsafe fn(Bits, &[f32], &mut [Line], &mut [Scales], usize),
+    stored: stored::Repack,
 }
 
 impl Kernels {
     /// For every processor.
-    pub const PORTABLE: Self =
-        Self { product: portable::product, inputs: inputs::quantise_row, weights: weights::quantise_output };
+    pub const PORTABLE: Self = Self {
+        product: portable::product,
+        inputs: inputs::quantise_row,
+        weights: weights::quantise_output,
+        stored: stored::repack_output,
+    };
 
     /// For AVX2. The processor must have it.
     #[cfg(target_arch = "x86_64")]
-    pub const AVX2: Self = Self { product: avx2::product, inputs: avx2::quantise_row, weights: avx2::quantise_output };
+    pub const AVX2: Self = Self {
+        product: avx2::product,
+        inputs: avx2::quantise_row,
+        weights: avx2::quantise_output,
+        stored: avx2::repack_output,
+    };
 
     /// For AVX-512 with its dot products of bytes. The processor must have these and AVX2.
     #[cfg(target_arch = "x86_64")]

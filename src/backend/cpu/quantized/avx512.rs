@@ -5,11 +5,11 @@
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
 use std::arch::x86_64::{
-    __m128i, __m512, __m512i, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_load_si256, _mm512_and_si512,
-    _mm512_castsi512_ps, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32, _mm512_cvtepu16_epi32,
-    _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps, _mm512_mul_ps,
-    _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_slli_epi16, _mm512_slli_epi32,
-    _mm512_srli_epi16, _mm512_storeu_ps, _mm512_ternarylogic_epi32,
+    __m128i, __m512, __m512i, _MM_HINT_T0, _MM_HINT_T1, _mm_load_si128, _mm_prefetch, _mm256_load_si256,
+    _mm512_and_si512, _mm512_castsi512_ps, _mm512_cvtepi8_epi32, _mm512_cvtepi32_ps, _mm512_cvtepu8_epi32,
+    _mm512_cvtepu16_epi32, _mm512_cvtph_ps, _mm512_dpbusd_epi32, _mm512_fmadd_ps, _mm512_load_si512, _mm512_loadu_ps,
+    _mm512_mul_ps, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_ps, _mm512_setzero_ps, _mm512_slli_epi16,
+    _mm512_slli_epi32, _mm512_srli_epi16, _mm512_storeu_ps, _mm512_ternarylogic_epi32,
 };
 use std::marker::PhantomData;
 
@@ -134,6 +134,9 @@ impl Factors for Halves {
 trait Codes {
     /// Cache lines of a block.
     const LINES: usize;
+    /// Panels side by side for one row. One after another they are read in the order of memory, which is
+    /// 10 to 18 % faster than four at once for codes of 4 and 8 bits, but slower for 6.
+    const BESIDE: usize;
 
     /// The codes of steps `2 * pair` and `2 * pair + 1` of a block.
     unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2];
@@ -143,6 +146,7 @@ struct Int8;
 
 impl Codes for Int8 {
     const LINES: usize = Bits::Eight.lines();
+    const BESIDE: usize = 1;
 
     #[inline(always)]
     unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2] {
@@ -155,6 +159,7 @@ struct Int4;
 
 impl Codes for Int4 {
     const LINES: usize = Bits::Four.lines();
+    const BESIDE: usize = 1;
 
     #[inline(always)]
     unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2] {
@@ -176,6 +181,7 @@ impl<const BITS: usize> Upper<BITS> {
 
 impl<const BITS: usize> Codes for Upper<BITS> {
     const LINES: usize = Self::OF.lines();
+    const BESIDE: usize = 4;
 
     #[inline(always)]
     unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2] {
@@ -210,7 +216,7 @@ impl<C: Codes, F: Factors> Tiles for Avx512<C, F> {
 
     fn panels(rows: usize) -> usize {
         match rows {
-            1 => 4,
+            1 => C::BESIDE,
             2 => 2,
             _ => 1,
         }
@@ -223,6 +229,14 @@ impl<C: Codes, F: Factors> Tiles for Avx512<C, F> {
             tile_of_shape!(run::(C, F), rows, panels, tile, [1, 4] [1, 2] [1, 1] [2, 2] [2, 1] [3, 1] [4, 1] [5, 1] [6, 1] [7, 1] [8, 1]);
         }
     }
+}
+
+/// Fetches a cache line for a later tile. Several rows take long enough over what the first-level cache holds for more to
+/// come into it, which is 5 % faster at eight rows; one row would wait for its misses there.
+#[inline(always)]
+unsafe fn fetch<const MR: usize>(line: *const i8) {
+    // SAFETY: the caller's duty, passed on; any address will do.
+    unsafe { if MR > 2 { _mm_prefetch::<_MM_HINT_T0>(line) } else { _mm_prefetch::<_MM_HINT_T1>(line) } }
 }
 
 /// A tile of `MR` rows and `NP` panels.
@@ -246,13 +260,13 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
             for p in 0..NP {
                 let at = p * stride + ahead;
                 for line in 0..C::LINES {
-                    _mm_prefetch::<_MM_HINT_T1>(codes.wrapping_add(at * C::LINES + line).cast());
+                    fetch::<MR>(codes.wrapping_add(at * C::LINES + line).cast());
                 }
-                _mm_prefetch::<_MM_HINT_T1>(scales.wrapping_add(at * F::KIND.scales()).cast());
+                fetch::<MR>(scales.wrapping_add(at * F::KIND.scales()).cast());
                 // Formats with units have whole numbers of eight blocks in a panel.
                 if F::KIND.units() > 0 && (first + ahead).is_multiple_of(UNIT) {
                     let at = p * units_of_panel + (first + ahead) / UNIT * F::KIND.units();
-                    _mm_prefetch::<_MM_HINT_T1>(units.wrapping_add(at).cast());
+                    fetch::<MR>(units.wrapping_add(at).cast());
                 }
             }
             ahead += 1;

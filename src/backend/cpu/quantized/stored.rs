@@ -1,6 +1,9 @@
 //! Quantised weights of a file in the order in which the kernels read them: codes and scales are moved, not
 //! changed.
 
+#![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
+
+use super::Kernels;
 use super::weights::{Line, Quantized, Scales, put};
 use crate::backend::cpu::memory::Zeroed;
 use crate::backend::cpu::pack::{self, NR};
@@ -9,10 +12,14 @@ use crate::backend::storage::{BLOCK, Format, UNIT};
 use crate::model::blocks::Group;
 use crate::model::{Tensor, TensorType};
 
+/// Type and format, the stored blocks of an output, the panel's codes, scales and units, and which of its outputs it is.
+pub type Repack = unsafe fn((TensorType, Format), &[u8], (&mut [Line], &mut [Scales], &mut [Scales]), usize);
+
 /// Moves matrices `[outputs_i, inputs]` of one type, one below the other. `Err` is the number of bytes for
 /// which there is no memory.
 pub fn repack(
     pool: &Pool,
+    kernels: Kernels,
     parts: &[(Tensor<'_>, usize)],
     inputs: usize,
     (dtype, format): (TensorType, Format),
@@ -21,9 +28,9 @@ pub fn repack(
     let (panels, blocks) = (outputs.div_ceil(NR), inputs.div_ceil(BLOCK));
     let of_panel =
         (blocks * format.bits.lines(), blocks * format.kind.scales(), blocks.div_ceil(UNIT) * format.kind.units());
-    let mut codes = Zeroed::<Line>::new(panels * of_panel.0)?;
-    let mut scales = Zeroed::<Scales>::new(panels * of_panel.1)?;
-    let mut units = Zeroed::<Scales>::new(panels * of_panel.2)?;
+    let mut codes = Zeroed::<Line>::weights(panels * of_panel.0)?;
+    let mut scales = Zeroed::<Scales>::weights(panels * of_panel.1)?;
+    let mut units = Zeroed::<Scales>::weights(panels * of_panel.2)?;
     let all = (Parts::new(&mut codes), Parts::new(&mut scales), Parts::new(&mut units));
     pool.run(panels, &|panel, _| {
         // Made beside their place: a fresh page that is read before it is written is mapped twice.
@@ -32,24 +39,8 @@ pub fn repack(
         let mut units = vec![Scales([0; NR]); of_panel.2];
         for c in 0..NR {
             let Some((_, row)) = pack::row(parts, inputs, panel * NR + c) else { break };
-            let mut block = 0;
-            dtype.groups(row, |Group { codes: of_group, stored, small, .. }| {
-                let lines = format.bits.lines();
-                let offset = format.offset();
-                let shifted = of_group.map(|code| (i32::from(code) + offset) as u8);
-                put(format.bits, &shifted, &mut codes[block * lines..(block + 1) * lines], c);
-                let scales = &mut scales[block * format.kind.scales()..];
-                if format.kind.units() > 0 {
-                    let units = &mut units[block / UNIT * format.kind.units()..];
-                    (units[0].0[c], units[1].0[c]) = (stored[0], stored[1]);
-                    scales[0].set_bytes(c, small);
-                } else {
-                    for (scales, stored) in scales.iter_mut().zip(stored).take(format.kind.scales()) {
-                        scales.0[c] = stored;
-                    }
-                }
-                block += 1;
-            });
+            // SAFETY: the processor was checked when the set was chosen.
+            unsafe { (kernels.stored)((dtype, format), row, (&mut codes, &mut scales, &mut units), c) };
         }
         // SAFETY: every panel is written by one unit only.
         unsafe {
@@ -59,4 +50,32 @@ pub fn repack(
         }
     });
     Ok(Quantized::new((outputs, inputs), format, codes.into(), scales.into(), units.into()))
+}
+
+/// Moves the blocks of output `c` of a panel: codes, scales and units of the panel are as [`Quantized`] has them,
+/// and the codes were zero.
+#[inline(always)]
+pub fn repack_output(
+    (dtype, format): (TensorType, Format),
+    row: &[u8],
+    (codes, scales, units): (&mut [Line], &mut [Scales], &mut [Scales]),
+    c: usize,
+) {
+    let (lines, offset) = (format.bits.lines(), format.offset() as u8);
+    let mut block = 0;
+    dtype.groups(row, |Group { codes: of_group, stored, small, .. }| {
+        let shifted = of_group.map(|code| (code as u8).wrapping_add(offset));
+        put(format.bits, &shifted, &mut codes[block * lines..(block + 1) * lines], c);
+        let scales = &mut scales[block * format.kind.scales()..];
+        if format.kind.units() > 0 {
+            let units = &mut units[block / UNIT * format.kind.units()..];
+            (units[0].0[c], units[1].0[c]) = (stored[0], stored[1]);
+            scales[0].set_bytes(c, small);
+        } else {
+            for (scales, stored) in scales.iter_mut().zip(stored).take(format.kind.scales()) {
+                scales.0[c] = stored;
+            }
+        }
+        block += 1;
+    });
 }

@@ -210,8 +210,8 @@ pub fn quantise(
 ) -> Result<Quantized, usize> {
     let outputs: usize = parts.iter().map(|part| part.1).sum();
     let (panels, count, lines) = (outputs.div_ceil(NR), inputs.div_ceil(BLOCK), bits.lines());
-    let mut codes = Zeroed::<Line>::new(panels * count * lines)?;
-    let mut scales = Zeroed::<Scales>::new(panels * count)?;
+    let mut codes = Zeroed::<Line>::weights(panels * count * lines)?;
+    let mut scales = Zeroed::<Scales>::weights(panels * count)?;
     let (all_codes, all_scales) = (Parts::new(&mut codes), Parts::new(&mut scales));
     pool.run(panels, &|panel, _| {
         // SAFETY: every panel is written by one unit only.
