@@ -15,6 +15,9 @@ pub struct ChoiceRules<'a> {
     /// Only ids below this are proposed: the main model's vocabulary, which may be smaller than the draft
     /// model's.
     pub vocab: usize,
+    /// How many of the most probable tokens are told for each that is written; not by every network, see
+    /// [`Network::tells_logits`](super::Network::tells_logits).
+    pub alternatives: usize,
 }
 
 /// A candidate, as a network sees it.
@@ -56,7 +59,12 @@ impl<'a> Candidate<'a> {
     /// Verifies `drafts`; `row(i)` are the main model's logits `[vocab]` for the position of draft i.
     pub fn accept<'l>(&self, drafts: &[Draft], row: &dyn Fn(usize) -> &'l [f32]) -> Accepted {
         let rules = &self.rules;
-        sampling::verify(row, drafts, rules.sampling, rules.accept, self.key(), self.tokens)
+        let mut accepted = sampling::verify(row, drafts, rules.sampling, rules.accept, self.key(), self.tokens);
+        if rules.alternatives > 0 {
+            let of = |i| sampling::alternatives(row(i), rules.alternatives);
+            accepted.alternatives = (0..accepted.tokens.len()).map(of).collect();
+        }
+        accepted
     }
 }
 

@@ -1,7 +1,7 @@
 //! Drafting and verification for networks whose logits lie in host memory.
 
 use super::{BackendError, Candidate, Drafts, Network, Rows, SeqId, Span, Wanted};
-use crate::sampling::{Accepted, Draft};
+use crate::sampling::{Accepted, Draft, Scores};
 
 /// A network whose logits can be read.
 pub trait HostLogits: Network + Sync {
@@ -102,6 +102,19 @@ pub fn verify<N: HostLogits>(
         network.set_len(candidate.seq, candidate.tokens.len() + accepted.accepted);
     }
     Ok(accepted)
+}
+
+/// [`Network::score`].
+pub fn score<N: HostLogits>(
+    network: &mut N,
+    rows: &Rows<'_>,
+    next: &[u32],
+    alternatives: usize,
+    scores: &mut Scores,
+) -> Result<(), BackendError> {
+    network.forward(rows, Wanted::All)?;
+    next.iter().enumerate().for_each(|(row, &id)| scores.push(id, network.logits(row), alternatives));
+    Ok(())
 }
 
 /// Whether there is one of these for each candidate.

@@ -16,7 +16,7 @@ mod weights;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::sampling::Accepted;
+use crate::sampling::{Accepted, Scores};
 pub use choice::{Candidate, ChoiceRules, Drafts};
 pub use device::{Choice, DEVICES, choices, load, load_with_cache};
 pub use host::HostLogits;
@@ -131,6 +131,26 @@ pub trait Network: Send {
     /// more. Afterwards the sequence holds the candidate's tokens and the accepted drafts; rejected rows are
     /// gone.
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError>;
+
+    /// Whether it tells more of its logits than what is drawn from them: alternatives to tokens, and
+    /// [scores](Network::score).
+    fn tells_logits(&self) -> bool {
+        false
+    }
+
+    /// Runs rows as [`forward`](Network::forward) does and takes in how probable after each of them the token
+    /// of `next` is, with so many `alternatives`.
+    fn score(
+        &mut self,
+        rows: &Rows<'_>,
+        next: &[u32],
+        alternatives: usize,
+        scores: &mut Scores,
+    ) -> Result<(), BackendError> {
+        let _ = (rows, next, alternatives, scores);
+        let what = "log-probabilities of a prompt".to_owned();
+        Err(BackendError::Unsupported { device: self.info().device, what })
+    }
 
     /// Number of positions of `seq` that hold valid K/V.
     fn len(&self, seq: SeqId) -> usize;

@@ -13,9 +13,10 @@ use super::profile::Profile;
 use super::prompts::Prompts;
 use super::request::GenerateOptions;
 use super::sequence::Sequence;
-use super::{DraftLength, EngineError, MAX_CANDIDATES, PREFILL_SLAB};
+use super::{DraftLength, EngineError, MAX_CANDIDATES, PREFILL_SLAB, SCORED_SLAB};
 use crate::backend::{BackendError, Network, Rows, SeqId, Span, Wanted};
 use crate::model::Tokenizer;
+use crate::sampling::Scores;
 
 /// Receives what happens to the requests of an engine.
 pub type Sink<'a> = &'a mut dyn FnMut(RequestId, Event);
@@ -74,6 +75,8 @@ struct Joining {
     read: usize,
     /// Whether the drafter reads the prompt, too, before the first step.
     drafter: Preparation,
+    /// How probable what has been read is, where that was asked for.
+    scores: Option<Scores>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -215,6 +218,12 @@ impl Engine {
         if options.max_tokens == 0 {
             return fail("max-tokens is 0, expected at least 1".to_owned());
         }
+        if (options.alternatives > 0 || options.score_prompt) && !self.main.tells_logits() {
+            return fail(format!(
+                "alternatives to tokens and log-probabilities of prompts are not told on {0}: leave them out, or use --device cpu",
+                self.main.info().device
+            ));
+        }
         options.sampling.check().map_err(EngineError::Request)
     }
 
@@ -255,7 +264,7 @@ impl Engine {
         let tokens = &ahead.prompt[..ahead.prompt.len() - 1];
         let done = match (ahead.region, &mut self.drafter) {
             (None, _) => {
-                ahead.region = self.prompts.open(self.main.as_mut(), tokens).ok();
+                ahead.region = self.prompts.open(self.main.as_mut(), tokens, true).ok();
                 ahead.region.is_none()
             }
             (Some(seq), _) if self.main.len(seq) < tokens.len() => {
@@ -393,10 +402,18 @@ impl Engine {
         }
         let shared = total - 1;
         if joining.read < shared {
-            let len = PREFILL_SLAB.min(shared - joining.read);
-            let tokens = &joining.prompt[joining.read..joining.read + len];
-            let spans = [Span { seq: joining.region, start: joining.read, len }];
-            let pass = self.main.forward(&Rows::chain(tokens, &spans), Wanted::Nothing);
+            let start = joining.read;
+            let most = if joining.scores.is_some() { SCORED_SLAB } else { PREFILL_SLAB };
+            let len = most.min(shared - start);
+            let spans = [Span { seq: joining.region, start, len }];
+            let rows = Rows::chain(&joining.prompt[start..start + len], &spans);
+            let pass = match &mut joining.scores {
+                None => self.main.forward(&rows, Wanted::Nothing).map(|_| ()),
+                Some(scores) => {
+                    let next = &joining.prompt[start + 1..=start + len];
+                    self.main.score(&rows, next, group.options.alternatives, scores)
+                }
+            };
             joining.read += len;
             if let Err(error) = pass {
                 self.joining = Some(joining);
@@ -434,7 +451,8 @@ impl Engine {
             group.give_up(sink);
             return;
         }
-        let region = match self.prompts.open(self.main.as_mut(), &prompt[..total - 1]) {
+        let scores = group.options.score_prompt.then(Scores::default);
+        let region = match self.prompts.open(self.main.as_mut(), &prompt[..total - 1], scores.is_none()) {
             Ok(region) => region,
             Err(error) => return sink(group.id, Event::Failed(error.to_string())),
         };
@@ -454,12 +472,12 @@ impl Engine {
         group.stats.reused(read);
         sink(group.id, Event::Prefill { done: read, total });
         let drafter = if drafts { Preparation::Left(total) } else { Preparation::NotNeeded };
-        self.joining = Some(Joining { prompt, group, region, read, drafter });
+        self.joining = Some(Joining { prompt, group, region, read, drafter, scores });
     }
 
     /// Makes the candidates of a prompt that has been read.
     fn begin(&mut self, joining: Joining, sink: Sink<'_>) {
-        let Joining { prompt, mut group, region, .. } = joining;
+        let Joining { prompt, mut group, region, scores, .. } = joining;
         let room = prompt.len().saturating_add(group.options.max_tokens).min(self.main.context());
         let (n, tail) = (group.options.n, room - (prompt.len() - 1));
         let forks = self.main.fork(region, n, tail).or_else(|_| {
@@ -476,6 +494,7 @@ impl Engine {
             }
         };
         sink(group.id, Event::Prefill { done: prompt.len(), total: prompt.len() });
+        scores.into_iter().for_each(|rest| sink(group.id, Event::Scored { first: prompt[0], rest }));
         for (index, seq) in forks.into_iter().enumerate() {
             let id = CandidateId { request: group.id, index };
             let options = Arc::clone(&group.options);

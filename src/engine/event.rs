@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::sampling::{Alternative, Scores};
+
 /// Number of a request, given when it is submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RequestId(pub u64);
@@ -29,7 +31,7 @@ impl FinishReason {
     }
 }
 
-/// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Tokens`
+/// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Scored` where that was asked for, then `Tokens`
 /// and `Finished` (one per candidate) interleaved with one `Step` per decode step, then `Done`; or `Refused`
 /// at the start, or `Failed` at any point.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,13 @@ pub enum Event {
         done: usize,
         /// Prompt tokens in all.
         total: usize,
+    },
+    /// How probable the prompt is, where that was asked for.
+    Scored {
+        /// Its first token, which nothing comes before.
+        first: u32,
+        /// All others.
+        rest: Scores,
     },
     /// New tokens of one candidate (one event per candidate and step).
     Tokens {
@@ -52,6 +61,9 @@ pub enum Event {
         /// Raw main-model log-probabilities (natural logarithm, temperature 1) of `ids`; none where the source
         /// does not tell.
         logprobs: Vec<f32>,
+        /// The most probable tokens in the place of each of `ids`, the best first, by the same measure; none
+        /// where nobody asked for them.
+        alternatives: Vec<Vec<Alternative>>,
         /// Draft tokens proposed for this candidate in this step.
         drafted: usize,
         /// How many of them were accepted.

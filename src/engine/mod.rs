@@ -36,6 +36,9 @@ pub const MAX_CANDIDATES: usize = 64;
 /// reported.
 const PREFILL_SLAB: usize = 256;
 
+/// The same where the logits of each are looked at, which take room.
+const SCORED_SLAB: usize = 64;
+
 /// Why a request could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {

@@ -268,7 +268,7 @@ impl Passes<'_> {
         let count = self.forks.len().min(rows);
         let sampling = Sampling::default();
         let vocab = self.network.vocab_size();
-        let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab };
+        let rules = ChoiceRules { sampling: &sampling, accept: Accept::default(), seed: 0, vocab, alternatives: 0 };
         // Every candidate goes on with the same text: nonsense would make draws slow, every token being as
         // good as any other.
         let (tokens, text) = self.tokens.split_at(self.before + 1);

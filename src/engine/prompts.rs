@@ -56,9 +56,10 @@ impl Prompts {
         self.best(tokens).map_or(0, |(_, shared)| shared)
     }
 
-    /// A region with room for `tokens`, of which the [reusable](Self::reusable) ones are in it already.
-    pub fn open(&mut self, network: &mut dyn Network, tokens: &[u32]) -> Result<SeqId, BackendError> {
-        if let Some((best, shared)) = self.best(tokens) {
+    /// A region with room for `tokens`, of which the [reusable](Self::reusable) ones are in it already, unless
+    /// all of them are to be read.
+    pub fn open(&mut self, network: &mut dyn Network, tokens: &[u32], reuse: bool) -> Result<SeqId, BackendError> {
+        if let Some((best, shared)) = self.best(tokens).filter(|_| reuse) {
             let Kept { region, bytes, .. } = self.kept.remove(best);
             let others = network.kv_bytes() - bytes;
             if network.resize(region, shared, tokens.len()).is_ok() {

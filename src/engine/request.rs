@@ -99,6 +99,10 @@ pub struct GenerateOptions {
     pub draft_length: DraftLength,
     /// Acceptance rule.
     pub accept: Accept,
+    /// How many of the most probable tokens are told for each that is written.
+    pub alternatives: usize,
+    /// Whether it is told how probable the prompt is.
+    pub score_prompt: bool,
 }
 
 impl Default for GenerateOptions {
@@ -113,6 +117,8 @@ impl Default for GenerateOptions {
             reference: Arc::default(),
             draft_length: DraftLength::default(),
             accept: Accept::default(),
+            alternatives: 0,
+            score_prompt: false,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::request::GenerateOptions;
 use super::stop::Text;
 use crate::backend::{Candidate, ChoiceRules, SeqId};
 use crate::model::{StreamDecoder, Tokenizer};
-use crate::sampling::Accepted;
+use crate::sampling::{Accepted, Alternative};
 
 /// A candidate that is being written.
 pub struct Sequence {
@@ -34,6 +34,8 @@ pub struct Added {
     pub ids: Vec<u32>,
     /// Their raw log-probabilities.
     pub logprobs: Vec<f32>,
+    /// The most probable tokens in the place of each, where they were asked for.
+    pub alternatives: Vec<Vec<Alternative>>,
     /// Text that became certain.
     pub text: String,
     /// How many of the ids are accepted draft tokens.
@@ -104,6 +106,7 @@ impl Sequence {
         Added {
             ids: outcome.tokens[..used].to_vec(),
             logprobs: outcome.logprobs[..used].to_vec(),
+            alternatives: outcome.alternatives.iter().take(used).cloned().collect(),
             text: self.text.take(&options.stop),
             accepted: used.min(outcome.accepted),
             reason,
@@ -119,7 +122,8 @@ impl Sequence {
     /// How its tokens are drawn; only ids below `vocab` are.
     pub fn rules(&self, vocab: usize) -> ChoiceRules<'_> {
         let options = &self.options;
-        ChoiceRules { sampling: &options.sampling, accept: options.accept, seed: options.seed, vocab }
+        let alternatives = options.alternatives;
+        ChoiceRules { sampling: &options.sampling, accept: options.accept, seed: options.seed, vocab, alternatives }
     }
 
     /// It, as the main network with `vocab` ids sees it.

@@ -62,6 +62,7 @@ impl Engine {
                     text: added.text,
                     ids: added.ids,
                     logprobs: added.logprobs,
+                    alternatives: added.alternatives,
                     drafted,
                     accepted: added.accepted,
                 },

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::alternatives::Alternative;
 use super::distribution::{Distribution, Sampling, raw_logprob};
 use super::rng::{DrawKey, Purpose, uniform};
 
@@ -65,7 +66,7 @@ pub enum Proposal {
 }
 
 /// Outcome of verifying one sequence.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Accepted {
     /// How many of the drafts were accepted.
     pub accepted: usize,
@@ -73,6 +74,8 @@ pub struct Accepted {
     pub tokens: Vec<u32>,
     /// Raw log-probabilities of `tokens` (natural logarithm, temperature 1, no filter).
     pub logprobs: Vec<f32>,
+    /// The most probable tokens in the place of each, the best first; none where nobody asked for them.
+    pub alternatives: Vec<Vec<Alternative>>,
 }
 
 /// Draws one draft token from `logits` `[vocab]`, for the position of `key`.
@@ -138,7 +141,7 @@ fn reject(p: &Distribution, draft: &Draft, key: DrawKey) -> u32 {
 
 fn finish<'l>(row: &dyn Fn(usize) -> &'l [f32], tokens: Vec<u32>, accepted: usize) -> Accepted {
     let logprobs = tokens.iter().enumerate().map(|(i, &t)| raw_logprob(row(i), t)).collect();
-    Accepted { accepted, tokens, logprobs }
+    Accepted { accepted, tokens, logprobs, alternatives: Vec::new() }
 }
 
 /// The tokens before a position, kept only when a setting reads them.

@@ -179,9 +179,14 @@ pub fn argmax(logits: &[f32]) -> u32 {
 
 /// Natural logarithm of the softmax of `logits` `[vocab]` at `id`.
 pub fn raw_logprob(logits: &[f32], id: u32) -> f32 {
+    raw_logprobs(logits)(id)
+}
+
+/// The same at any id, for one look at the whole row.
+pub fn raw_logprobs(logits: &[f32]) -> impl Fn(u32) -> f32 + '_ {
     let top = maximum(logits);
-    let total = exp_sum(logits, top);
-    logits.get(id as usize).map_or(f32::NEG_INFINITY, |&l| (f64::from(l - top) - total.ln()) as f32)
+    let total = exp_sum(logits, top).ln();
+    move |id| logits.get(id as usize).map_or(f32::NEG_INFINITY, |&l| (f64::from(l - top) - total) as f32)
 }
 
 /// Defines a function that is compiled twice, for every processor and for those with AVX2, with equal

@@ -24,18 +24,20 @@ pub enum Form {
 #[allow(clippy::struct_excessive_bools)] // each is a field of its own
 pub struct Asked {
     pub form: Form,
-    pub request: Request,
-    /// How many of its candidates are sent, the best ones.
+    /// One for each prompt, alike but for it.
+    pub requests: Vec<Request>,
+    /// How many candidates of each are sent, the best ones.
     pub sent: usize,
     /// Piece by piece.
     pub stream: bool,
     /// With a count of tokens at the end of the stream.
     pub counted: bool,
+    /// With log-probabilities.
     pub logprobs: bool,
     /// With the ids of tokens.
     pub ids: bool,
-    /// What stands before each text.
-    pub echo: String,
+    /// What stands before each text, by prompt.
+    pub echo: Vec<String>,
 }
 
 /// An object that was sent.
@@ -57,6 +59,10 @@ const OPTIONS: &[(&str, &str)] = &[
 
 /// Tokens of a completion that does not say how many, as for `OpenAI`.
 const TOKENS: usize = 16;
+/// Most alternatives to a token, as for `OpenAI`.
+const MOST_ALTERNATIVES: u64 = 20;
+/// Most prompts of a request.
+const MOST_PROMPTS: usize = 64;
 /// Most texts that end a candidate.
 const MOST_STOPS: usize = 16;
 
@@ -157,30 +163,49 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Ref
             ));
         }
     }
-    let logprobs = match fields.get("logprobs") {
-        None | Some(Value::Bool(false)) => false,
-        Some(Value::Bool(true)) => true,
-        Some(value) if form == Form::Completion && value.as_u64().is_some_and(|n| n <= 20) => true,
-        Some(value) => return Err(wrong("logprobs", value, "true, false or, of completions, a number up to 20")),
+    let alternatives = alternatives(form, fields)?;
+    let logprobs = alternatives.is_some();
+    options.alternatives = alternatives.unwrap_or(0);
+    let prompts = match form {
+        Form::Completion => prompts(fields, serving)?,
+        Form::Chat => vec![conversation(fields, serving)?],
     };
-    let prompt = match form {
-        Form::Completion => prompt(fields, serving)?,
-        Form::Chat => conversation(fields, serving)?,
-    };
-    let mut echo = String::new();
+    let mut echo = vec![String::new(); prompts.len()];
     if form == Form::Completion && fields.flag("echo")? {
-        if logprobs {
-            return Err(Refusal::bad("`echo` with `logprobs` is not supported: those of a prompt are not computed"));
-        }
-        echo = match &prompt {
+        options.score_prompt = logprobs;
+        let text = |prompt: &Prompt| match prompt {
             Prompt::Text(text) | Prompt::Written(text) => text.clone(),
             Prompt::Ids(ids) => serving.window.text(ids),
         };
+        echo = prompts.iter().map(text).collect();
     }
     let counted = fields.get("stream_options").is_some_and(|options| options["include_usage"] == json!(true));
     let ids = fields.flag("return_token_ids")?;
-    let request = Request { prompt, reference: None, options };
-    Ok(Asked { form, request, sent, stream, counted, logprobs, ids, echo })
+    let request = |prompt| Request { prompt, reference: None, options: options.clone() };
+    let requests = prompts.into_iter().map(request).collect();
+    Ok(Asked { form, requests, sent, stream, counted, logprobs, ids, echo })
+}
+
+/// How many alternatives to each token are told; `None` where not even its own log-probability is.
+fn alternatives(form: Form, fields: &Fields) -> Result<Option<usize>, Refusal> {
+    let number = |value: &Value| value.as_u64().filter(|&n| n <= MOST_ALTERNATIVES).map(|n| n as usize);
+    let told = match fields.get("logprobs") {
+        None | Some(Value::Bool(false)) => None,
+        Some(Value::Bool(true)) => Some(0),
+        Some(value) if form == Form::Completion && number(value).is_some() => number(value),
+        Some(value) if form == Form::Completion => {
+            return Err(wrong("logprobs", value, &format!("true, false or a number up to {MOST_ALTERNATIVES}")));
+        }
+        Some(value) => return Err(wrong("logprobs", value, "true or false")),
+    };
+    match (fields.get("top_logprobs").filter(|_| form == Form::Chat), told) {
+        (None, told) => Ok(told),
+        (Some(value), _) if number(value).is_none() => {
+            Err(wrong("top_logprobs", value, &format!("a number up to {MOST_ALTERNATIVES}")))
+        }
+        (Some(_), None) => Err(Refusal::bad("`top_logprobs` needs `logprobs`: true")),
+        (Some(value), Some(_)) => Ok(number(value)),
+    }
 }
 
 /// Refuses what would have to change what is written.
@@ -201,16 +226,25 @@ fn supported(fields: &Fields) -> Result<(), Refusal> {
     }
 }
 
-/// What is to be completed.
-fn prompt(fields: &Fields, serving: &Serving) -> Result<Prompt, Refusal> {
+/// What is to be completed: one text, or several.
+fn prompts(fields: &Fields, serving: &Serving) -> Result<Vec<Prompt>, Refusal> {
     let value =
         fields.get("prompt").ok_or_else(|| Refusal::bad("`prompt` is missing: there is nothing to complete"))?;
-    let prompt = match value {
-        Value::Array(one) if matches!(one.as_slice(), [Value::String(_) | Value::Array(_)]) => tokens_or_text(&one[0]),
-        value => tokens_or_text(value),
+    let several = match value {
+        Value::Array(list) if list.iter().any(|one| one.is_string() || one.is_array()) => list.as_slice(),
+        one => std::slice::from_ref(one),
     };
-    let expected = "a text, a list of token ids, or a list of one of these";
-    let prompt = prompt.ok_or_else(|| wrong("prompt", value, expected))?;
+    if several.len() > MOST_PROMPTS {
+        let message = format!("`prompt` is a list of {}, expected at most {MOST_PROMPTS} prompts", several.len());
+        return Err(Refusal::bad(message));
+    }
+    let expected = "a text, a list of token ids, or a list of these";
+    let read = |one| prompt(tokens_or_text(one).ok_or_else(|| wrong("prompt", value, expected))?, fields, serving);
+    several.iter().map(read).collect()
+}
+
+/// A prompt, with what stands after the place.
+fn prompt(prompt: Prompt, fields: &Fields, serving: &Serving) -> Result<Prompt, Refusal> {
     match (fields.text("suffix")?.filter(|suffix| !suffix.is_empty()), prompt, serving.window.infill) {
         (None, prompt, _) => Ok(prompt),
         (Some(after), Prompt::Text(before), Some(infill)) => Ok(Prompt::Text(infill.prompt(&before, after))),

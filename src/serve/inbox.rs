@@ -17,12 +17,18 @@ pub const MOST_WAITING: usize = 8192;
 /// Pieces of an answer that wait for the connection.
 const PIECES: usize = 16;
 
-/// The engine's end.
+/// The engine's end, once for each prompt.
 pub struct Teller<E> {
     send: mpsc::Sender<E>,
     slow: Arc<AtomicBool>,
     /// The request's place; free for another one as soon as nothing is to be told any more.
-    _place: OwnedSemaphorePermit,
+    place: Arc<OwnedSemaphorePermit>,
+}
+
+impl<E> Clone for Teller<E> {
+    fn clone(&self) -> Self {
+        Self { send: self.send.clone(), slow: self.slow.clone(), place: self.place.clone() }
+    }
 }
 
 /// The end of whoever writes the answer. Once it is dropped, nobody listens.
@@ -38,7 +44,7 @@ pub struct Inbox<E> {
 pub fn inbox<E>(place: OwnedSemaphorePermit, stop: watch::Receiver<bool>) -> (Teller<E>, Inbox<E>) {
     let (send, receive) = mpsc::channel(MOST_WAITING);
     let slow = Arc::new(AtomicBool::new(false));
-    let teller = Teller { send, slow: slow.clone(), _place: place };
+    let teller = Teller { send, slow: slow.clone(), place: Arc::new(place) };
     (teller, Inbox { receive, slow, stop, cancel: Box::new(|| ()) })
 }
 

@@ -7,6 +7,7 @@ mod access;
 mod answer;
 mod ask;
 mod candidates;
+mod choice;
 mod connection;
 mod inbox;
 mod metrics;

@@ -65,7 +65,11 @@ async fn route(
 
 async fn complete(serving: &Arc<Serving>, form: Form, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
     let read = move |fields: &Fields, serving: &Serving| ask::read(form, fields, serving);
-    let (asked, place) = taken(serving, request, read).await?;
+    let (asked, mut place) = taken(serving, request, read).await?;
+    // Each prompt is one more request of the engine's.
+    if let Some(more) = asked.requests.len().checked_sub(1).filter(|&more| more > 0) {
+        place.merge(serving.places_for(more)?);
+    }
     writing::answer(serving, asked, place).await
 }
 
@@ -75,7 +79,7 @@ async fn taken<T: Send + 'static>(
     request: Request<Incoming>,
     read: impl FnOnce(&Fields, &Serving) -> Result<T, Refusal> + Send + 'static,
 ) -> Result<(T, OwnedSemaphorePermit), Refusal> {
-    let place = serving.place()?;
+    let place = serving.places_for(1)?;
     let fields = Fields::read(&connection::read(request.into_body(), serving.limits).await?)?;
     let shared = serving.clone();
     // Chat templates, files and tests take their time.
@@ -85,9 +89,10 @@ async fn taken<T: Send + 'static>(
 }
 
 impl Serving {
-    /// A place for a request, if there is one.
-    fn place(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        self.places.clone().try_acquire_owned().map_err(|_| Refusal::busy(MOST_REQUESTS))
+    /// Places for so many requests, if there are as many.
+    fn places_for(&self, count: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+        let places = self.places.clone().try_acquire_many_owned(count as u32);
+        places.map_err(|_| Refusal::busy(MOST_REQUESTS))
     }
 
     /// What is told of the model.

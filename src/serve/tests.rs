@@ -48,7 +48,15 @@ impl Source for Endless {
             let mut taken = 0;
             loop {
                 let (text, ids, logprobs) = (piece.clone(), Vec::new(), Vec::new());
-                let event = Event::Tokens { candidate: 0, text, ids, logprobs, drafted: 0, accepted: 0 };
+                let event = Event::Tokens {
+                    candidate: 0,
+                    text,
+                    ids,
+                    logprobs,
+                    alternatives: Vec::new(),
+                    drafted: 0,
+                    accepted: 0,
+                };
                 let start = Instant::now();
                 if sink(event) == ControlFlow::Break(()) || mine.is_cancelled(0) {
                     break;

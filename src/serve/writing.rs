@@ -9,15 +9,27 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::Serving;
 use super::answer::{self, Answer, DONE, Refusal};
 use super::ask::{Asked, Form};
+use super::choice::{Said, Scored, choice, scored};
 use super::inbox::{Inbox, inbox};
+use crate::sampling::Scores;
 use crate::source::{Event, FinishReason, Summary};
+
+/// What was written for a prompt.
+#[derive(Default)]
+struct Written {
+    candidates: Vec<Candidate>,
+    /// How probable the prompt is, where that was asked for: its first token, and the others.
+    prompt: Option<(u32, Scores)>,
+    /// Set at its end.
+    summary: Option<Summary>,
+}
 
 /// What was written of a candidate.
 #[derive(Default)]
-struct Written {
+struct Candidate {
     text: String,
-    ids: Vec<u32>,
-    logprobs: Vec<f32>,
+    /// Of a stream: those that have not been sent.
+    tokens: Scores,
     finish: Option<FinishReason>,
     /// Of a stream: whether anything of it has been sent.
     begun: bool,
@@ -34,12 +46,18 @@ pub async fn answer(
     place: OwnedSemaphorePermit,
 ) -> Result<Response<Answer>, Refusal> {
     let (teller, mut inbox) = inbox(place, serving.stop.clone());
-    let sink = Box::new(move |event| match event {
-        Event::Step(_) => std::ops::ControlFlow::Continue(()),
-        event => teller.tell(event),
-    });
-    let ticket = serving.source.generate(asked.request.clone(), sink);
-    inbox.cancelled_by(move || ticket.cancel_all());
+    let start = |(prompt, request): (usize, &crate::source::Request)| {
+        let teller = teller.clone();
+        let sink = Box::new(move |event| match event {
+            Event::Step(_) => std::ops::ControlFlow::Continue(()),
+            event => teller.tell((prompt, event)),
+        });
+        serving.source.generate(request.clone(), sink)
+    };
+    let tickets: Vec<_> = asked.requests.iter().enumerate().map(start).collect();
+    // From now on the engine alone has it.
+    drop(teller);
+    inbox.cancelled_by(move || tickets.iter().for_each(crate::source::Ticket::cancel_all));
     // What it is refused for is the status of the answer.
     let first = inbox.next().await.and_then(check)?;
     let mut writing = Writing::new(serving.clone(), asked);
@@ -50,12 +68,12 @@ pub async fn answer(
     Ok(inbox.stream(serving.clone(), String::new(), first, told))
 }
 
-/// An event, unless it says that there are no candidates.
-fn check(event: Event) -> Result<Event, Refusal> {
+/// An event of one of the prompts, unless it says that there are no candidates.
+fn check((prompt, event): (usize, Event)) -> Result<(usize, Event), Refusal> {
     match event {
         Event::Refused(why) => Err(Refusal::bad(why)),
         Event::Failed(why) => Err(Refusal::failed(why)),
-        event => Ok(event),
+        event => Ok((prompt, event)),
     }
 }
 
@@ -63,146 +81,132 @@ struct Writing {
     serving: Arc<Serving>,
     asked: Asked,
     id: String,
-    candidates: Vec<Written>,
+    prompts: Vec<Written>,
 }
 
 impl Writing {
     fn new(serving: Arc<Serving>, asked: Asked) -> Self {
         let kind = if asked.form == Form::Chat { "chatcmpl" } else { "cmpl" };
         let id = format!("{kind}-{}", serving.next_id());
-        let candidates = (0..asked.request.options.n).map(|_| Written::default()).collect();
-        Self { serving, asked, id, candidates }
+        let empty = |n: usize| (0..n).map(|_| Candidate::default()).collect();
+        let written = |n: usize| Written { candidates: empty(n), ..Written::default() };
+        let prompts = asked.requests.iter().map(|request| written(request.options.n)).collect();
+        Self { serving, asked, id, prompts }
     }
 
     /// The whole answer, once all candidates have ended.
-    async fn whole(&mut self, first: Event, mut inbox: Inbox<Event>) -> Result<Value, Refusal> {
+    async fn whole(&mut self, first: (usize, Event), mut inbox: Inbox<(usize, Event)>) -> Result<Value, Refusal> {
         let mut next = first;
-        let summary = loop {
-            if let Event::Done(summary) = next {
-                break summary;
-            }
+        loop {
             self.take(next);
+            if self.prompts.iter().all(|written| written.summary.is_some()) {
+                break;
+            }
             next = inbox.next().await.and_then(check)?;
-        };
-        self.serving.metrics.written(&summary);
-        let best = summary.ranking.iter().copied().take(self.asked.sent);
-        let order: Vec<usize> =
-            if self.asked.sent < self.candidates.len() { best.collect() } else { (0..self.candidates.len()).collect() };
-        let choices: Vec<Value> = order
-            .into_iter()
-            .enumerate()
-            .map(|(index, candidate)| {
-                let written = &self.candidates[candidate];
-                let said = format!("{}{}", self.asked.echo, written.text);
-                let tokens = (written.ids.as_slice(), written.logprobs.as_slice());
-                self.choice(index, &said, tokens, self.asked.echo.chars().count(), written.finish)
-            })
-            .collect();
+        }
+        let mut choices = Vec::new();
+        for (prompt, written) in self.prompts.iter().enumerate() {
+            let all = written.candidates.len();
+            let ranking = written.summary.iter().flat_map(|summary| summary.ranking.iter().copied());
+            let order: Vec<usize> =
+                if self.asked.sent < all { ranking.take(self.asked.sent).collect() } else { (0..all).collect() };
+            for candidate in order {
+                let Candidate { text, tokens, finish, .. } = &written.candidates[candidate];
+                let (mut all, offset) = self.before(prompt);
+                let before = all.len();
+                all.extend(scored(tokens));
+                let text = format!("{}{text}", self.asked.echo[prompt]);
+                let said = Said { text, tokens: &all, before, offset, finish: *finish };
+                choices.push(choice(&self.asked, &self.serving.window, choices.len(), &said));
+            }
+        }
         let mut whole = self.frame(&choices, false);
-        whole["usage"] = usage(&summary);
+        whole["usage"] = self.usage();
         Ok(whole)
     }
 
+    /// The tokens of a prompt that are told with each of its candidates, and how many characters stand before the
+    /// first token that is told.
+    fn before(&self, prompt: usize) -> (Vec<Scored<'_>>, usize) {
+        let first = |&id: &u32| Scored { id, logprob: None, alternatives: &[] };
+        match &self.prompts[prompt].prompt {
+            Some((id, rest)) => (std::iter::once(first(id)).chain(scored(rest)).collect(), 0),
+            None => (Vec::new(), self.asked.echo[prompt].chars().count()),
+        }
+    }
+
     /// Takes in an event; the candidate that it is about.
-    fn take(&mut self, event: Event) -> Option<(usize, Vec<u32>, Vec<f32>)> {
+    fn take(&mut self, (prompt, event): (usize, Event)) -> Option<(usize, usize)> {
+        let written = self.prompts.get_mut(prompt)?;
         match event {
-            Event::Tokens { candidate, text, ids, logprobs, .. } => {
-                let written = self.candidates.get_mut(candidate)?;
-                written.text.push_str(&text);
-                if !self.asked.stream {
-                    written.ids.extend(&ids);
-                    written.logprobs.extend(&logprobs);
-                }
-                Some((candidate, ids, logprobs))
+            Event::Tokens { candidate, text, ids, logprobs, alternatives, .. } => {
+                let of = written.candidates.get_mut(candidate)?;
+                of.text.push_str(&text);
+                of.tokens.ids.extend(ids);
+                of.tokens.logprobs.extend(logprobs);
+                of.tokens.alternatives.extend(alternatives);
+                Some((prompt, candidate))
             }
             Event::Finished { candidate, reason, text, .. } => {
-                let written = self.candidates.get_mut(candidate)?;
-                (written.text, written.finish) = (text, Some(reason));
-                Some((candidate, Vec::new(), Vec::new()))
+                let of = written.candidates.get_mut(candidate)?;
+                (of.text, of.finish) = (text, Some(reason));
+                Some((prompt, candidate))
+            }
+            Event::Scored { first, rest } => {
+                written.prompt = Some((first, rest));
+                None
+            }
+            Event::Done(summary) => {
+                self.serving.metrics.written(&summary);
+                written.summary = Some(*summary);
+                None
             }
             _ => None,
         }
     }
 
     /// What of the stream an event makes, and whether it is the end.
-    fn pieces(&mut self, event: Event) -> (String, bool) {
-        if let Event::Done(summary) = event {
-            self.serving.metrics.written(&summary);
+    fn pieces(&mut self, event: (usize, Event)) -> (String, bool) {
+        let may_end = matches!(event, (_, Event::Done(_)));
+        let about = self.take(event);
+        if may_end && self.prompts.iter().all(|written| written.summary.is_some()) {
             let mut out = String::new();
             if self.asked.counted {
                 let mut frame = self.frame(&[], true);
-                frame["usage"] = usage(&summary);
+                frame["usage"] = self.usage();
                 out = answer::event(&frame);
             }
             return (out + DONE, true);
         }
-        let Some((candidate, ids, logprobs)) = self.take(event) else { return (String::new(), false) };
-        let written = &mut self.candidates[candidate];
-        let mut said = written.text.get(written.sent..).unwrap_or_default().to_owned();
-        written.sent = written.sent.max(written.text.len());
-        let finish = written.finish;
-        let tells = (self.asked.logprobs || self.asked.ids) && !ids.is_empty();
-        if said.is_empty() && !tells && finish.is_none() {
+        let Some((prompt, candidate)) = about else { return (String::new(), false) };
+        let of = &mut self.prompts[prompt].candidates[candidate];
+        let mut text = of.text.get(of.sent..).unwrap_or_default().to_owned();
+        of.sent = of.sent.max(of.text.len());
+        let (finish, tokens) = (of.finish, std::mem::take(&mut of.tokens));
+        let tells = (self.asked.logprobs || self.asked.ids) && !tokens.ids.is_empty();
+        if text.is_empty() && !tells && finish.is_none() {
             return (String::new(), false);
         }
-        let first = !std::mem::replace(&mut written.begun, true);
+        let (first, mut offset) = (!std::mem::replace(&mut of.begun, true), of.offset);
+        let mut all = Vec::new();
         if first {
-            said.insert_str(0, &self.asked.echo);
-            written.offset = self.asked.echo.chars().count();
+            text.insert_str(0, &self.asked.echo[prompt]);
+            (all, offset) = self.before(prompt);
         }
-        let offset = written.offset;
-        if self.asked.logprobs {
-            let window = &self.serving.window;
-            written.offset += ids.iter().map(|&id| window.token(id).chars().count()).sum::<usize>();
-        }
-        let mut choice = self.choice(candidate, &said, (&ids, &logprobs), offset, finish);
+        let before = all.len();
+        all.extend(scored(&tokens));
+        let said = Said { text, tokens: &all, before, offset, finish };
+        let window = &self.serving.window;
+        let number = prompt * self.asked.sent + candidate;
+        let mut choice = choice(&self.asked, window, number, &said);
         if first && self.asked.form == Form::Chat {
             choice["delta"]["role"] = json!("assistant");
         }
+        if self.asked.logprobs {
+            offset += all.iter().map(|token| window.token(token.id).chars().count()).sum::<usize>();
+        }
+        self.prompts[prompt].candidates[candidate].offset = offset;
         (answer::event(&self.frame(&[choice], true)), false)
-    }
-
-    /// What is said of a candidate; the tokens begin after `offset` characters.
-    fn choice(
-        &self,
-        index: usize,
-        said: &str,
-        (ids, logprobs): (&[u32], &[f32]),
-        offset: usize,
-        finish: Option<FinishReason>,
-    ) -> Value {
-        let window = &self.serving.window;
-        let tokens = || ids.iter().map(|&id| window.token(id));
-        let mut choice = json!({ "index": index, "finish_reason": finish.map(reason), "logprobs": null });
-        match self.asked.form {
-            Form::Completion => choice["text"] = json!(said),
-            Form::Chat if self.asked.stream => choice["delta"] = json!({ "content": said }),
-            Form::Chat => choice["message"] = json!({ "role": "assistant", "content": said }),
-        }
-        if self.asked.ids {
-            choice["token_ids"] = json!(ids);
-        }
-        if self.asked.logprobs && (!ids.is_empty() || !self.asked.stream) {
-            choice["logprobs"] = match self.asked.form {
-                Form::Completion => {
-                    let offsets = tokens().scan(offset, |at, token| {
-                        let begin = *at;
-                        *at += token.chars().count();
-                        Some(begin)
-                    });
-                    json!({ "tokens": tokens().collect::<Vec<_>>(), "token_logprobs": logprobs,
-                            "text_offset": offsets.collect::<Vec<_>>(), "top_logprobs": null })
-                }
-                Form::Chat => {
-                    let token = |(token, logprob): (String, &f32)| {
-                        let bytes = (!token.contains(char::REPLACEMENT_CHARACTER)).then(|| token.as_bytes().to_vec());
-                        json!({ "token": token, "logprob": logprob, "bytes": bytes, "top_logprobs": [] })
-                    };
-                    json!({ "content": tokens().zip(logprobs).map(token).collect::<Vec<_>>() })
-                }
-            };
-        }
-        choice
     }
 
     fn frame(&self, choices: &[Value], piece: bool) -> Value {
@@ -214,18 +218,13 @@ impl Writing {
         json!({ "id": self.id, "object": object, "created": self.serving.since, "model": self.serving.info.model,
                 "choices": choices })
     }
-}
 
-fn reason(reason: FinishReason) -> &'static str {
-    match reason {
-        FinishReason::Stop => "stop",
-        FinishReason::Length | FinishReason::Budget => "length",
-        FinishReason::Cancelled | FinishReason::Failed => "cancelled",
+    /// The tokens of all prompts.
+    fn usage(&self) -> Value {
+        let sum = |of: fn(&Summary) -> usize| self.prompts.iter().flat_map(|written| &written.summary).map(of).sum();
+        let (prompt, written, reused): (usize, usize, usize) =
+            (sum(|s| s.prompt_tokens), sum(|s| s.tokens), sum(|s| s.prompt_tokens_reused));
+        json!({ "prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written,
+                "prompt_tokens_details": { "cached_tokens": reused } })
     }
-}
-
-fn usage(summary: &Summary) -> Value {
-    json!({ "prompt_tokens": summary.prompt_tokens, "completion_tokens": summary.tokens,
-            "total_tokens": summary.prompt_tokens + summary.tokens,
-            "prompt_tokens_details": { "cached_tokens": summary.prompt_tokens_reused } })
 }

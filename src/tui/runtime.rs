@@ -327,8 +327,15 @@ mod tests {
                 for candidate in 0..request.options.n {
                     for _ in 0..500 {
                         let (ids, logprobs) = (vec![1], vec![-0.5]);
-                        let _ =
-                            sink(Event::Tokens { candidate, text: " ".into(), ids, logprobs, drafted: 0, accepted: 0 });
+                        let _ = sink(Event::Tokens {
+                            candidate,
+                            text: " ".into(),
+                            ids,
+                            logprobs,
+                            alternatives: Vec::new(),
+                            drafted: 0,
+                            accepted: 0,
+                        });
                     }
                     let (reason, text) = (crate::engine::FinishReason::Stop, format!("    return {candidate}\n"));
                     let _ = sink(Event::Finished { candidate, reason, text, mean_logprob: Some(-0.5) });

@@ -96,7 +96,7 @@ fn follow(n: usize, events: &Receiver<Event>) -> Came {
                 came.refused = Some(why);
                 break;
             }
-            Event::Prefill { .. } | Event::Step(_) | Event::Broken { .. } => {}
+            Event::Prefill { .. } | Event::Scored { .. } | Event::Step(_) | Event::Broken { .. } => {}
         }
     }
     assert!(events.recv_timeout(Duration::from_millis(50)).is_err(), "nothing comes after the last event");

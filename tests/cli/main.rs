@@ -22,6 +22,7 @@ mod serving;
 mod skip;
 mod terminal;
 mod tests_of_candidates;
+mod told;
 mod tools;
 mod ways;
 mod world;

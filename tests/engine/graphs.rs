@@ -39,7 +39,13 @@ fn steps(
     let (mut main, main_seqs) = start(&model(case), eager, gpu);
     let (mut draft, draft_seqs) = start(&without_last_layer(case), eager, gpu);
     let sampling = Sampling { temperature: 0.7, repetition_penalty: penalty, ..WARM };
-    let rules = ChoiceRules { sampling: &sampling, accept: Accept::Rejection, seed: 7, vocab: main.vocab_size() };
+    let rules = ChoiceRules {
+        sampling: &sampling,
+        accept: Accept::Rejection,
+        seed: 7,
+        vocab: main.vocab_size(),
+        alternatives: 0,
+    };
     let mut texts = vec![tokens(36, PROMPT); CANDIDATES];
     let (mut all, mut counted) = (Vec::new(), Vec::new());
     for step in 0..number {

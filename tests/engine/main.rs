@@ -1,5 +1,6 @@
 //! Models, backends and the engine: exactness above all.
 
+mod alternatives;
 mod architectures;
 mod batching;
 #[path = "../shared/damage.rs"]

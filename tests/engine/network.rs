@@ -281,7 +281,8 @@ fn drafting_and_verification_set_lengths_and_refuse_what_does_not_fit() {
     let text = tokens(15, 22);
     pass(&mut network, &[(prompt, 0, &text[..20])], Wanted::Nothing);
     let fork = network.fork(prompt, 1, 20).expect("memory")[0];
-    let rules = ChoiceRules { sampling: &Sampling::GREEDY, accept: Accept::Coupled, seed: 0, vocab: 2048 };
+    let rules =
+        ChoiceRules { sampling: &Sampling::GREEDY, accept: Accept::Coupled, seed: 0, vocab: 2048, alternatives: 0 };
     let candidate = |tokens| Candidate { seq: fork, index: 0, tokens, rules };
 
     // Two unread tokens; the last draft is not read.

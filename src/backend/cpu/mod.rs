@@ -33,7 +33,7 @@ use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, host,
 };
 use crate::model::{Model, ModelSpec};
-use crate::sampling::Accepted;
+use crate::sampling::{Accepted, Scores};
 
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
@@ -215,6 +215,20 @@ impl Network for CpuNetwork {
 
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError> {
         host::verify(self, candidates, drafts)
+    }
+
+    fn tells_logits(&self) -> bool {
+        true
+    }
+
+    fn score(
+        &mut self,
+        rows: &Rows<'_>,
+        next: &[u32],
+        alternatives: usize,
+        scores: &mut Scores,
+    ) -> Result<(), BackendError> {
+        host::score(self, rows, next, alternatives, scores)
     }
 
     fn resize(&mut self, prompt: SeqId, len: usize, capacity: usize) -> Result<(), BackendError> {

@@ -11,8 +11,8 @@ use super::kernels::{self, Choice, Chosen, Patch, Pointer};
 use super::pass::Work;
 use super::plan::round_up;
 use super::queue::{Again, Queue};
-use crate::backend::{BackendError, Candidate, Drafts, Rows, Span, Wanted};
-use crate::sampling::{Accept, Accepted, Draft, Proposal};
+use crate::backend::{BackendError, Candidate, Drafts, HostLogits, Rows, Span, Wanted};
+use crate::sampling::{Accept, Accepted, Draft, Proposal, alternatives};
 
 /// What a kernel does with a row: as `mode` in `kernels/sampling.cu`.
 const DRAW: i32 = 0;
@@ -215,10 +215,12 @@ impl CudaNetwork {
         let copies = self.place_tokens(copied.iter().map(|tokens| &tokens[..]))?;
 
         let (mut tokens, mut spans, mut patches, mut choices) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut firsts = Vec::with_capacity(candidates.len());
         for (i, candidate) in candidates.iter().enumerate() {
             let (start, before) = (self.sequences.len(candidate.seq), tokens.len());
             tokens.extend(candidate.unread(start)?);
             let first = tokens.len() - 1;
+            firsts.push(first);
             let held = self.found(&drafts[i])?;
             let count = drafts[i].count();
             let at = held.as_ref().map_or(copies[i], |(batch, place)| batch.token(*place, 0));
@@ -257,12 +259,18 @@ impl CudaNetwork {
 
         let mut rows = chosen.into_iter();
         let mut all = Vec::with_capacity(candidates.len());
-        for (candidate, drafts) in candidates.iter().zip(drafts) {
+        for ((candidate, drafts), first) in candidates.iter().zip(drafts).zip(firsts) {
             let of: Vec<Chosen> = rows.by_ref().take(drafts.count() + 1).collect();
             let accepted = of.iter().take_while(|row| row.accepted != 0).count();
             let of = &of[..=accepted];
             let (tokens, logprobs) = (of.iter().map(|row| row.token), of.iter().map(|row| row.logprob));
-            all.push(Accepted { accepted, tokens: tokens.collect(), logprobs: logprobs.collect() });
+            let (tokens, logprobs) = (tokens.collect(), logprobs.collect());
+            // The only reason for logits to cross.
+            let alternatives = match candidate.rules.alternatives {
+                0 => Vec::new(),
+                count => (0..=accepted).map(|i| alternatives(self.logits(first + i), count)).collect(),
+            };
+            all.push(Accepted { accepted, tokens, logprobs, alternatives });
             self.sequences.set_len(candidate.seq, candidate.tokens.len() + accepted);
         }
         Ok(Some(all))

@@ -52,7 +52,7 @@ use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, device, host,
 };
 use crate::model::{Model, ModelSpec};
-use crate::sampling::Accepted;
+use crate::sampling::{Accepted, Scores};
 
 /// Its name in the table of devices.
 const NAME: &str = "cuda";
@@ -283,6 +283,20 @@ impl Network for CudaNetwork {
             Some(accepted) => Ok(accepted),
             None => host::verify(self, candidates, drafts),
         }
+    }
+
+    fn tells_logits(&self) -> bool {
+        true
+    }
+
+    fn score(
+        &mut self,
+        rows: &Rows<'_>,
+        next: &[u32],
+        alternatives: usize,
+        scores: &mut Scores,
+    ) -> Result<(), BackendError> {
+        host::score(self, rows, next, alternatives, scores)
     }
 
     fn len(&self, seq: SeqId) -> usize {

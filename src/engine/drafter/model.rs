@@ -85,7 +85,7 @@ impl Drafter for ModelDrafter {
         let seq = if let Some(seq) = state.prompt_seq {
             seq
         } else {
-            let opened = self.prompts.open(self.network.as_mut(), &state.prompt[..shared])?;
+            let opened = self.prompts.open(self.network.as_mut(), &state.prompt[..shared], true)?;
             *state.prompt_seq.insert(opened)
         };
         let start = self.network.len(seq);

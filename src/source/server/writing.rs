@@ -236,7 +236,15 @@ impl Writing {
         }
         let tokens = logprobs.len();
         if !text.is_empty() || tokens > 0 {
-            self.tell(Event::Tokens { candidate, text, ids: Vec::new(), logprobs, drafted: 0, accepted: 0 });
+            self.tell(Event::Tokens {
+                candidate,
+                text,
+                ids: Vec::new(),
+                logprobs,
+                alternatives: Vec::new(),
+                drafted: 0,
+                accepted: 0,
+            });
             self.tell(Event::Step(StepStats { tokens, ..StepStats::default() }));
         }
         if let Some(reason) = reason {

@@ -75,6 +75,7 @@ fn events_of_earlier_generations_are_dropped() {
         text: text.into(),
         ids: vec![1],
         logprobs: vec![-1.0],
+        alternatives: Vec::new(),
         drafted: 0,
         accepted: 0,
     };

@@ -51,6 +51,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
             text: text.into(),
             ids: vec![1],
             logprobs: vec![-0.5],
+            alternatives: Vec::new(),
             drafted: 2,
             accepted: 1
         }),

@@ -100,7 +100,15 @@ impl Session {
 
     pub fn tokens(&mut self, candidate: usize, text: &str) -> Vec<Effect> {
         let (ids, logprobs) = (vec![1; 3], vec![-0.25; 3]);
-        self.event(Event::Tokens { candidate, text: text.into(), ids, logprobs, drafted: 4, accepted: 2 })
+        self.event(Event::Tokens {
+            candidate,
+            text: text.into(),
+            ids,
+            logprobs,
+            alternatives: Vec::new(),
+            drafted: 4,
+            accepted: 2,
+        })
     }
 
     /// A candidate ends.

@@ -45,7 +45,8 @@ fn source(state: &mut State, event: From) {
                 candidate.phase = Phase::Prefill;
             }
         }
-        From::Tokens { candidate, text, ids, logprobs, drafted: _, accepted } => {
+        From::Scored { .. } => {}
+        From::Tokens { candidate, text, ids, logprobs, accepted, .. } => {
             if let Some(c) = run.candidates.get_mut(candidate).filter(|c| c.is_live()) {
                 c.phase = Phase::Streaming;
                 c.shown.push_str(&clean(&text));

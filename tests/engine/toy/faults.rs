@@ -79,13 +79,13 @@ impl Fault {
                     Self::NoResidual => p.draw(key, Purpose::Residual),
                     _ => p.draw_residual(q, key),
                 });
-                return Accepted { accepted: i, logprobs: vec![0.0; tokens.len()], tokens };
+                return Accepted { accepted: i, logprobs: vec![0.0; tokens.len()], tokens, ..Accepted::default() };
             }
             tokens.push(draft.token);
         }
         let at = drafts.len();
         tokens.push(draw(&Distribution::new(row(at), &sampling, &[]), key(candidate, at), Purpose::Sample));
-        Accepted { accepted: at, logprobs: vec![0.0; tokens.len()], tokens }
+        Accepted { accepted: at, logprobs: vec![0.0; tokens.len()], tokens, ..Accepted::default() }
     }
 }
 

@@ -62,7 +62,8 @@ impl Order {
                 assert!(!self.has_begun() && self.read <= Some(*done), "{done} after {:?}", self.read);
                 self.read = Some(*done);
             }
-            Event::Tokens { candidate, text, ids, logprobs, drafted, accepted } => {
+            Event::Scored { .. } => assert!(self.now.is_empty() && self.steps == 0),
+            Event::Tokens { candidate, text, ids, logprobs, drafted, accepted, .. } => {
                 assert!(self.is_live(*candidate), "tokens of candidate {candidate}, which is not live");
                 assert!(!ids.is_empty() && ids.len() == logprobs.len());
                 assert!(accepted <= drafted, "{accepted} accepted of {drafted}");

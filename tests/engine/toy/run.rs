@@ -44,7 +44,7 @@ impl Outcome {
             Event::Step(_) => self.steps.push(std::mem::take(&mut self.now)),
             Event::Done(summary) => self.summary = *summary,
             Event::Failed(why) | Event::Refused(why) | Event::Broken { why, .. } => panic!("{why}"),
-            Event::Prefill { .. } => {}
+            Event::Prefill { .. } | Event::Scored { .. } => {}
         }
     }
 

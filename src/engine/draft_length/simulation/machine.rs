@@ -125,7 +125,7 @@ impl Network for Verifier {
             let accepted = machine.accepted(index, evidence, position, drafts[i].count());
             let end = machine.length(index) - position - 1;
             let tokens: Vec<u32> = (0..=accepted).map(|i| if i == end { EOS } else { TEXT }).collect();
-            Accepted { accepted, logprobs: vec![0.0; tokens.len()], tokens }
+            Accepted { accepted, logprobs: vec![0.0; tokens.len()], tokens, ..Accepted::default() }
         };
         let accepted = candidates.iter().enumerate().map(accepted).collect();
         machine.evidence.clear();

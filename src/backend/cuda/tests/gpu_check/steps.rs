@@ -95,7 +95,7 @@ impl Reader {
 
     fn candidates<'a>(&self, texts: &'a [Vec<u32>], len: usize, sampling: &'a Sampling) -> Vec<Candidate<'a>> {
         let vocab = self.network.vocab_size();
-        let rules = ChoiceRules { sampling, accept: Accept::Coupled, seed: 0, vocab };
+        let rules = ChoiceRules { sampling, accept: Accept::Coupled, seed: 0, vocab, alternatives: 0 };
         let each = (0..).zip(self.seqs.iter().zip(texts));
         each.map(|(index, (&seq, text))| Candidate { seq, index, tokens: &text[..len], rules }).collect()
     }

@@ -1,0 +1,104 @@
+//! What is said of a candidate, as the JSON of `OpenAI`'s answers.
+
+use serde_json::{Map, Value, json};
+
+use super::ask::{Asked, Form};
+use crate::sampling::{Alternative, Scores};
+use crate::source::{FinishReason, Window};
+
+/// What is said at once: all of a candidate, or a piece of it.
+#[derive(Default)]
+pub struct Said<'a> {
+    pub text: String,
+    pub tokens: &'a [Scored<'a>],
+    /// How many of these are the prompt's.
+    pub before: usize,
+    /// Characters before the first of the tokens.
+    pub offset: usize,
+    pub finish: Option<FinishReason>,
+}
+
+/// A token, and what is known of its place. The first of a prompt has no log-probability.
+#[derive(Clone, Copy)]
+pub struct Scored<'a> {
+    pub id: u32,
+    pub logprob: Option<f32>,
+    pub alternatives: &'a [Alternative],
+}
+
+/// The tokens of these.
+pub fn scored(scores: &Scores) -> impl Iterator<Item = Scored<'_>> {
+    scores.ids.iter().enumerate().map(|(at, &id)| Scored {
+        id,
+        logprob: scores.logprobs.get(at).copied(),
+        alternatives: scores.alternatives.get(at).map_or(&[], Vec::as_slice),
+    })
+}
+
+/// The choice with this number.
+pub fn choice(asked: &Asked, window: &Window, index: usize, said: &Said<'_>) -> Value {
+    let mut choice = json!({ "index": index, "finish_reason": said.finish.map(reason), "logprobs": null });
+    match asked.form {
+        Form::Completion => choice["text"] = json!(said.text),
+        Form::Chat if asked.stream => choice["delta"] = json!({ "content": said.text }),
+        Form::Chat => choice["message"] = json!({ "role": "assistant", "content": said.text }),
+    }
+    if asked.ids {
+        choice["token_ids"] = said.tokens[said.before..].iter().map(|token| token.id).collect();
+    }
+    if asked.logprobs && (!said.tokens.is_empty() || !asked.stream) {
+        choice["logprobs"] = match asked.form {
+            Form::Completion => of_completion(window, said),
+            Form::Chat => {
+                json!({ "content": said.tokens.iter().map(|token| of_chat(window, token)).collect::<Vec<_>>() })
+            }
+        };
+    }
+    choice
+}
+
+/// Lists of what is known, token by token.
+fn of_completion(window: &Window, said: &Said<'_>) -> Value {
+    let texts: Vec<String> = said.tokens.iter().map(|token| window.token(token.id)).collect();
+    let offsets = texts.iter().scan(said.offset, |at, text| {
+        let begin = *at;
+        *at += text.chars().count();
+        Some(begin)
+    });
+    let offsets: Vec<usize> = offsets.collect();
+    let logprobs: Vec<Option<f32>> = said.tokens.iter().map(|token| token.logprob).collect();
+    let asks = said.tokens.iter().any(|token| !token.alternatives.is_empty());
+    let tops: Option<Vec<Value>> = asks.then(|| said.tokens.iter().map(|token| by_text(window, token)).collect());
+    json!({ "tokens": texts, "token_logprobs": logprobs, "text_offset": offsets, "top_logprobs": tops })
+}
+
+/// Alternatives by their text, with the token itself. Of several that look alike it is the most probable.
+fn by_text(window: &Window, token: &Scored<'_>) -> Value {
+    let Some(own) = token.logprob else { return Value::Null };
+    let own = Alternative { id: token.id, logprob: own };
+    let mut texts = Map::new();
+    let itself = Some(&own).filter(|own| token.alternatives.iter().all(|other| other.id != own.id));
+    for alternative in token.alternatives.iter().chain(itself) {
+        texts.entry(window.token(alternative.id)).or_insert(json!(alternative.logprob));
+    }
+    Value::Object(texts)
+}
+
+fn of_chat(window: &Window, token: &Scored<'_>) -> Value {
+    let one = |id: u32, logprob: Option<f32>| {
+        let text = window.token(id);
+        let bytes = (!text.contains(char::REPLACEMENT_CHARACTER)).then(|| text.as_bytes().to_vec());
+        json!({ "token": text, "logprob": logprob, "bytes": bytes })
+    };
+    let mut told = one(token.id, token.logprob);
+    told["top_logprobs"] = token.alternatives.iter().map(|a| one(a.id, Some(a.logprob))).collect();
+    told
+}
+
+fn reason(reason: FinishReason) -> &'static str {
+    match reason {
+        FinishReason::Stop => "stop",
+        FinishReason::Length | FinishReason::Budget => "length",
+        FinishReason::Cancelled | FinishReason::Failed => "cancelled",
+    }
+}
