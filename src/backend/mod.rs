@@ -170,6 +170,16 @@ pub trait Network: Send {
     fn kv_bytes(&self) -> usize;
 }
 
+/// Bytes of K/V of a position, by what a sequence takes.
+pub fn position_bytes(network: &mut dyn Network) -> Result<usize, BackendError> {
+    const POSITIONS: usize = 64;
+    let before = network.kv_bytes();
+    let seq = network.open(POSITIONS)?;
+    let bytes = network.kv_bytes() - before;
+    network.close(seq);
+    Ok(bytes.div_ceil(POSITIONS))
+}
+
 /// Weight storage asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dtype {

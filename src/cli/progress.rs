@@ -116,7 +116,8 @@ mod tests {
         assert_eq!(progress.text(None), "prompt: 3 of 9 tokens");
         let (ids, logprobs) = (vec![1; 40], vec![0.0; 40]);
         let text = String::new();
-        let tokens = From::Tokens { candidate: 0, text, ids, logprobs, drafted: 0, accepted: 0 };
+        let tokens =
+            From::Tokens { candidate: 0, text, ids, logprobs, alternatives: Vec::new(), drafted: 0, accepted: 0 };
         progress.event(&Event::Source(tokens));
         assert_eq!(progress.text(Some(0.0)), "0 of 2 candidates done");
         progress.event(&Event::Verdict { candidate: 0, outcome: Err(String::new()) });

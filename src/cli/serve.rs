@@ -8,10 +8,11 @@ use super::args::ConsentArgs;
 use super::failure::Failure;
 use super::output::say;
 use super::session::{Session, consent, unusable};
+use crate::catalog::memory;
 use crate::job::{Judge, TrialPool};
 use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, TESTS};
 use crate::serve::{self, Access, Setup, Token, Trials};
-use crate::source::{LocalSource, Source};
+use crate::source::{LocalModels, LocalSource, Shared, Source};
 
 /// Arguments of `serve`.
 #[derive(Debug, clap::Args)]
@@ -51,6 +52,15 @@ pub struct Args {
                 and code run in it"
     )]
     allow_trials: bool,
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..),
+        help_heading = "Server",
+        help = "Most positions of keys and values of all requests that are being written: each has one for every token of its prompt \
+                and of every candidate. Those that do not fit wait [default: what a quarter of the memory holds]"
+    )]
+    max_positions: Option<u64>,
     #[command(flatten)]
     consent: ConsentArgs,
     #[command(flatten)]
@@ -78,7 +88,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     } else {
         None
     };
-    let source = LocalSource::open(&session.models_keeping_prompts()?).map_err(|error| unusable(&error))?;
+    let shared = Some(shared(args.max_positions));
+    let models = LocalModels { shared, ..session.models_keeping_prompts()? };
+    let source = LocalSource::open(&models).map_err(|error| unusable(&error))?;
     let info = source.info();
     let note = info.note.map_or_else(String::new, |note| format!("\nbass-tui: {note}"));
     say(&format!(
@@ -91,6 +103,16 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Setup { source: Box::new(source), settings: session.settings.clone(), access: Access { token }, trials };
     serve::serve(listener, setup).map_err(|error| Failure::internal(format!("the server has failed: {error}")))?;
     Ok(0)
+}
+
+/// What all requests share.
+fn shared(positions: Option<u64>) -> Shared {
+    let fit = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    match (positions, memory::of_machine()) {
+        (Some(positions), _) => Shared::Positions(fit(positions)),
+        (None, Some(bytes)) => Shared::Bytes(fit(bytes / 4)),
+        (None, None) => Shared::Positions(usize::MAX),
+    }
 }
 
 fn address(text: &str) -> Result<SocketAddr, Failure> {

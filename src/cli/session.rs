@@ -77,7 +77,8 @@ impl Session {
         let profiles = Some(self.paths.cache_dir.join("profiles"));
         let weights = Some(self.weights());
         let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat);
-        Ok(LocalModels { main: main.files, draft, chat, load: settings.load, profiles, weights, kv_cache: 0 })
+        let (load, kv_cache, shared) = (settings.load, 0, None);
+        Ok(LocalModels { main: main.files, draft, chat, load, profiles, weights, kv_cache, shared })
     }
 
     /// Where what takes long to make of weights is kept.

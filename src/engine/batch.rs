@@ -5,18 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::draft_length::cost::Costs;
-use super::draft_length::{Acceptance, Auto, Rate, Table};
-use super::drafter::{Beginning, CandidateId, Drafter, Evidence};
+use super::draft_length::{Acceptance, Auto, Table};
+use super::drafter::{Beginning, Drafter};
 use super::event::{Event, FinishReason, RequestId, Summary};
 use super::group::Group;
+use super::joining::Joining;
 use super::profile::Profile;
 use super::prompts::Prompts;
 use super::request::GenerateOptions;
+use super::room::Room;
 use super::sequence::Sequence;
-use super::{DraftLength, EngineError, MAX_CANDIDATES, PREFILL_SLAB, SCORED_SLAB};
-use crate::backend::{BackendError, Network, Rows, SeqId, Span, Wanted};
+use super::{DraftLength, EngineError, MAX_CANDIDATES};
+use crate::backend::{Network, Rows, SeqId, Span, Wanted, position_bytes};
 use crate::model::Tokenizer;
-use crate::sampling::Scores;
 
 /// Receives what happens to the requests of an engine.
 pub type Sink<'a> = &'a mut dyn FnMut(RequestId, Event);
@@ -32,7 +33,9 @@ pub struct Engine {
     pub(super) drafter: Option<Box<dyn Drafter>>,
     pub(super) choice: Choice,
     /// Prompts of requests that are over.
-    prompts: Prompts,
+    pub(super) prompts: Prompts,
+    /// What requests share.
+    pub(super) room: Room,
     /// Bytes that these may take, of both models.
     kept: usize,
     /// A prompt that may be asked for.
@@ -41,9 +44,9 @@ pub struct Engine {
     pub(super) clock: Box<dyn Fn() -> Instant + Send>,
     next: u64,
     /// Requests that have not begun, in the order of their arrival.
-    waiting: VecDeque<(Vec<u32>, Group)>,
-    /// The request whose prompt is being read.
-    joining: Option<Joining>,
+    pub(super) waiting: VecDeque<(Vec<u32>, Group)>,
+    /// Those whose prompts are being read, one in each part of the room.
+    pub(super) joining: Vec<Joining>,
     /// Requests with live candidates, and these.
     pub(super) groups: BTreeMap<RequestId, Group>,
     pub(super) live: Vec<Sequence>,
@@ -65,26 +68,6 @@ struct Ahead {
     region: Option<SeqId>,
     /// Whether the drafter reads it, too.
     is_begun: bool,
-}
-
-struct Joining {
-    prompt: Vec<u32>,
-    group: Group,
-    region: SeqId,
-    /// Prompt tokens that the main model has read.
-    read: usize,
-    /// Whether the drafter reads the prompt, too, before the first step.
-    drafter: Preparation,
-    /// How probable what has been read is, where that was asked for.
-    scores: Option<Scores>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Preparation {
-    /// It has read it, or may never have to.
-    NotNeeded,
-    /// It has this many prompt tokens to read yet.
-    Left(usize),
 }
 
 impl Engine {
@@ -114,12 +97,13 @@ impl Engine {
             drafter,
             choice: Choice::default(),
             prompts: Prompts::default(),
+            room: Room::default(),
             kept: 0,
             ahead: None,
             clock: Box::new(Instant::now),
             next: 0,
             waiting: VecDeque::new(),
-            joining: None,
+            joining: Vec::new(),
             groups: BTreeMap::new(),
             live: Vec::new(),
         }
@@ -131,6 +115,22 @@ impl Engine {
         let drafter = self.drafter.as_mut().map_or(0, |drafter| drafter.keep_prompts(bytes / 4));
         self.prompts.clear(self.main.as_mut());
         self.prompts = Prompts::keeping(bytes - drafter);
+    }
+
+    /// Shares so many positions of keys and values among the requests of many.
+    pub fn share(&mut self, positions: usize) {
+        self.room = Room::shared(positions);
+    }
+
+    /// Positions that requests may hold.
+    pub fn most_positions(&self) -> usize {
+        self.room.positions()
+    }
+
+    /// Bytes of keys and values of a position, of both models.
+    pub fn position_bytes(&mut self) -> Result<usize, EngineError> {
+        let drafter = self.drafter.as_mut().map_or(Ok(0), |drafter| drafter.position_bytes())?;
+        Ok(position_bytes(self.main.as_mut())? + drafter)
     }
 
     /// The main model's tokenizer.
@@ -150,7 +150,7 @@ impl Engine {
 
     /// Requests of which nothing is written yet.
     pub fn waiting(&self) -> usize {
-        self.waiting.len() + usize::from(self.joining.is_some())
+        self.waiting.len() + self.joining.len()
     }
 
     /// Whether a request with these options waits for measurements that nobody has given yet.
@@ -191,40 +191,11 @@ impl Engine {
         }
         let id = RequestId(self.next);
         self.next += 1;
-        let group = Group::new(id, prompt.len(), options, &self.choice.table);
+        let need = self.need(prompt, options);
+        let options = GenerateOptions { max_tokens: need.tokens(prompt.len()), ..options.clone() };
+        let group = Group::new(id, prompt.len(), need, options, &self.choice.table);
         self.waiting.push_back((prompt.to_vec(), group));
         Ok(id)
-    }
-
-    fn check(&self, prompt: &[u32], options: &GenerateOptions) -> Result<(), EngineError> {
-        let fail = |sentence: String| Err(EngineError::Request(sentence));
-        let context = self.main.context();
-        let vocab = self.main.vocab_size();
-        if prompt.is_empty() {
-            return fail("the prompt is empty: give the model at least one token to continue".to_owned());
-        }
-        if prompt.len() >= context {
-            return fail(format!(
-                "the prompt has {} tokens, but the model reads at most {context} and needs room to write: shorten the prompt",
-                prompt.len()
-            ));
-        }
-        if let Some(id) = prompt.iter().find(|&&id| id as usize >= vocab) {
-            return fail(format!("the prompt has token id {id}, but the model knows ids from 0 to {}", vocab - 1));
-        }
-        if !(1..=MAX_CANDIDATES).contains(&options.n) {
-            return fail(format!("{} candidates asked for, expected 1 to {MAX_CANDIDATES}", options.n));
-        }
-        if options.max_tokens == 0 {
-            return fail("max-tokens is 0, expected at least 1".to_owned());
-        }
-        if (options.alternatives > 0 || options.score_prompt) && !self.main.tells_logits() {
-            return fail(format!(
-                "alternatives to tokens and log-probabilities of prompts are not told on {0}: leave them out, or use --device cpu",
-                self.main.info().device
-            ));
-        }
-        options.sampling.check().map_err(EngineError::Request)
     }
 
     /// Ends a candidate, or all of a request, before the next step; what is there so far is kept. A single
@@ -295,7 +266,7 @@ impl Engine {
 
     /// Whether there is no request.
     fn is_free(&self) -> bool {
-        self.waiting.is_empty() && self.joining.is_none() && self.groups.is_empty()
+        self.waiting.is_empty() && self.joining.is_empty() && self.groups.is_empty()
     }
 
     /// One step of everything: a slab of the prompt that is being read, then one token or more for every live
@@ -328,7 +299,7 @@ impl Engine {
     pub fn abort(&mut self) {
         self.waiting.clear();
         self.stop_reading_ahead();
-        if let Some(joining) = self.joining.take() {
+        for joining in std::mem::take(&mut self.joining) {
             self.main.close(joining.region);
             self.forget(joining.group.id);
         }
@@ -343,7 +314,7 @@ impl Engine {
         self.keep_prompts(self.kept);
     }
 
-    fn forget(&mut self, request: RequestId) {
+    pub(super) fn forget(&mut self, request: RequestId) {
         if let Some(drafter) = &mut self.drafter {
             drafter.finish(request);
         }
@@ -380,128 +351,6 @@ impl Engine {
                 return outcome;
             }
         }
-    }
-
-    /// Reads a slab of the next request's prompt, and lets it join the batch when all is read.
-    fn join(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
-        if self.joining.is_none() {
-            let fits = |(_, group): &(Vec<u32>, Group)| self.live.len() + group.options.n <= Self::MAX_LIVE;
-            if !self.waiting.front().is_some_and(fits) {
-                return Ok(());
-            }
-            let Some((prompt, group)) = self.waiting.pop_front() else { return Ok(()) };
-            self.open(prompt, group, sink);
-        }
-        let Some(mut joining) = self.joining.take() else { return Ok(()) };
-        let (total, group) = (joining.prompt.len(), &mut joining.group);
-        if group.is_given_up() {
-            self.prompts.keep(self.main.as_mut(), &joining.prompt[..total - 1], joining.region);
-            self.forget(group.id);
-            group.give_up(sink);
-            return Ok(());
-        }
-        let shared = total - 1;
-        if joining.read < shared {
-            let start = joining.read;
-            let most = if joining.scores.is_some() { SCORED_SLAB } else { PREFILL_SLAB };
-            let len = most.min(shared - start);
-            let spans = [Span { seq: joining.region, start, len }];
-            let rows = Rows::chain(&joining.prompt[start..start + len], &spans);
-            let pass = match &mut joining.scores {
-                None => self.main.forward(&rows, Wanted::Nothing).map(|_| ()),
-                Some(scores) => {
-                    let next = &joining.prompt[start + 1..=start + len];
-                    self.main.score(&rows, next, group.options.alternatives, scores)
-                }
-            };
-            joining.read += len;
-            if let Err(error) = pass {
-                self.joining = Some(joining);
-                return Err(error);
-            }
-        } else if let (Preparation::Left(_), Some(drafter)) = (joining.drafter, &mut self.drafter) {
-            match drafter.prepare(group.id) {
-                Ok(0) => joining.drafter = Preparation::NotNeeded,
-                Ok(left) => joining.drafter = Preparation::Left(left),
-                Err(error) => {
-                    self.joining = Some(joining);
-                    return Err(error);
-                }
-            }
-        }
-        let done = match joining.drafter {
-            Preparation::NotNeeded => joining.read,
-            Preparation::Left(left) => usize::midpoint(joining.read, total.saturating_sub(left)),
-        };
-        if joining.read < shared || joining.drafter != Preparation::NotNeeded {
-            sink(group.id, Event::Prefill { done, total });
-            self.joining = Some(joining);
-            return Ok(());
-        }
-        self.begin(joining, sink);
-        Ok(())
-    }
-
-    /// Makes room for a prompt. The last token of the prompt is the first row of the first step, so that
-    /// every candidate always has K/V for all its tokens but the last.
-    fn open(&mut self, prompt: Vec<u32>, mut group: Group, sink: Sink<'_>) {
-        group.start = Instant::now();
-        let (n, total) = (group.options.n, prompt.len());
-        if group.is_given_up() {
-            group.give_up(sink);
-            return;
-        }
-        let scores = group.options.score_prompt.then(Scores::default);
-        let region = match self.prompts.open(self.main.as_mut(), &prompt[..total - 1], scores.is_none()) {
-            Ok(region) => region,
-            Err(error) => return sink(group.id, Event::Failed(error.to_string())),
-        };
-        let mut drafts = false;
-        if let Some(drafter) = self.drafter.as_mut().filter(|_| !group.is_plain()) {
-            let room = total.saturating_add(group.options.max_tokens).min(self.main.context());
-            let reference = &group.options.reference;
-            drafter.begin(group.id, &Beginning { prompt: &prompt, reference, n, room });
-            let choice = &self.choice;
-            let unread = total - drafter.reusable(group.id);
-            let accepted = || choice.acceptance.estimate(Evidence::Model, &Rate::default());
-            let would_draft =
-                || choice.auto.would_draft(n, group.options.max_tokens, unread, accepted(), &choice.costs);
-            drafts = group.policy.length(n).map_or_else(would_draft, |length| length > 0);
-        }
-        let read = self.main.len(region);
-        group.stats.reused(read);
-        sink(group.id, Event::Prefill { done: read, total });
-        let drafter = if drafts { Preparation::Left(total) } else { Preparation::NotNeeded };
-        self.joining = Some(Joining { prompt, group, region, read, drafter, scores });
-    }
-
-    /// Makes the candidates of a prompt that has been read.
-    fn begin(&mut self, joining: Joining, sink: Sink<'_>) {
-        let Joining { prompt, mut group, region, scores, .. } = joining;
-        let room = prompt.len().saturating_add(group.options.max_tokens).min(self.main.context());
-        let (n, tail) = (group.options.n, room - (prompt.len() - 1));
-        let forks = self.main.fork(region, n, tail).or_else(|_| {
-            // What may be wanted again gives way to what is wanted now.
-            self.prompts.clear(self.main.as_mut());
-            self.main.fork(region, n, tail)
-        });
-        let forks = match forks {
-            Ok(forks) => forks,
-            Err(error) => {
-                self.main.close(region);
-                self.forget(group.id);
-                return sink(group.id, Event::Failed(error.to_string()));
-            }
-        };
-        sink(group.id, Event::Prefill { done: prompt.len(), total: prompt.len() });
-        scores.into_iter().for_each(|rest| sink(group.id, Event::Scored { first: prompt[0], rest }));
-        for (index, seq) in forks.into_iter().enumerate() {
-            let id = CandidateId { request: group.id, index };
-            let options = Arc::clone(&group.options);
-            self.live.push(Sequence::new(id, seq, &prompt, options, self.tokenizer.stream()));
-        }
-        group.prefilled(region, prompt);
-        self.groups.insert(group.id, group);
     }
 
     /// Takes cancelled and overdue candidates out of the batch.

@@ -8,6 +8,7 @@ use super::draft_length::{Policy, Table};
 use super::event::{Event, FinishReason, RequestId, Summary};
 use super::rank::{Standing, rank};
 use super::request::{DraftLength, GenerateOptions};
+use super::room::{Need, Part};
 use super::sequence::Sequence;
 use super::stats::Stats;
 use crate::backend::SeqId;
@@ -17,6 +18,10 @@ pub struct Group {
     pub id: RequestId,
     /// Everything that was asked but the prompt.
     pub options: Arc<GenerateOptions>,
+    /// What it needs of the room.
+    pub need: Need,
+    /// Where in the room it is, once it has begun.
+    pub part: Part,
     /// The prompt in the main network, while there are candidates, and its tokens.
     pub region: Option<(SeqId, Vec<u32>)>,
     /// When its prefill began.
@@ -33,10 +38,12 @@ pub struct Group {
 
 impl Group {
     /// A request that has not begun.
-    pub fn new(id: RequestId, prompt_tokens: usize, options: &GenerateOptions, table: &Arc<Table>) -> Self {
+    pub fn new(id: RequestId, prompt_tokens: usize, need: Need, options: GenerateOptions, table: &Arc<Table>) -> Self {
         let now = Instant::now();
         Self {
             id,
+            need,
+            part: Part::Open,
             region: None,
             start: now,
             policy: Policy::new(options.draft_length, table),
@@ -45,7 +52,7 @@ impl Group {
             decode_start: now,
             cancelled: vec![false; options.n],
             standings: vec![None; options.n],
-            options: Arc::new(options.clone()),
+            options: Arc::new(options),
         }
     }
 

@@ -78,6 +78,9 @@ impl Metrics {
             ("requests", "Requests that are being written or wait for it.", requests),
             ("requests_waiting", "Requests of which nothing is written yet.", load.waiting),
             ("candidates", "Candidates that are being written.", load.candidates),
+            ("candidates_small", "Those of them in places kept for small requests.", load.small),
+            ("positions", "Positions of keys and values that requests hold.", load.positions),
+            ("positions_limit", "Positions that they may hold.", load.most_positions),
             ("kv_bytes", "Bytes of keys and values, kept prompts included.", load.kv_bytes),
         ];
         for (name, help, value) in gauges {

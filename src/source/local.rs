@@ -48,6 +48,17 @@ pub struct LocalModels {
     pub weights: Option<PathBuf>,
     /// Bytes of K/V for prompts that are kept for the next request; 0 keeps none.
     pub kv_cache: usize,
+    /// What the requests of many share; `None`: they are those of one user.
+    pub shared: Option<Shared>,
+}
+
+/// Keys and values of requests that are being written, all together.
+#[derive(Clone, Copy, Debug)]
+pub enum Shared {
+    /// So many positions.
+    Positions(usize),
+    /// As many as fit into so many bytes.
+    Bytes(usize),
 }
 
 /// Why the models cannot be used.
@@ -104,6 +115,14 @@ impl LocalSource {
     pub fn open_on(models: &LocalModels, choices: &[Choice]) -> Result<Self, SourceError> {
         let Loaded { mut engine, info, window, profile } = load(models, choices)?;
         engine.keep_prompts(models.kv_cache);
+        match models.shared {
+            None => {}
+            Some(Shared::Positions(positions)) => engine.share(positions),
+            Some(Shared::Bytes(bytes)) => {
+                let each = engine.position_bytes()?;
+                engine.share(bytes / each.max(1));
+            }
+        }
         Self::start(engine, info, window, profile)
     }
 
@@ -129,7 +148,7 @@ impl LocalSource {
         profile: Option<ProfileFile>,
     ) -> Result<Self, SourceError> {
         let (requests, work) = channel();
-        let load = Arc::default();
+        let load = Arc::new(Mutex::new(load_of(&engine)));
         let serving = Serving { engine, profile, running: HashMap::new(), load: Arc::clone(&load) };
         std::thread::Builder::new()
             .name("engine".to_owned())
@@ -246,6 +265,17 @@ struct Serving {
     load: Arc<Mutex<Load>>,
 }
 
+fn load_of(engine: &Engine) -> Load {
+    Load {
+        candidates: engine.live(),
+        small: engine.small(),
+        waiting: engine.waiting(),
+        positions: engine.positions(),
+        most_positions: engine.most_positions(),
+        kv_bytes: engine.kv_bytes(),
+    }
+}
+
 /// A request that the engine has taken.
 struct Running {
     ticket: Ticket,
@@ -282,8 +312,7 @@ impl Serving {
             }
             self.step();
             let Self { engine, load, .. } = &self;
-            *load.lock().unwrap_or_else(PoisonError::into_inner) =
-                Load { candidates: engine.live(), waiting: engine.waiting(), kv_bytes: engine.kv_bytes() };
+            *load.lock().unwrap_or_else(PoisonError::into_inner) = load_of(engine);
         }
     }
 

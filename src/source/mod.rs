@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::GenerateOptions;
 pub use crate::engine::{Event, FinishReason, StepStats, Summary};
-pub use local::{Drafting, LocalModels, LocalSource, SourceError};
+pub use local::{Drafting, LocalModels, LocalSource, Shared, SourceError};
 pub use server::{ServerError, ServerSource};
 pub use window::Window;
 
@@ -79,8 +79,14 @@ impl SourceInfo {
 pub struct Load {
     /// Candidates that are being written.
     pub candidates: usize,
+    /// Those of them in places that are kept for small requests.
+    pub small: usize,
     /// Requests of which nothing is written yet.
     pub waiting: usize,
+    /// Positions of keys and values that requests hold.
+    pub positions: usize,
+    /// Positions that they may hold.
+    pub most_positions: usize,
     /// Bytes of keys and values, kept prompts included.
     pub kv_bytes: usize,
 }

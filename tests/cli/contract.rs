@@ -159,7 +159,8 @@ impl Reference {
 fn local(draft: Drafting) -> LocalSource {
     let main = ModelFiles::Embedded(&model::MAIN);
     let load = LoadOptions::default();
-    let models = LocalModels { main, draft, chat: None, load, profiles: None, weights: None, kv_cache: 0 };
+    let models =
+        LocalModels { main, draft, chat: None, load, profiles: None, weights: None, kv_cache: 0, shared: None };
     LocalSource::open(&models).expect("the built-in model")
 }
 

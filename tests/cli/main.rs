@@ -13,6 +13,7 @@ mod hub;
 mod prompts;
 mod pull;
 mod refusals;
+mod room;
 mod served;
 #[path = "../shared/server.rs"]
 mod server;

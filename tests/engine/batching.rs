@@ -3,7 +3,7 @@
 use super::toy::VOCAB;
 use super::toy::cases::{FEW_POLICIES, KINDS, Kind, PLAIN, WARM, options};
 use super::toy::world::{World, random};
-use bass_tui::engine::{DraftLength, FinishReason, GenerateOptions, RequestId, StopRules};
+use bass_tui::engine::{DraftLength, Event, FinishReason, GenerateOptions, RequestId, StopRules};
 use bass_tui::sampling::{Accept, Sampling};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -175,4 +175,87 @@ fn a_cancelled_request_ends_while_it_waits() {
     let reasons = world.jobs[&cancelled].outcome.reasons.clone();
     world.finish();
     assert_eq!(reasons, [Some(FinishReason::Cancelled); 2], "before the others are done");
+}
+
+/// Whether a request has begun, and whether it is over.
+fn state(world: &World, id: RequestId) -> (bool, bool) {
+    (world.jobs[&id].order.has_begun(), world.jobs[&id].order.done)
+}
+
+#[test]
+fn small_requests_are_answered_while_large_ones_fill_the_batch() {
+    let mut world = World::new(Kind::Scripted, 2);
+    world.engine.share(200_000);
+    let large: Vec<RequestId> = (0..3).map(|i| world.submit(&[1, 2 + i], &greedy(64, 150))).collect();
+    let small: Vec<RequestId> = (0..6).map(|i| world.submit(&[i, 1], &greedy(8, 6))).collect();
+    while !small.iter().all(|&id| state(&world, id).1) {
+        world.step();
+        // The earlier ones first.
+        let begun: Vec<usize> = (0..6).filter(|&i| state(&world, small[i]).0).collect();
+        assert_eq!(begun, (0..begun.len()).collect::<Vec<_>>());
+        let writing = begun.iter().map(|&i| live(&world, small[i])).sum::<usize>();
+        assert!(writing == world.engine.small() && writing <= 16, "{writing}");
+    }
+    assert_eq!(
+        large.iter().map(|&id| state(&world, id)).collect::<Vec<_>>(),
+        [(true, false), (false, false), (false, false)]
+    );
+    world.finish();
+}
+
+fn live(world: &World, id: RequestId) -> usize {
+    let job = &world.jobs[&id];
+    (0..job.want.len()).filter(|&c| job.order.is_live(c)).count()
+}
+
+#[test]
+fn small_requests_do_not_hold_a_large_one_up() {
+    let mut world = World::new(Kind::Scripted, 3);
+    world.engine.share(200_000);
+    let first = world.submit(&[1, 2], &greedy(60, 20));
+    let large = world.submit(&[2, 1], &greedy(64, 4));
+    // Somebody always asks for little: what is open to all goes to whoever waits longest all the same.
+    let mut asked = Vec::new();
+    while !state(&world, large).0 {
+        asked.push(world.submit(&[3, 1], &greedy(4, 3)));
+        world.step();
+        assert!(asked.len() < 200, "it never begins");
+    }
+    assert!(state(&world, first).1 && asked.iter().any(|&id| state(&world, id).1));
+    world.finish();
+}
+
+#[test]
+fn positions_of_all_requests_are_bounded() {
+    let mut world = World::new(Kind::Model, 4);
+    // 700 are open to all.
+    world.engine.share(800);
+    let refused = world.engine.submit(&[1, 2, 3], &greedy(10, 70)).expect_err("never").to_string();
+    assert!(refused.contains("10 candidates of up to 70 more need 712 positions") && refused.contains("may have 700"));
+    let first = world.submit(&[1, 2, 3], &greedy(10, 68));
+    let second = world.submit(&[2, 1], &greedy(2, 60));
+    let third = world.submit(&[2, 3], &greedy(1, 40));
+    // The prompts of both are read at a time.
+    world.step();
+    assert_eq!([first, second, third].map(|id| world.jobs[&id].order.read.is_some()), [true, false, true]);
+    assert_eq!(world.engine.positions(), 2 + 10 * 69 + 1 + 41);
+    while !state(&world, second).0 {
+        world.step();
+        let left = live(&world, first) * 69;
+        assert!(left + 2 + 123 <= 700 || !state(&world, second).0);
+    }
+    world.finish();
+    // Who says no length has what there is.
+    let options = GenerateOptions { max_tokens: usize::MAX, ..greedy(20, 1) };
+    let id = world.engine.submit(&[1, 2, 3], &options).expect("a request");
+    let mut written = vec![0; 20];
+    while world
+        .engine
+        .step(&mut |of, event| match event {
+            Event::Tokens { candidate, ids, .. } if of == id => written[candidate] += ids.len(),
+            _ => {}
+        })
+        .expect("a step")
+    {}
+    assert_eq!(written, [33; 20], "(700 - 2) / 20 - 1");
 }

@@ -77,6 +77,7 @@ fn opened(choices: &[Choice]) -> Result<(String, Option<String>), String> {
         profiles: None,
         weights: None::<PathBuf>,
         kv_cache: 0,
+        shared: None,
     };
     let info = LocalSource::open_on(&models, choices).map_err(|error| error.to_string())?.info();
     Ok((info.device, info.note.map(String::from)))

@@ -99,4 +99,8 @@ impl Drafter for ChainDrafter {
     fn kv_bytes(&self) -> usize {
         self.other.kv_bytes()
     }
+
+    fn position_bytes(&mut self) -> Result<usize, BackendError> {
+        self.other.position_bytes()
+    }
 }

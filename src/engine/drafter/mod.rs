@@ -160,4 +160,9 @@ pub trait Drafter: Send {
     fn kv_bytes(&self) -> usize {
         0
     }
+
+    /// Bytes of K/V of a position.
+    fn position_bytes(&mut self) -> Result<usize, BackendError> {
+        Ok(0)
+    }
 }

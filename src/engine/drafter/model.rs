@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::{Ask, Beginning, CandidateId, Drafter, Evidence, Offer};
-use crate::backend::{BackendError, Candidate, Drafts, Network, Rows, SeqId, Span, Wanted};
+use crate::backend::{BackendError, Candidate, Drafts, Network, Rows, SeqId, Span, Wanted, position_bytes};
 use crate::engine::event::RequestId;
 use crate::engine::profile::Times;
 use crate::engine::prompts::Prompts;
@@ -176,5 +176,9 @@ impl Drafter for ModelDrafter {
 
     fn kv_bytes(&self) -> usize {
         self.network.kv_bytes()
+    }
+
+    fn position_bytes(&mut self) -> Result<usize, BackendError> {
+        position_bytes(self.network.as_mut())
     }
 }

@@ -64,7 +64,7 @@ fn follow(n: usize, receive: &Receiver<Event>) -> Came {
                 came.done = true;
             }
             Event::Refused(why) | Event::Failed(why) => came.over = Some(why),
-            Event::Prefill { .. } | Event::Step(_) => {}
+            Event::Prefill { .. } | Event::Scored { .. } | Event::Step(_) => {}
         }
     }
     assert!(came.done != came.over.is_some(), "one end: {came:?}");
