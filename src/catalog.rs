@@ -29,8 +29,16 @@ pub struct Entry {
     /// What `--model` and `--draft` take.
     pub name: String,
     /// Where the main model is: `embedded:main`, a folder, a GGUF file, a repository of the hub, or
-    /// `ollama:NAME`.
+    /// `ollama:NAME`. Empty where a server has it.
+    #[serde(default)]
     pub main: String,
+    /// Address of the server that has it.
+    pub server: Option<String>,
+    /// Which of that server's models it is; `None`: the only one.
+    pub server_model: Option<String>,
+    /// Whether that server is sent what stands after the place.
+    #[serde(default)]
+    pub suffix: bool,
     /// Where its draft model is; `None` for no draft.
     pub draft: Option<String>,
     /// What it is good for, a sentence.
@@ -64,6 +72,21 @@ pub enum Stored {
     F32,
     F16,
     Bf16,
+}
+
+impl Entry {
+    /// What of it cannot be, if anything: its model is on this machine or on a server.
+    fn contradiction(&self) -> Option<&'static str> {
+        match (self.main.is_empty(), &self.server) {
+            (true, None) => Some("it has neither `main` nor `server`"),
+            (false, Some(_)) => Some("it has both `main` and `server`"),
+            (false, None) if self.server_model.is_some() || self.suffix => {
+                Some("`server_model` and `suffix` are of a model of a `server`")
+            }
+            (true, Some(_)) if self.draft.is_some() => Some("a server has its own drafts: leave `draft` out"),
+            _ => None,
+        }
+    }
 }
 
 /// Named model pairs and where to look for their files.
@@ -116,6 +139,8 @@ impl Catalog {
                 "the name is there twice"
             } else if RESERVED.contains(&entry.name.as_str()) {
                 "the name means something else already"
+            } else if let Some(problem) = entry.contradiction() {
+                problem
             } else {
                 entries.push(entry);
                 continue;
@@ -144,6 +169,12 @@ impl Catalog {
                 None => Err(self.unknown("model", DEFAULT, &[])),
             },
         }
+    }
+
+    /// The entry of this name, if its model is on a server.
+    pub fn served(&self, name: &str) -> Option<&Entry> {
+        let entry = self.entry(name).filter(|entry| entry.server.is_some());
+        entry.filter(|_| on_disk(&expand_home(name)).is_none())
     }
 
     /// The draft model for `main`: `None` for `none`; with `auto` the one the catalog has for the main model,
@@ -220,6 +251,9 @@ impl Catalog {
     }
 
     fn resolve_entry(&self, entry: &Entry) -> Result<Resolved, CatalogError> {
+        if entry.server.is_some() {
+            return Err(CatalogError::Served { name: entry.name.clone() });
+        }
         Ok(Resolved { files: self.files(&entry.main, &entry.name)?, entry: Some(entry.clone()) })
     }
 
@@ -314,11 +348,21 @@ mod tests {
 
     #[test]
     fn wrong_files_are_explained() {
-        insta::assert_snapshot!(message(catalog("[[model]]\nname = 'x'\n")), @"/config/models.toml, line 1: missing field `main`");
+        insta::assert_snapshot!(message(catalog("[[model]]\nname = 'x'\n")), @"/config/models.toml: the entry `x` cannot be used: it has neither `main` nor `server`");
         insta::assert_snapshot!(
             message(catalog("[[model]]\nname = 'x'\nmain = '/m'\nlicence = 'MIT'\n")),
-            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `draft`, `description`, `license`, `languages`, `parameters`, `dtype`, `layers`, `kv_width`, `context`, `chat`, `recommended`"
+            @"/config/models.toml, line 4: unknown field `licence`, expected one of `name`, `main`, `server`, `server_model`, `suffix`, `draft`, `description`, `license`, `languages`, `parameters`, `dtype`, `layers`, `kv_width`, `context`, `chat`, `recommended`"
         );
+        for (lines, problem) in [
+            ("main = '/m'\nserver = 'http://h'", "both `main` and `server`"),
+            ("server = 'http://h'\ndraft = '/d'", "leave `draft` out"),
+            ("main = '/m'\nsuffix = true", "are of a model of a `server`"),
+            ("main = '/m'\nserver_model = 'm'", "are of a model of a `server`"),
+            ("server = 'http://h'\nkey = 'sk-1'", "unknown field `key`"),
+        ] {
+            let said = message(catalog(&format!("[[model]]\nname = 'x'\n{lines}\n")));
+            assert!(said.contains(problem) && !said.contains("sk-1"), "{lines}: {said}");
+        }
         let twice = "[[model]]\nname = 'x'\nmain = '/m'\n".repeat(2);
         insta::assert_snapshot!(message(catalog(&twice)), @"/config/models.toml: the entry `x` cannot be used: the name is there twice");
         insta::assert_snapshot!(

@@ -24,6 +24,8 @@ pub struct Settings {
     pub server: Option<String>,
     /// Its model; `None` where it has but one.
     pub server_model: Option<String>,
+    /// Whether the server is sent what stands after the place.
+    pub server_suffix: bool,
     /// What proposes tokens: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
     pub draft: String,
     /// Whether the main model is shown requests as conversations; `None`: as catalog and name say.
@@ -69,6 +71,7 @@ impl Default for Settings {
             model: None,
             server: None,
             server_model: None,
+            server_suffix: false,
             draft: "auto".to_owned(),
             chat: None,
             lookup_match: None,
@@ -157,6 +160,18 @@ pub static ALL: &[Row] = &[
         help: "Which model of the server [default: the only one]",
         read: |s, t| text(t).map(|t| s.server_model = Some(t)),
         show: |s| json!(s.server_model),
+    },
+    Row {
+        name: "server-suffix",
+        group: SERVER,
+        value: "yes|no",
+        expected: "",
+        help: "Send the server what stands after the function, as `suffix` of a completion, for a model that fills in [default: no]",
+        read: |s, t| {
+            s.server_suffix = yes_or_no(t)?;
+            Some(())
+        },
+        show: |s| json!(if s.server_suffix { "yes" } else { "no" }),
     },
     Row {
         name: "draft",

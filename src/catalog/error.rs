@@ -43,6 +43,11 @@ pub enum CatalogError {
         /// Where it was looked for.
         cache: PathBuf,
     },
+    /// A server has it, and a model of this machine is needed.
+    #[error(
+        "the model of the entry `{name}` is on a server, and has no files on this machine: this needs a model that has"
+    )]
+    Served { name: String },
     /// Ollama has no such model that can be used.
     #[error("{name} cannot be used: {problem}")]
     Ollama {

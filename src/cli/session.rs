@@ -15,7 +15,7 @@ use crate::engine::LookupSettings;
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
-use crate::source::server::{Address, Key};
+use crate::source::server::{Address, Key, Wishes};
 use crate::source::{Drafting, LocalModels, LocalSource, ServerSource, Source, SourceError};
 use crate::trial::{Project, Runner, Tests, TrialError};
 
@@ -49,6 +49,7 @@ impl Session {
         }
         flags.lay_over(&mut settings).map_err(Failure::input)?;
         let catalog = Catalog::load(&paths).map_err(Failure::input)?;
+        served(&mut settings, &catalog)?;
         Ok(Self { paths, settings, catalog })
     }
 
@@ -105,14 +106,17 @@ impl Session {
 
     /// Opens the source, from any thread; with `models`, where no server is set.
     pub fn opener(&self, models: impl FnOnce(&Self) -> Result<LocalModels, Failure>) -> Result<Opener, Failure> {
-        let Settings { server, server_model, chat, .. } = self.settings.clone();
+        let Settings { server, server_model, server_suffix: suffix, chat, .. } = self.settings.clone();
         let Some(server) = server else {
             let models = models(self)?;
             return Ok(Box::new(move || Ok(Box::new(LocalSource::open(&models)?))));
         };
         let address = Address::parse(&server).map_err(Failure::input)?;
         let key = Key::find(&address, &self.paths.config_dir.join(Key::FILE)).map_err(Failure::input)?;
-        Ok(Box::new(move || Ok(Box::new(ServerSource::open(address, key, server_model.as_deref(), chat)?))))
+        Ok(Box::new(move || {
+            let wishes = Wishes { model: server_model.as_deref(), chat, suffix };
+            Ok(Box::new(ServerSource::open(address, key, wishes)?))
+        }))
     }
 
     /// Where builds of projects are kept.
@@ -124,6 +128,22 @@ impl Session {
     pub fn runner(&self) -> Runner {
         Runner::probe().keeping(&self.builds()).with_python(self.settings.python.as_deref())
     }
+}
+
+/// A model that the catalog has on a server is that server and that model.
+fn served(settings: &mut Settings, catalog: &Catalog) -> Result<(), Failure> {
+    let Some(entry) = settings.model.as_deref().and_then(|name| catalog.served(name)) else { return Ok(()) };
+    if settings.server.as_ref().is_some_and(|server| Some(server) != entry.server.as_ref()) {
+        return Err(Failure::input(format!(
+            "the model {} is on a server of its own by models.toml, and `server` names another one: leave one of the two out",
+            entry.name
+        )));
+    }
+    settings.server.clone_from(&entry.server);
+    settings.server_model = settings.server_model.take().or_else(|| entry.server_model.clone());
+    settings.server_suffix |= entry.suffix;
+    settings.chat = settings.chat.or(entry.chat);
+    Ok(())
 }
 
 /// The settings of the project that a file or folder lies in: the nearest ones, up to its top folder.

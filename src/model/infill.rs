@@ -48,6 +48,15 @@ static ALL: &[Infill] = &[
 const CODE: &[&str] = &["code", "built-in"];
 
 impl Infill {
+    /// For a server, which is sent both parts and puts its own tokens around them: the hole is a mark that no text
+    /// has.
+    pub const APART: &Self = &Self { begin: "", hole: "\u{fdd0}suffix\u{fdd0}", end: "", stops: &[] };
+
+    /// Both parts of such a prompt, if it is one.
+    pub fn apart(text: &str) -> Option<(&str, &str)> {
+        text.split_once(Self::APART.hole)
+    }
+
     /// The kind whose tokens the tokenizer of the model of this name reads as one each. Families of models share
     /// a tokenizer, of which only those for code have learnt to fill in.
     pub fn of(tokenizer: &Tokenizer, model: &str) -> Option<&'static Self> {

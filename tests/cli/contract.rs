@@ -17,7 +17,7 @@ use bass_tui::backend::{HostLogits, LoadOptions, Network, Rows, Span, Wanted};
 use bass_tui::engine::{GenerateOptions, StopRules};
 use bass_tui::model::{self, Model, ModelFiles};
 use bass_tui::sampling::Sampling;
-use bass_tui::source::server::{Address, Key};
+use bass_tui::source::server::{Address, Key, Wishes};
 use bass_tui::source::{
     Drafting, Event, FinishReason, LocalModels, LocalSource, Prompt, Request, ServerSource, Source, Summary, Ticket,
 };
@@ -320,7 +320,7 @@ fn the_contract_of_sources_holds_for_the_engine_and_for_our_server() {
     let world = World::new();
     let served = Served::start(&world, &[]);
     let address = Address::parse(&format!("http://{}", served.address)).expect("an address");
-    let server = ServerSource::open(address, None, None, None).expect("our server");
+    let server = ServerSource::open(address, None, Wishes::default()).expect("our server");
     assert_eq!(broken(&server, &mut reference), [""; 0], "over our server");
 }
 
@@ -331,7 +331,8 @@ fn the_contract_of_sources_holds_for_the_server_that_is_named() {
     let name = std::env::var("CONTRACT_SERVER_MODEL").ok();
     let address = Address::parse(&server).expect("an address");
     let key = Key::find(&address, Path::new("server-keys.toml")).expect("a key");
-    let source = ServerSource::open(address, key, name.as_deref(), Some(false)).expect("a server");
+    let wishes = Wishes { model: name.as_deref(), chat: Some(false), ..Wishes::default() };
+    let source = ServerSource::open(address, key, wishes).expect("a server");
     println!("{:?}", source.info());
     let broken = broken(&source, &mut Reference::new());
     assert!(broken.is_empty(), "{}", broken.join("\n"));

@@ -183,3 +183,87 @@ fn a_key_is_sent_and_never_seen() {
         }
     }
 }
+
+#[test]
+fn a_name_of_the_catalog_is_a_server_and_its_model() {
+    let world = World::new();
+    let server = Server::good(Model { suffix: true, ..Model::new(&BODIES) });
+    let folder = world.surroundings()[0].1.clone();
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let catalog = |more: &str| {
+        let text = format!("[[model]]\nname = 'team'\nserver = '{}'\ndescription = 'Ours.'\n{more}\n", server.address);
+        std::fs::write(folder.join("models.toml"), text).expect("a file");
+    };
+    let file = world.file("a.py", format!("{TWICE}\n\nprint(twice(2))\n")) + ":twice";
+    let with = |more: &[&str]| {
+        run(&world, &[&["complete", "--json", "--file", &file, "--model", "team"][..], more].concat(), None)
+    };
+    let real =
+        |server: &Server| -> Vec<_> { server.asked().into_iter().filter(super::server::Asked::is_real).collect() };
+    catalog(&format!("server_model = '{}'", Model::NAME));
+    let report = with(&[]).code(0).json();
+    assert_eq!(
+        (&report["device"], &report["model"]),
+        (&server.address.clone().into(), &Model::NAME.into()),
+        "{report}"
+    );
+    assert!(real(&server).iter().all(|asked| asked.body.get("suffix").is_none()));
+    // A model that fills in is sent what stands after the function, apart.
+    catalog("suffix = true");
+    with(&[]).code(0);
+    let asked = real(&server).pop().expect("a request");
+    assert!(asked.body["prompt"].as_str().is_some_and(|text| text.ends_with("\"\"\"\n")), "{}", asked.body);
+    assert_eq!(asked.body["suffix"].as_str().map(str::trim), Some("print(twice(2))"), "{}", asked.body);
+    let by_flag = ["complete", "--file", &file, "--server", &server.address, "--server-suffix", "yes"];
+    run(&world, &by_flag, None).code(0);
+    assert!(real(&server).pop().expect("a request").body["suffix"].is_string());
+    // Whoever says it twice, differently, means one of both.
+    with(&["--server", "http://127.0.0.1:9"])
+        .refused(2, &["the model team is on a server", "leave one of the two out"]);
+    catalog("server_model = 'big'");
+    with(&[]).refused(2, &["has no model big"]);
+    catalog("main = '/m'");
+    with(&[]).refused(2, &["`team`", "both `main` and `server`"]);
+    catalog("");
+    for command in [&["serve", "--model", "team"][..], &["bench", "--model", "team"], &["models", "show", "team"]] {
+        world.run(command).refused(2, &["`team` is on a server"]);
+    }
+    world.run(&["models", "pull", "team"]).refused(2, &["team is on a server"]);
+    let listed = world.run(&["models"]).code(0).out;
+    assert!(listed.contains(&format!("server   at {}  Ours.", server.address)), "{listed}");
+    // Whoever writes a password into an address does not find it on the screen.
+    std::fs::write(folder.join("models.toml"), "[[model]]\nname = 'team'\nserver = 'http://me:secret-9@h:1'\n")
+        .expect("a file");
+    for command in [&["models"][..], &["models", "--json"], &["complete", "def f():", "--model", "team"]] {
+        let done = run(&world, command, None);
+        assert!(!done.out.contains("secret-9") && !done.err.contains("secret-9"), "{}{}", done.out, done.err);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_fill_in_is_not_sent_what_stands_after() {
+    let world = World::new();
+    let file = world.file("a.py", TWICE) + ":twice";
+    let with = |server: &Server| {
+        let args = ["complete", "--file", &file, "--server", &server.address, "--server-suffix", "yes"];
+        run(&world, &args, None)
+    };
+    let deaf = Server::good(Model::new(&BODIES));
+    with(&deaf).refused(2, &["passes over `suffix`", "--server-suffix", "models.toml"]);
+    let chat = Server::good(Model { chat: true, suffix: true, ..Model::new(&BODIES) });
+    with(&chat).refused(2, &["is asked in conversations, which have no `suffix`"]);
+    let model = Model::new(&BODIES);
+    let strict = Server::start(move |asked, out| {
+        if asked.body.get("suffix").is_some() {
+            return super::server::send(
+                out,
+                "400 Bad Request",
+                "",
+                r#"{"error":{"message":"suffix is not currently supported"}}"#,
+            );
+        }
+        model.answer(asked, out);
+    });
+    with(&strict).refused(2, &["does not take `suffix`", "suffix is not currently supported"]);
+    assert!(!deaf.asked().iter().any(super::server::Asked::is_real));
+}

@@ -109,6 +109,8 @@ pub struct Model {
     pub logprobs: bool,
     /// It is asked in conversations only.
     pub chat: bool,
+    /// It reads what stands after the place; else it passes over that.
+    pub suffix: bool,
     /// It wants this key.
     pub key: Option<String>,
 }
@@ -118,7 +120,7 @@ impl Model {
 
     pub fn new(texts: &[&str]) -> Self {
         let texts = texts.iter().map(|&text| text.to_owned()).collect();
-        Self { texts, n: true, logprobs: true, chat: false, key: None }
+        Self { texts, n: true, logprobs: true, chat: false, suffix: false, key: None }
     }
 
     /// Answers as it should.
@@ -160,7 +162,8 @@ impl Model {
         }
         if !body["stream_options"].is_null() {
             let written: usize = pieces.iter().map(Vec::len).sum();
-            let usage = json!({ "prompt_tokens": 11, "completion_tokens": written });
+            let after = if self.suffix { body["suffix"].as_str().map_or(0, str::len) } else { 0 };
+            let usage = json!({ "prompt_tokens": 11 + after, "completion_tokens": written });
             event(out, &json!({ "choices": [], "usage": usage }).to_string());
         }
         event(out, "[DONE]");

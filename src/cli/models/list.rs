@@ -13,7 +13,7 @@ use crate::cli::session::Session;
 use crate::hub::bytes;
 use crate::language::Language;
 use crate::model::{ModelFiles, Outline};
-use crate::source::server::{Nearby, nearby};
+use crate::source::server::{Address, Nearby, nearby};
 use crate::untrusted::clean_line;
 
 #[derive(Serialize)]
@@ -71,7 +71,7 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
             license: entry.and_then(|e| e.license.clone()).unwrap_or_default(),
             draft: entry.and_then(|e| e.draft.clone()).unwrap_or_else(|| "none".to_owned()),
             here,
-            server: None,
+            server: entry.and_then(|e| e.server.as_deref()).map(shown),
             program: None,
             languages: entry.map(|e| e.languages.clone()).unwrap_or_default(),
             parameters: outline.as_ref().map(Outline::parameters).or(written),
@@ -118,6 +118,11 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
+/// The address of an entry's server, without what nobody should see.
+fn shown(server: &str) -> String {
+    Address::parse(server).map_or_else(|error| error.to_string(), |address| address.to_string())
+}
+
 /// What the draft model of an entry takes: by its files if they are here, else by its own entry.
 fn draft(catalog: &Catalog, entry: &Entry) -> Option<Shape> {
     let source = entry.draft.as_ref()?;
@@ -132,7 +137,11 @@ fn table(rows: &[Row]) -> String {
     let width = own.iter().map(|r| r.name.chars().count()).max().unwrap_or(0).min(40);
     let mut out = String::new();
     for row in own {
-        let here = if row.here { "here   " } else { "missing" };
+        let here = match (&row.server, row.here) {
+            (Some(_), _) => "server ",
+            (None, true) => "here   ",
+            (None, false) => "missing",
+        };
         let _ = writeln!(out, "{:width$}  {here}  {}", clean_line(&row.name, 80), facts(row));
     }
     let mut program = None;
@@ -149,6 +158,9 @@ fn table(rows: &[Row]) -> String {
 fn facts(row: &Row) -> String {
     if let Some(problem) = &row.problem {
         return format!("cannot be used: {}", clean_line(problem, 200));
+    }
+    if let (Some(server), None) = (&row.server, row.program) {
+        return format!("at {}  {}", clean_line(server, 200), clean_line(&row.description, 200)).trim_end().to_owned();
     }
     if let Some(server) = &row.server {
         return format!("--server {server} --server-model {}", clean_line(&row.name, 200));

@@ -58,6 +58,9 @@ pub fn repositories(catalog: &Catalog, name: &str) -> Result<Vec<Repository>, Fa
         let repository = Repository::parse(name).ok_or_else(|| catalog.unknown("model", name, &[]));
         return Ok(vec![repository.map_err(Failure::input)?]);
     };
+    if entry.server.is_some() {
+        return Err(Failure::input(format!("{name} is on a server: there are no files of it")));
+    }
     let sources = [Some(&entry.main), entry.draft.as_ref()];
     let found: Vec<Repository> = sources.into_iter().flatten().filter_map(|source| Repository::parse(source)).collect();
     if found.is_empty() {

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::{Event, EventSink, Prompt, Request, Source, SourceInfo, Ticket, Window};
 use crate::engine::GenerateOptions;
-use crate::model::Chat;
+use crate::model::{Chat, Infill};
 use crate::sampling::Sampling;
 use crate::web::Patience;
 pub use address::{Address, Key};
@@ -36,6 +36,17 @@ const MOST_LIST: u64 = 4 << 20;
 /// Weights of a model that does not tell them: who runs a server runs no very small one.
 const WEIGHTS: usize = 1_000_000_000;
 
+/// What is wanted of a server.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wishes<'a> {
+    /// Which model; may be left out where it has but one.
+    pub model: Option<&'a str>,
+    /// Whether it is asked in conversations; `None`: as the model's name says.
+    pub chat: Option<bool>,
+    /// Whether it is sent what stands after the place.
+    pub suffix: bool,
+}
+
 /// A model on a server.
 pub struct ServerSource {
     client: Arc<Client>,
@@ -45,19 +56,13 @@ pub struct ServerSource {
 }
 
 impl ServerSource {
-    /// Asks the server what it has and what it can do. `model` may be left out where it has but one; `chat` is
-    /// whether it is asked in conversations, `None`: as the model's name says.
-    pub fn open(
-        address: Address,
-        key: Option<Key>,
-        model: Option<&str>,
-        chat: Option<bool>,
-    ) -> Result<Self, ServerError> {
+    /// Asks the server what it has and what it can do.
+    pub fn open(address: Address, key: Option<Key>, wishes: Wishes<'_>) -> Result<Self, ServerError> {
         let patience = Patience { pause: PAUSE, ..Patience::default() };
-        Self::open_with(Client::new(address, key, patience, FIRST)?, model, chat)
+        Self::open_with(Client::new(address, key, patience, FIRST)?, wishes)
     }
 
-    fn open_with(client: Client, model: Option<&str>, chat: Option<bool>) -> Result<Self, ServerError> {
+    fn open_with(client: Client, Wishes { model, chat, suffix }: Wishes<'_>) -> Result<Self, ServerError> {
         let client = Arc::new(client);
         let connection = client.connect();
         let listed = match connection.get("/v1/models", MOST_LIST) {
@@ -69,9 +74,14 @@ impl ServerSource {
         };
         let model = choose(&client, listed.as_deref().unwrap_or_default(), model)?;
         let wants_chat = chat.unwrap_or_else(|| crate::model::chat::is_named(&model.id));
-        let can = probe(&client, &connection, &model.id, wants_chat, chat.is_none())?;
+        let mut can = probe(&client, &connection, &model.id, wants_chat, chat.is_none())?;
+        if suffix {
+            can.suffix = true;
+            fills_in(&client, &connection, &model.id, can)?;
+        }
         let weights = Some(model.weights).filter(|&n| n > 0).or_else(|| wire::weights_of(&model.id));
         let mut window = Window::served(weights.unwrap_or(WEIGHTS), model.context);
+        window.infill = can.suffix.then_some(Infill::APART);
         if can.chat {
             window = window.asked(Some(Chat::of_server()));
         }
@@ -175,7 +185,7 @@ fn probe(
     for chat in [chat, !chat].into_iter().take(if either { 2 } else { 1 }) {
         let forms = [(true, true, true), (true, false, true), (false, true, true), (false, false, false)];
         for (n, logprobs, usage) in forms {
-            let can = Abilities { chat, n, logprobs, usage };
+            let can = Abilities { chat, n, logprobs, usage, suffix: false };
             let (sampling, many) = (Sampling { temperature: 1.0, ..Sampling::GREEDY }, if n { 2 } else { 1 });
             let options = GenerateOptions { max_tokens: 1, sampling, ..GenerateOptions::default() };
             let body = wire::request(model, &Prompt::Text("def".to_owned()), &options, can, (0, many));
@@ -211,4 +221,37 @@ fn probe(
         }
     }
     Err(refused.unwrap_or_else(|| client.unusable("it holds no completion")))
+}
+
+/// Makes sure that a server reads what stands after the place: with it, it counts more tokens. Some pass over what
+/// they do not know.
+fn fills_in(client: &Client, connection: &Connection, model: &str, can: Abilities) -> Result<(), ServerError> {
+    let wrong = |problem: &str| {
+        let problem = format!("{problem}: leave --server-suffix, or `suffix` in models.toml, out");
+        ServerError::Model { at: client.address.to_string(), problem }
+    };
+    if can.chat {
+        return Err(wrong("is asked in conversations, which have no `suffix`"));
+    }
+    let count = |text: &str| {
+        let options = GenerateOptions { max_tokens: 1, ..GenerateOptions::default() };
+        let body = wire::request(model, &Prompt::Text(text.to_owned()), &options, can, (0, 1));
+        let stream = Stream { path: can.path(), body, first: 0, n: 1 };
+        let mut told = None;
+        let outcome = chunks(client, connection, &stream, false, &mut |chunk| {
+            told = chunk.usage.map(|usage| usage.prompt_tokens).or(told);
+            chunk.error.is_none()
+        });
+        outcome.map(|()| told)
+    };
+    let (before, after) = ("def add(a, b):\n    return ", "\n\n\nprint(add(1, 2))\n");
+    match (count(before)?, count(&Infill::APART.prompt(before, after))) {
+        (Some(without), Ok(Some(with))) if with > without => Ok(()),
+        (Some(_), Ok(Some(_))) => Err(wrong("passes over `suffix`")),
+        (_, Ok(_)) => Err(wrong("counts no tokens, so that it is not known whether it reads `suffix`")),
+        (_, Err(ServerError::Status { status, said, .. })) if (400..502).contains(&status) => {
+            Err(wrong(&format!("does not take `suffix` ({said})")))
+        }
+        (_, Err(error)) => Err(error),
+    }
 }

@@ -22,7 +22,7 @@ fn open(server: &Server) -> Result<ServerSource, ServerError> {
     let key = Key::of_test(KEY);
     let client =
         Client::new(Address::parse(&server.address).unwrap(), Some(key), QUICK, Duration::from_millis(800)).unwrap();
-    ServerSource::open_with(client, None, None)
+    ServerSource::open_with(client, Wishes::default())
 }
 
 /// What came of a generation.
@@ -280,7 +280,7 @@ fn what_a_server_refuses_is_told_without_the_key() {
     assert!(said.is_refusal() && said.to_string().contains("answers 401: it does not take the key"), "{said}");
     assert!(said.to_string().contains("Bearer ***") && !format!("{said:?}{said}").contains(KEY), "{said}");
     let nobody = Client::new(Address::parse("http://127.0.0.1:9").unwrap(), None, QUICK, QUICK.silence).unwrap();
-    let said = ServerSource::open_with(nobody, None, None).err().unwrap();
+    let said = ServerSource::open_with(nobody, Wishes::default()).err().unwrap();
     assert!(!said.is_refusal() && said.to_string().contains("cannot be reached"), "{said}");
 }
 
@@ -310,7 +310,7 @@ fn what_a_server_can_do_is_found_out() {
     });
     let open_named = |server: &Server, name: Option<&str>| {
         let client = Client::new(Address::parse(&server.address).unwrap(), None, QUICK, QUICK.silence).unwrap();
-        ServerSource::open_with(client, name, None).map(|source| source.info().model)
+        ServerSource::open_with(client, Wishes { model: name, ..Wishes::default() }).map(|source| source.info().model)
     };
     assert!(open_named(&bare, None).unwrap_err().to_string().contains("name one with --server-model"));
     assert_eq!(open_named(&bare, Some("m")).unwrap(), "m");

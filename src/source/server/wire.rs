@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
+use crate::model::Infill;
 use crate::source::Prompt;
 
 /// What a server can do.
@@ -18,6 +19,8 @@ pub struct Abilities {
     pub logprobs: bool,
     /// It counts tokens at the end of a stream.
     pub usage: bool,
+    /// It reads what stands after the place, as `suffix`.
+    pub suffix: bool,
 }
 
 impl Abilities {
@@ -51,7 +54,10 @@ pub fn request(
         (Prompt::Text(text) | Prompt::Written(text), true) => {
             body["messages"] = json!([{ "role": "user", "content": text }]);
         }
-        (Prompt::Text(text) | Prompt::Written(text), false) => body["prompt"] = json!(text),
+        (Prompt::Text(text) | Prompt::Written(text), false) => match Infill::apart(text).filter(|_| can.suffix) {
+            Some((before, after)) => (body["prompt"], body["suffix"]) = (json!(before), json!(after)),
+            None => body["prompt"] = json!(text),
+        },
         (Prompt::Ids(ids), _) => body["prompt"] = json!(ids),
     }
     let mut set = |name: &str, value: Option<Value>| value.into_iter().for_each(|value| body[name] = value);
@@ -181,7 +187,7 @@ mod tests {
     use super::*;
     use crate::sampling::Sampling;
 
-    const ALL: Abilities = Abilities { chat: false, n: true, logprobs: true, usage: true };
+    const ALL: Abilities = Abilities { chat: false, n: true, logprobs: true, usage: true, suffix: false };
 
     #[test]
     fn only_what_is_set_and_can_be_done_is_asked_for() {
@@ -195,13 +201,23 @@ mod tests {
                     "seed": 192, "logprobs": 1, "top_p": 0.9, "stream_options": { "include_usage": true } })
         );
         options.stop.strings = ["a", "b", "c", "d", "e"].map(str::to_owned).to_vec();
-        let bare = Abilities { chat: true, n: false, logprobs: false, usage: false };
+        let bare = Abilities { chat: true, n: false, logprobs: false, usage: false, suffix: false };
         let one = request("m", &prompt, &options, bare, (5, 1));
         assert_eq!(
             one,
             json!({ "model": "m", "messages": [{ "role": "user", "content": "def f():\n" }], "stream": true,
                     "max_tokens": 9, "temperature": 0.7, "seed": 197, "top_p": 0.9, "stop": ["a", "b", "c", "d"] })
         );
+    }
+
+    #[test]
+    fn both_parts_of_a_text_are_sent_to_who_fills_in() {
+        let text = Prompt::Text(Infill::APART.prompt("def f():\n", "\nx = 1\n"));
+        let fills_in = Abilities { suffix: true, ..ALL };
+        let body = request("m", &text, &GenerateOptions::default(), fills_in, (0, 1));
+        assert_eq!((&body["prompt"], &body["suffix"]), (&json!("def f():\n"), &json!("\nx = 1\n")));
+        let body = request("m", &Prompt::Text("def f():\n".to_owned()), &GenerateOptions::default(), fills_in, (0, 1));
+        assert_eq!((&body["prompt"], body.get("suffix")), (&json!("def f():\n"), None));
     }
 
     #[test]
