@@ -7,8 +7,9 @@
 //! ```
 //!
 //! The built-in pair writes. Every request has 2 candidates of 64 tokens; half of them are streams. In the first half of the time all 32
-//! clients stay, and their tokens are counted; in the second half every other one is killed after up to two seconds, again and again. It
-//! ends with an error if anything was lost, mixed up or left behind. The clients use the same cores.
+//! clients stay, and take turns with the engine alone: their tokens in a turn are held against those of the turns of the engine before and
+//! after it, since a machine that others use is not as fast at all times. In the second half every other client is killed after up to two
+//! seconds, again and again. It ends with an error if anything was lost, mixed up or left behind. The clients use the same cores.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -32,8 +33,9 @@ const CANDIDATES: usize = 2;
 const TOKENS: usize = 64;
 /// Requests that differ; each is asked for again and again.
 const REQUESTS: usize = 48;
-/// Time for the engine alone, before and after.
-const ALONE: Duration = Duration::from_secs(10);
+/// A turn of the engine alone, and one of the clients.
+const ALONE: Duration = Duration::from_secs(8);
+const SERVED: Duration = Duration::from_secs(20);
 
 #[derive(Parser)]
 struct Arguments {
@@ -236,41 +238,42 @@ struct Seen {
     over: AtomicBool,
 }
 
-/// Clients that stay, until the time is over.
-fn clients(
-    server: &Server,
-    expected: &[Answer],
-    seen: &Seen,
+/// What clients ask, and what they must get.
+struct Load<'a> {
+    server: &'a Server,
+    expected: &'a [Answer],
+    seen: Seen,
+    /// Clients at a time.
     count: usize,
-    salt: u64,
-    end: Instant,
-    work: impl FnOnce(),
-) {
-    thread::scope(|scope| {
-        for client in 0..count {
-            scope.spawn(move || {
-                let mut state = salt << 32 | client as u64;
-                while Instant::now() < end {
-                    let number = random(&mut state);
-                    let (request, streams) = (number as usize % REQUESTS, number >> 32 & 1 == 0);
-                    let wrong = match ask(&server.address, request, streams) {
-                        Ok(answer) if answer == expected[request] => None,
-                        Ok(answer) => {
-                            Some(format!("request {request} gives {answer:?}, alone {:?}", expected[request]))
-                        }
-                        Err(why) => Some(why),
-                    };
-                    seen.answers.fetch_add(1, Ordering::Relaxed);
-                    if let Some(wrong) = wrong
-                        && let Ok(mut list) = seen.wrong.lock()
-                    {
-                        list.push(wrong);
-                    }
-                }
-            });
+}
+
+impl Load<'_> {
+    /// So many clients ask until the time is over, while `work` is done.
+    fn clients(&self, count: usize, salt: u64, end: Instant, work: impl FnOnce()) {
+        thread::scope(|scope| {
+            for client in 0..count {
+                scope.spawn(move || self.client(salt << 32 | client as u64, end));
+            }
+            work();
+        });
+    }
+
+    fn client(&self, mut state: u64, end: Instant) {
+        while Instant::now() < end {
+            let number = random(&mut state);
+            let (request, streams) = (number as usize % REQUESTS, number >> 32 & 1 == 0);
+            let expected = &self.expected[request];
+            let wrong = match ask(&self.server.address, request, streams) {
+                Ok(answer) if answer == *expected => None,
+                Ok(answer) => Some(format!("request {request} gives {answer:?}, alone {expected:?}")),
+                Err(why) => Some(why),
+            };
+            self.seen.answers.fetch_add(1, Ordering::Relaxed);
+            if let (Some(wrong), Ok(mut list)) = (wrong, self.seen.wrong.lock()) {
+                list.push(wrong);
+            }
         }
-        work();
-    });
+    }
 }
 
 /// Processes that ask, each killed after a time of its own and followed by another; how many there were.
@@ -303,6 +306,28 @@ fn killed(server: &Server, count: usize, end: Instant) -> Result<usize, String> 
     Ok(number)
 }
 
+/// Turns of the engine alone and of all clients; tokens per second of each turn of the clients, and of the engine's around it.
+fn turns(load: &Load<'_>, source: &LocalSource, end: Instant) -> Result<Vec<(f64, f64)>, String> {
+    let (mut seed, mut turns) = (1, Vec::new());
+    let mut before = alone(source, &mut seed)?;
+    while Instant::now() < end {
+        let (start, answers) = (Instant::now(), load.seen.answers.load(Ordering::Relaxed));
+        load.clients(load.count, seed, start + SERVED, || ());
+        let tokens = (load.seen.answers.load(Ordering::Relaxed) - answers) * CANDIDATES * TOKENS;
+        let served = tokens as f64 / start.elapsed().as_secs_f64();
+        let after = alone(source, &mut seed)?;
+        turns.push((served, f64::midpoint(before, after)));
+        before = after;
+    }
+    Ok(turns)
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
 fn run(arguments: &Arguments) -> Result<(), String> {
     let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("bass-tui"));
     let program = arguments.program.clone().or_else(beside).ok_or("name the program with --program")?;
@@ -320,36 +345,30 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         shared: None,
     };
     let source = LocalSource::open(&models).map_err(|why| why.to_string())?;
-    let mut seed = 1;
-    // The first measures the pair.
-    alone(&source, &mut seed)?;
+    // The first request measures the pair.
+    alone(&source, &mut 0)?;
 
     let half = Duration::from_secs(arguments.seconds) / 2;
-    let (seen, memory, mut figures) = (Seen::default(), Mutex::new(Vec::new()), Vec::new());
-    let before = alone(&source, &mut seed)?;
-    let watching = Instant::now();
+    let load = Load { server: &server, expected: &expected, seen: Seen::default(), count: arguments.clients };
+    let memory = Mutex::new(Vec::new());
     let told = thread::scope(|scope| {
         scope.spawn(|| {
-            while !seen.over.load(Ordering::Relaxed) {
+            while !load.seen.over.load(Ordering::Relaxed) {
                 if let Ok(mut list) = memory.lock() {
                     list.push(server.memory());
                 }
                 thread::sleep(Duration::from_millis(500));
             }
         });
-        let start = Instant::now();
-        clients(&server, &expected, &seen, arguments.clients, 1, start + half, || ());
-        let staying = seen.answers.load(Ordering::Relaxed);
-        let through = (staying * CANDIDATES * TOKENS) as f64 / start.elapsed().as_secs_f64();
-        let after = alone(&source, &mut seed);
-        let end = Instant::now() + half;
+        let turns = turns(&load, &source, Instant::now() + half);
+        let staying = load.seen.answers.load(Ordering::Relaxed);
+        let (end, stay) = (Instant::now() + half, load.count / 2);
         let mut victims = Ok(0);
-        let stay = arguments.clients / 2;
-        clients(&server, &expected, &seen, stay, 2, end, || victims = killed(&server, arguments.clients - stay, end));
-        seen.over.store(true, Ordering::Relaxed);
-        Ok::<_, String>((staying, through, after?, victims?))
+        load.clients(stay, u64::MAX, end, || victims = killed(&server, load.count - stay, end));
+        load.seen.over.store(true, Ordering::Relaxed);
+        Ok::<_, String>((turns?, staying, victims?))
     });
-    let (staying, through, after, victims) = told?;
+    let (turns, staying, victims) = told?;
     let resting = Instant::now();
     while server.metric("requests")? + server.metric("candidates")? + server.metric("positions")? > 0 {
         if resting.elapsed() > Duration::from_secs(30) {
@@ -357,29 +376,22 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         }
         thread::sleep(Duration::from_millis(50));
     }
-    let answers = seen.answers.load(Ordering::Relaxed);
-    figures.push(format!(
-        "answers of clients that stay: {staying} with {} clients, {} beside those that are killed",
-        arguments.clients,
-        answers - staying
-    ));
-    figures
-        .push(format!("clients killed: {victims}; answers broken off: {}", server.metric("answers_broken_off_total")?));
-    let local = f64::midpoint(before, after);
-    figures.push(format!(
-        "tokens/s: {through:.0} over the server; as one batch {before:.0} before and {after:.0} after: {:.2}",
-        through / local
-    ));
+    let beside = load.seen.answers.load(Ordering::Relaxed) - staying;
+    println!("answers: {staying} to {} clients that stay, {beside} beside those that are killed", load.count);
+    println!("clients killed: {victims}; streams broken off: {}", server.metric("answers_broken_off_total")?);
+    let ratio = median(turns.iter().map(|(served, local)| served / local));
+    let (served, local) = (median(turns.iter().map(|turn| turn.0)), median(turns.iter().map(|turn| turn.1)));
+    println!(
+        "tokens/s, medians of {} turns: {served:.0} served, {local:.0} as one batch, ratio {ratio:.2}",
+        turns.len()
+    );
+    let ratios: Vec<String> = turns.iter().map(|(served, local)| format!("{:.2}", served / local)).collect();
+    println!("ratios by turn: {}", ratios.join(" "));
     let memory = memory.into_inner().map_err(|why| why.to_string())?;
     let at = |share: usize| memory.get(memory.len() * share / 4).or(memory.last()).copied().unwrap_or(f64::NAN);
     let quarters: Vec<String> = (0..=4).map(|share| format!("{:.1}", at(share))).collect();
-    figures.push(format!(
-        "memory in MiB, by quarters of {:.0} s: {}",
-        watching.elapsed().as_secs_f64(),
-        quarters.join(", ")
-    ));
-    println!("{}", figures.join("\n"));
-    let wrong = seen.wrong.into_inner().map_err(|why| why.to_string())?;
+    println!("memory of the server in MiB, by quarters of the time: {}", quarters.join(", "));
+    let wrong = load.seen.wrong.into_inner().map_err(|why| why.to_string())?;
     match wrong.as_slice() {
         [] => Ok(println!("nothing was lost, nothing was mixed up")),
         [first, ..] => Err(format!("{} answers are wrong, the first: {first}", wrong.len())),

@@ -24,15 +24,34 @@ pub struct Scored<'a> {
     pub id: u32,
     pub logprob: Option<f32>,
     pub alternatives: &'a [Alternative],
+    /// Characters that it has in the text.
+    pub width: usize,
 }
 
 /// The tokens of these.
-pub fn scored(scores: &Scores) -> impl Iterator<Item = Scored<'_>> {
+pub fn scored<'a>(scores: &'a Scores, window: &Window) -> impl Iterator<Item = Scored<'a>> {
     scores.ids.iter().enumerate().map(|(at, &id)| Scored {
         id,
         logprob: scores.logprobs.get(at).copied(),
         alternatives: scores.alternatives.get(at).map_or(&[], Vec::as_slice),
+        width: window.written(id).chars().count(),
     })
+}
+
+/// The tokens of a prompt with this text, in which one without text of its own may stand by its name, or not at all.
+pub fn of_prompt<'a>(first: u32, rest: &'a Scores, text: &str, window: &Window) -> Vec<Scored<'a>> {
+    let width = window.written(first).chars().count();
+    let first = Scored { id: first, logprob: None, alternatives: &[], width };
+    let mut tokens: Vec<Scored<'a>> = std::iter::once(first).chain(scored(rest, window)).collect();
+    let mut left = text;
+    for token in &mut tokens {
+        if token.width == 0 {
+            let name = window.token(token.id);
+            token.width = if left.starts_with(&name) { name.chars().count() } else { 0 };
+        }
+        left = left.char_indices().nth(token.width).map_or("", |(at, _)| &left[at..]);
+    }
+    tokens
 }
 
 /// The choice with this number.
@@ -60,9 +79,9 @@ pub fn choice(asked: &Asked, window: &Window, index: usize, said: &Said<'_>) -> 
 /// Lists of what is known, token by token.
 fn of_completion(window: &Window, said: &Said<'_>) -> Value {
     let texts: Vec<String> = said.tokens.iter().map(|token| window.token(token.id)).collect();
-    let offsets = texts.iter().scan(said.offset, |at, text| {
+    let offsets = said.tokens.iter().scan(said.offset, |at, token| {
         let begin = *at;
-        *at += text.chars().count();
+        *at += token.width;
         Some(begin)
     });
     let offsets: Vec<usize> = offsets.collect();

@@ -9,7 +9,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::Serving;
 use super::answer::{self, Answer, DONE, Refusal};
 use super::ask::{Asked, Form};
-use super::choice::{Said, Scored, choice, scored};
+use super::choice::{Said, Scored, choice, of_prompt, scored};
 use super::inbox::{Inbox, inbox};
 use crate::sampling::Scores;
 use crate::source::{Event, FinishReason, Summary};
@@ -114,7 +114,7 @@ impl Writing {
                 let Candidate { text, tokens, finish, .. } = &written.candidates[candidate];
                 let (mut all, offset) = self.before(prompt);
                 let before = all.len();
-                all.extend(scored(tokens));
+                all.extend(scored(tokens, &self.serving.window));
                 let text = format!("{}{text}", self.asked.echo[prompt]);
                 let said = Said { text, tokens: &all, before, offset, finish: *finish };
                 choices.push(choice(&self.asked, &self.serving.window, choices.len(), &said));
@@ -128,10 +128,10 @@ impl Writing {
     /// The tokens of a prompt that are told with each of its candidates, and how many characters stand before the
     /// first token that is told.
     fn before(&self, prompt: usize) -> (Vec<Scored<'_>>, usize) {
-        let first = |&id: &u32| Scored { id, logprob: None, alternatives: &[] };
+        let text = &self.asked.echo[prompt];
         match &self.prompts[prompt].prompt {
-            Some((id, rest)) => (std::iter::once(first(id)).chain(scored(rest)).collect(), 0),
-            None => (Vec::new(), self.asked.echo[prompt].chars().count()),
+            Some((first, rest)) => (of_prompt(*first, rest, text, &self.serving.window), 0),
+            None => (Vec::new(), text.chars().count()),
         }
     }
 
@@ -194,17 +194,15 @@ impl Writing {
             (all, offset) = self.before(prompt);
         }
         let before = all.len();
-        all.extend(scored(&tokens));
-        let said = Said { text, tokens: &all, before, offset, finish };
         let window = &self.serving.window;
+        all.extend(scored(&tokens, window));
+        let said = Said { text, tokens: &all, before, offset, finish };
         let number = prompt * self.asked.sent + candidate;
         let mut choice = choice(&self.asked, window, number, &said);
         if first && self.asked.form == Form::Chat {
             choice["delta"]["role"] = json!("assistant");
         }
-        if self.asked.logprobs {
-            offset += all.iter().map(|token| window.token(token.id).chars().count()).sum::<usize>();
-        }
+        offset += all.iter().map(|token| token.width).sum::<usize>();
         self.prompts[prompt].candidates[candidate].offset = offset;
         (answer::event(&self.frame(&[choice], true)), false)
     }

@@ -57,9 +57,14 @@ impl Window {
 
     /// The text of one token; of one without text its name. Empty where there is no tokenizer.
     pub fn token(&self, id: u32) -> String {
-        let Some(tokenizer) = &self.tokenizer else { return String::new() };
-        let text = tokenizer.decode_continuation(&[id]);
-        if text.is_empty() { tokenizer.token(id).unwrap_or_default() } else { text }
+        let text = self.written(id);
+        let name = || self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.token(id));
+        if text.is_empty() { name().unwrap_or_default() } else { text }
+    }
+
+    /// The text of one token, if it has any.
+    pub fn written(&self, id: u32) -> String {
+        self.tokenizer.as_ref().map_or_else(String::new, |tokenizer| tokenizer.decode_continuation(&[id]))
     }
 
     /// The text of tokens; empty where there is no tokenizer.

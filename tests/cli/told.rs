@@ -149,6 +149,17 @@ fn an_echo_says_how_probable_the_prompt_is() {
             assert_eq!(logprobs[before..], list(&own["token_logprobs"])[..]);
             assert!(logprobs[0].is_null() && logprobs[1..].iter().all(|p| p.as_f64().unwrap() <= 0.0), "{logprobs:?}");
             assert_eq!((&list(&told["text_offset"])[0], told["top_logprobs"].is_null()), (&0.into(), count == 0));
+            let text: Vec<char> = echoed["text"].as_str().unwrap().chars().collect();
+            for (token, at) in list(&told["tokens"]).iter().zip(list(&told["text_offset"])) {
+                let (token, at) = (token.as_str().unwrap(), at.as_u64().unwrap() as usize);
+                if token.contains(char::REPLACEMENT_CHARACTER) {
+                    // Part of a character.
+                    break;
+                }
+                let there: String = text[at..].iter().take(token.chars().count()).collect();
+                // What a tokenizer puts before a text is none of it.
+                assert!(there == token || token == "<|endoftext|>" && at == 0, "{there:?} is not {token:?}");
+            }
             if count > 0 {
                 assert!(list(&told["top_logprobs"])[0].is_null());
                 check_alternatives(told, count);
