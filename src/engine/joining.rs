@@ -228,7 +228,9 @@ impl Engine {
             }
         };
         sink(group.id, Event::Prefill { done: prompt.len(), total: prompt.len() });
-        scores.into_iter().for_each(|rest| sink(group.id, Event::Scored { first: prompt[0], rest }));
+        if let Some(rest) = scores {
+            sink(group.id, Event::Scored { first: prompt[0], rest });
+        }
         for (index, seq) in forks.into_iter().enumerate() {
             let id = CandidateId { request: group.id, index };
             let options = Arc::clone(&group.options);

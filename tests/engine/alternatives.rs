@@ -43,10 +43,10 @@ fn plain(network: &mut impl HostLogits, text: &[u32], from: usize, count: usize)
     let spans = [Span { seq, start: 0, len: text.len() }];
     network.forward(&Rows::chain(text, &spans), Wanted::All).expect("a pass");
     let mut scores = Scores::default();
-    for at in from..text.len() {
+    for (at, &token) in text.iter().enumerate().skip(from) {
         let row = network.logits(at - 1);
-        scores.ids.push(text[at]);
-        scores.logprobs.push(raw_logprob(row, text[at]));
+        scores.ids.push(token);
+        scores.logprobs.push(raw_logprob(row, token));
         if count > 0 {
             scores.alternatives.push(alternatives(row, count));
         }
