@@ -102,6 +102,7 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
                 text,
                 ids: vec![0; tokens],
                 logprobs,
+                alternatives: Vec::new(),
                 drafted: 4,
                 accepted: tokens - 1,
             });
