@@ -25,7 +25,7 @@ impl<T: Plain> Zeroed<T> {
     }
 
     /// [`new`](Self::new) for weights, which are written whole and then read from end to end at every step: in large
-    /// pages, where the system has them. That takes a third of the time of a load, and 5 % of a step.
+    /// pages, where the system has them. Steps take 5 to 7 % less (medians of `Q4_0` with one and eight rows).
     pub fn weights(len: usize) -> Result<Self, usize> {
         let zeroed = Self::new(len)?;
         in_large_pages(&zeroed.bytes);
