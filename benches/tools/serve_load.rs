@@ -325,7 +325,8 @@ fn turns(load: &Load<'_>, source: &LocalSource, end: Instant) -> Result<Vec<(f64
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    let at = |place: usize| values.get(place).copied().unwrap_or(f64::NAN);
+    f64::midpoint(at(values.len() / 2), at(values.len().saturating_sub(1) / 2))
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {

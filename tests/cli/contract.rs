@@ -37,6 +37,8 @@ const PROMPTS: [&str; 6] = [
 const TOKENS: usize = 48;
 /// Nats between the two best tokens below which another order of summation may choose the other one.
 const NEAR_TIE: f32 = 0.02;
+/// What is said of a server that passes over the temperature.
+const DRAWS_NOTHING: &str = "it draws nothing: what it writes at temperature 0.9 or 1.2 is what it writes at 0";
 /// Longest silence of a source.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -136,8 +138,8 @@ impl Reference {
     }
 
     /// Holds a greedy text against that of the engine: equal, or different from a near-tie on.
-    fn compare(&mut self, prompt: &str, text: &str) -> Result<(), String> {
-        let own = generate(&self.source, request(prompt, 1, 0.0, 0, TOKENS));
+    fn compare(&mut self, prompt: &str, text: &str, tokens: usize) -> Result<(), String> {
+        let own = generate(&self.source, request(prompt, 1, 0.0, 0, tokens));
         if own.texts[0] == text {
             return Ok(());
         }
@@ -207,7 +209,7 @@ fn greedy(case: &mut Case<'_>) -> Result<(), Fault> {
     for prompt in PROMPTS {
         let came = generate(case.source, request(prompt, 1, 0.0, 0, TOKENS));
         expect(came.refused.is_none(), || format!("{came:?}"))?;
-        case.reference.compare(prompt, &came.texts[0]).map_err(|why| format!("{prompt:?}: {why}"))?;
+        case.reference.compare(prompt, &came.texts[0], TOKENS).map_err(|why| format!("{prompt:?}: {why}"))?;
     }
     let came = generate(case.source, request(PROMPTS[0], 3, 0.0, 7, TOKENS));
     expect(came.texts.iter().all(|text| *text == came.texts[0]), || format!("three of them differ: {came:?}"))
@@ -222,6 +224,10 @@ fn eight(case: &mut Case<'_>) -> Result<(), Fault> {
         expect(streamed.trim_end() == text.trim_end(), || format!("{streamed:?} was streamed, {text:?} is the end"))?;
     }
     let different = came.texts.iter().collect::<std::collections::HashSet<_>>().len();
+    let greedy = || generate(case.source, request(PROMPTS[2], 1, 0.0, 3, 40)).texts[0] == came.texts[0];
+    if different == 1 && greedy() {
+        return Err(Fault::Lacks(DRAWS_NOTHING.to_owned()));
+    }
     expect(different > 1, || format!("all eight say the same: {:?}", came.texts[0]))?;
     let mut ranking = came.summary.as_ref().map(|summary| summary.ranking.clone()).unwrap_or_default();
     ranking.sort_unstable();
@@ -256,14 +262,16 @@ fn stops(case: &mut Case<'_>) -> Result<(), Fault> {
 
 fn lengths(case: &mut Case<'_>) -> Result<(), Fault> {
     let came = generate(case.source, request(PROMPTS[3], 2, 0.0, 0, 5));
-    let whole = generate(&case.reference.source, request(PROMPTS[3], 2, 0.0, 0, 5));
     expect(came.reasons.iter().all(|reason| *reason == Some(FinishReason::Length)), || format!("{came:?}"))?;
-    expect(came.texts == whole.texts, || format!("{:?}, not {:?}", came.texts, whole.texts))
+    came.texts.iter().try_for_each(|text| Ok(case.reference.compare(PROMPTS[3], text, 5)?))
 }
 
 fn seeds(case: &mut Case<'_>) -> Result<(), Fault> {
     let texts = |seed: u64| generate(case.source, request(PROMPTS[2], 4, 1.2, seed, 32)).texts;
     let (one, again, other) = (texts(11), texts(11), texts(12));
+    if one == other && one.iter().all(|text| *text == one[0]) {
+        return Err(Fault::Lacks(DRAWS_NOTHING.to_owned()));
+    }
     if one != again && seeds_are_shared(case) {
         return Err(Fault::Lacks(
             "its seeds are those of all requests at a time: alone each gives the same again".to_owned(),
@@ -327,10 +335,8 @@ fn together(case: &mut Case<'_>) -> Result<(), Fault> {
     let all: Vec<_> = PROMPTS.iter().map(|prompt| ask(case.source, of(prompt))).collect();
     let came: Vec<Came> = all.iter().map(|(_, events)| follow(2, events)).collect();
     for (prompt, came) in PROMPTS.iter().zip(came) {
-        let text = &came.texts[0];
-        let own = generate(&case.reference.source, of(prompt));
-        let near = own.texts[0].chars().zip(text.chars()).take_while(|(a, b)| a == b).count();
-        expect(near >= 8.min(own.texts[0].chars().count()), || format!("{prompt:?} gives {text:?}"))?;
+        expect(came.refused.is_none(), || format!("{came:?}"))?;
+        case.reference.compare(prompt, &came.texts[0], 24).map_err(|why| format!("{prompt:?}: {why}"))?;
     }
     Ok(())
 }
