@@ -13,6 +13,8 @@ pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/norm.cu"),
     include_str!("../../../kernels/rotary.cu"),
     include_str!("../../../kernels/gemm.cu"),
+    include_str!("../../../kernels/inputs.cu"),
+    include_str!("../../../kernels/tiles.cu"),
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
     include_str!("../../../kernels/sampling.cu"),
@@ -44,6 +46,10 @@ macro_rules! kernels {
 
         /// The names of all kernels.
         pub const NAMES: &[&str] = &[$($(#[$attribute])* $name),*];
+
+        /// Their threads.
+        #[cfg(test)]
+        pub const THREADS: &[(&str, u32)] = &[$($(#[$attribute])* ($name, $threads)),*];
     };
 }
 
@@ -53,18 +59,21 @@ kernels! {
     NORM_ROWS: "norm_rows", 128, NormRows;
     ROTARY_STORE: "rotary_store", 128, RotaryStore;
     GEMM_F32: "gemm_f32", 256, Gemm;
-    GEMM_BF16: "gemm_bf16", 256, Gemm;
-    GEMM_F16: "gemm_f16", 256, Gemm;
-    GEMM_INT8: "gemm_int8", 256, Gemm;
-    GEMM_INT4: "gemm_int4", 256, Gemm;
-    GEMM_Q8_0: "gemm_q8_0", 256, Gemm;
-    GEMM_Q4_0: "gemm_q4_0", 256, Gemm;
-    GEMM_Q5_0: "gemm_q5_0", 256, Gemm;
-    GEMM_Q4_1: "gemm_q4_1", 256, Gemm;
-    GEMM_Q5_1: "gemm_q5_1", 256, Gemm;
-    GEMM_Q4_K: "gemm_q4_k", 256, Gemm;
-    GEMM_Q5_K: "gemm_q5_k", 256, Gemm;
-    GEMM_Q6_K: "gemm_q6_k", 256, Gemm;
+    SPLIT_BF16: "split_bf16", 256, Split;
+    SPLIT_F16: "split_f16", 256, Split;
+    ROUND_F16: "round_f16", 256, Split;
+    TILES_BF16: "tiles_bf16", 128, Tiles;
+    TILES_F16: "tiles_f16", 128, Tiles;
+    TILES_INT8: "tiles_int8", 128, Tiles;
+    TILES_INT4: "tiles_int4", 128, Tiles;
+    TILES_Q8_0: "tiles_q8_0", 128, Tiles;
+    TILES_Q4_0: "tiles_q4_0", 128, Tiles;
+    TILES_Q5_0: "tiles_q5_0", 128, Tiles;
+    TILES_Q4_1: "tiles_q4_1", 128, Tiles;
+    TILES_Q5_1: "tiles_q5_1", 128, Tiles;
+    TILES_Q4_K: "tiles_q4_k", 128, Tiles;
+    TILES_Q5_K: "tiles_q5_k", 128, Tiles;
+    TILES_Q6_K: "tiles_q6_k", 128, Tiles;
     ATTENTION_CHUNK: "attention_chunk", 128, AttentionChunk;
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
     ACTIVATE: "activate", 256, Activate;
@@ -114,6 +123,10 @@ plain! {
     struct RotaryStore { qkv: Pointer, table: Pointer, spans: Pointer, row_spans: Pointer, heads: i32, kv_heads: i32,
         dim: i32, pairs: i32, interleaved: i32, layer: i32 }
     struct Gemm { matrix: Matrix, x: Pointer, out: Pointer, rows: i32, out_stride: i32, add: i32, padding: i32 }
+    struct Split { x: Pointer, parts: Pointer, sums: Pointer, scales: Pointer, rows: i32, inputs: i32, tiles: i32,
+        blocks: i32 }
+    struct Tiles { matrix: Matrix, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer, partial: Pointer,
+        arrived: Pointer, rows: i32, out_stride: i32, add: i32, tiles: i32, pass: i32, slice: i32 }
     struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
         layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padding: i32 }
     struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, out: Pointer, rows: i32, heads: i32,
@@ -136,12 +149,15 @@ plain! {
     struct PlaceTokens { patches: Pointer, tokens: Pointer, count: i32, padding: i32 }
 }
 
-/// Rows and outputs of a block of `gemm_*`, and what it needs of shared memory.
+/// Rows and outputs of a block of `gemm_f32`, and what it needs of shared memory.
 pub const GEMM_ROWS: usize = 8;
 /// See [`GEMM_ROWS`].
 pub const GEMM_OUTPUTS: usize = 32;
 /// See [`GEMM_ROWS`].
 pub const GEMM_MEMORY: usize = GEMM_ROWS * GEMM_OUTPUTS * 33 * size_of::<f32>();
+
+/// How the names of kernels begin that may ask for all shared memory that a block may have.
+pub const LARGE: [&str; 2] = ["attention_", "tiles_"];
 
 /// Shared memory of `choose_tokens`.
 pub const CHOICE_MEMORY: usize = 256 * (size_of::<f64>() + size_of::<u32>()) + 8 * size_of::<f64>();

@@ -11,6 +11,7 @@ mod launches;
 mod library;
 mod load;
 mod matrix;
+mod panels;
 mod pass;
 mod plan;
 mod products;
@@ -18,6 +19,7 @@ mod queue;
 mod staging;
 #[cfg(test)]
 mod tests;
+mod tiled;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
