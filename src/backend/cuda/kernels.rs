@@ -83,6 +83,8 @@ kernels! {
     CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
     PLACE_TOKENS: "place_tokens", 128, PlaceTokens;
     #[cfg(test)]
+    ATTENTION_PADDED: "attention_padded", 128, AttentionChunk;
+    #[cfg(test)]
     READ_MEMORY: "read_memory", 256, ReadMemory;
 }
 
@@ -128,7 +130,7 @@ plain! {
     struct Tiles { matrix: Matrix, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer, partial: Pointer,
         arrived: Pointer, rows: i32, out_stride: i32, add: i32, tiles: i32, pass: i32, slice: i32 }
     struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
-        layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padding: i32 }
+        layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padded: i32 }
     struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, out: Pointer, rows: i32, heads: i32,
         dim: i32, window: i32 }
     struct Activate { x: Pointer, out: Pointer, rows: i32, width: i32, kind: i32, gated: i32 }

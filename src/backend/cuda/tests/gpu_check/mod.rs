@@ -5,6 +5,7 @@
 //! `cargo test --release --lib gpu_check -- --ignored --nocapture`, or the program with the same arguments.
 
 mod ceilings;
+mod ragged;
 mod report;
 mod steps;
 
@@ -154,6 +155,7 @@ fn kernels(number: usize, report: &mut Report) -> Result<()> {
 fn measured(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<()> {
     let gb = ceilings::ceilings(gpu, sizes, report)?;
     ceilings::products(gpu, sizes, gb, report)?;
+    ragged::ragged(gpu, sizes.main.spec()?.heads, 2 * sizes.context, report)?;
     steps::steps(gpu, sizes, gb, report)
 }
 
@@ -207,10 +209,12 @@ fn gpu_check_measures_and_compares_in_small() {
     measured(&gpu, &SMALL, &mut report).expect("measured");
     let (table, json) = (report.table(), report.json());
     assert!(!report.failed(), "{table}");
-    for part in ["ceilings", "products", "steps, bf16", "steps, int8", "steps, int4"] {
+    const RAGGED: &str = "attention of candidates of different lengths";
+    for part in ["ceilings", "products", RAGGED, "steps, bf16", "steps, int8", "steps, int4"] {
         assert!(table.lines().any(|line| line == part), "{part}: {table}");
     }
-    for what in ["all was read", "drafts change nothing, as graphs", "graphs give the same bits"] {
+    let (close, apart) = ("lengths close together: all give the same bits", "lengths apart: all give the same bits");
+    for what in [close, apart, "all was read", "drafts change nothing, as graphs", "graphs give the same bits"] {
         let lines = json.as_array().expect("a list").iter();
         let found: Vec<_> = lines.filter(|line| line["what"] == what).collect();
         assert!(!found.is_empty() && found.iter().all(|line| line["met"] == true), "{what}: {json:#}");
