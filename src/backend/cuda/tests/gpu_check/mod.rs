@@ -192,7 +192,7 @@ const SMALL: Sizes = Sizes {
     read_bytes: 1 << 18,
     read_blocks: 3,
     launches: 20,
-    products: &[("output", 40, 64)],
+    products: &[("output", 40, 256)],
     cold_bytes: 1 << 13,
     main: Llama { hidden: 64, intermediate: 96, layers: 2, heads: 4, kv_heads: 2, vocab: 300, tied: false },
     draft: Llama { hidden: 32, intermediate: 64, layers: 1, heads: 2, kv_heads: 1, vocab: 300, tied: true },
