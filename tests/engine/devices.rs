@@ -134,10 +134,10 @@ macro_rules! with_bundles {
 /// The emulator takes any binary: what counts is where it comes from.
 #[test]
 fn a_bundle_of_kernels_does_where_nothing_compiles_them() {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let Some(states) = states() else {
         return skip::for_want_of("g++ on x86-64", "kernels that are compiled already");
     };
-    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let file = |name: &str| FOLDER.get_or_init(|| tempfile::tempdir().expect("a folder")).path().join(name);
     let bundle = make_bundle(&states.whole).expect("a bundle");
     std::fs::write(file("whole"), &bundle).expect("written");

@@ -83,8 +83,8 @@ impl Kernels {
             _ => format!("has nothing that compiles its kernels: {ADVICE}"),
         };
         let name = bundle::NAME;
-        let faults: String = self.faults.iter().map(|fault| format!("; {fault}")).collect();
-        format!("{compiler}, or put the file {name} of this program's release beside the program{faults}")
+        let bundle = format!("put the file {name} of this program's release beside the program");
+        [vec![format!("{compiler}, or {bundle}")], self.faults.clone()].concat().join("; ")
     }
 
     /// What it is, for people.

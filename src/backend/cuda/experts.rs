@@ -48,12 +48,9 @@ impl Tables {
 
     /// Those of these experts.
     pub fn of(gpu: &Arc<Gpu>, mlps: &[MlpWeights<Matrix, Buffer>]) -> Result<Self, BackendError> {
-        let table = |of: fn(&MlpWeights<Matrix, Buffer>) -> (&Matrix, Option<&Buffer>)| {
-            Table::new(gpu, &mlps.iter().map(of).collect::<Vec<_>>())
-        };
-        let up = table(|mlp| (&mlp.up, mlp.up_bias.as_ref()))?;
-        let down = table(|mlp| (&mlp.down, mlp.down_bias.as_ref()))?;
-        Ok(Self { up, down })
+        let up: Vec<_> = mlps.iter().map(|mlp| (&mlp.up, mlp.up_bias.as_ref())).collect();
+        let down: Vec<_> = mlps.iter().map(|mlp| (&mlp.down, mlp.down_bias.as_ref())).collect();
+        Ok(Self { up: Table::new(gpu, &up)?, down: Table::new(gpu, &down)? })
     }
 }
 
@@ -122,7 +119,7 @@ impl Parts {
 }
 
 /// Working memory of experts.
-pub struct Chosen {
+pub struct Choices {
     /// `[rows, experts]`.
     logits: Work,
     /// Of every choice its expert, its share and its place.
@@ -137,7 +134,7 @@ pub struct Chosen {
     outputs: Work,
 }
 
-impl Chosen {
+impl Choices {
     /// None yet.
     pub fn new(queue: &Arc<Queue>) -> Self {
         let work = || Work::new(queue);

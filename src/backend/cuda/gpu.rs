@@ -95,8 +95,8 @@ impl Found {
             return Err(format!("needs a GPU of compute capability 8.0 or later, and this is a {}", found.what).into());
         }
         let (major, minor) = (version / 1000, version % 1000 / 10);
-        found.what += &format!(", driver for CUDA {major}.{minor}");
-        Ok(found)
+        let what = format!("{}, driver for CUDA {major}.{minor}", found.what);
+        Ok(Self { what, ..found })
     }
 
     /// Its name, memory and kind, and its driver.

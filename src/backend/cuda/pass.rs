@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::CudaNetwork;
-use super::experts::{Chosen, experts};
+use super::experts::{Choices, experts};
 use super::gpu::Buffer;
 use super::kernels::{self, Patch, Pointer};
 use super::plan::{Attended, Plan};
@@ -81,7 +81,7 @@ pub struct Buffers {
     branch: Work,
     up: Work,
     activated: Work,
-    chosen: Chosen,
+    choices: Choices,
 }
 
 impl Buffers {
@@ -101,7 +101,7 @@ impl Buffers {
             branch: work(),
             up: work(),
             activated: work(),
-            chosen: Chosen::new(queue),
+            choices: Choices::new(queue),
         }
     }
 
@@ -300,10 +300,10 @@ impl CudaNetwork {
         let attended = self.attend(layer, plan.spans, rows)?;
         let (count, hidden) = (rows.rows, self.spec.hidden);
         let Mlp { intermediate, experts: mixture, .. } = self.spec.blocks[layer].mlp;
-        let Buffers { x, normed, branch, up, activated, chosen, .. } = &mut self.buffers;
+        let Buffers { x, normed, branch, up, activated, choices, .. } = &mut self.buffers;
         let (x, normed, branch) =
             (x.floats(count * hidden)?, normed.floats(count * hidden)?, branch.floats(count * hidden)?);
-        let room = mixture.map(|mixture| chosen.room(mixture, count, hidden)).transpose()?;
+        let room = mixture.map(|mixture| choices.room(mixture, count, hidden)).transpose()?;
         let inner = room.as_ref().map_or(count, |room| room.size);
         let between = (up.floats(inner * 2 * intermediate)?, activated.floats(inner * intermediate)?);
         let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);

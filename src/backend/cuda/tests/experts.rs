@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::experts::{Chosen, PRODUCTS, TOGETHER, Tables, experts, most_groups};
+use super::super::experts::{Choices, PRODUCTS, TOGETHER, Tables, experts, most_groups};
 use super::super::gpu::{Buffer, Gpu};
 use super::super::kernels;
 use super::super::matrix::{Matrix, STORAGES};
@@ -113,6 +113,9 @@ fn choices_of_an_expert_are_put_together() {
         chosen
     };
     let mut cases = vec![(1, 1, vec![0]), (4, 1, vec![3; 40]), (300, 2, random(300, 17, 2)), (8, 3, random(8, 70, 3))];
+    // As many groups as there can be: every expert has one that is not full.
+    cases.push((8, 1, [vec![0; 17], (1..8).collect()].concat()));
+    assert_eq!(most_groups(24, 8, TOGETHER), 3 + 7);
     // Padding behind the rows, and nothing else.
     cases.push((8, 3, [random(8, 5, 3), vec![-1; 9]].concat()));
     cases.push((8, 2, vec![-1; 8]));
@@ -211,7 +214,7 @@ impl Mixture {
         let tables = Tables::of(gpu, &self.mlps).expect("memory");
         let positions: Vec<i32> = (0..rows).map(|row| if row + padding < rows { row as i32 } else { -1 }).collect();
         let (x, out, positions) = (send(gpu, x), send(gpu, &vec![0.5f32; x.len()]), send(gpu, &positions));
-        let mut chosen = Chosen::new(&queue);
+        let mut chosen = Choices::new(&queue);
         let spec = MLP.experts.expect("a mixture");
         let room = chosen.room(spec, rows, HIDDEN).expect("memory");
         let between = [2, 1].map(|parts| gpu.alloc(room.size * parts * INNER * size_of::<f32>()).expect("memory"));
