@@ -21,11 +21,11 @@ struct GemmParams {
 #define GEMM_WARPS 8
 
 template <class Storage>
-DEVICE void gemm(const GemmParams& p) {
+DEVICE void gemm(const GemmParams& p, int tile) {
   SHARED(float, memory);
   const Matrix& m = p.matrix;
   const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-  const int output = (blockIdx.x * GEMM_WARPS + warp) * GEMM_OUTPUTS, row = blockIdx.y * GEMM_ROWS;
+  const int output = (blockIdx.x * GEMM_WARPS + warp) * GEMM_OUTPUTS, row = tile * GEMM_ROWS;
   const int rows = smaller(GEMM_ROWS, p.rows - row), outputs = smaller(GEMM_OUTPUTS, m.outputs - output);
   if (outputs <= 0) return;
   const float* x = p.x + (size_t)row * m.inputs;
@@ -75,4 +75,4 @@ DEVICE void gemm(const GemmParams& p) {
   }
 }
 
-KERNEL(gemm_f32, GemmParams, 256) { gemm<Floats<float>>(p); }
+KERNEL(gemm_f32, GemmParams, 256) { gemm<Floats<float>>(p, blockIdx.y); }

@@ -11,8 +11,8 @@ typedef unsigned long long u64;
 
 #ifndef EMULATOR
 #define DEVICE static __device__ __forceinline__
-// A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`.
-#define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads) name(const Params p)
+// A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`. Nothing is spilled for the sake of more blocks.
+#define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name(const Params p)
 // The block's memory, as much as the launch asks for.
 extern __shared__ __align__(16) unsigned char block_memory[];
 #define SHARED(T, name) T* name = reinterpret_cast<T*>(block_memory)

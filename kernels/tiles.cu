@@ -210,11 +210,10 @@ DEVICE void add_products(const Matrix& m, const RowTiles& rows, int output, int 
   }
 }
 
+// Of `count` tiles of rows from tile `first` on, with this matrix.
 template <class Storage>
-DEVICE void tiles(const TilesParams& p) {
+DEVICE void tiles(const TilesParams& p, const Matrix& m, int first, int count) {
   SHARED(u32, last);
-  const Matrix& m = p.matrix;
-  const int first = blockIdx.x * p.pass, count = smaller(p.pass, p.tiles - first);
   const int begin = blockIdx.y * TILES_WARPS * WARP, output = begin + threadIdx.x / WARP * WARP;
   const int chunks = m.stride / Storage::STEP, from = blockIdx.z * p.slice, to = smaller(from + p.slice, chunks);
   float sums[2][MOST_TILES][4];
@@ -264,5 +263,8 @@ DEVICE void tiles(const TilesParams& p) {
 }
 
 #define TILED_PRODUCT(number, name, Storage) \
-  KERNEL(tiles_##name, TilesParams, 128) { tiles<Storage>(p); }
+  KERNEL(tiles_##name, TilesParams, 128) {                                                \
+    const int first = blockIdx.x * p.pass;                                               \
+    tiles<Storage>(p, p.matrix, first, smaller(p.pass, p.tiles - first));                           \
+  }
 TILED_STORAGES(TILED_PRODUCT)

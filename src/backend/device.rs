@@ -17,8 +17,8 @@ pub struct Device {
     /// Whether it has been run and measured on a machine that has it. Others are taken only by those who name
     /// them.
     pub proven: bool,
-    /// What this machine has of it, or why it cannot be used here. Of several the one with this number.
-    pub probe: fn(usize) -> Result<Found, Unusable>,
+    /// What this machine has of it, or why it cannot be used here.
+    pub probe: Probe,
 }
 
 /// Why a device cannot be used.
@@ -69,6 +69,10 @@ pub struct Found {
     pub load: Loader,
 }
 
+/// Looks for the device of a kind that has this number; the folder is where things are kept that take long to
+/// make.
+pub type Probe = fn(usize, Option<&Path>) -> Result<Found, Unusable>;
+
 /// Puts a model on a device.
 pub type Loader = fn(&Model, LoadOptions, Option<&Path>) -> Result<Box<dyn Network>, BackendError>;
 
@@ -95,9 +99,9 @@ impl Choice {
     }
 
     /// The device, if this machine has it.
-    fn found(self) -> Result<Found, BackendError> {
+    fn found(self, cache: Option<&Path>) -> Result<Found, BackendError> {
         let name = self.device.name;
-        (self.device.probe)(self.number).map_err(|Unusable { why, .. }| BackendError::Device { name, why })
+        (self.device.probe)(self.number, cache).map_err(|Unusable { why, .. }| BackendError::Device { name, why })
     }
 }
 
@@ -110,14 +114,16 @@ pub fn choices(chosen: Option<Choice>) -> Vec<Choice> {
 /// All proven ones of these devices that this machine has, the best first.
 pub fn present(devices: &'static [Device]) -> Vec<Choice> {
     let all = devices.iter().rev().filter(|device| device.proven).map(|device| Choice { device, number: 0 });
-    all.filter(|choice| !matches!((choice.device.probe)(choice.number), Err(Unusable { absent: true, .. }))).collect()
+    all.filter(|choice| !matches!((choice.device.probe)(choice.number, None), Err(Unusable { absent: true, .. })))
+        .collect()
 }
 
 impl Device {
-    /// What this machine has of it and when it is taken, or why it cannot be used: for `doctor`.
-    pub fn here(&self) -> Result<String, String> {
+    /// What this machine has of it and when it is taken, or why it cannot be used: for `doctor`. The folder is that
+    /// of [`load_with_cache`].
+    pub fn here(&self, cache: Option<&Path>) -> Result<String, String> {
         let when = if self.proven { String::new() } else { format!("; taken with --device {} only", self.name) };
-        (self.probe)(0).map(|found| found.what + &when).map_err(|unusable| unusable.why)
+        (self.probe)(0, cache).map(|found| found.what + &when).map_err(|unusable| unusable.why)
     }
 }
 
@@ -133,7 +139,7 @@ pub fn load_with_cache(
     cache: Option<&Path>,
 ) -> Result<Box<dyn Network>, BackendError> {
     let choice = *choices(options.device).first().unwrap_or(&Choice { device: &DEVICES[0], number: 0 });
-    (choice.found()?.load)(model, LoadOptions { device: Some(choice), ..options }, cache)
+    (choice.found(cache)?.load)(model, LoadOptions { device: Some(choice), ..options }, cache)
 }
 
 #[cfg(test)]
@@ -149,7 +155,7 @@ mod tests {
         assert_eq!([named("cpu:0"), named("cuda:"), named("cuda:-1"), named("cuda:one")], [const { None }; 4]);
         for device in DEVICES {
             assert!(
-                (device.probe)(0).map_or_else(|unusable| unusable.why, |found| found.what).len() > 3,
+                (device.probe)(0, None).map_or_else(|unusable| unusable.why, |found| found.what).len() > 3,
                 "{}",
                 device.name
             );
@@ -158,26 +164,28 @@ mod tests {
 
     #[test]
     fn a_device_that_was_never_measured_is_taken_only_by_name() {
-        const fn device(name: &'static str, proven: bool, probe: fn(usize) -> Result<Found, Unusable>) -> Device {
+        const fn device(name: &'static str, proven: bool, probe: Probe) -> Device {
             Device { name, several: false, proven, probe }
         }
-        let here = |_| Ok(Found { what: "here".to_owned(), load: |_, _, _| Err(BackendError::Memory { bytes: 0 }) });
+        let here = |_, _: Option<&Path>| {
+            Ok(Found { what: "here".to_owned(), load: |_, _, _| Err(BackendError::Memory { bytes: 0 }) })
+        };
         let devices = Box::leak(Box::new([
             device("plain", true, here),
             device("fast", true, here),
             device("new", false, here),
-            device("absent", true, |_| Err(Unusable::absent("is not here"))),
-            device("broken", true, |_| Err("does not work".to_owned().into())),
+            device("absent", true, |_, _| Err(Unusable::absent("is not here"))),
+            device("broken", true, |_, _| Err("does not work".to_owned().into())),
         ]));
-        assert_eq!(devices[1].here(), Ok("here".to_owned()));
-        assert_eq!(devices[2].here(), Ok("here; taken with --device new only".to_owned()));
+        assert_eq!(devices[1].here(None), Ok("here".to_owned()));
+        assert_eq!(devices[2].here(None), Ok("here; taken with --device new only".to_owned()));
         let names: Vec<&str> = present(devices).iter().map(|choice| choice.device.name).collect();
         assert_eq!(names, ["broken", "fast", "plain"]);
     }
 
     #[test]
     fn a_gpu_that_is_not_there_is_an_error_for_those_who_asked_for_it() {
-        let why = Choice::named("cuda:4711").flatten().unwrap().found().err().unwrap().to_string();
+        let why = Choice::named("cuda:4711").flatten().unwrap().found(None).err().unwrap().to_string();
         assert!(why.starts_with("--device cuda ") && why.ends_with(": use --device cpu"), "{why}");
     }
 }

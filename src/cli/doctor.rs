@@ -92,7 +92,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let int8 = int8.and_then(|outline| gain(&Shape::of_model(&outline), session.settings.load.dtype));
     let findings = Findings {
         version: env!("CARGO_PKG_VERSION"),
-        devices: DEVICES.iter().map(|d| (d.name, d.here())).collect(),
+        devices: DEVICES.iter().map(|d| (d.name, d.here(Some(&session.weights())))).collect(),
         engine,
         int8,
         problem,

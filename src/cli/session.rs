@@ -75,9 +75,14 @@ impl Session {
             name => model(name)?.map_or(Drafting::None, Drafting::Model),
         };
         let profiles = Some(self.paths.cache_dir.join("profiles"));
-        let weights = Some(self.paths.cache_dir.join("weights"));
+        let weights = Some(self.weights());
         let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat);
         Ok(LocalModels { main: main.files, draft, chat, load: settings.load, profiles, weights, kv_cache: 0 })
+    }
+
+    /// Where what takes long to make of weights is kept.
+    pub fn weights(&self) -> PathBuf {
+        self.paths.cache_dir.join("weights")
     }
 
     /// The same where a prompt is often asked for again: for the screen and for servers.

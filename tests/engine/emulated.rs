@@ -47,17 +47,12 @@ golden! {
     gpt_bigcode_with_one_key: "gpt-bigcode-mqa",
     granite: "granite",
     llama: "llama",
+    mixtral: "mixtral",
     opt_with_norms_after_and_projections: "opt-post-proj",
     phi: "phi",
     qwen2: "qwen2",
     qwen3: "qwen3",
-}
-
-#[test]
-fn experts_are_refused_by_name() {
-    let Some(gpu) = gpu(0) else { return };
-    let why = CudaNetwork::new(&model("mixtral"), load(Dtype::F32), &gpu).err().expect("refused").to_string();
-    assert_eq!(why, "a mixture of experts cannot be computed on cuda yet: use --device cpu");
+    qwen3_moe: "qwen3-moe",
 }
 
 fn pass(network: &mut impl Network, parts: &[(SeqId, usize, &[u32])], want: Wanted) -> usize {
@@ -73,7 +68,13 @@ fn bits(network: &impl HostLogits, row: usize) -> Bits {
 /// The windows of the first are shorter than the text, which reaches into the second chunk of attention.
 #[test]
 fn rows_are_the_same_in_any_company_and_any_order_of_threads() {
-    for (case, dtype) in [("qwen2-sliding", Dtype::F32), ("qwen2-sharded", Dtype::Auto)] {
+    let cases = [
+        ("qwen2-sliding", Dtype::F32),
+        ("qwen2-sharded", Dtype::Auto),
+        ("mixtral", Dtype::Auto),
+        ("qwen3-moe", Dtype::F32),
+    ];
+    for (case, dtype) in cases {
         let model = model(case);
         let text = tokens(31, 280);
         let mut expected: Vec<Bits> = Vec::new();
@@ -129,9 +130,13 @@ fn on_cpu(model: &Model, dtype: Dtype) -> CpuNetwork {
 fn blocks_of_files_are_computed_with_as_the_numbers_that_they_mean() {
     let Some(gpu) = gpu(2) else { return };
     let text = tokens(38, 13);
-    // Rows of 96 and of 64 inputs take the place of 128.
-    let cases =
-        [("qwen2", "qwen2", TensorType::Q8_0, 128.0 / 96.0), ("llama", "llama", TensorType::Q4_0, 128.0 / 64.0)];
+    // Rows of 96, of 64 and of 32 inputs take the place of 128.
+    let cases = [
+        ("qwen2", "qwen2", TensorType::Q8_0, 128.0 / 96.0),
+        ("llama", "llama", TensorType::Q4_0, 128.0 / 64.0),
+        ("mixtral", "llama", TensorType::Q8_0, 128.0 / 32.0),
+        ("mixtral", "llama", TensorType::Q4_0, 128.0 / 32.0),
+    ];
     for (case, architecture, dtype, place) in cases {
         let (_folder, path) = gguf::file(case, architecture, dtype);
         let model = gguf::load(&path);
@@ -219,7 +224,7 @@ fn prompts_are_cut_back_and_what_is_closed_is_given_back() {
 #[test]
 fn drafts_change_nothing_and_greedy_tokens_are_those_of_the_cpu() {
     let Some(gpu) = gpu(4) else { return };
-    for (case, dtype) in [("llama", Dtype::F32), ("qwen2-sharded", Dtype::Auto)] {
+    for (case, dtype) in [("llama", Dtype::F32), ("qwen2-sharded", Dtype::Auto), ("qwen3-moe", Dtype::F32)] {
         let (model, draft) = (model(case), without_last_layer(case));
         let prompt = tokens(36, 40);
         let cpu = Box::new(CpuNetwork::new(&model, load(dtype), Kernels::best()).expect("loadable"));

@@ -103,7 +103,7 @@ impl CpuNetwork {
 }
 
 /// The experts that a row with these router logits takes, with their shares; overwrites the logits.
-fn choose(experts: Experts, logits: &mut [f32]) -> Vec<(usize, f32)> {
+pub fn choose(experts: Experts, logits: &mut [f32]) -> Vec<(usize, f32)> {
     let mut order: Vec<usize> = (0..logits.len()).collect();
     // Of equal ones the first.
     order.sort_by(|&a, &b| logits[b].total_cmp(&logits[a]));

@@ -35,21 +35,9 @@ use super::{
 use crate::model::{Model, ModelSpec};
 use crate::sampling::Accepted;
 
-/// What the kernels of other devices are compared with.
-#[cfg(test)]
-pub mod twins {
-    pub use super::pack::Packed;
-    pub use super::pool::Pool;
-    pub use super::quantized::tests::blocks;
-    /// Norms and activations.
-    pub mod ops {
-        pub use crate::backend::cpu::ops::*;
-    }
-}
-
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
-pub fn probe(_number: usize) -> Result<Found, Unusable> {
+pub fn probe(_number: usize, _cache: Option<&Path>) -> Result<Found, Unusable> {
     let what = format!("{} kernels, {} threads", Kernels::best().name, cores::sensible());
     let load: Loader =
         |model, options, cache| Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?));
@@ -251,5 +239,18 @@ impl Network for CpuNetwork {
 
     fn kv_bytes(&self) -> usize {
         self.sequences.bytes()
+    }
+}
+
+/// What the kernels of other devices are compared with.
+#[cfg(test)]
+pub mod twins {
+    pub use super::experts::choose;
+    pub use super::pack::Packed;
+    pub use super::pool::Pool;
+    pub use super::quantized::tests::blocks;
+    /// Norms and activations.
+    pub mod ops {
+        pub use crate::backend::cpu::ops::*;
     }
 }

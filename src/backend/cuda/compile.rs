@@ -3,8 +3,9 @@
 
 use std::ffi::{CString, c_char};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::bundle::{self, Bundle, Capability};
 use super::kernels::SOURCES;
 use super::library::{Compiler, Handle, Libraries};
 use crate::{files, hash};
@@ -14,38 +15,137 @@ const OPTIONS: &[&str] = &["--std=c++17", "--fmad=false", "--restrict"];
 
 /// How the compiler calls the GPUs of a capability. Of 9.0 there is but one kind: it may use all that this
 /// one has.
-fn architecture((major, minor): (i32, i32)) -> String {
+fn architecture((major, minor): Capability) -> String {
     format!("--gpu-architecture=sm_{major}{minor}{}", if (major, minor) == (9, 0) { "a" } else { "" })
 }
 
-/// The kernels for GPUs of this compute capability: from the folder `cache`, or compiled and put there. The
-/// error is the rest of a sentence about the device.
-pub fn binary(libraries: &Libraries, capability: (i32, i32), cache: Option<&Path>) -> Result<Vec<u8>, String> {
-    let source = SOURCES.concat();
-    let architecture = architecture(capability);
-    let name = format!(
-        "{:016x}.cubin",
-        hash::of([&source, &architecture, &OPTIONS.concat()].map(String::as_bytes).concat().as_slice())
-    );
-    let file = cache.map(|folder| folder.join(name));
-    if let Some(kept) =
-        file.as_ref().and_then(|file| files::read(file, files::DATA).ok()).filter(|bytes| !bytes.is_empty())
-    {
-        return Ok(kept);
+/// The hash of what is compiled, whatever it is compiled for.
+fn hash_of_kernels() -> u64 {
+    hash::of([&SOURCES.concat(), &OPTIONS.concat()].map(String::as_bytes).concat().as_slice())
+}
+
+/// Where the kernels for a GPU come from: where they were kept, the compiler, or a bundle. The first that is
+/// there is taken.
+pub struct Kernels {
+    capability: Capability,
+    /// Where compiled ones are kept.
+    kept: Option<PathBuf>,
+    compiler: Option<Result<Compiler, String>>,
+    /// Where one is, and the kernels for this GPU.
+    bundle: Option<(PathBuf, Vec<u8>)>,
+    /// What is wrong with bundles.
+    faults: Vec<String>,
+}
+
+/// What has no compiler is told to install one.
+const ADVICE: &str = "install the CUDA toolkit's libnvrtc (version 12 or later), for example with `pip install \
+                      nvidia-cuda-nvrtc`, and let LD_LIBRARY_PATH name its folder";
+
+impl Kernels {
+    /// Looks for the kernels for GPUs of this compute capability; compiled ones are kept in the folder
+    /// `cache`. Nothing is compiled yet. The error is the rest of a sentence about the device.
+    pub fn find(libraries: &Libraries, capability: Capability, cache: Option<&Path>) -> Result<Self, String> {
+        let of_this = hash::of(format!("{:016x}{}", hash_of_kernels(), architecture(capability)).as_bytes());
+        let kept = cache.map(|folder| folder.join(format!("{of_this:016x}.cubin")));
+        let mut found = Self { capability, kept, compiler: None, bundle: None, faults: Vec::new() };
+        if found.is_kept() {
+            return Ok(found);
+        }
+        found.compiler = libraries.compiler();
+        let places = libraries.bundles.iter().cloned().chain(cache.map(|folder| folder.join(bundle::NAME)));
+        for path in places {
+            let of_this = Bundle::read(&path, hash_of_kernels())
+                .and_then(|bundle| bundle.map(|bundle| bundle.binary(capability).map(<[u8]>::to_vec)).transpose());
+            match of_this {
+                Ok(Some(binary)) => {
+                    found.bundle = Some((path, binary));
+                    break;
+                }
+                Ok(None) => {}
+                Err(why) => found.faults.push(format!("{} {why}", path.display())),
+            }
+        }
+        if found.bundle.is_none() && !matches!(found.compiler, Some(Ok(_))) {
+            return Err(found.nothing());
+        }
+        Ok(found)
     }
-    let compiler = libraries.compiler().ok_or(
-        "has nothing that compiles its kernels: install the CUDA toolkit's libnvrtc (version 12 or later), for example \
-         with `pip install nvidia-cuda-nvrtc`, and let LD_LIBRARY_PATH name its folder",
-    )??;
-    let (compiled, _) = compiler.compiled(&source, &[&architecture])?;
-    if let Some(file) = file {
-        // What cannot be kept is compiled again.
-        let _ = files::replace(&file, |error| error, |file| file.write_all(&compiled));
+
+    fn is_kept(&self) -> bool {
+        let size = |file: &PathBuf| file.metadata().ok().map(|data| data.len());
+        self.kept.as_ref().and_then(size).is_some_and(|size| size > 0)
     }
-    Ok(compiled)
+
+    /// What keeps kernels from being there.
+    fn nothing(&self) -> String {
+        let compiler = match &self.compiler {
+            Some(Err(why)) => format!("cannot compile its kernels ({why}): {ADVICE}"),
+            _ => format!("has nothing that compiles its kernels: {ADVICE}"),
+        };
+        let name = bundle::NAME;
+        let bundle = format!("put the file {name} of this program's release beside the program");
+        [vec![format!("{compiler}, or {bundle}")], self.faults.clone()].concat().join("; ")
+    }
+
+    /// What it is, for people.
+    pub fn what(&self) -> String {
+        match (&self.compiler, &self.bundle) {
+            _ if self.is_kept() => "kernels compiled already".to_owned(),
+            (Some(Ok(compiler)), _) => format!("kernels compiled by {} when a model is loaded", compiler.what()),
+            (_, Some((path, _))) => format!("kernels of {}", path.display()),
+            _ => self.nothing(),
+        }
+    }
+
+    /// The kernels, compiled where they are not kept. The error is the rest of a sentence about the device.
+    pub fn binary(self) -> Result<Vec<u8>, String> {
+        let kept = self.kept.as_ref().and_then(|file| files::read(file, files::DATA).ok());
+        if let Some(kept) = kept.filter(|bytes| !bytes.is_empty()) {
+            return Ok(kept);
+        }
+        let compiled = match &self.compiler {
+            Some(Ok(compiler)) => compiler.compiled(&SOURCES.concat(), &[&architecture(self.capability)]),
+            _ => Err(self.nothing()),
+        };
+        match (compiled, self.bundle) {
+            (Ok((compiled, _)), _) => {
+                if let Some(file) = self.kept {
+                    // What cannot be kept is compiled again.
+                    let _ = files::replace(&file, |error| error, |file| file.write_all(&compiled));
+                }
+                Ok(compiled)
+            }
+            // An old compiler does not know new GPUs.
+            (Err(_), Some((_, binary))) => Ok(binary),
+            (Err(why), None) => Err(why),
+        }
+    }
+}
+
+/// The kinds of GPU that a bundle has kernels for. A GPU of the same major and a higher minor number runs what
+/// is compiled for the lower one.
+pub const CAPABILITIES: [Capability; 6] = [(8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0)];
+
+/// The kernels for every kind of GPU as a file for machines without a compiler.
+pub fn make_bundle(libraries: &Libraries) -> Result<Vec<u8>, String> {
+    let compiler = libraries.compiler().ok_or_else(|| format!("there is no compiler of kernels: {ADVICE}"))??;
+    let compiled = CAPABILITIES.map(|capability| {
+        let (binary, _) = compiler.compiled(&SOURCES.concat(), &[&architecture(capability)])?;
+        Ok::<_, String>((capability, binary))
+    });
+    let compiled = compiled.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(bundle::written(hash_of_kernels(), &compiled))
 }
 
 impl Compiler {
+    /// Its name and version.
+    fn what(&self) -> String {
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: the pointers are ones to variables.
+        let known = unsafe { (self.version)(&raw mut major, &raw mut minor) } == 0;
+        if known { format!("NVRTC {major}.{minor}") } else { "NVRTC".to_owned() }
+    }
+
     /// A binary, and what the compiler says.
     fn compiled(&self, source: &str, more: &[&str]) -> Result<(Vec<u8>, String), String> {
         let options = [OPTIONS, more].concat();
@@ -85,15 +185,10 @@ impl Compiler {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     /// Registers of a GPU's unit, of which two blocks of 256 threads or three of 128 shall fit.
     const REGISTERS: u32 = 65536;
-
-    /// A GPU of the same major and a higher minor number runs what is compiled for the lower one.
-    const CAPABILITIES: [(i32, i32); 6] = [(8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0)];
 
     /// `LIBNVRTC` names the compiler: `.ci/run` installs the package `nvidia-cuda-nvrtc`.
     #[test]

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_int, c_void};
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
+use super::bundle::Capability;
 use super::choice::Batch;
-use super::compile;
+use super::compile::Kernels;
 use super::kernels::{LARGE, NAMES, Pointer};
 use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
 use crate::backend::BackendError;
@@ -53,7 +53,7 @@ pub struct Found {
     driver: Driver,
     device: c_int,
     what: String,
-    capability: (c_int, c_int),
+    capability: Capability,
 }
 
 impl Found {
@@ -94,12 +94,19 @@ impl Found {
         if major < 8 {
             return Err(format!("needs a GPU of compute capability 8.0 or later, and this is a {}", found.what).into());
         }
-        Ok(found)
+        let (major, minor) = (version / 1000, version % 1000 / 10);
+        let what = format!("{}, driver for CUDA {major}.{minor}", found.what);
+        Ok(Self { what, ..found })
     }
 
-    /// Its name, memory and kind.
+    /// Its name, memory and kind, and its driver.
     pub fn what(&self) -> &str {
         &self.what
+    }
+
+    /// Its kind.
+    pub fn capability(&self) -> Capability {
+        self.capability
     }
 
     fn attribute(&self, number: c_int) -> Result<c_int, String> {
@@ -109,9 +116,9 @@ impl Found {
         self.driver.checked(result).map_err(|failure| format!("does not work: {failure}")).map(|()| value)
     }
 
-    /// Loads the kernels, compiled or from the folder `cache`.
-    pub fn open(self, libraries: &Libraries, cache: Option<&Path>) -> Result<Arc<Gpu>, String> {
-        let binary = compile::binary(libraries, self.capability, cache)?;
+    /// Loads the kernels.
+    pub fn open(self, kernels: Kernels) -> Result<Arc<Gpu>, String> {
+        let binary = kernels.binary()?;
         let block_memory = self.attribute(BLOCK_MEMORY)? as usize;
         let Self { driver, device, what, .. } = self;
         let none = std::ptr::null_mut();

@@ -15,6 +15,7 @@ pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/gemm.cu"),
     include_str!("../../../kernels/inputs.cu"),
     include_str!("../../../kernels/tiles.cu"),
+    include_str!("../../../kernels/experts.cu"),
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
     include_str!("../../../kernels/sampling.cu"),
@@ -74,6 +75,22 @@ kernels! {
     TILES_Q4_K: "tiles_q4_k", 128, Tiles;
     TILES_Q5_K: "tiles_q5_k", 128, Tiles;
     TILES_Q6_K: "tiles_q6_k", 128, Tiles;
+    CHOOSE_EXPERTS: "choose_experts", 32, ChooseExperts;
+    GROUP_CHOICES: "group_choices", 256, GroupChoices;
+    GEMM_EXPERTS_F32: "gemm_experts_f32", 256, ExpertGemm;
+    TILES_EXPERTS_BF16: "tiles_experts_bf16", 128, ExpertTiles;
+    TILES_EXPERTS_F16: "tiles_experts_f16", 128, ExpertTiles;
+    TILES_EXPERTS_INT8: "tiles_experts_int8", 128, ExpertTiles;
+    TILES_EXPERTS_INT4: "tiles_experts_int4", 128, ExpertTiles;
+    TILES_EXPERTS_Q8_0: "tiles_experts_q8_0", 128, ExpertTiles;
+    TILES_EXPERTS_Q4_0: "tiles_experts_q4_0", 128, ExpertTiles;
+    TILES_EXPERTS_Q5_0: "tiles_experts_q5_0", 128, ExpertTiles;
+    TILES_EXPERTS_Q4_1: "tiles_experts_q4_1", 128, ExpertTiles;
+    TILES_EXPERTS_Q5_1: "tiles_experts_q5_1", 128, ExpertTiles;
+    TILES_EXPERTS_Q4_K: "tiles_experts_q4_k", 128, ExpertTiles;
+    TILES_EXPERTS_Q5_K: "tiles_experts_q5_k", 128, ExpertTiles;
+    TILES_EXPERTS_Q6_K: "tiles_experts_q6_k", 128, ExpertTiles;
+    ADD_EXPERTS: "add_experts", 128, AddExperts;
     ATTENTION_CHUNK: "attention_chunk", 128, AttentionChunk;
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
     ACTIVATE: "activate", 256, Activate;
@@ -129,6 +146,19 @@ plain! {
         blocks: i32 }
     struct Tiles { matrix: Matrix, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer, partial: Pointer,
         arrived: Pointer, rows: i32, out_stride: i32, add: i32, tiles: i32, pass: i32, slice: i32 }
+    struct ChooseExperts { logits: Pointer, positions: Pointer, chosen: Pointer, shares: Pointer, count: i32, used: i32,
+        normalised: i32, padding: i32 }
+    struct GroupChoices { chosen: Pointer, rows: Pointer, places: Pointer, together: Pointer, choices: i32, used: i32,
+        experts: i32, groups: i32, most: i32, padding: i32 }
+    /// Choices of one expert that are multiplied together.
+    struct Together { expert: i32, count: i32 }
+    /// A part of an expert's matrix.
+    struct Part { matrix: Matrix, first: i32, padding: i32 }
+    struct ExpertGemm { parts: Pointer, together: Pointer, x: Pointer, out: Pointer, out_stride: i32, padding: i32 }
+    struct ExpertTiles { parts: Pointer, together: Pointer, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer,
+        partial: Pointer, arrived: Pointer, out_stride: i32, groups: i32, slice: i32, padding: i32 }
+    struct AddExperts { chosen: Pointer, shares: Pointer, places: Pointer, x: Pointer, out: Pointer, used: i32,
+        width: i32, add: i32, padding: i32 }
     struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
         layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padded: i32 }
     struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, out: Pointer, rows: i32, heads: i32,
@@ -149,6 +179,12 @@ plain! {
     #[cfg(test)]
     struct ReadMemory { from: Pointer, out: Pointer, count: u64 }
     struct PlaceTokens { patches: Pointer, tokens: Pointer, count: i32, padding: i32 }
+}
+
+impl Matrix {
+    /// No weights.
+    pub const NONE: Self =
+        Self { codes: 0, upper: 0, scales: 0, units: 0, bias: 0, storage: -1, outputs: 0, inputs: 0, stride: 0 };
 }
 
 /// Rows and outputs of a block of `gemm_f32`, and what it needs of shared memory.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use libloading::Library;
 
+use super::bundle;
+
 /// An opaque handle.
 pub type Handle = *mut c_void;
 
@@ -96,12 +98,16 @@ pub struct Libraries {
     pub driver: Vec<PathBuf>,
     /// The compiler; the first that can be opened.
     pub compiler: Vec<PathBuf>,
+    /// Kernels that are compiled already; the first file that can be used.
+    pub bundles: Vec<PathBuf>,
 }
 
 impl Default for Libraries {
     fn default() -> Self {
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect();
+        let program = std::env::current_exe().and_then(std::fs::canonicalize).ok();
         Self {
+            bundles: program.map(|program| program.with_file_name(bundle::NAME)).into_iter().collect(),
             driver: paths(&["libcuda.so.1", "libcuda.so"]),
             compiler: paths(&["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"]),
         }

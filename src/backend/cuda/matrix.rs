@@ -198,6 +198,11 @@ impl Piece {
         }
     }
 
+    /// How it is stored: a number of [`STORAGES`].
+    pub fn storage(&self) -> usize {
+        self.storage
+    }
+
     /// How it is multiplied.
     pub fn method(&self) -> &'static Method {
         &STORAGES[self.storage].1

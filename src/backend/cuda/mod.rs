@@ -1,8 +1,10 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
 //! the driver's own interface, which is looked for at run time.
 
+mod bundle;
 mod choice;
 mod compile;
+mod experts;
 mod gpu;
 mod graphs;
 mod kernels;
@@ -25,7 +27,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+pub use bundle::NAME as BUNDLE;
 use choice::Choosing;
+use compile::Kernels;
+pub use compile::make_bundle;
+use experts::Tables;
 pub use gpu::Gpu;
 use gpu::{Buffer, Found};
 pub use kernels::SOURCES;
@@ -53,14 +59,27 @@ use crate::sampling::Accepted;
 /// Its name in the table of devices.
 const NAME: &str = "cuda";
 
-/// Looks for GPU number `number` and its driver.
-pub fn probe(number: usize) -> Result<device::Found, device::Unusable> {
-    find(&Libraries::default(), number, |model, options, cache| load(&Libraries::default(), model, options, cache))
+/// Looks for GPU number `number`, its driver and what compiles its kernels.
+pub fn probe(number: usize, cache: Option<&Path>) -> Result<device::Found, device::Unusable> {
+    let load: device::Loader = |model, options, cache| load(&Libraries::default(), model, options, cache);
+    find(&Libraries::default(), (number, cache), load)
 }
 
 /// The same with these libraries, and with what puts models there.
-pub fn find(libraries: &Libraries, number: usize, load: device::Loader) -> Result<device::Found, device::Unusable> {
-    Ok(device::Found { what: Found::new(libraries, number)?.what().to_owned(), load })
+pub fn find(
+    libraries: &Libraries,
+    (number, cache): (usize, Option<&Path>),
+    load: device::Loader,
+) -> Result<device::Found, device::Unusable> {
+    let found = Found::new(libraries, number)?;
+    let kernels = Kernels::find(libraries, found.capability(), kernels_folder(cache).as_deref());
+    let kernels = kernels.map_err(|why| format!("is {}, and {why}", found.what()))?;
+    Ok(device::Found { what: format!("{}, {}", found.what(), kernels.what()), load })
+}
+
+/// Where compiled kernels are kept: beside what is kept of weights.
+fn kernels_folder(cache: Option<&Path>) -> Option<PathBuf> {
+    cache.map(|folder| folder.with_file_name("kernels"))
 }
 
 /// Puts a model on the GPU that `options` name.
@@ -84,9 +103,9 @@ pub fn open(libraries: &Libraries, number: usize, cache: Option<&Path>) -> Resul
     if let Some(gpu) = opened.get(&key).and_then(Weak::upgrade) {
         return Ok(gpu);
     }
-    // Beside what is kept of weights.
-    let kernels: Option<PathBuf> = cache.map(|folder| folder.with_file_name("kernels"));
-    let gpu = Found::new(libraries, number).map_err(|unusable| unusable.why)?.open(libraries, kernels.as_deref())?;
+    let found = Found::new(libraries, number).map_err(|unusable| unusable.why)?;
+    let kernels = Kernels::find(libraries, found.capability(), kernels_folder(cache).as_deref())?;
+    let gpu = found.open(kernels)?;
     opened.insert(key, Arc::downgrade(&gpu));
     Ok(gpu)
 }
@@ -102,6 +121,8 @@ const PARTS: usize = 128 << 20;
 pub struct CudaNetwork {
     spec: ModelSpec,
     weights: Weights<Matrix, Buffer>,
+    /// Where the experts of each block are.
+    experts: Vec<Option<Tables>>,
     /// How most of the weights are stored, or were asked to be: of int4 the embedding and the head are int8.
     storage: Storage,
     queue: Arc<Queue>,
@@ -121,22 +142,24 @@ impl CudaNetwork {
     /// Puts the weights of `model` onto a GPU.
     pub fn new(model: &Model, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
         let spec = model.spec.clone();
-        if spec.blocks.iter().any(|block| block.mlp.experts.is_some()) {
-            return Err(unsupported("a mixture of experts".to_owned()));
-        }
         let memory = plan::attention_memory(spec.heads);
         if memory > gpu.block_memory {
             return Err(unsupported(format!("attention with {:?}", spec.heads)));
         }
         let weights = Weights::pack(model, &Sender::new(model, gpu, options.dtype))?;
         let storage = Storage::asked(options.dtype).map_or_else(|| as_stored(model), Ok)?;
-        Ok(Self::with(spec, weights, storage, Queue::new(gpu, options.eager)))
+        Self::with(spec, weights, storage, Queue::new(gpu, options.eager))
     }
 
     /// With weights that are on the GPU of the queue.
-    fn with(spec: ModelSpec, weights: Weights<Matrix, Buffer>, storage: Storage, queue: Arc<Queue>) -> Self {
+    fn with(
+        spec: ModelSpec,
+        weights: Weights<Matrix, Buffer>,
+        storage: Storage,
+        queue: Arc<Queue>,
+    ) -> Result<Self, BackendError> {
         let shape = Shape::new(spec.blocks.len(), spec.heads);
-        Self {
+        Ok(Self {
             rotations: Rotations::new(&spec, &queue),
             sequences: Sequences::new(Memory { gpu: Arc::clone(&**queue), shape }, spec.context),
             buffers: Buffers::new(&queue),
@@ -144,11 +167,12 @@ impl CudaNetwork {
             logits: Work::new(&queue),
             held: 0,
             read: OnceLock::new(),
+            experts: weights.blocks.iter().map(|block| Tables::new(&queue, block)).collect::<Result<_, _>>()?,
             queue,
             storage,
             spec,
             weights,
-        }
+        })
     }
 
     /// [`Network::forward`], where some tokens are in the memory of the GPU. What is likely to come again is

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use super::CudaNetwork;
+use super::experts::{Choices, experts};
 use super::gpu::Buffer;
 use super::kernels::{self, Patch, Pointer};
 use super::plan::{Attended, Plan};
-use super::products::linear;
+use super::products::{linear, mlp};
 use super::queue::Queue;
 use crate::backend::plain::Plain;
 use crate::backend::slabs::Piece;
 use crate::backend::weights::NormWeights;
 use crate::backend::{BackendError, Wanted};
-use crate::model::spec::{Block, Heads, NormKind, Wiring};
+use crate::model::spec::{Block, Heads, Mlp, NormKind, Wiring};
 
 /// Working memory that grows to what is asked for.
 pub struct Work {
@@ -80,6 +81,7 @@ pub struct Buffers {
     branch: Work,
     up: Work,
     activated: Work,
+    choices: Choices,
 }
 
 impl Buffers {
@@ -99,6 +101,7 @@ impl Buffers {
             branch: work(),
             up: work(),
             activated: work(),
+            choices: Choices::new(queue),
         }
     }
 
@@ -296,11 +299,13 @@ impl CudaNetwork {
     fn rest_of_block(&mut self, layer: usize, plan: &Plan, rows: &Attended) -> Result<(), BackendError> {
         let attended = self.attend(layer, plan.spans, rows)?;
         let (count, hidden) = (rows.rows, self.spec.hidden);
-        let intermediate = self.spec.blocks[layer].mlp.intermediate;
-        let Buffers { x, normed, branch, up, activated, .. } = &mut self.buffers;
+        let Mlp { intermediate, experts: mixture, .. } = self.spec.blocks[layer].mlp;
+        let Buffers { x, normed, branch, up, activated, choices, .. } = &mut self.buffers;
         let (x, normed, branch) =
             (x.floats(count * hidden)?, normed.floats(count * hidden)?, branch.floats(count * hidden)?);
-        let between = (up.floats(count * 2 * intermediate)?, activated.floats(count * intermediate)?);
+        let room = mixture.map(|mixture| choices.room(mixture, count, hidden)).transpose()?;
+        let inner = room.as_ref().map_or(count, |room| room.size);
+        let between = (up.floats(inner * 2 * intermediate)?, activated.floats(inner * intermediate)?);
         let (spec, block) = (&self.spec.blocks[layer], &self.weights.blocks[layer]);
 
         // Side by side, the MLP reads what is there before attention is added.
@@ -323,7 +328,12 @@ impl CudaNetwork {
             }
         }
         self.add((spec, block.mlp_output_norm.as_ref()), (x, branch), count, |to, add| {
-            self.mlp(spec.mlp, block, between, (input, to), (count, add));
+            match (&block.router, &self.experts[layer], &room) {
+                (Some(router), Some(tables), Some(room)) => {
+                    experts(&self.queue, spec.mlp, (router, tables), room, between, (input, to), (rows, add));
+                }
+                _ => mlp(&self.queue, spec.mlp, &block.mlps[0], between, (input, to), (count, add)),
+            }
         });
         if spec.wiring == Wiring::PostNorm {
             self.norm_rows(mlp_norm, x, x, count);

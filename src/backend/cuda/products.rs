@@ -1,11 +1,10 @@
 //! Products of rows with weights, as launches: linear layers, and MLPs made of them.
 
-use super::CudaNetwork;
 use super::gpu::Buffer;
 use super::kernels::{self, Pointer};
 use super::matrix::{Matrix, Method};
 use super::queue::Queue;
-use crate::backend::weights::{BlockWeights, MlpWeights};
+use crate::backend::weights::MlpWeights;
 use crate::model::spec::{Activation, Mlp};
 
 /// `out = x * weights + bias`, or `out += ...`, of rows that lie back to back.
@@ -45,33 +44,30 @@ pub fn linear(
     }
 }
 
-impl CudaNetwork {
-    /// The MLP of a block, on rows that lie back to back.
-    pub(super) fn mlp(
-        &self,
-        spec: Mlp,
-        block: &BlockWeights<Matrix, Buffer>,
-        (up, activated): (Pointer, Pointer),
-        (x, out): (Pointer, Pointer),
-        (rows, add): (usize, bool),
-    ) {
-        let MlpWeights { up: up_weights, up_bias, down, down_bias } = &block.mlps[0];
-        linear(&self.queue, (up_weights, up_bias.as_ref()), (x, up), rows, false);
-        let kind = match spec.activation {
-            Activation::Silu => 0,
-            Activation::Gelu => 1,
-            Activation::GeluTanh => 2,
-            Activation::Relu => 3,
-        };
-        let params = kernels::Activate {
-            x: up,
-            out: activated,
-            rows: rows as i32,
-            width: spec.intermediate as i32,
-            kind,
-            gated: i32::from(spec.gated),
-        };
-        self.queue.launch(&kernels::ACTIVATE, [(rows * spec.intermediate).div_ceil(256), 1, 1], 0, params);
-        linear(&self.queue, (down, down_bias.as_ref()), (activated, out), rows, add);
-    }
+/// `out = activation(gate) * up`, or `activation(up)`, of rows that lie back to back.
+pub fn activate(queue: &Queue, mlp: Mlp, (up, out): (Pointer, Pointer), rows: usize) {
+    let kind = match mlp.activation {
+        Activation::Silu => 0,
+        Activation::Gelu => 1,
+        Activation::GeluTanh => 2,
+        Activation::Relu => 3,
+    };
+    let width = mlp.intermediate;
+    let params =
+        kernels::Activate { x: up, out, rows: rows as i32, width: width as i32, kind, gated: i32::from(mlp.gated) };
+    queue.launch(&kernels::ACTIVATE, [(rows * width).div_ceil(256), 1, 1], 0, params);
+}
+
+/// An MLP on rows that lie back to back, stored in `out` or added to it.
+pub fn mlp(
+    queue: &Queue,
+    spec: Mlp,
+    weights: &MlpWeights<Matrix, Buffer>,
+    (up, activated): (Pointer, Pointer),
+    (x, out): (Pointer, Pointer),
+    (rows, add): (usize, bool),
+) {
+    linear(queue, (&weights.up, weights.up_bias.as_ref()), (x, up), rows, false);
+    activate(queue, spec, (up, activated), rows);
+    linear(queue, (&weights.down, weights.down_bias.as_ref()), (activated, out), rows, add);
 }

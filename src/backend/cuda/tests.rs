@@ -4,6 +4,7 @@
 mod choices;
 #[path = "../../../tests/shared/emulator/mod.rs"]
 mod emulator;
+mod experts;
 mod faults;
 mod gpu_check;
 mod graphs;

@@ -71,6 +71,18 @@ pub struct Inputs {
     scales: Pointer,
 }
 
+/// How a product is cut.
+struct Cut {
+    /// Chunks of a slice, and slices.
+    slice: usize,
+    slices: usize,
+    /// Blocks of threads beside each other.
+    blocks: usize,
+    /// Where slices are added up.
+    partial: Pointer,
+    arrived: Pointer,
+}
+
 impl Tiled {
     /// Bytes of the block's memory for so many tiles of rows.
     fn memory(&self, tiles: usize) -> usize {
@@ -118,6 +130,47 @@ impl Tiled {
         of
     }
 
+    /// How a product with a matrix `[outputs, stride]` is cut, and the memory that this takes.
+    fn cut(&self, queue: &Queue, (outputs, stride): (usize, usize), (tiles, passes): (usize, usize)) -> Cut {
+        let (slice, slices) = slices(outputs, stride, self.layout.step);
+        let blocks = outputs.div_ceil(OUTPUTS);
+        let (mut partial, mut arrived) = (0, 0);
+        if slices > 1 {
+            partial = queue.scratch(Scratch::Partial, slices * tiles * TILE_ROWS * outputs * 4);
+            arrived = queue.scratch(Scratch::Arrived, passes * blocks * 4);
+        }
+        Cut { slice, slices, blocks, partial, arrived }
+    }
+
+    /// Asks for products of groups of rows, a tile each, with matrices of one shape `[outputs, stride]`, which
+    /// are parts of the experts'.
+    pub fn experts(
+        &self,
+        queue: &Queue,
+        kernel: &Kernel<kernels::ExpertTiles>,
+        (parts, shape): (Pointer, (usize, usize)),
+        (together, groups): (Pointer, usize),
+        inputs: &Inputs,
+        (out, out_stride): (Pointer, usize),
+    ) {
+        let Cut { slice, slices, blocks, partial, arrived } = self.cut(queue, shape, (groups, groups));
+        let params = kernels::ExpertTiles {
+            parts,
+            together,
+            x: inputs.parts,
+            sums: inputs.sums,
+            scales: inputs.scales,
+            out,
+            partial,
+            arrived,
+            out_stride: out_stride as i32,
+            groups: groups as i32,
+            slice: slice as i32,
+            padding: 0,
+        };
+        queue.launch(kernel, [groups, blocks, slices], self.memory(1), params);
+    }
+
     /// Asks for a product of them.
     pub fn product(
         &self,
@@ -130,13 +183,8 @@ impl Tiled {
         let outputs = matrix.outputs as usize;
         let tiles = rows.div_ceil(TILE_ROWS);
         let (pass, passes) = passes(tiles);
-        let (slice, slices) = slices(outputs, matrix.stride as usize, self.layout.step);
-        let blocks = outputs.div_ceil(OUTPUTS);
-        let (mut partial, mut arrived) = (0, 0);
-        if slices > 1 {
-            partial = queue.scratch(Scratch::Partial, slices * tiles * TILE_ROWS * outputs * 4);
-            arrived = queue.scratch(Scratch::Arrived, passes * blocks * 4);
-        }
+        let Cut { slice, slices, blocks, partial, arrived } =
+            self.cut(queue, (outputs, matrix.stride as usize), (tiles, passes));
         let params = kernels::Tiles {
             matrix,
             x: inputs.parts,

@@ -102,7 +102,7 @@ pub fn sanitized(name: &str, kernels: &str, tests: &[&str]) -> Option<(String, b
 
 /// The emulator in place of NVIDIA's libraries.
 pub fn libraries(library: &Path) -> Libraries {
-    Libraries { driver: vec![library.to_owned()], compiler: vec![library.to_owned()] }
+    Libraries { driver: vec![library.to_owned()], compiler: vec![library.to_owned()], bundles: Vec::new() }
 }
 
 /// The emulator with these kernels, kept beside the program of tests; `None` without a compiler, or on a CPU in

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::super::gpu::Gpu;
 use super::super::{SOURCES, open};
 use super::products::{product, sent, values};
-use super::{bits, emulator, layers, numbers};
+use super::{bits, emulator, experts, layers, numbers};
 use crate::backend::storage::Storage;
 use crate::model::TensorType;
 
@@ -65,9 +65,10 @@ fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
 fn planted_faults_are_seen() {
     let barrier = "stage(p, span, head, 0, from, end, staged);\n    __syncthreads();";
     let half = "byte = scales[block] >> (8 * half) & 255;";
+    let taken = "__syncwarp();\n  for (int n = lane;";
     let landed = "copies_landed<Staged::STAGES - 2>();";
     let stage = "__syncthreads();\n    fetch(chunk + Staged::STAGES - 1);";
-    let cases: [(&str, &str, &str, Run); 8] = [
+    let cases: [(&str, &str, &str, Run); 11] = [
         ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
         ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
         ("-race", "  __syncwarp();\n", "", floats),
@@ -76,6 +77,9 @@ fn planted_faults_are_seen() {
         ("-stage", stage, "fetch(chunk + Staged::STAGES - 1);", halves),
         ("-row", "if (row >= p.rows || o >= m.outputs) continue;", "if (o >= m.outputs) continue;", narrow),
         ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),
+        ("-taken", taken, "for (int n = lane;", experts::mixture),
+        ("-rows", "p.rows[place] = i / p.used;", "p.rows[place] = 0;", experts::mixture),
+        ("-numbers", "chosen[before] = numbers[n];", "chosen[n] = numbers[n];", experts::mixture),
     ];
     for (name, right, wrong, run) in cases {
         assert_ne!(is_seen(name, right, wrong, run), Some(false), "{name} is not seen");
@@ -86,7 +90,12 @@ fn planted_faults_are_seen() {
 /// memory.
 #[test]
 fn nothing_is_touched_beside_buffers() {
-    let tests = ["backend::cuda::tests::layers", "backend::cuda::tests::products", "backend::cuda::tests::choices"];
+    let tests = [
+        "backend::cuda::tests::experts",
+        "backend::cuda::tests::layers",
+        "backend::cuda::tests::products",
+        "backend::cuda::tests::choices",
+    ];
     let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCES.concat(), &tests) else {
         return crate::skip::for_want_of("g++ with AddressSanitizer on x86-64", "what kernels read beside buffers");
     };

@@ -63,7 +63,7 @@ fn network(gpu: &Arc<Gpu>, spec: &ModelSpec, storage: Storage) -> Result<CudaNet
         final_norm: Some(norm()),
         blocks,
     };
-    Ok(CudaNetwork::with(spec.clone(), weights, storage, Queue::new(gpu, false)))
+    Ok(CudaNetwork::with(spec.clone(), weights, storage, Queue::new(gpu, false))?)
 }
 
 /// A network whose candidates have read a prompt but for its last token.
