@@ -33,6 +33,7 @@ struct AttentionParams {
   int window;  // 0: none
   float scale;
   float soft_cap;  // 0: none
+  int padded;      // of `attention_padded`: positions that are computed for every tile, all of which have K/V
 };
 
 #define ATTENTION_CHUNK 256
@@ -50,13 +51,15 @@ DEVICE void stage(const AttentionParams& p, const Span& span, int head, int part
   }
 }
 
-KERNEL(attention_chunk, AttentionParams, 128) {
+// What a tile does not see of `padded` positions is computed, too, and then has no weight.
+template <bool PADDED>
+DEVICE void attend(const AttentionParams& p) {
   SHARED(float, memory);
   const Tile tile = p.tiles[blockIdx.x];
   const Span span = p.spans[tile.span];
   const int head = blockIdx.y, chunk = blockIdx.z * ATTENTION_CHUNK, dim = p.dim;
   const int begin = larger(chunk, first_seen(tile.position, p.window));
-  const int end = smaller(chunk + ATTENTION_CHUNK, tile.position + tile.rows);
+  const int end = smaller(chunk + ATTENTION_CHUNK, PADDED ? p.padded : tile.position + tile.rows);
   if (begin >= end) return;
   const int queries = tile.rows * p.group, heads = p.kv_heads * p.group;
   float* q = memory;
@@ -73,7 +76,8 @@ KERNEL(attention_chunk, AttentionParams, 128) {
     __syncthreads();
     for (int i = threadIdx.x; i < queries * ATTENTION_KEYS; i += 128) {
       const int query = i / ATTENTION_KEYS, key = i % ATTENTION_KEYS, seen = tile.position + query / p.group;
-      if (from + key >= end || from + key > seen || from + key < first_seen(seen, p.window)) continue;
+      if (from + key >= end) continue;
+      if (!PADDED && (from + key > seen || from + key < first_seen(seen, p.window))) continue;
       float score = 0.0f;
       for (int d = 0; d < dim; d++) score = fmaf(q[query * dim + d], staged[key * (dim + 1) + d], score);
       score = p.soft_cap > 0.0f ? soft_capped(score, p.scale, p.soft_cap) : score * p.scale;
@@ -86,8 +90,13 @@ KERNEL(attention_chunk, AttentionParams, 128) {
   for (int query = threadIdx.x / WARP; query < queries; query += 128 / WARP) {
     const int seen = tile.position + query / p.group;
     const int first = larger(chunk, first_seen(seen, p.window)), last = smaller(end, seen + 1);
-    if (first >= last) continue;
     float* row = scores + query * ATTENTION_CHUNK;
+    if (PADDED) {
+      for (int i = lane; i < end - chunk; i += WARP) {
+        if (i < first - chunk || i >= last - chunk) row[i] = 0.0f;
+      }
+    }
+    if (first >= last) continue;
     float most = from_bits(0xff800000u), sum = 0.0f;
     for (int i = lane; i < last - chunk; i += WARP) {
       if (i >= first - chunk && row[i] > most) most = row[i];
@@ -114,8 +123,8 @@ KERNEL(attention_chunk, AttentionParams, 128) {
     __syncthreads();
     for (int i = threadIdx.x; i < queries * dim; i += 128) {
       const int query = i / dim, d = i % dim, seen = tile.position + query / p.group;
-      const int first = larger(from, first_seen(seen, p.window));
-      const int last = smaller(smaller(end, from + ATTENTION_KEYS), seen + 1);
+      const int first = PADDED ? from : larger(from, first_seen(seen, p.window));
+      const int last = smaller(smaller(end, from + ATTENTION_KEYS), PADDED ? end : seen + 1);
       const float* weights = scores + query * ATTENTION_CHUNK - chunk;
       float sum = q[i];
       for (int position = first; position < last; position++) {
@@ -130,6 +139,8 @@ KERNEL(attention_chunk, AttentionParams, 128) {
     p.sums[(row * heads + head * p.group + query % p.group) * dim + i % dim] = q[i];
   }
 }
+
+KERNEL(attention_chunk, AttentionParams, 128) { attend<false>(p); }
 
 // attention_merge: chunks put together by their log-sum-exp in ascending order (online softmax, arXiv 1805.02867).
 //   shapes   sums, norms as above; positions [rows], negative of padding; out [rows, heads * dim] f32

@@ -143,14 +143,14 @@ struct Part {
   int padding;
 };
 
-// gemm_experts_f32, gemm_experts_bf16, ... one for each of `STORAGES`: `gemm` of the choices of every expert with that
-// expert's matrix; parts in another storage are left to others.
+// gemm_experts_f32: `gemm` of the choices of every expert with that expert's matrix; parts in another storage are left to
+// others.
 //   shapes   parts [experts], of the same inputs; together [groups]; x [groups, 8, inputs] f32; out [groups, 8, outputs] f32
 //            with out_stride floats between rows; places without a choice are left alone
 //   launch   grid (ceil(outputs / 32), groups), 256 threads, 33792 bytes of shared memory
-//   bytes    those of `gemm` for the experts that are taken
-//   twin     `gemm`
-//   order    that of `gemm`
+//   bytes    those of `gemm_f32` for the experts that are taken
+//   twin     that of `gemm_f32`
+//   order    that of `gemm_f32`
 struct ExpertGemmParams {
   const Part* parts;
   const Together* together;
@@ -160,21 +160,58 @@ struct ExpertGemmParams {
   int padding;
 };
 
-template <class Storage>
-DEVICE void gemm_experts(const ExpertGemmParams& p, int number) {
-  const Together these = p.together[blockIdx.y];
-  if (these.count == 0) return;
-  const Part& part = p.parts[these.expert];
-  if (part.matrix.storage != number) return;
-  const size_t first = (size_t)blockIdx.y * GEMM_ROWS;
-  const float* x = p.x + first * part.matrix.inputs;
-  float* out = p.out + first * p.out_stride + part.first;
-  gemm<Storage>({part.matrix, x, out, these.count, p.out_stride, 0}, 0);
+// The part of the expert of a group; null where this storage has nothing to do.
+DEVICE const Part* part_of(const Part* parts, const Together& together, int storage) {
+  const Part* part = parts + together.expert;
+  return together.count > 0 && part->matrix.storage == storage ? part : nullptr;
 }
 
-#define EXPERTS(number, name, Storage) \
-  KERNEL(gemm_experts_##name, ExpertGemmParams, 256) { gemm_experts<Storage>(p, number); }
-STORAGES(EXPERTS)
+KERNEL(gemm_experts_f32, ExpertGemmParams, 256) {
+  const Together these = p.together[blockIdx.y];
+  const Part* part = part_of(p.parts, these, 0);
+  if (!part) return;
+  const size_t first = (size_t)blockIdx.y * GEMM_ROWS;
+  float* out = p.out + first * p.out_stride + part->first;
+  gemm<Floats<float>>({part->matrix, p.x + first * part->matrix.inputs, out, these.count, p.out_stride, 0}, 0);
+}
+
+// tiles_experts_bf16, tiles_experts_int8, ... one for each of `TILED_STORAGES`: `tiles` of the choices of every expert with
+// that expert's matrix; parts in another storage are left to others.
+//   shapes   parts, together, out as above; x, sums, scales as `split_*` leaves [groups, 8, inputs]; partial
+//            [slices][groups][8][outputs] f32 and arrived [groups * grid.y] u32, all zero before and after, where there is
+//            more than one slice
+//   launch   grid (groups, ceil(outputs / 128), slices), 128 threads, `tiles_memory` bytes of shared memory for one tile
+//   bytes    those of `tiles` for the experts that are taken
+//   twin     that of `tiles`
+//   order    that of `tiles`
+struct ExpertTilesParams {
+  const Part* parts;
+  const Together* together;
+  const Sixteen* x;
+  const float* sums;
+  const float* scales;
+  float* out;
+  float* partial;
+  u32* arrived;
+  int out_stride;
+  int groups;
+  int slice;  // chunks of a slice
+  int padding;
+};
+
+template <class Storage>
+DEVICE void tiles_experts(const ExpertTilesParams& p, int storage) {
+  const Together these = p.together[blockIdx.x];
+  const Part* part = part_of(p.parts, these, storage);
+  if (!part) return;
+  const int group = blockIdx.x, rows = group * TILE_ROWS + these.count;
+  float* out = p.out + part->first;
+  tiles<Storage>({{}, p.x, p.sums, p.scales, out, p.partial, p.arrived, rows, p.out_stride, 0, p.groups, 1, p.slice}, part->matrix, group, 1);
+}
+
+#define TILED_EXPERTS(number, name, Storage) \
+  KERNEL(tiles_experts_##name, ExpertTilesParams, 128) { tiles_experts<Storage>(p, number); }
+TILED_STORAGES(TILED_EXPERTS)
 
 // add_experts: out[row] (+)= the sum over a row's choices of share * x[place of the choice]
 //   shapes   chosen, shares, places [rows, used]; x [places, width] f32; out [rows, width] f32

@@ -1,15 +1,12 @@
-// gemm_f32, gemm_bf16, gemm_int8, ... one for each of `STORAGES`: out[r][o] = sum over k of x[r][k] * weights[o][k]
-// (+ bias[o]), stored or added to out.
+// gemm_f32: out[r][o] = sum over k of x[r][k] * weights[o][k] (+ bias[o]), stored or added to out, for weights of f32.
 //   shapes   x [rows, inputs] f32; a matrix (see weights.cuh); out [rows, outputs] f32 with out_stride floats between rows
 //   launch   grid (ceil(outputs / 32), ceil(rows / 8)), 256 threads, 33792 bytes of shared memory; parts of the matrix
 //            aligned to 16 bytes
-//   bytes    outputs * stride * bytes of the storage for every 8 rows (all but the first 8 from the cache)
-//            + rows * inputs * 4 + rows * outputs * 4. Bits of the storage: 32, 16, int8 8.5, int4 4.5, as in files Q8_0
-//            8.5, Q4_0 and Q4_K 4.5, Q4_1 5, Q5_0 and Q5_K 5.5, Q5_1 6, Q6_K 6.5625
-//   twin     `gemm::portable::product` over the decoded weights (`Packed::output`)
+//   bytes    outputs * stride * 4 for every 8 rows (all but the first 8 from the cache)
+//            + rows * inputs * 4 + rows * outputs * 4
+//   twin     `gemm::portable::product`
 //   order    lane l takes inputs 8 l .. 8 l + 8 of every 256, in ascending order, one chain of fused multiply-adds; the
-//            32 chains are added in ascending order. Rows never meet. All storages have this order, so that weights of
-//            equal values give equal bits.
+//            32 chains are added in ascending order. Rows never meet.
 struct GemmParams {
   Matrix matrix;
   const float* x;
@@ -78,6 +75,4 @@ DEVICE void gemm(const GemmParams& p, int tile) {
   }
 }
 
-#define PRODUCT(number, name, Storage) \
-  KERNEL(gemm_##name, GemmParams, 256) { gemm<Storage>(p, blockIdx.y); }
-STORAGES(PRODUCT)
+KERNEL(gemm_f32, GemmParams, 256) { gemm<Floats<float>>(p, blockIdx.y); }

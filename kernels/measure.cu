@@ -20,3 +20,12 @@ KERNEL(read_memory, ReadMemoryParams, 256) {
   }
   p.out[first] = all;
 }
+
+// attention_padded: `attention_chunk` where all tiles are as long as the longest, for `gpu_check` to compare with: what
+// BASS-PAD (arXiv 2404.15778) computes. The same bits, where all K/V are finite.
+//   shapes   as `attention_chunk`
+//   launch   as `attention_chunk`
+//   bytes    for every tile: padded * dim * 8 per key/value head
+//   twin     `attention_chunk`
+//   order    that of `attention_chunk`: zeros are added behind and before it
+KERNEL(attention_padded, AttentionParams, 128) { attend<true>(p); }

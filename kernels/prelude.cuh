@@ -11,8 +11,8 @@ typedef unsigned long long u64;
 
 #ifndef EMULATOR
 #define DEVICE static __device__ __forceinline__
-// A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`.
-#define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads) name(const Params p)
+// A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`. Nothing is spilled for the sake of more blocks.
+#define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name(const Params p)
 // The block's memory, as much as the launch asks for.
 extern __shared__ __align__(16) unsigned char block_memory[];
 #define SHARED(T, name) T* name = reinterpret_cast<T*>(block_memory)
@@ -23,6 +23,35 @@ DEVICE float half_to_float(u16 half) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
   return x;
 }
+DEVICE u16 float_to_half(float x) {
+  u16 half;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  return half;
+}
+// Differences of two pairs of f16.
+DEVICE u32 less_halves(u32 a, u32 b) {
+  u32 less;
+  asm("sub.f16x2 %0, %1, %2;" : "=r"(less) : "r"(a), "r"(b));
+  return less;
+}
+// 16 bytes on their way from memory to the block's memory; both aligned to 16 bytes. They are there for the thread that
+// asked once `copies_landed` says so, and for its block after a barrier.
+DEVICE void copy_sixteen(void* to, const void* from) {
+  const u32 shared = (u32)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
+}
+// Ends a group of pieces.
+DEVICE void copies_committed() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Waits until at most so many groups of this thread are on their way.
+template <int LEFT>
+DEVICE void copies_landed() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+}
+#define MULTIPLY_TILES(type)                                                                             \
+  asm("mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, " \
+      "{%8, %9}, {%0, %1, %2, %3};"                                                                      \
+      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])                                       \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 #endif
 
 // Threads of a warp.
@@ -35,6 +64,15 @@ struct Bf16 {
 struct F16 {
   u16 bits;
 };
+
+// A product of tiles by a whole warp, on tensor cores: sums [16][8] += a [16][16] * b [16][8]. Lane 4 g + t holds of a, in
+// pairs of columns, rows g and g + 8 of columns 2 t, then both of columns 2 t + 8; of b column g of rows 2 t, then of rows
+// 2 t + 8; of the sums columns 2 t and 2 t + 1 of row g, then of row g + 8. The sums are there after `tiles_multiplied`.
+#ifndef EMULATOR
+DEVICE void multiply_tiles(Bf16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("bf16"); }
+DEVICE void multiply_tiles(F16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("f16"); }
+DEVICE void tiles_multiplied() {}
+#endif
 
 // Rows of one sequence in a pass, and where its K/V is.
 struct Span {
@@ -51,6 +89,19 @@ struct Span {
 DEVICE float widen(float x) { return x; }
 DEVICE float widen(Bf16 x) { return from_bits((u32)x.bits << 16); }
 DEVICE float widen(F16 x) { return half_to_float(x.bits); }
+
+// The nearest of fewer digits; of two the even one.
+DEVICE Bf16 narrow(float x, Bf16) {
+  const u32 bits = to_bits(x);
+  Bf16 near;
+  near.bits = (u16)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
+  return near;
+}
+DEVICE F16 narrow(float x, F16) {
+  F16 near;
+  near.bits = float_to_half(x);
+  return near;
+}
 
 // Address of a key (part 0) or a value (part 1) `[dim]`. K/V is [layer][head][part][capacity][dim].
 DEVICE size_t kv_index(int layer, int heads, int head, int part, int capacity, int index, int dim) {

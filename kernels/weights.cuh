@@ -1,12 +1,19 @@
 // Matrices of weights as they lie in memory, and what a weight is.
 //
-//   codes    [outputs, stride]: elements of 4 or 2 bytes; or codes, a byte each, or the low four bits of each, input
-//            2 i in the low half of a byte. Codes have their offset added. stride = inputs up to a multiple of 8, with
-//            codes of 32; what is beyond inputs is zero
-//   upper    [outputs, stride]: of codes of 5 and 6 bits what is above the low four, in ascending bits
-//   scales   [outputs, stride / 32]: bf16, or f16, or f16 and f16 that is added; with units two bytes
-//   units    [outputs, stride / 256]: f16 that the scale's byte multiplies, and f16 for the minimum's; or one f16 for
-//            the scales of both halves of a block
+// Matrices of f32 are [outputs, stride]. All others lie as the tiles of `tiles.cu` read them: 8 rows are a panel, STEP
+// inputs of a panel a chunk, [panel][chunk][row of 8]. Of what a row has in a chunk lane t of 4 takes a quarter: of each
+// block of 32 inputs 4 t .. 4 t + 4 of both halves, together eight.
+//
+//   codes    [panel][chunk][8 rows][4 lanes] of 16 bytes. Of 2-byte elements a chunk is one block. Codes have their offset
+//            added: of a byte each, a chunk is two blocks; or the low four bits of each, a chunk is four blocks, and code i
+//            of a lane's eight is in nibble i / 2 + 4 (i % 2) of a word
+//   upper    [panel][chunk][8 rows][4 lanes][4 blocks]: of codes of 5 and 6 bits what is above the low four, a byte or two
+//            for eight codes, in the order of their nibbles
+//   scales   [panel][chunk][8 rows][blocks]: bf16, or f16, or f16 and f16 that is added; with units two bytes
+//   units    [panel][stride / 256][8 rows]: f16 that the scale's byte multiplies, and f16 for the minimum's; or one f16
+//            for the scales of both halves of a block
+//
+// stride = inputs up to whole chunks, of f32 up to a multiple of 8; what is beyond inputs and outputs is zero.
 //
 // A weight of codes is scale * code, or scale * code - minimum, both steps rounded to f32: the same bits as
 // `Quantized::output` in src/backend/cpu/quantized/weights.rs has.
@@ -23,12 +30,10 @@ struct Matrix {
 };
 
 #define EIGHT 8  // weights that are taken at once
+#define PANEL 8  // rows
 
 struct __align__(16) Sixteen {
   u32 words[4];
-};
-struct __align__(8) TwoWords {
-  u32 words[2];
 };
 
 DEVICE void widen_eight(const float* from, float* to) {
@@ -38,23 +43,39 @@ DEVICE void widen_eight(const float* from, float* to) {
   }
 }
 
-template <class Half>
-DEVICE void widen_eight(const Half* from, float* to) {
-  const Sixteen eight = *(const Sixteen*)from;
-  for (int i = 0; i < 4; i++) {
-    Half low, high;
-    low.bits = (u16)eight.words[i];
-    high.bits = (u16)(eight.words[i] >> 16);
-    to[2 * i] = widen(low);
-    to[2 * i + 1] = widen(high);
-  }
+// Where eight weights of a row are that begin at input k: in a chunk, two lanes have four each, of the same half.
+struct Eight {
+  size_t chunk;
+  int lane;   // of the first four, in 8 rows of 4 lanes
+  int block;  // of the chunk
+  int half;
+};
+
+DEVICE Eight eight(const Matrix& m, size_t row, int k, int step) {
+  const size_t chunk = row / PANEL * (m.stride / step) + k / step;
+  return {chunk, (int)(row % PANEL) * 4 + k % 16 / 4, k % step / 32, k % 32 / 16};
 }
 
-// Weights that are stored as floats. `take` gives those of inputs k .. k + 8 of a row.
+// Storages. `take` gives the weights of inputs k .. k + 8 of a row.
+template <class Element>
+struct Floats;
+
+template <>
+struct Floats<float> {
+  DEVICE void take(const Matrix& m, size_t row, int k, float* to) {
+    widen_eight((const float*)m.codes + row * m.stride + k, to);
+  }
+};
+
 template <class Element>
 struct Floats {
+  static const int STEP = 32;
+
   DEVICE void take(const Matrix& m, size_t row, int k, float* to) {
-    widen_eight((const Element*)m.codes + row * m.stride + k, to);
+    const Eight at = eight(m, row, k, STEP);
+    for (int i = 0; i < EIGHT; i++) {
+      to[i] = widen(((const Element*)m.codes)[(at.chunk * 32 + at.lane + i / 4) * 8 + at.half * 4 + i % 4]);
+    }
   }
 };
 
@@ -68,44 +89,68 @@ struct Floats {
 // Weights that are stored as codes.
 template <int BITS, int KIND>
 struct Codes {
+  static const int STEP = BITS == 8 ? 64 : 128, BLOCKS = STEP / 32;
+  static const bool HAS_MIN = KIND == SCALE_AND_ADDED || KIND == MINIMA, HAS_HALVES = KIND == HALVES;
+  static const int OFFSET = HAS_MIN ? 0 : 1 << (BITS - 1);
+  // Bytes of a row in a chunk: what is above the low four bits, scales; of a row in 256 inputs: units.
+  static const int UPPER_BYTES = BITS == 6 ? 32 : BITS == 5 ? 16 : 0;
+  static const int SCALE_BYTES = BLOCKS * (KIND == SCALE_AND_ADDED ? 4 : 2);
+  static const int UNIT_BYTES = KIND == MINIMA ? 4 : KIND == HALVES ? 2 : 0;
+
+  // Scale (of half `half`) and minimum of block `block`; scales and units are those of the row.
+  DEVICE float scale(const u16* scales, const u16* units, int block, int half) {
+    if (KIND == SCALE_BF16) return from_bits((u32)scales[block] << 16);
+    if (KIND == SCALE_F16) return half_to_float(scales[block]);
+    if (KIND == SCALE_AND_ADDED) return half_to_float(scales[2 * block]);
+    if (KIND == MINIMA) return half_to_float(units[0]) * (float)(scales[block] & 255);
+    const int byte = scales[block] >> (8 * half) & 255;
+    return half_to_float(units[0]) * (float)((byte ^ 128) - 128);
+  }
+  DEVICE float minimum(const u16* scales, const u16* units, int block) {
+    if (KIND == SCALE_AND_ADDED) return -half_to_float(scales[2 * block + 1]);
+    if (KIND == MINIMA) return half_to_float(units[1]) * (float)(scales[block] >> 8);
+    return 0.0f;
+  }
+
   DEVICE void take(const Matrix& m, size_t row, int k, float* to) {
-    const size_t at = row * m.stride + k, block = at / 32, unit = row * (m.stride / 256) + k / 256;
-    u32 codes[EIGHT];
-    if (BITS == 8) {
-      const TwoWords bytes = *(const TwoWords*)((const u8*)m.codes + at);
-      for (int i = 0; i < EIGHT; i++) codes[i] = bytes.words[i / 4] >> (8 * (i % 4)) & 255;
-    } else {
-      const u32 low = ((const u32*)m.codes)[at / 8];
-      const u32 upper = BITS == 6 ? ((const u16*)m.upper)[at / 8] : BITS == 5 ? m.upper[at / 8] : 0;
-      for (int i = 0; i < EIGHT; i++) {
-        codes[i] = low >> (4 * i) & 15;
-        if (BITS == 5) codes[i] |= (upper >> i & 1) << 4;
-        if (BITS == 6) codes[i] |= (upper >> (2 * i) & 3) << 4;
-      }
-    }
-    float scale, minimum = 0.0f;
-    if (KIND == SCALE_BF16) scale = from_bits((u32)m.scales[block] << 16);
-    if (KIND == SCALE_F16) scale = half_to_float(m.scales[block]);
-    if (KIND == SCALE_AND_ADDED) {
-      scale = half_to_float(m.scales[2 * block]);
-      minimum = -half_to_float(m.scales[2 * block + 1]);
-    }
-    if (KIND == MINIMA) {
-      const u32 bytes = m.scales[block];
-      scale = half_to_float(m.units[2 * unit]) * (float)(bytes & 255);
-      minimum = half_to_float(m.units[2 * unit + 1]) * (float)(bytes >> 8);
-    }
-    if (KIND == HALVES) {
-      const u32 bytes = m.scales[block], byte = bytes >> (k % 32 / 16 * 8) & 255;
-      scale = half_to_float(m.units[unit]) * (float)((int)(byte ^ 128) - 128);
-    }
-    const bool has_min = KIND == SCALE_AND_ADDED || KIND == MINIMA;
-    const float offset = has_min ? 0.0f : (float)(1 << (BITS - 1));
+    const Eight at = eight(m, row, k, STEP);
+    const size_t of_row = at.chunk * PANEL + row % PANEL;
+    const u16* scales = m.scales + of_row * (SCALE_BYTES / 2);
+    const u16* units = m.units + ((row / PANEL * (m.stride / 256) + k / 256) * PANEL + row % PANEL) * (UNIT_BYTES / 2);
+    const float factor = scale(scales, units, at.block, at.half), less = minimum(scales, units, at.block);
     for (int i = 0; i < EIGHT; i++) {
-      // A whole number below 2^23 in the low bits of 2^23: widened by a sum, which is faster than a conversion.
-      to[i] = scale * (from_bits(0x4b000000u | codes[i]) - (8388608.0f + offset));
-      if (has_min) to[i] -= minimum;
+      const size_t lane = at.chunk * 32 + at.lane + i / 4;
+      const int of_lane = 4 * at.half + i % 4, nibble = of_lane / 2 + 4 * (of_lane % 2);
+      u32 code;
+      if (BITS == 8) {
+        code = ((const u8*)m.codes)[lane * 16 + at.block * 8 + of_lane];
+      } else {
+        code = ((const u32*)m.codes)[lane * 4 + at.block] >> (4 * nibble) & 15;
+        if (BITS == 5) code |= (m.upper[lane * 4 + at.block] >> nibble & 1) << 4;
+        if (BITS == 6) code |= (((const u16*)m.upper)[lane * 4 + at.block] >> (2 * nibble) & 3) << 4;
+      }
+      to[i] = factor * (float)((int)code - OFFSET);
+      if (HAS_MIN) to[i] -= less;
     }
+  }
+
+  // Two codes of a lane's eight of a block, 2 * pair and the next, as a pair of f16: whole numbers, exactly. Those of the
+  // block are the first in `codes`. A whole number in the low bits of 1024 is made such by a difference.
+  DEVICE u32 halves(const Sixteen& codes, const u32* upper, int block, int pair) {
+    const u32 less = 0x64006400u | OFFSET | OFFSET << 16;
+    if (BITS == 8) {
+      return less_halves(__byte_perm(codes.words[pair / 2], 0x64646464u, pair % 2 ? 0x4342 : 0x4140), less);
+    }
+    u32 two = codes.words[0] >> (4 * pair) & 0x000f000fu;
+    if (BITS == 5) {
+      const u32 bits = upper[0] >> (8 * block);
+      two |= ((bits & 15) | (bits & 240) << 12) >> pair << 4 & 0x00100010u;
+    }
+    if (BITS == 6) {
+      const u32 bits = upper[block / 2] >> (16 * (block % 2));
+      two |= ((bits & 255) | (bits & 65280) << 8) >> (2 * pair) << 4 & 0x00300030u;
+    }
+    return less_halves(two | 0x64006400u, less);
   }
 };
 
@@ -120,9 +165,9 @@ typedef Codes<4, MINIMA> Q4_K;
 typedef Codes<5, MINIMA> Q5_K;
 typedef Codes<6, HALVES> Q6_K;
 
-// Number, name in kernels, what takes weights: in the order of `STORAGES` in src/backend/cuda/matrix.rs.
-#define STORAGES(EACH) \
-  EACH(0, f32, Floats<float>) \
+// Number, name in kernels, what takes weights: in the order of `STORAGES` in src/backend/cuda/matrix.rs; those that tiles
+// are multiplied with.
+#define TILED_STORAGES(EACH) \
   EACH(1, bf16, Floats<Bf16>) \
   EACH(2, f16, Floats<F16>) \
   EACH(3, int8, Int8) \
@@ -135,4 +180,7 @@ typedef Codes<6, HALVES> Q6_K;
   EACH(10, q4_k, Q4_K) \
   EACH(11, q5_k, Q5_K) \
   EACH(12, q6_k, Q6_K)
+#define STORAGES(EACH) \
+  EACH(0, f32, Floats<float>) \
+  TILED_STORAGES(EACH)
 

@@ -22,7 +22,7 @@ struct States {
 fn states() -> Option<&'static States> {
     static STATES: OnceLock<Option<States>> = OnceLock::new();
     let made = || {
-        let with = |name, kernels: &str, option| Some(libraries(&built(name, kernels, &["-O1", option])?));
+        let with = |name, kernels: &str, option| Some(libraries(&built(name, kernels, &["-O0", option])?));
         Some(States {
             whole: with("-devices", &SOURCES.concat(), "-DDRIVER_VERSION=12000")?,
             old: with("-old-driver", "", "-DDRIVER_VERSION=11080")?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Kernel, Pointer};
-use super::matrix::{Matrix, STORAGES};
+use super::matrix::{Matrix, Method, STORAGES};
 use super::pass::Work;
 use super::plan::Attended;
 use super::products::{activate, linear};
@@ -14,21 +14,29 @@ use crate::backend::BackendError;
 use crate::backend::weights::{BlockWeights, MlpWeights};
 use crate::model::spec::{Experts, Mlp};
 
-/// What multiplies with the experts' weights, in the order of [`STORAGES`].
-pub static PRODUCTS: [Kernel<kernels::ExpertGemm>; STORAGES.len()] = [
-    kernels::GEMM_EXPERTS_F32,
-    kernels::GEMM_EXPERTS_BF16,
-    kernels::GEMM_EXPERTS_F16,
-    kernels::GEMM_EXPERTS_INT8,
-    kernels::GEMM_EXPERTS_INT4,
-    kernels::GEMM_EXPERTS_Q8_0,
-    kernels::GEMM_EXPERTS_Q4_0,
-    kernels::GEMM_EXPERTS_Q5_0,
-    kernels::GEMM_EXPERTS_Q4_1,
-    kernels::GEMM_EXPERTS_Q5_1,
-    kernels::GEMM_EXPERTS_Q4_K,
-    kernels::GEMM_EXPERTS_Q5_K,
-    kernels::GEMM_EXPERTS_Q6_K,
+/// What multiplies with the experts' weights of a storage.
+pub enum Product {
+    /// By fused multiply-adds.
+    Chains(Kernel<kernels::ExpertGemm>),
+    /// On tensor cores.
+    Tiles(Kernel<kernels::ExpertTiles>),
+}
+
+/// In the order of [`STORAGES`].
+pub static PRODUCTS: [Product; STORAGES.len()] = [
+    Product::Chains(kernels::GEMM_EXPERTS_F32),
+    Product::Tiles(kernels::TILES_EXPERTS_BF16),
+    Product::Tiles(kernels::TILES_EXPERTS_F16),
+    Product::Tiles(kernels::TILES_EXPERTS_INT8),
+    Product::Tiles(kernels::TILES_EXPERTS_INT4),
+    Product::Tiles(kernels::TILES_EXPERTS_Q8_0),
+    Product::Tiles(kernels::TILES_EXPERTS_Q4_0),
+    Product::Tiles(kernels::TILES_EXPERTS_Q5_0),
+    Product::Tiles(kernels::TILES_EXPERTS_Q4_1),
+    Product::Tiles(kernels::TILES_EXPERTS_Q5_1),
+    Product::Tiles(kernels::TILES_EXPERTS_Q4_K),
+    Product::Tiles(kernels::TILES_EXPERTS_Q5_K),
+    Product::Tiles(kernels::TILES_EXPERTS_Q6_K),
 ];
 
 /// Choices of one expert that are multiplied together, at most: rows of a tile.
@@ -64,8 +72,9 @@ struct Table {
 /// A part of each expert's matrix.
 struct Parts {
     memory: Buffer,
-    /// How these are stored: numbers of [`STORAGES`], nearly always one.
-    storages: Vec<usize>,
+    /// How these are stored, nearly always in one way: numbers of [`STORAGES`], each with the weights of a row
+    /// without and with what is added.
+    storages: Vec<(usize, (usize, usize))>,
     /// Rows of the largest.
     outputs: usize,
 }
@@ -78,19 +87,25 @@ impl Table {
     }
 
     /// Products of the choices with their experts' matrices.
-    fn products(&self, queue: &Queue, together: (Pointer, usize), (x, out): (Pointer, Pointer)) {
+    fn products(&self, queue: &Queue, (together, groups): (Pointer, usize), (x, out): (Pointer, Pointer)) {
+        let mut inputs = None;
         for part in &self.parts {
-            let params = kernels::ExpertGemm {
-                parts: part.memory.at(),
-                together: together.0,
-                x,
-                out,
-                out_stride: self.outputs as i32,
-                padding: 0,
-            };
-            let grid = [part.outputs.div_ceil(kernels::GEMM_OUTPUTS), together.1, 1];
-            for &storage in &part.storages {
-                queue.launch(&PRODUCTS[storage], grid, kernels::GEMM_MEMORY, params);
+            let (parts, out_stride) = (part.memory.at(), self.outputs as i32);
+            for &(storage, row) in &part.storages {
+                match (&PRODUCTS[storage], &STORAGES[storage].1) {
+                    (Product::Tiles(kernel), Method::Tiles(tiled)) => {
+                        let of = tiled.inputs(queue, (x, groups * TOGETHER), row, inputs.take());
+                        let shape = (part.outputs, row.1);
+                        tiled.experts(queue, kernel, (parts, shape), (together, groups), &of, (out, self.outputs));
+                        inputs = Some(of);
+                    }
+                    (Product::Chains(kernel), _) => {
+                        let params = kernels::ExpertGemm { parts, together, x, out, out_stride, padding: 0 };
+                        let grid = [part.outputs.div_ceil(kernels::GEMM_OUTPUTS), groups, 1];
+                        queue.launch(kernel, grid, kernels::GEMM_MEMORY, params);
+                    }
+                    (Product::Tiles(_), Method::Chains(_)) => {}
+                }
             }
         }
     }
@@ -105,8 +120,9 @@ impl Parts {
                 return kernels::Part { matrix: kernels::Matrix::NONE, first: 0, padding: 0 };
             };
             outputs = outputs.max(piece.outputs);
-            if !storages.contains(&piece.storage()) {
-                storages.push(piece.storage());
+            let stored = (piece.storage(), piece.row());
+            if !storages.contains(&stored) {
+                storages.push(stored);
             }
             let bias = bias.map_or(0, |bias| bias.at() + (first * size_of::<f32>()) as u64);
             kernels::Part { matrix: piece.there(bias), first: first as i32, padding: 0 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use super::bundle::Capability;
 use super::choice::Batch;
 use super::compile::Kernels;
-use super::kernels::{ATTENTION_CHUNK, NAMES, Pointer};
+use super::kernels::{LARGE, NAMES, Pointer};
 use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
 use crate::backend::BackendError;
 use crate::backend::device::Unusable;
@@ -157,8 +157,14 @@ impl Gpu {
                 driver.checked((driver.function)(&raw mut function, self.module, text.as_ptr()))?;
                 self.functions.insert(name, function);
             }
-            let attention = self.functions[ATTENTION_CHUNK.name];
-            driver.checked((driver.set_attribute)(attention, DYNAMIC_MEMORY, self.block_memory as c_int))
+            for name in NAMES.iter().filter(|name| LARGE.iter().any(|begin| name.starts_with(begin))) {
+                driver.checked((driver.set_attribute)(
+                    self.functions[name],
+                    DYNAMIC_MEMORY,
+                    self.block_memory as c_int,
+                ))?;
+            }
+            Ok(())
         }
     }
 

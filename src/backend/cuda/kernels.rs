@@ -13,6 +13,8 @@ pub const SOURCES: &[&str] = &[
     include_str!("../../../kernels/norm.cu"),
     include_str!("../../../kernels/rotary.cu"),
     include_str!("../../../kernels/gemm.cu"),
+    include_str!("../../../kernels/inputs.cu"),
+    include_str!("../../../kernels/tiles.cu"),
     include_str!("../../../kernels/experts.cu"),
     include_str!("../../../kernels/attention.cu"),
     include_str!("../../../kernels/elementwise.cu"),
@@ -45,6 +47,10 @@ macro_rules! kernels {
 
         /// The names of all kernels.
         pub const NAMES: &[&str] = &[$($(#[$attribute])* $name),*];
+
+        /// Their threads.
+        #[cfg(test)]
+        pub const THREADS: &[(&str, u32)] = &[$($(#[$attribute])* ($name, $threads)),*];
     };
 }
 
@@ -54,33 +60,36 @@ kernels! {
     NORM_ROWS: "norm_rows", 128, NormRows;
     ROTARY_STORE: "rotary_store", 128, RotaryStore;
     GEMM_F32: "gemm_f32", 256, Gemm;
-    GEMM_BF16: "gemm_bf16", 256, Gemm;
-    GEMM_F16: "gemm_f16", 256, Gemm;
-    GEMM_INT8: "gemm_int8", 256, Gemm;
-    GEMM_INT4: "gemm_int4", 256, Gemm;
-    GEMM_Q8_0: "gemm_q8_0", 256, Gemm;
-    GEMM_Q4_0: "gemm_q4_0", 256, Gemm;
-    GEMM_Q5_0: "gemm_q5_0", 256, Gemm;
-    GEMM_Q4_1: "gemm_q4_1", 256, Gemm;
-    GEMM_Q5_1: "gemm_q5_1", 256, Gemm;
-    GEMM_Q4_K: "gemm_q4_k", 256, Gemm;
-    GEMM_Q5_K: "gemm_q5_k", 256, Gemm;
-    GEMM_Q6_K: "gemm_q6_k", 256, Gemm;
+    SPLIT_BF16: "split_bf16", 256, Split;
+    SPLIT_F16: "split_f16", 256, Split;
+    ROUND_F16: "round_f16", 256, Split;
+    TILES_BF16: "tiles_bf16", 128, Tiles;
+    TILES_F16: "tiles_f16", 128, Tiles;
+    TILES_INT8: "tiles_int8", 128, Tiles;
+    TILES_INT4: "tiles_int4", 128, Tiles;
+    TILES_Q8_0: "tiles_q8_0", 128, Tiles;
+    TILES_Q4_0: "tiles_q4_0", 128, Tiles;
+    TILES_Q5_0: "tiles_q5_0", 128, Tiles;
+    TILES_Q4_1: "tiles_q4_1", 128, Tiles;
+    TILES_Q5_1: "tiles_q5_1", 128, Tiles;
+    TILES_Q4_K: "tiles_q4_k", 128, Tiles;
+    TILES_Q5_K: "tiles_q5_k", 128, Tiles;
+    TILES_Q6_K: "tiles_q6_k", 128, Tiles;
     CHOOSE_EXPERTS: "choose_experts", 32, ChooseExperts;
     GROUP_CHOICES: "group_choices", 256, GroupChoices;
     GEMM_EXPERTS_F32: "gemm_experts_f32", 256, ExpertGemm;
-    GEMM_EXPERTS_BF16: "gemm_experts_bf16", 256, ExpertGemm;
-    GEMM_EXPERTS_F16: "gemm_experts_f16", 256, ExpertGemm;
-    GEMM_EXPERTS_INT8: "gemm_experts_int8", 256, ExpertGemm;
-    GEMM_EXPERTS_INT4: "gemm_experts_int4", 256, ExpertGemm;
-    GEMM_EXPERTS_Q8_0: "gemm_experts_q8_0", 256, ExpertGemm;
-    GEMM_EXPERTS_Q4_0: "gemm_experts_q4_0", 256, ExpertGemm;
-    GEMM_EXPERTS_Q5_0: "gemm_experts_q5_0", 256, ExpertGemm;
-    GEMM_EXPERTS_Q4_1: "gemm_experts_q4_1", 256, ExpertGemm;
-    GEMM_EXPERTS_Q5_1: "gemm_experts_q5_1", 256, ExpertGemm;
-    GEMM_EXPERTS_Q4_K: "gemm_experts_q4_k", 256, ExpertGemm;
-    GEMM_EXPERTS_Q5_K: "gemm_experts_q5_k", 256, ExpertGemm;
-    GEMM_EXPERTS_Q6_K: "gemm_experts_q6_k", 256, ExpertGemm;
+    TILES_EXPERTS_BF16: "tiles_experts_bf16", 128, ExpertTiles;
+    TILES_EXPERTS_F16: "tiles_experts_f16", 128, ExpertTiles;
+    TILES_EXPERTS_INT8: "tiles_experts_int8", 128, ExpertTiles;
+    TILES_EXPERTS_INT4: "tiles_experts_int4", 128, ExpertTiles;
+    TILES_EXPERTS_Q8_0: "tiles_experts_q8_0", 128, ExpertTiles;
+    TILES_EXPERTS_Q4_0: "tiles_experts_q4_0", 128, ExpertTiles;
+    TILES_EXPERTS_Q5_0: "tiles_experts_q5_0", 128, ExpertTiles;
+    TILES_EXPERTS_Q4_1: "tiles_experts_q4_1", 128, ExpertTiles;
+    TILES_EXPERTS_Q5_1: "tiles_experts_q5_1", 128, ExpertTiles;
+    TILES_EXPERTS_Q4_K: "tiles_experts_q4_k", 128, ExpertTiles;
+    TILES_EXPERTS_Q5_K: "tiles_experts_q5_k", 128, ExpertTiles;
+    TILES_EXPERTS_Q6_K: "tiles_experts_q6_k", 128, ExpertTiles;
     ADD_EXPERTS: "add_experts", 128, AddExperts;
     ATTENTION_CHUNK: "attention_chunk", 128, AttentionChunk;
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
@@ -90,6 +99,8 @@ kernels! {
     GATHER_ROWS: "gather_rows", 128, GatherRows;
     CHOOSE_TOKENS: "choose_tokens", 256, ChooseTokens;
     PLACE_TOKENS: "place_tokens", 128, PlaceTokens;
+    #[cfg(test)]
+    ATTENTION_PADDED: "attention_padded", 128, AttentionChunk;
     #[cfg(test)]
     READ_MEMORY: "read_memory", 256, ReadMemory;
 }
@@ -131,6 +142,10 @@ plain! {
     struct RotaryStore { qkv: Pointer, table: Pointer, spans: Pointer, row_spans: Pointer, heads: i32, kv_heads: i32,
         dim: i32, pairs: i32, interleaved: i32, layer: i32 }
     struct Gemm { matrix: Matrix, x: Pointer, out: Pointer, rows: i32, out_stride: i32, add: i32, padding: i32 }
+    struct Split { x: Pointer, parts: Pointer, sums: Pointer, scales: Pointer, rows: i32, inputs: i32, tiles: i32,
+        blocks: i32 }
+    struct Tiles { matrix: Matrix, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer, partial: Pointer,
+        arrived: Pointer, rows: i32, out_stride: i32, add: i32, tiles: i32, pass: i32, slice: i32 }
     struct ChooseExperts { logits: Pointer, positions: Pointer, chosen: Pointer, shares: Pointer, count: i32, used: i32,
         normalised: i32, padding: i32 }
     struct GroupChoices { chosen: Pointer, rows: Pointer, places: Pointer, together: Pointer, choices: i32, used: i32,
@@ -140,10 +155,12 @@ plain! {
     /// A part of an expert's matrix.
     struct Part { matrix: Matrix, first: i32, padding: i32 }
     struct ExpertGemm { parts: Pointer, together: Pointer, x: Pointer, out: Pointer, out_stride: i32, padding: i32 }
+    struct ExpertTiles { parts: Pointer, together: Pointer, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer,
+        partial: Pointer, arrived: Pointer, out_stride: i32, groups: i32, slice: i32, padding: i32 }
     struct AddExperts { chosen: Pointer, shares: Pointer, places: Pointer, x: Pointer, out: Pointer, used: i32,
         width: i32, add: i32, padding: i32 }
     struct AttentionChunk { qkv: Pointer, sums: Pointer, norms: Pointer, spans: Pointer, tiles: Pointer, q_stride: i32,
-        layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padding: i32 }
+        layer: i32, kv_heads: i32, group: i32, dim: i32, rows: i32, window: i32, scale: f32, soft_cap: f32, padded: i32 }
     struct AttentionMerge { sums: Pointer, norms: Pointer, positions: Pointer, out: Pointer, rows: i32, heads: i32,
         dim: i32, window: i32 }
     struct Activate { x: Pointer, out: Pointer, rows: i32, width: i32, kind: i32, gated: i32 }
@@ -170,12 +187,15 @@ impl Matrix {
         Self { codes: 0, upper: 0, scales: 0, units: 0, bias: 0, storage: -1, outputs: 0, inputs: 0, stride: 0 };
 }
 
-/// Rows and outputs of a block of `gemm_*`, and what it needs of shared memory.
+/// Rows and outputs of a block of `gemm_f32`, and what it needs of shared memory.
 pub const GEMM_ROWS: usize = 8;
 /// See [`GEMM_ROWS`].
 pub const GEMM_OUTPUTS: usize = 32;
 /// See [`GEMM_ROWS`].
 pub const GEMM_MEMORY: usize = GEMM_ROWS * GEMM_OUTPUTS * 33 * size_of::<f32>();
+
+/// How the names of kernels begin that may ask for all shared memory that a block may have.
+pub const LARGE: [&str; 2] = ["attention_", "tiles_"];
 
 /// Shared memory of `choose_tokens`.
 pub const CHOICE_MEMORY: usize = 256 * (size_of::<f64>() + size_of::<u32>()) + 8 * size_of::<f64>();

@@ -7,28 +7,41 @@ use half::{bf16, f16};
 use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Kernel};
 use super::load::unsupported;
+use super::panels::{Layout, PANEL, Panel, SECTIONS, format_of};
+use super::tiled::Tiled;
 use crate::backend::BackendError;
-use crate::backend::storage::{BLOCK, Bits, Format, Kind, Storage, UNIT, quantise_block};
-use crate::model::blocks::{Group, widen};
+use crate::backend::storage::{BLOCK, Bits, Format, Kind, Storage, quantise_block};
+use crate::model::blocks::widen;
 use crate::model::{Tensor, TensorType};
 
-/// How weights can be stored, with the kernel that multiplies such: in the order of `STORAGES` in
-/// `kernels/weights.cuh`.
-pub static STORAGES: [(Storage, Kernel<kernels::Gemm>); 13] = [
-    (Storage::F32, kernels::GEMM_F32),
-    (Storage::Bf16, kernels::GEMM_BF16),
-    (Storage::F16, kernels::GEMM_F16),
-    (Storage::Int8, kernels::GEMM_INT8),
-    (Storage::Int4, kernels::GEMM_INT4),
-    (Storage::Stored(TensorType::Q8_0), kernels::GEMM_Q8_0),
-    (Storage::Stored(TensorType::Q4_0), kernels::GEMM_Q4_0),
-    (Storage::Stored(TensorType::Q5_0), kernels::GEMM_Q5_0),
-    (Storage::Stored(TensorType::Q4_1), kernels::GEMM_Q4_1),
-    (Storage::Stored(TensorType::Q5_1), kernels::GEMM_Q5_1),
-    (Storage::Stored(TensorType::Q4K), kernels::GEMM_Q4_K),
-    (Storage::Stored(TensorType::Q5K), kernels::GEMM_Q5_K),
-    (Storage::Stored(TensorType::Q6K), kernels::GEMM_Q6_K),
+/// How weights are multiplied.
+pub enum Method {
+    /// By fused multiply-adds, which f32 needs: what tensor cores would round.
+    Chains(Kernel<kernels::Gemm>),
+    /// On tensor cores, which every GPU has that is supported.
+    Tiles(Tiled),
+}
+
+/// How weights can be stored, and how such are multiplied: in the order of `STORAGES` in `kernels/weights.cuh`.
+pub static STORAGES: [(Storage, Method); 13] = [
+    (Storage::F32, Method::Chains(kernels::GEMM_F32)),
+    (Storage::Bf16, Method::Tiles(Tiled::halves(kernels::TILES_BF16, kernels::SPLIT_BF16))),
+    (Storage::F16, Method::Tiles(Tiled::halves(kernels::TILES_F16, kernels::SPLIT_F16))),
+    (Storage::Int8, codes(kernels::TILES_INT8, Bits::Eight, Kind::Bf16)),
+    (Storage::Int4, codes(kernels::TILES_INT4, Bits::Four, Kind::Bf16)),
+    (Storage::Stored(TensorType::Q8_0), codes(kernels::TILES_Q8_0, Bits::Eight, Kind::F16)),
+    (Storage::Stored(TensorType::Q4_0), codes(kernels::TILES_Q4_0, Bits::Four, Kind::F16)),
+    (Storage::Stored(TensorType::Q5_0), codes(kernels::TILES_Q5_0, Bits::Five, Kind::F16)),
+    (Storage::Stored(TensorType::Q4_1), codes(kernels::TILES_Q4_1, Bits::Four, Kind::F16Added)),
+    (Storage::Stored(TensorType::Q5_1), codes(kernels::TILES_Q5_1, Bits::Five, Kind::F16Added)),
+    (Storage::Stored(TensorType::Q4K), codes(kernels::TILES_Q4_K, Bits::Four, Kind::Minima)),
+    (Storage::Stored(TensorType::Q5K), codes(kernels::TILES_Q5_K, Bits::Five, Kind::Minima)),
+    (Storage::Stored(TensorType::Q6K), codes(kernels::TILES_Q6_K, Bits::Six, Kind::Halves)),
 ];
+
+const fn codes(kernel: Kernel<kernels::Tiles>, bits: Bits, kind: Kind) -> Method {
+    Method::Tiles(Tiled::codes(kernel, Format { bits, kind }))
+}
 
 /// A matrix `[outputs, inputs]`: parts one below the other, which may be stored in different ways.
 pub struct Matrix {
@@ -79,69 +92,89 @@ impl Piece {
         let number = STORAGES.iter().position(|(known, _)| *known == storage);
         let number = number.ok_or_else(|| unsupported(format!("{} weights", storage.name())))?;
         let outputs = parts.iter().map(|(_, rows)| rows).sum::<usize>();
-        let format = format_of(storage);
-        let stride = inputs.next_multiple_of(if format.is_some() { BLOCK } else { STEP });
-        let sizes = match format {
-            None => [stride * if storage == Storage::F32 { 4 } else { 2 }, 0, 0, 0],
-            Some(format) => row_bytes(format, stride),
-        };
+        let layout = (storage != Storage::F32).then(|| Layout::of(format_of(storage)));
+        let stride = layout.map_or(inputs.next_multiple_of(STEP), |layout| layout.stride(inputs));
+        let sizes = layout.map_or([stride * size_of::<f32>() * outputs, 0, 0, 0], |layout| {
+            layout.panel(stride).map(|bytes| bytes * outputs.div_ceil(PANEL))
+        });
         let ends = sizes.iter().scan(0, |end, size| {
-            *end += (size * outputs).next_multiple_of(ALIGNED);
+            *end += size.next_multiple_of(ALIGNED);
             Some(*end)
         });
         let ends: Vec<usize> = ends.collect();
-        let memory = gpu.alloc(ends[3]).map_err(|error| match error {
+        let memory = gpu.alloc(ends[SECTIONS - 1]).map_err(|error| match error {
             BackendError::Memory { bytes } => BackendError::WeightMemory { bytes },
             other => other,
         })?;
         let sections = [ends[0], ends[1], ends[2]];
         let mut piece = Self { memory, storage: number, outputs, inputs, stride, sections };
-        piece.fill(parts, storage, format)?;
+        match layout {
+            None => piece.fill_floats(parts)?,
+            Some(layout) => piece.fill_panels(parts, storage, layout)?,
+        }
         Ok(piece)
     }
 
-    fn fill(
-        &mut self,
-        parts: &[(Tensor<'_>, usize)],
-        storage: Storage,
-        format: Option<Format>,
-    ) -> Result<(), BackendError> {
-        let [upper, scales, units] = self.sections;
-        let mut sections = [0, upper, scales, units].map(|at| Section { at, staged: Vec::new() });
+    fn fill_floats(&mut self, parts: &[(Tensor<'_>, usize)]) -> Result<(), BackendError> {
+        let mut section = Section { at: 0, staged: Vec::new() };
         let mut row = vec![0.0; self.stride];
         for (tensor, rows) in parts {
             for stored in tensor.bytes.chunks_exact(tensor.bytes.len() / rows) {
-                match (format, storage) {
-                    (Some(format), Storage::Stored(dtype)) => {
-                        let mut block = 0;
-                        dtype.groups(stored, |group| {
-                            put_group(format, block, &group, &mut sections);
-                            block += 1;
-                        });
-                    }
-                    (Some(format), _) => {
-                        widen(tensor.dtype, stored, &mut row[..self.inputs]);
-                        for weights in row.as_chunks::<BLOCK>().0 {
-                            let (scale, codes) = quantise_block(format.bits, weights);
-                            put_codes(format.bits, &codes, &mut sections);
-                            sections[2].staged.extend(scale.to_le_bytes());
-                        }
-                    }
-                    (None, _) => {
-                        widen(tensor.dtype, stored, &mut row[..self.inputs]);
-                        for &weight in &row {
-                            put_float(storage, weight, &mut sections[0].staged);
-                        }
-                    }
-                }
-                for section in &mut sections {
-                    if section.staged.len() >= PART {
-                        section.send(&mut self.memory)?;
-                    }
-                }
+                widen(tensor.dtype, stored, &mut row[..self.inputs]);
+                section.staged.extend(row.iter().flat_map(|weight| weight.to_le_bytes()));
+                section.send_if(&mut self.memory, PART)?;
             }
         }
-        sections.iter_mut().try_for_each(|section| section.send(&mut self.memory))
+        section.send_if(&mut self.memory, 0)
+    }
+
+    fn fill_panels(
+        &mut self,
+        parts: &[(Tensor<'_>, usize)],
+        storage: Storage,
+        layout: Layout,
+    ) -> Result<(), BackendError> {
+        let [upper, scales, units] = self.sections;
+        let mut sections = [0, upper, scales, units].map(|at| Section { at, staged: Vec::new() });
+        let mut panel = Panel::new(layout, self.stride);
+        let mut row = vec![0.0; self.inputs.next_multiple_of(BLOCK)];
+        let rows = parts.iter().flat_map(|(tensor, rows)| {
+            tensor.bytes.chunks_exact(tensor.bytes.len() / rows).map(|stored| (tensor.dtype, stored))
+        });
+        for (number, (dtype, stored)) in rows.enumerate() {
+            let of_panel = number % PANEL;
+            match (format_of(storage), storage) {
+                (Some(format), Storage::Stored(dtype)) => {
+                    let mut block = 0;
+                    dtype.groups(stored, |group| {
+                        panel.put_group(format, of_panel, block, &group);
+                        block += 1;
+                    });
+                }
+                (Some(format), _) => {
+                    widen(dtype, stored, &mut row[..self.inputs]);
+                    for (block, weights) in row.as_chunks::<BLOCK>().0.iter().enumerate() {
+                        let (scale, codes) = quantise_block(format.bits, weights);
+                        panel.put_codes(of_panel, block, &codes);
+                        panel.put_scale(of_panel, block, scale);
+                    }
+                }
+                (None, _) if Storage::of(dtype) == storage => panel.put_halves(of_panel, stored),
+                (None, _) => {
+                    widen(dtype, stored, &mut row[..self.inputs]);
+                    let halves = row[..self.inputs].iter().flat_map(|&weight| half_of(storage, weight).to_le_bytes());
+                    panel.put_halves(of_panel, &halves.collect::<Vec<u8>>());
+                }
+            }
+            if of_panel + 1 == PANEL || number + 1 == self.outputs {
+                for (section, bytes) in sections.iter_mut().zip(&panel.sections) {
+                    section.staged.extend(bytes);
+                    section.send_if(&mut self.memory, PART)?;
+                }
+                panel.clear();
+            }
+        }
+        sections.iter_mut().try_for_each(|section| section.send_if(&mut self.memory, 0))
     }
 
     /// Its bytes.
@@ -170,43 +203,19 @@ impl Piece {
         self.storage
     }
 
-    /// What multiplies with it.
-    pub fn kernel(&self) -> &'static Kernel<kernels::Gemm> {
+    /// How it is multiplied.
+    pub fn method(&self) -> &'static Method {
         &STORAGES[self.storage].1
     }
+
+    /// Weights of a row, and with what is added.
+    pub fn row(&self) -> (usize, usize) {
+        (self.inputs, self.stride)
+    }
 }
 
-/// Weights that a lane takes at once: `EIGHT` of `kernels/weights.cuh`.
+/// Weights of f32 that a lane takes at once: `EIGHT` of `kernels/weights.cuh`.
 const STEP: usize = 8;
-
-fn format_of(storage: Storage) -> Option<Format> {
-    match storage {
-        Storage::Stored(dtype) => Format::of(dtype),
-        _ => storage.bits().map(|bits| Format { bits, kind: Kind::Bf16 }),
-    }
-}
-
-/// Bits of a code, and those that stand apart as its upper ones.
-fn widths(bits: Bits) -> (usize, usize) {
-    match bits {
-        Bits::Eight => (8, 0),
-        Bits::Six => (4, 2),
-        Bits::Five => (4, 1),
-        Bits::Four => (4, 0),
-    }
-}
-
-/// Bytes of a row's codes, upper bits, scales and units.
-fn row_bytes(format: Format, stride: usize) -> [usize; 4] {
-    let (low, upper) = widths(format.bits);
-    let scales = stride / BLOCK * format.kind.scales() * 2;
-    [stride * low / 8, stride * upper / 8, scales, stride / (BLOCK * UNIT) * unit_numbers(format.kind) * 2]
-}
-
-/// Numbers of a unit: one f16 where both halves of a block share it.
-fn unit_numbers(kind: Kind) -> usize {
-    if kind == Kind::Halves { 1 } else { kind.units() }
-}
 
 /// A part of a matrix on its way.
 struct Section {
@@ -215,7 +224,11 @@ struct Section {
 }
 
 impl Section {
-    fn send(&mut self, to: &mut Buffer) -> Result<(), BackendError> {
+    /// Sends what is staged if it is so much.
+    fn send_if(&mut self, to: &mut Buffer, least: usize) -> Result<(), BackendError> {
+        if self.staged.len() < least {
+            return Ok(());
+        }
         to.write(self.at, &self.staged)?;
         self.at += self.staged.len();
         self.staged.clear();
@@ -223,38 +236,6 @@ impl Section {
     }
 }
 
-fn put_float(storage: Storage, weight: f32, to: &mut Vec<u8>) {
-    match storage {
-        Storage::Bf16 => to.extend(bf16::from_f32(weight).to_le_bytes()),
-        Storage::F16 => to.extend(f16::from_f32(weight).to_le_bytes()),
-        _ => to.extend(weight.to_le_bytes()),
-    }
-}
-
-/// A stored block, of a row the one with this number.
-fn put_group(format: Format, block: usize, group: &Group, sections: &mut [Section; 4]) {
-    put_codes(format.bits, &group.codes.map(|code| (i32::from(code) + format.offset()) as u8), sections);
-    let stored = group.stored.iter().flat_map(|number| number.to_le_bytes());
-    if format.kind.units() == 0 {
-        sections[2].staged.extend(stored.take(2 * format.kind.scales()));
-        return;
-    }
-    sections[2].staged.extend(group.small);
-    if block.is_multiple_of(UNIT) {
-        sections[3].staged.extend(stored.take(2 * unit_numbers(format.kind)));
-    }
-}
-
-/// Codes of a block with their offset.
-fn put_codes(bits: Bits, codes: &[u8; BLOCK], [low, upper, ..]: &mut [Section; 4]) {
-    if bits == Bits::Eight {
-        return low.staged.extend(codes);
-    }
-    low.staged.extend(codes.as_chunks::<2>().0.iter().map(|pair| pair[0] & 15 | pair[1] << 4));
-    let (_, wide) = widths(bits);
-    if wide == 0 {
-        return;
-    }
-    let of_byte = |codes: &[u8]| codes.iter().rev().fold(0, |byte, code| byte << wide | code >> 4);
-    upper.staged.extend(codes.chunks_exact(8 / wide).map(of_byte));
+fn half_of(storage: Storage, weight: f32) -> u16 {
+    if storage == Storage::F16 { f16::from_f32(weight).to_bits() } else { bf16::from_f32(weight).to_bits() }
 }

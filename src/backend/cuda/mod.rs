@@ -13,6 +13,7 @@ mod launches;
 mod library;
 mod load;
 mod matrix;
+mod panels;
 mod pass;
 mod plan;
 mod products;
@@ -20,6 +21,7 @@ mod queue;
 mod staging;
 #[cfg(test)]
 mod tests;
+mod tiled;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -277,7 +277,7 @@ impl CudaNetwork {
             window,
             scale: attention.scale,
             soft_cap: attention.soft_cap.unwrap_or(0.0),
-            padding: 0,
+            padded: 0,
         };
         let memory = kernels::attention_memory(rows.queries, heads.dim);
         self.queue.launch(&kernels::ATTENTION_CHUNK, [rows.tile_count, heads.kv, rows.chunks], memory, params);

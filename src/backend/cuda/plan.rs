@@ -68,7 +68,7 @@ const PADDING: i32 = -1;
 const QUERIES: usize = 32;
 
 /// Rows of a tile.
-fn tile_rows(heads: Heads) -> usize {
+pub fn tile_rows(heads: Heads) -> usize {
     (QUERIES / (heads.query / heads.kv)).max(1)
 }
 

@@ -2,7 +2,7 @@
 
 use super::gpu::Buffer;
 use super::kernels::{self, Pointer};
-use super::matrix::Matrix;
+use super::matrix::{Matrix, Method};
 use super::queue::Queue;
 use crate::backend::weights::MlpWeights;
 use crate::model::spec::{Activation, Mlp};
@@ -16,19 +16,30 @@ pub fn linear(
     add: bool,
 ) {
     let mut first = 0;
+    let mut inputs = None;
     for piece in &weights.pieces {
         let at = (first * size_of::<f32>()) as u64;
-        let params = kernels::Gemm {
-            matrix: piece.there(bias.map_or(0, |bias| bias.at() + at)),
-            x,
-            out: out + at,
-            rows: rows as i32,
-            out_stride: weights.outputs as i32,
-            add: i32::from(add),
-            padding: 0,
-        };
-        let grid = [piece.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
-        queue.launch(piece.kernel(), grid, kernels::GEMM_MEMORY, params);
+        let (matrix, out) = (piece.there(bias.map_or(0, |bias| bias.at() + at)), out + at);
+        match piece.method() {
+            Method::Chains(kernel) => {
+                let params = kernels::Gemm {
+                    matrix,
+                    x,
+                    out,
+                    rows: rows as i32,
+                    out_stride: weights.outputs as i32,
+                    add: i32::from(add),
+                    padding: 0,
+                };
+                let grid = [piece.outputs.div_ceil(kernels::GEMM_OUTPUTS), rows.div_ceil(kernels::GEMM_ROWS), 1];
+                queue.launch(kernel, grid, kernels::GEMM_MEMORY, params);
+            }
+            Method::Tiles(tiled) => {
+                let of_piece = tiled.inputs(queue, (x, rows), piece.row(), inputs.take());
+                tiled.product(queue, matrix, &of_piece, (out, weights.outputs), (rows, add));
+                inputs = Some(of_piece);
+            }
+        }
         first += piece.outputs;
     }
 }

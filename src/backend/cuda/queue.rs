@@ -32,6 +32,19 @@ pub struct Queue {
     pending: Mutex<Pending>,
 }
 
+/// What memory is for that launches use one after the other.
+#[derive(Clone, Copy, Debug)]
+pub enum Scratch {
+    /// Rows in the order of tiles, sums of their blocks, by what they were scaled.
+    Inputs,
+    Sums,
+    Scales,
+    /// Slices of products.
+    Partial,
+    /// Counts that are zero before and after every launch.
+    Arrived,
+}
+
 struct Pending {
     graphs: Graphs,
     launches: Launches,
@@ -39,6 +52,9 @@ struct Pending {
     /// Memory that launches still name.
     retired: Vec<Buffer>,
     results: Option<Pinned>,
+    scratch: [Option<Buffer>; 5],
+    /// Why there was no memory for what was asked for.
+    failed: Option<BackendError>,
     /// How often each kernel was launched and the seconds until it was done, while that is measured.
     #[cfg(test)]
     profile: Option<Profile>,
@@ -90,6 +106,8 @@ impl Queue {
             staging: Staging::new(gpu),
             retired: Vec::new(),
             results: None,
+            scratch: Default::default(),
+            failed: None,
             #[cfg(test)]
             profile: None,
         };
@@ -110,6 +128,7 @@ impl Queue {
         let mut pending = self.pending();
         pending.launches.clear();
         pending.retired.clear();
+        pending.failed = None;
         pending.staging.begin()
     }
 
@@ -128,6 +147,30 @@ impl Queue {
         self.pending().launches.add_copy(from, to, bytes);
     }
 
+    /// Memory of so many bytes, which holds anything or, for counts, zeros. Where there is none, the start fails.
+    pub fn scratch(&self, what: Scratch, bytes: usize) -> Pointer {
+        let pending = &mut *self.pending();
+        let held = &mut pending.scratch[what as usize];
+        if let Some(memory) = held.as_ref().filter(|memory| memory.bytes() >= bytes) {
+            return memory.at();
+        }
+        // Launches may still name it.
+        pending.retired.extend(held.take());
+        let made = self.gpu.alloc(bytes).and_then(|mut memory| {
+            if matches!(what, Scratch::Arrived) {
+                memory.write(0, &vec![0u8; bytes])?;
+            }
+            Ok(memory)
+        });
+        match made {
+            Ok(memory) => held.insert(memory).at(),
+            Err(why) => {
+                pending.failed.get_or_insert(why);
+                0
+            }
+        }
+    }
+
     /// Gives memory back once nothing that was asked for names it any more.
     pub fn retire(&self, memory: Buffer) {
         let mut pending = self.pending();
@@ -139,6 +182,9 @@ impl Queue {
     /// Starts all that was asked for. Nothing is waited for.
     pub fn start(&self, again: Again) -> Result<(), BackendError> {
         let mut pending = self.pending();
+        if let Some(why) = pending.failed.take() {
+            return Err(why);
+        }
         pending.staging.send()?;
         #[cfg(test)]
         pending.measure(&self.gpu)?;

@@ -163,7 +163,15 @@ static std::string run_block(Schedule& schedule) {
       ended += fibre.state == State::Ended;
       at_block += fibre.state == State::AtBlock;
     }
-    if (ended == fibres.size()) return "";
+    if (ended == fibres.size()) {
+      for (auto& copies : block->copies) {
+        if (copies.pieces.size() > (copies.landed ? copies.ends[copies.landed - 1] : 0)) return "copies are on their way at the end";
+      }
+      for (auto& products : block->products) {
+        if (products.arrived || !products.lanes[0].empty()) return "products of tiles that not all lanes wait for";
+      }
+      return block->fault ? block->fault : "";
+    }
     if (ended + at_block < fibres.size()) return "some threads wait for their block, others for their warp";
     for (auto& fibre : fibres) {
       if (fibre.state == State::AtBlock) fibre.state = State::Ready;
@@ -184,6 +192,8 @@ static std::string run(Entry entry, const void* params, Index blocks, unsigned t
   Block state;
   state.fibres.resize(threads);
   state.warps.resize((threads + 31) / 32);
+  state.copies.resize(threads);
+  state.products.resize(state.warps.size());
   state.threads = {threads, 1, 1};
   state.blocks = blocks;
   Schedule schedule{kind, uint64_t(kind)};
@@ -196,6 +206,9 @@ static std::string run(Entry entry, const void* params, Index blocks, unsigned t
         ALLOW(stacks, threads * STACK);
         for (unsigned i = 0; i < threads; i++) {
           state.fibres[i] = {prepare(stacks + (i + 1) * STACK, begin), i, State::Ready, 0, 0, 0};
+          state.copies[i].pieces.clear();
+          state.copies[i].ends.clear();
+          state.copies[i].landed = 0;
         }
         // What nobody has written is not a number.
         ALLOW(block_memory, BLOCK_MEMORY);

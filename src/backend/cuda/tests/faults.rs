@@ -20,7 +20,7 @@ fn is_seen(name: &str, right: &str, wrong: &str, run: Run) -> Option<bool> {
     let whole = bits(&run(&emulator::gpu(0)?));
     let sources = SOURCES.concat();
     assert!(sources.contains(right), "{name}: nothing to break");
-    let library = emulator::built(name, &sources.replacen(right, wrong, 1), &["-O1"])?;
+    let library = emulator::built(name, &sources.replacen(right, wrong, 1), &["-O0"])?;
     let libraries = emulator::libraries(&library);
     let differs = |order| {
         let run = || run(&open(&libraries, order, None).expect("a device"));
@@ -38,6 +38,23 @@ fn floats(gpu: &Arc<Gpu>) -> Vec<f32> {
     product(gpu, &weights, (&numbers(2, 9 * 40), None), false)
 }
 
+fn halves(gpu: &Arc<Gpu>) -> Vec<f32> {
+    let weights = sent(gpu, &values(Storage::Bf16, 33, 400), (33, 400), Storage::Bf16);
+    product(gpu, &weights, (&numbers(2, 9 * 400), None), false)
+}
+
+/// A single slice.
+fn narrow(gpu: &Arc<Gpu>) -> Vec<f32> {
+    let weights = sent(gpu, &values(Storage::Bf16, 4, 100), (4, 100), Storage::Bf16);
+    product(gpu, &weights, (&numbers(2, 14 * 100), None), false)
+}
+
+/// Several slices of several blocks of outputs.
+fn wide(gpu: &Arc<Gpu>) -> Vec<f32> {
+    let weights = sent(gpu, &values(Storage::Int8, 130, 300), (130, 300), Storage::Int8);
+    product(gpu, &weights, (&numbers(2, 9 * 300), None), false)
+}
+
 fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
     let storage = Storage::Stored(TensorType::Q6K);
     let weights = sent(gpu, &values(storage, 5, 256), (5, 256), storage);
@@ -47,16 +64,22 @@ fn blocks(gpu: &Arc<Gpu>) -> Vec<f32> {
 #[test]
 fn planted_faults_are_seen() {
     let barrier = "stage(p, span, head, 0, from, end, staged);\n    __syncthreads();";
-    let half = "byte = bytes >> (k % 32 / 16 * 8) & 255;";
+    let half = "byte = scales[block] >> (8 * half) & 255;";
     let taken = "__syncwarp();\n  for (int n = lane;";
-    let cases: [(&str, &str, &str, Run); 7] = [
+    let landed = "copies_landed<Staged::STAGES - 2>();";
+    let stage = "__syncthreads();\n    fetch(chunk + Staged::STAGES - 1);";
+    let cases: [(&str, &str, &str, Run); 11] = [
         ("-barrier", barrier, "stage(p, span, head, 0, from, end, staged);", attention),
         ("-border", "outputs = smaller(GEMM_OUTPUTS, m.outputs - output);", "outputs = GEMM_OUTPUTS;", floats),
         ("-race", "  __syncwarp();\n", "", floats),
+        ("-half", half, "byte = scales[block] & 255;", blocks),
+        ("-landed", landed, "copies_landed<Staged::STAGES - 1>();", halves),
+        ("-stage", stage, "fetch(chunk + Staged::STAGES - 1);", halves),
+        ("-row", "if (row >= p.rows || o >= m.outputs) continue;", "if (o >= m.outputs) continue;", narrow),
+        ("-last", "p.arrived + blockIdx.y * gridDim.x + blockIdx.x", "p.arrived", wide),
         ("-taken", taken, "for (int n = lane;", experts::mixture),
         ("-rows", "p.rows[place] = i / p.used;", "p.rows[place] = 0;", experts::mixture),
         ("-numbers", "chosen[before] = numbers[n];", "chosen[n] = numbers[n];", experts::mixture),
-        ("-half", half, "byte = bytes & 255;", blocks),
     ];
     for (name, right, wrong, run) in cases {
         assert_ne!(is_seen(name, right, wrong, run), Some(false), "{name} is not seen");

@@ -212,7 +212,7 @@ pub(super) fn attention(gpu: &Arc<Gpu>, (len, shared, rows): (usize, usize, usiz
         window,
         scale: of.scale,
         soft_cap: of.soft_cap.unwrap_or(0.0),
-        padding: 0,
+        padded: 0,
     };
     let memory = kernels::attention_memory(rows.max(2) * group, dim);
     gpu.launch(&kernels::ATTENTION_CHUNK, [tiles.len(), kv_heads, chunks], memory, params).expect("launched");
@@ -325,7 +325,7 @@ fn padding_rows_leave_everything_alone() {
             window: 2,
             scale: 1.0,
             soft_cap: 0.0,
-            padding: 0,
+            padded: 0,
         };
         let memory = kernels::attention_memory(1, 3);
         gpu.launch(&kernels::ATTENTION_CHUNK, [1, 1, 2], memory, params).expect("launched");

@@ -5,6 +5,7 @@
 //! `cargo test --release --lib gpu_check -- --ignored --nocapture`, or the program with the same arguments.
 
 mod ceilings;
+mod ragged;
 mod report;
 mod steps;
 
@@ -154,6 +155,7 @@ fn kernels(number: usize, report: &mut Report) -> Result<()> {
 fn measured(gpu: &Arc<Gpu>, sizes: &Sizes, report: &mut Report) -> Result<()> {
     let gb = ceilings::ceilings(gpu, sizes, report)?;
     ceilings::products(gpu, sizes, gb, report)?;
+    ragged::ragged(gpu, sizes.main.spec()?.heads, 2 * sizes.context, report)?;
     steps::steps(gpu, sizes, gb, report)
 }
 
@@ -190,7 +192,7 @@ const SMALL: Sizes = Sizes {
     read_bytes: 1 << 18,
     read_blocks: 3,
     launches: 20,
-    products: &[("output", 40, 64)],
+    products: &[("output", 40, 256)],
     cold_bytes: 1 << 13,
     main: Llama { hidden: 64, intermediate: 96, layers: 2, heads: 4, kv_heads: 2, vocab: 300, tied: false },
     draft: Llama { hidden: 32, intermediate: 64, layers: 1, heads: 2, kv_heads: 1, vocab: 300, tied: true },
@@ -207,10 +209,12 @@ fn gpu_check_measures_and_compares_in_small() {
     measured(&gpu, &SMALL, &mut report).expect("measured");
     let (table, json) = (report.table(), report.json());
     assert!(!report.failed(), "{table}");
-    for part in ["ceilings", "products", "steps, bf16", "steps, int8", "steps, int4"] {
+    const RAGGED: &str = "attention of candidates of different lengths";
+    for part in ["ceilings", "products", RAGGED, "steps, bf16", "steps, int8", "steps, int4"] {
         assert!(table.lines().any(|line| line == part), "{part}: {table}");
     }
-    for what in ["all was read", "drafts change nothing, as graphs", "graphs give the same bits"] {
+    let (close, apart) = ("lengths close together: all give the same bits", "lengths apart: all give the same bits");
+    for what in [close, apart, "all was read", "drafts change nothing, as graphs", "graphs give the same bits"] {
         let lines = json.as_array().expect("a list").iter();
         let found: Vec<_> = lines.filter(|line| line["what"] == what).collect();
         assert!(!found.is_empty() && found.iter().all(|line| line["met"] == true), "{what}: {json:#}");
