@@ -94,7 +94,7 @@ impl Table {
             for &(storage, row) in &part.storages {
                 match (&PRODUCTS[storage], &STORAGES[storage].1) {
                     (Product::Tiles(kernel), Method::Tiles(tiled)) => {
-                        let of = tiled.inputs(queue, (x, groups * TOGETHER), row, inputs.take());
+                        let of = tiled.inputs(queue, (x, groups * TOGETHER), row, inputs.as_ref());
                         let shape = (part.outputs, row.1);
                         tiled.experts(queue, kernel, (parts, shape), (together, groups), &of, (out, self.outputs));
                         inputs = Some(of);

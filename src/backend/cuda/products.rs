@@ -35,7 +35,7 @@ pub fn linear(
                 queue.launch(kernel, grid, kernels::GEMM_MEMORY, params);
             }
             Method::Tiles(tiled) => {
-                let of_piece = tiled.inputs(queue, (x, rows), piece.row(), inputs.take());
+                let of_piece = tiled.inputs(queue, (x, rows), piece.row(), inputs.as_ref());
                 tiled.product(queue, matrix, &of_piece, (out, weights.outputs), (rows, add));
                 inputs = Some(of_piece);
             }

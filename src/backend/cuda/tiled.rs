@@ -103,7 +103,7 @@ impl Tiled {
         queue: &Queue,
         (x, rows): (Pointer, usize),
         (inputs, stride): (usize, usize),
-        before: Option<Inputs>,
+        before: Option<&Inputs>,
     ) -> Inputs {
         let (tiles, blocks) = (rows.div_ceil(TILE_ROWS), stride / BLOCK);
         let of = Inputs {
@@ -113,7 +113,7 @@ impl Tiled {
             sums: if self.parts > 1 { 0 } else { queue.scratch(Scratch::Sums, blocks * tiles * TILE_ROWS * 4) },
             scales: queue.scratch(Scratch::Scales, tiles * TILE_ROWS * 4),
         };
-        if before.as_ref() == Some(&of) {
+        if before == Some(&of) {
             return of;
         }
         let params = kernels::Split {
