@@ -681,6 +681,7 @@ pub(crate) mod tests {
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",
             "no-default-stops" | "stop-on-pass" | "no-cuda-graphs" => "true",
+            "server-suffix" => "yes",
             "memory" => "100",
             _ => "3",
         }
