@@ -171,6 +171,10 @@ fn gguf() {
     let types = [TensorType::F32, TensorType::Q4_0, TensorType::Q8_0];
     let cases = [("llama", "llama"), ("mixtral", "llama"), ("starcoder2", "starcoder2"), ("gemma", "gemma")];
     let files = cases.map(|(case, architecture)| types.map(|of| whole(case, architecture, of)));
+    let folder = tempfile::tempdir().unwrap();
+    let undamaged = folder.path().join("m.gguf");
+    fs::write(&undamaged, &files[0][0]).unwrap();
+    assert_eq!(load(&ModelFiles::Gguf(undamaged), false), Ok(()));
     attempts("m.gguf", |random, folder| {
         let bytes = &files[random.below(files.len())][random.below(types.len())];
         let path = folder.join("m.gguf");

@@ -151,7 +151,7 @@ pub unsafe fn quantise_row(x: &[f32], offset: i32, to: *mut InputBlock, stride: 
     unsafe { inputs::quantise_row(x, offset, to, stride) }
 }
 
-/// [`stored::repack_output`] with wider vectors, twice as fast.
+/// [`stored::repack_output`] with eight lanes at a time.
 ///
 /// # Safety
 /// The processor must have AVX2.

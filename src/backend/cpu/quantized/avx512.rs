@@ -134,8 +134,8 @@ impl Factors for Halves {
 trait Codes {
     /// Cache lines of a block.
     const LINES: usize;
-    /// Panels side by side for one row. One after another they are read in the order of memory, which is
-    /// 10 to 18 % faster than four at once for codes of 4 and 8 bits, but slower for 6.
+    /// Panels side by side for one row. One after another they are read in the order of memory, where fetching ahead
+    /// is easiest; codes of 5 and 6 bits take longer to put together and have four at once.
     const BESIDE: usize;
 
     /// The codes of steps `2 * pair` and `2 * pair + 1` of a block.
