@@ -16,7 +16,7 @@ fn engine() -> Engine {
         (model, network)
     };
     let (draft, network) = load(ModelFiles::Embedded(&embedded::DRAFT));
-    let drafter = Box::new(ModelDrafter::new(draft.name, network));
+    let drafter = Box::new(ModelDrafter::new(&draft.name, network));
     let (main, network) = load(ModelFiles::Embedded(&embedded::MAIN));
     Engine::new(network, main.tokenizer, main.eos, Some(drafter))
 }

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::{BackendError, Dtype, LoadOptions, Network, NetworkInfo, Rows, Span, Wanted};
-use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles};
+use bass_tui::model::{DRAFT, MAIN, Model, ModelFiles, ModelWeights};
 use clap::Parser;
 
 const PROMPT: usize = 128;
@@ -99,17 +99,21 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     };
     let load = || {
         let start = Instant::now();
-        let model = Model::load(&files).map_err(|error| error.to_string())?;
-        let opened = milliseconds(start);
-        let network = CpuNetwork::with_cache(&model, options, kernels, arguments.cache.as_deref())
-            .map_err(|error| error.to_string())?;
-        Ok::<_, String>((model, network, [opened, milliseconds(start)]))
+        let mut opened = f64::NAN;
+        let pack = |weights: &ModelWeights| {
+            opened = milliseconds(start);
+            let network = CpuNetwork::with_cache(weights, options, kernels, arguments.cache.as_deref());
+            (network, milliseconds(start))
+        };
+        let (model, (network, packed)) = Model::load_beside(&files, pack).map_err(|error| error.to_string())?;
+        let network = network.map_err(|error| error.to_string())?;
+        Ok::<_, String>((model, network, [opened, packed, milliseconds(start)]))
     };
     if let Some(times) = arguments.loads {
         return loads(times, load);
     }
     let peers = Peer::all(arguments);
-    let (model, mut network, [_, loaded]) = load()?;
+    let (model, mut network, [_, _, loaded]) = load()?;
     drop(model);
     let info = network.info();
     println!(
@@ -147,11 +151,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 }
 
 /// Loads in turn with reading the files of the weights.
-fn loads(times: usize, load: impl Fn() -> Result<(Model, CpuNetwork, [f64; 2]), String>) -> Result<(), String> {
-    let (mut read, mut opened, mut loaded) = (Vec::new(), Vec::new(), Vec::new());
+fn loads(times: usize, load: impl Fn() -> Result<(Model, CpuNetwork, [f64; 3]), String>) -> Result<(), String> {
+    let (mut read, mut opened, mut packed, mut loaded) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     // The first one brings the files into memory.
     for round in 0..=times {
-        let (model, network, [to_weights, whole]) = load()?;
+        let (model, network, [to_weights, to_tokenizer, whole]) = load()?;
         drop(network);
         let files: Vec<PathBuf> = model.checkpoint.paths().into_iter().flatten().map(Into::into).collect();
         let start = Instant::now();
@@ -161,14 +165,16 @@ fn loads(times: usize, load: impl Fn() -> Result<(Model, CpuNetwork, [f64; 2]), 
         if round > 0 {
             read.push(milliseconds(start));
             opened.push(to_weights);
+            packed.push(to_tokenizer);
             loaded.push(whole);
         }
     }
     let [read_ms, loaded_ms] = [&read, &loaded].map(|values| median(values));
     println!(
-        "loaded in {} ms, {} of these up to the weights; reading the files takes {} ms: {:.2}x",
+        "loaded in {} ms: weights begun after {} and there after {}; reading the files takes {} ms: {:.2}x",
         spread(&loaded),
         spread(&opened),
+        spread(&packed),
         spread(&read),
         loaded_ms / read_ms
     );

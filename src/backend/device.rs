@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use super::{BackendError, LoadOptions, Network, cpu, cuda};
-use crate::model::Model;
+use crate::model::ModelWeights;
 
 /// A kind of device.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub struct Found {
 pub type Probe = fn(usize, Option<&Path>) -> Result<Found, Unusable>;
 
 /// Puts a model on a device.
-pub type Loader = fn(&Model, LoadOptions, Option<&Path>) -> Result<Box<dyn Network>, BackendError>;
+pub type Loader = fn(&ModelWeights, LoadOptions, Option<&Path>) -> Result<Box<dyn Network>, BackendError>;
 
 /// All devices; `auto` is the last one that is proven, is here and can hold the models.
 pub const DEVICES: &[Device] = &[
@@ -128,13 +128,13 @@ impl Device {
 }
 
 /// Loads `model` onto the device that `options` name.
-pub fn load(model: &Model, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
+pub fn load(model: &ModelWeights, options: LoadOptions) -> Result<Box<dyn Network>, BackendError> {
     load_with_cache(model, options, None)
 }
 
 /// The same; what takes long to make of the weights is kept in the folder `cache` for the next time.
 pub fn load_with_cache(
-    model: &Model,
+    model: &ModelWeights,
     options: LoadOptions,
     cache: Option<&Path>,
 ) -> Result<Box<dyn Network>, BackendError> {

@@ -3,7 +3,7 @@
 use super::BackendError;
 use crate::model::blocks::widen;
 use crate::model::spec::{Block, Mlp, NormKind, Wiring};
-use crate::model::{BlockSlot, Model, ModelSpec, Slot};
+use crate::model::{BlockSlot, ModelSpec, ModelWeights, Slot};
 
 /// Puts weights where the kernels of a device read them.
 pub trait Packer {
@@ -93,7 +93,7 @@ pub struct NormWeights<V> {
 
 impl<M, V> Weights<M, V> {
     /// Packs the weights of `model`.
-    pub fn pack(model: &Model, packer: &impl Packer<Matrix = M, Vector = V>) -> Result<Self, BackendError> {
+    pub fn pack(model: &ModelWeights, packer: &impl Packer<Matrix = M, Vector = V>) -> Result<Self, BackendError> {
         let spec = &model.spec;
         let projected = spec.embedding.width != spec.hidden;
         let walk = Walk { model, packer };
@@ -138,7 +138,7 @@ impl<M, V> BlockWeights<M, V> {
 
 /// Goes through the slots of a model.
 struct Walk<'a, P> {
-    model: &'a Model,
+    model: &'a ModelWeights,
     packer: &'a P,
 }
 

@@ -22,6 +22,19 @@ pub struct Group {
     pub small: [u8; 2],
 }
 
+/// Takes groups one after another. A closure will do; it is compiled once for all types of blocks, by itself.
+pub trait Take {
+    /// The next group.
+    fn take(&mut self, group: Group);
+}
+
+impl<F: FnMut(Group)> Take for F {
+    #[inline(always)]
+    fn take(&mut self, group: Group) {
+        self(group);
+    }
+}
+
 /// Weights of a group.
 pub const GROUP: usize = 32;
 
@@ -53,17 +66,17 @@ impl TensorType {
         self.block().0 > 1
     }
 
-    /// Calls `each` for every group of stored blocks, in their order.
+    /// Hands every group of stored blocks to `each`, in their order.
     #[inline(always)]
-    pub fn groups(self, bytes: &[u8], mut each: impl FnMut(Group)) {
+    pub fn groups(self, bytes: &[u8], mut each: impl Take) {
         let blocks = bytes.chunks_exact(self.block().1);
         // Each by itself: the compiler makes a loop of its own for every type.
         match self {
-            Self::Q4_0 => blocks.for_each(|block| each(Self::Q4_0.small(block))),
-            Self::Q4_1 => blocks.for_each(|block| each(Self::Q4_1.small(block))),
-            Self::Q5_0 => blocks.for_each(|block| each(Self::Q5_0.small(block))),
-            Self::Q5_1 => blocks.for_each(|block| each(Self::Q5_1.small(block))),
-            Self::Q8_0 => blocks.for_each(|block| each(Self::Q8_0.small(block))),
+            Self::Q4_0 => blocks.for_each(|block| each.take(Self::Q4_0.small(block))),
+            Self::Q4_1 => blocks.for_each(|block| each.take(Self::Q4_1.small(block))),
+            Self::Q5_0 => blocks.for_each(|block| each.take(Self::Q5_0.small(block))),
+            Self::Q5_1 => blocks.for_each(|block| each.take(Self::Q5_1.small(block))),
+            Self::Q8_0 => blocks.for_each(|block| each.take(Self::Q8_0.small(block))),
             Self::Q4K => blocks.for_each(|block| Self::Q4K.with_minima(block, &mut each)),
             Self::Q5K => blocks.for_each(|block| Self::Q5K.with_minima(block, &mut each)),
             Self::Q6K => blocks.for_each(|block| six_bits(block, &mut each)),
@@ -105,7 +118,7 @@ impl TensorType {
 
     /// A block of 256 with 6-bit scales and minima for every 32.
     #[inline(always)]
-    fn with_minima(self, block: &[u8], each: &mut impl FnMut(Group)) {
+    fn with_minima(self, block: &[u8], each: &mut impl Take) {
         let (scale, min, sixes) = (half(block, 0), half(block, 2), &block[4..16]);
         let stored = [word(block, 0), word(block, 2)];
         let (fifth, low) = if self == Self::Q5K { block[16..].split_at(32) } else { (&[][..], &block[16..]) };
@@ -122,14 +135,14 @@ impl TensorType {
             }
             let small = [six(0, 0), six(4, 1)];
             let [scale, min] = [scale * f32::from(small[0]), min * f32::from(small[1])];
-            each(Group { codes, scales: [scale; 2], min, stored, small });
+            each.take(Group { codes, scales: [scale; 2], min, stored, small });
         }
     }
 }
 
 /// A block of 256 codes of 6 bits with 8-bit scales for every 16.
 #[inline(always)]
-fn six_bits(block: &[u8], each: &mut impl FnMut(Group)) {
+fn six_bits(block: &[u8], each: &mut impl Take) {
     let (low, rest) = block.split_at(128);
     let (high, rest) = rest.split_at(64);
     let scale = half(rest, 16);
@@ -140,7 +153,7 @@ fn six_bits(block: &[u8], each: &mut impl FnMut(Group)) {
         let codes = std::array::from_fn(|i| (low[i] | high[i] << 4) - 32);
         let small = [rest[2 * number], rest[2 * number + 1]];
         let scales = small.map(|small| scale * f32::from(small as i8));
-        each(Group { codes, scales, min: 0.0, stored: [word(rest, 16), 0], small });
+        each.take(Group { codes, scales, min: 0.0, stored: [word(rest, 16), 0], small });
     }
 }
 
@@ -184,7 +197,7 @@ pub fn widen(dtype: TensorType, bytes: &[u8], to: &mut [f32]) {
         }
         _ => {
             let mut groups = to.chunks_exact_mut(GROUP);
-            dtype.groups(bytes, |group| {
+            dtype.groups(bytes, |group: Group| {
                 for (i, to) in groups.next().into_iter().flatten().enumerate() {
                     *to = group.scales[i / 16] * f32::from(group.codes[i]) - group.min;
                 }

@@ -16,8 +16,10 @@ pub mod spec;
 pub mod tensors;
 pub mod tokenizer;
 mod vocabulary;
+mod weights;
 
-use std::borrow::Cow;
+use std::ops::Deref;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 
 use crate::files;
@@ -29,8 +31,9 @@ pub use error::ModelError;
 pub use infill::Infill;
 pub use outline::Outline;
 pub use spec::ModelSpec;
-pub use tensors::{BlockSlot, Slot, Source};
+pub use tensors::{BlockSlot, Slot};
 pub use tokenizer::{StreamDecoder, Tokenizer};
+pub use weights::ModelWeights;
 
 /// Where the files of a model come from.
 #[derive(Clone, Debug)]
@@ -62,43 +65,63 @@ pub struct EmbeddedModel {
 
 /// A model read from its files: everything but a device.
 pub struct Model {
-    /// Name for messages and JSON: the folder's name or the embedded model's.
-    pub name: String,
     /// All that its files call it: by that is known what it has learnt.
     pub called: String,
-    /// Its architecture.
-    pub spec: ModelSpec,
     /// The tokenizer.
     pub tokenizer: Tokenizer,
     /// Ids that end a completion (from `generation_config.json`, else `config.json`).
     pub eos: Vec<u32>,
     /// How it is shown requests, as its files say, or why that cannot be read.
     template: Result<Option<Template>, ModelError>,
-    /// The weights as stored.
-    pub checkpoint: Checkpoint,
-    /// What stands before the names of its tensors.
-    prefix: &'static str,
+    /// All else, which it can be asked for as if it were its own.
+    pub weights: ModelWeights,
+}
+
+/// A model without its tokenizer, which takes longer to read than all else.
+struct Opened {
+    weights: ModelWeights,
+    called: String,
+    eos: Vec<u32>,
+    template: Result<Option<Template>, ModelError>,
+    tokenizer: TokenizerReader,
+}
+
+type TokenizerReader = Box<dyn FnOnce() -> Result<Tokenizer, ModelError> + Send>;
+
+impl Deref for Model {
+    type Target = ModelWeights;
+
+    fn deref(&self) -> &ModelWeights {
+        &self.weights
+    }
 }
 
 impl Model {
     /// Reads and checks the model: configuration, tokenizer, and the table of the checkpoint's tensors.
     pub fn load(files: &ModelFiles) -> Result<Model, ModelError> {
-        let model = match files {
-            ModelFiles::Folder(folder) => Self::from_folder(folder)?,
-            ModelFiles::Gguf(path) => gguf::read(path, None)?,
-            ModelFiles::Blob(path, name) => gguf::read(path, Some(name))?,
-            ModelFiles::Embedded(files) => Self::from_embedded(files)?,
-        };
-        for slot in model.spec.slots() {
-            model.tensor(slot)?;
-        }
-        Ok(model)
+        Self::load_beside(files, |_| ()).map(|(model, ())| model)
     }
 
-    /// Puts a model together.
-    fn new(name: String, spec: ModelSpec, tokenizer: Tokenizer, eos: Vec<u32>, checkpoint: Checkpoint) -> Self {
-        let prefix = Self::prefix(&spec, &checkpoint);
-        Model { called: name.clone(), name, spec, tokenizer, eos, template: Ok(None), checkpoint, prefix }
+    /// The same, and returns what `pack` makes of the weights meanwhile: a tokenizer of 150,000 pieces takes a tenth of
+    /// a second on one core.
+    pub fn load_beside<T>(files: &ModelFiles, pack: impl FnOnce(&ModelWeights) -> T) -> Result<(Model, T), ModelError> {
+        let opened = match files {
+            ModelFiles::Folder(folder) => Opened::folder(folder)?,
+            ModelFiles::Gguf(path) => gguf::read(path, None)?,
+            ModelFiles::Blob(path, name) => gguf::read(path, Some(name))?,
+            ModelFiles::Embedded(files) => Opened::embedded(files)?,
+        };
+        let Opened { weights, called, eos, template, tokenizer } = opened;
+        for slot in weights.spec.slots() {
+            weights.tensor(slot)?;
+        }
+        let (tokenizer, packed) = std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().name("tokenizer".to_owned()).spawn_scoped(scope, tokenizer);
+            let thread = thread.map_err(|source| ModelError::Io { path: weights.name.clone().into(), source })?;
+            let packed = pack(&weights);
+            Ok((thread.join().unwrap_or_else(|panic| resume_unwind(panic))?, packed))
+        })?;
+        Ok((Model { called, tokenizer: fits(tokenizer, &weights.spec)?, eos, template, weights }, packed))
     }
 
     /// Whether its files say how it is shown requests.
@@ -125,46 +148,10 @@ impl Model {
         self.eos.extend(chat.end_ids(&self.tokenizer));
         Ok(Some(chat))
     }
+}
 
-    /// What stands before the names of the tensors: found by the embedding.
-    fn prefix(spec: &ModelSpec, checkpoint: &Checkpoint) -> &'static str {
-        let names = spec.names;
-        let embedded = |prefix: &&&str| checkpoint.has(&format!("{prefix}{}", names.embedding));
-        names.prefixes.iter().find(embedded).or(names.prefixes.first()).copied().unwrap_or_default()
-    }
-
-    /// The whole tensor that `slot` is in, as stored, checked against the configuration.
-    pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
-        let source = self.spec.source(slot, self.prefix);
-        self.checkpoint.tensor(&source.name, &source.shape)
-    }
-
-    /// The outputs of `slot`, in runs of so many, one below the other.
-    pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
-        let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
-        let stored = self.checkpoint.tensor(&name, &shape)?;
-        // What has no columns is a vector of outputs, and what has more dimensions is matrices one below the
-        // other.
-        let rows = shape[..shape.len().max(2) - 1].iter().product();
-        let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
-        let each = stored.bytes.len() / all;
-        let runs = (0..outputs.count).map(|run| {
-            let at = (outputs.start + run * outputs.step) * each..;
-            let bytes = match &stored.bytes {
-                Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[at][..outputs.len * each]),
-                Cow::Owned(bytes) => Cow::Owned(bytes[at][..outputs.len * each].to_vec()),
-            };
-            (Tensor { dtype: stored.dtype, bytes }, outputs.len)
-        });
-        Ok(runs.collect())
-    }
-
-    /// Number of weights.
-    pub fn parameters(&self) -> usize {
-        self.spec.slots().into_iter().map(|slot| self.spec.shape(slot).iter().product::<usize>()).sum()
-    }
-
-    fn from_folder(folder: &Path) -> Result<Model, ModelError> {
+impl Opened {
+    fn folder(folder: &Path) -> Result<Self, ModelError> {
         if !folder.is_dir() {
             let need = "a model is a folder with config.json, tokenizer.json and model.safetensors".into();
             return Err(ModelError::Missing { path: folder.into(), need });
@@ -174,13 +161,16 @@ impl Model {
         let spec = config::of_folder(folder)?;
         let need = "the model cannot be used without its tokenizer, which is this file, or vocab.json and merges.txt; get a \
                     version of the model that has tokenizer.json";
-        let (tokenizer_path, tokenizer) = match required(folder, tokenizer::FILE, need) {
+        let tokenizer: TokenizerReader = match required(folder, tokenizer::FILE, need) {
             Err(ModelError::Missing { .. }) if slow_tokenizer::is_there(folder) => {
-                (folder.join(slow_tokenizer::VOCABULARY), slow_tokenizer::read(folder, spec.architecture)?)
+                let (folder, architecture) = (folder.to_owned(), spec.architecture);
+                Box::new(move || slow_tokenizer::read(&folder, architecture))
             }
-            other => other?,
+            other => {
+                let (path, bytes) = other?;
+                Box::new(move || Tokenizer::read(&path, &bytes))
+            }
         };
-        let tokenizer = read_tokenizer(&tokenizer_path, &tokenizer, &spec)?;
         let generation_path = folder.join("generation_config.json");
         let generation = match files::read(&generation_path, files::DATA) {
             Ok(bytes) => Some(bytes),
@@ -189,16 +179,18 @@ impl Model {
         };
         let eos = eos(&generation_path, generation.as_deref(), &spec)?;
         let template = Template::of_folder(folder);
-        Ok(Model { template, ..Model::new(name, spec, tokenizer, eos, Checkpoint::open(folder)?) })
+        let weights = ModelWeights::new(name, spec, Checkpoint::open(folder)?);
+        Ok(Self { called: weights.name.clone(), weights, eos, template, tokenizer })
     }
 
-    fn from_embedded(files: &EmbeddedModel) -> Result<Model, ModelError> {
+    fn embedded(files: &'static EmbeddedModel) -> Result<Self, ModelError> {
         let path = |file: &str| Path::new(files.name).join(file);
         let spec = config::read(&path(config::FILE), files.config)?;
-        let tokenizer = read_tokenizer(&path(tokenizer::FILE), files.tokenizer, &spec)?;
         let eos = eos(&path("generation_config.json"), files.generation_config, &spec)?;
         let checkpoint = Checkpoint::from_static(&path(checkpoint::SINGLE), files.weights)?;
-        Ok(Model::new(files.name.into(), spec, tokenizer, eos, checkpoint))
+        let weights = ModelWeights::new(files.name.into(), spec, checkpoint);
+        let tokenizer = Box::new(move || Tokenizer::read(&path(tokenizer::FILE), files.tokenizer));
+        Ok(Self { called: weights.name.clone(), weights, eos, template: Ok(None), tokenizer })
     }
 }
 
@@ -211,10 +203,6 @@ fn required(folder: &Path, file: &str, need: &str) -> Result<(PathBuf, Vec<u8>),
         }
         Err(source) => Err(ModelError::Io { path, source }),
     }
-}
-
-fn read_tokenizer(path: &Path, bytes: &[u8], spec: &ModelSpec) -> Result<Tokenizer, ModelError> {
-    fits(Tokenizer::read(path, bytes)?, spec)
 }
 
 /// The tokenizer, if its ids are among those of the model.

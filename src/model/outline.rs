@@ -1,7 +1,7 @@
 //! What a model is without its weights and tokenizer: enough to say whether it can be loaded, and what it
 //! takes.
 
-use super::{Checkpoint, Model, ModelError, ModelFiles, ModelSpec, TensorType, checkpoint, config, gguf};
+use super::{Checkpoint, ModelError, ModelFiles, ModelSpec, ModelWeights, TensorType, checkpoint, config, gguf};
 
 /// A model that can be loaded, as far as its configuration and its table of tensors say.
 pub struct Outline {
@@ -27,7 +27,7 @@ impl Outline {
                 (config::read(&path.join(config::FILE), files.config)?, checkpoint)
             }
         };
-        let prefix = Model::prefix(&spec, &checkpoint);
+        let prefix = ModelWeights::prefix(&spec, &checkpoint);
         let mut outline = Self { matrices: Vec::new(), ends: 0, vectors: 0, spec };
         for slot in outline.spec.slots() {
             let source = outline.spec.source(slot, prefix);

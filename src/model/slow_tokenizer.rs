@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::chat::SETTINGS;
 use super::fields::{self, Fields};
 use super::vocabulary::{Cut, QWEN2, beginning, byte_level};
-use super::{ModelError, required};
+use super::{ModelError, Tokenizer, required};
 use crate::files;
 
 /// The vocabulary: pieces and their ids.
@@ -31,7 +31,7 @@ pub fn is_there(folder: &Path) -> bool {
 }
 
 /// Reads the files of a model of this architecture.
-pub fn read(folder: &Path, architecture: &str) -> Result<Vec<u8>, ModelError> {
+pub fn read(folder: &Path, architecture: &str) -> Result<Tokenizer, ModelError> {
     let optional = |file: &str| match required(folder, file, "") {
         Ok((path, bytes)) => fields::parse(&path, &bytes),
         Err(ModelError::Missing { .. }) => Ok(Map::new()),
@@ -102,7 +102,7 @@ pub fn read(folder: &Path, architecture: &str) -> Result<Vec<u8>, ModelError> {
         "end_of_word_suffix": null, "fuse_unk": false, "byte_fallback": false, "ignore_merges": false,
         "vocab": vocabulary, "merges": merges,
     });
-    Ok(whole.to_string().into_bytes())
+    Tokenizer::read(&path, whole.to_string().as_bytes())
 }
 
 /// The text of a token, written as such or as an object.
@@ -116,7 +116,6 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::model::Tokenizer;
 
     /// The files that an older folder has instead of a golden model's `tokenizer.json`.
     fn older(case: &str, settings: Value) -> (tempfile::TempDir, Tokenizer) {
@@ -169,7 +168,6 @@ mod tests {
         ] {
             let (folder, golden) = older(case, settings);
             let made = read(folder.path(), architecture).unwrap();
-            let made = Tokenizer::read(folder.path(), &made).unwrap();
             assert_eq!(made.vocab_size(), golden.vocab_size());
             assert_eq!(made.same_vocabulary(&golden), Ok(()));
             for text in texts {
@@ -184,7 +182,7 @@ mod tests {
     fn tokenizers_of_other_kinds_are_refused() {
         let message = |settings: Value, architecture: &str| {
             let (folder, _) = older("gpt2", settings);
-            read(folder.path(), architecture).unwrap_err().to_string()
+            read(folder.path(), architecture).err().unwrap().to_string()
         };
         let other = message(json!({"tokenizer_class": "LlamaTokenizer"}), "LlamaForCausalLM");
         assert!(other.contains("tokenizer_class") && other.contains("tokenizer.json"), "{other}");
@@ -193,6 +191,6 @@ mod tests {
         assert!(message(spaced, "GPT2LMHeadModel").contains("add_prefix_space"));
         let (folder, _) = older("gpt2", json!({}));
         fs::write(folder.path().join(VOCABULARY), "[1").unwrap();
-        assert!(read(folder.path(), "GPT2LMHeadModel").unwrap_err().to_string().contains(VOCABULARY));
+        assert!(read(folder.path(), "GPT2LMHeadModel").err().unwrap().to_string().contains(VOCABULARY));
     }
 }

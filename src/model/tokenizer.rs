@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tokenizers::Model;
 use tokenizers::decoders::DecoderWrapper;
 
 use super::ModelError;
@@ -60,14 +61,13 @@ impl Tokenizer {
         inner.with_padding(None);
         inner.with_truncation(None).map_err(|problem| error(problem.to_string()))?;
 
-        let vocabulary = inner.get_vocab(true);
-        let size = vocabulary.values().max().map_or(0, |&id| id as usize + 1);
+        let size = size(&inner);
         let mut special: Vec<u32> =
             inner.get_added_tokens_decoder().iter().filter(|(_, token)| token.special).map(|(&id, _)| id).collect();
         special.sort_unstable();
         let mut bytes = Vec::new();
         if inner.get_decoder().is_some_and(falls_back_to_bytes) {
-            bytes = (0..=u8::MAX).filter_map(|byte| vocabulary.get(&format!("<0x{byte:02X}>")).copied()).collect();
+            bytes = (0..=u8::MAX).filter_map(|byte| inner.token_to_id(&format!("<0x{byte:02X}>"))).collect();
             bytes.sort_unstable();
         }
         let mut tokenizer = Self { inner, path: path.into(), size, special, bytes, anchor: None };
@@ -162,6 +162,18 @@ impl Tokenizer {
     pub fn stream(&self) -> StreamDecoder {
         StreamDecoder::default()
     }
+}
+
+/// One more than the largest id.
+fn size(tokenizer: &tokenizers::Tokenizer) -> usize {
+    let model = tokenizer.get_model();
+    let pieces = model.get_vocab_size();
+    let added = tokenizer.get_added_tokens_decoder().keys().max().map_or(0, |&id| id as usize + 1);
+    // As many pieces as ids below that number leave none above it. Else there are gaps, and the vocabulary is
+    // copied to find its end, which takes four times as long.
+    let whole = (0..pieces as u32).all(|id| model.id_to_token(id).is_some());
+    let of_pieces = || model.get_vocab().values().max().map_or(0, |&id| id as usize + 1);
+    added.max(if whole { pieces } else { of_pieces() })
 }
 
 fn falls_back_to_bytes(decoder: &DecoderWrapper) -> bool {

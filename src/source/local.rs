@@ -14,7 +14,7 @@ use crate::backend::{self, BackendError, Choice, LoadOptions};
 use crate::engine::{
     ChainDrafter, Drafter, Engine, EngineError, Event, LookupDrafter, LookupSettings, ModelDrafter, Profile, RequestId,
 };
-use crate::model::{Model, ModelError, ModelFiles};
+use crate::model::{Model, ModelError, ModelFiles, ModelWeights};
 
 /// What proposes tokens.
 #[derive(Clone, Debug, Default)]
@@ -186,20 +186,20 @@ fn load(models: &LocalModels, choices: &[Choice]) -> Result<Loaded, SourceError>
 }
 
 fn load_on(models: &LocalModels, note: Option<Box<str>>) -> Result<Loaded, SourceError> {
-    let mut main = Model::load(&models.main)?;
-    let chat = main.chat(models.chat)?;
-    let network = backend::load_with_cache(&main, models.load, models.weights.as_deref())?;
+    let pack = |weights: &ModelWeights| backend::load_with_cache(weights, models.load, models.weights.as_deref());
+    let (mut main, network) = Model::load_beside(&models.main, pack)?;
+    let (chat, network) = (main.chat(models.chat)?, network?);
     let on = network.info();
     let mut pair = vec![profiles::describe(&main.name, &on)];
 
     let mut model_drafter = |files: &ModelFiles| -> Result<Box<dyn Drafter>, SourceError> {
-        let draft = Model::load(files)?;
+        let (draft, network) = Model::load_beside(files, pack)?;
         main.tokenizer.same_vocabulary(&draft.tokenizer).map_err(|why| SourceError::Vocabulary {
             main: main.name.clone(),
             draft: draft.name.clone(),
             why,
         })?;
-        let network = backend::load_with_cache(&draft, models.load, models.weights.as_deref())?;
+        let network = network?;
         pair.push(profiles::describe(&draft.name, &network.info()));
         Ok(Box::new(ModelDrafter::new(&draft.name, network)))
     };

@@ -45,7 +45,7 @@ fn load(files: &ModelFiles, dtype: Dtype, threads: usize) -> (Model, Box<dyn Net
 impl Pair {
     fn drafter(&self, threads: usize) -> Box<dyn Drafter> {
         let (draft, network) = load(&self.draft, self.dtype, threads);
-        Box::new(ModelDrafter::new(draft.name, network))
+        Box::new(ModelDrafter::new(&draft.name, network))
     }
 
     fn engine_with(&self, threads: usize, drafter: Option<Box<dyn Drafter>>) -> Engine {

@@ -10,7 +10,7 @@ use super::quantized::{Reader, SavedWeights};
 use crate::backend::storage::{Storage, as_stored};
 use crate::backend::weights::{Packer, Part, Weights};
 use crate::backend::{BackendError, Dtype};
-use crate::model::{Model, Slot, Tensor};
+use crate::model::{ModelWeights, Slot, Tensor};
 
 /// Weights as panels, and how their matrices are stored; of int4 the embedding and the head are int8.
 pub type CpuWeights = Weights<Packed, Vec<f32>>;
@@ -20,7 +20,7 @@ pub type CpuWeights = Weights<Packed, Vec<f32>>;
 /// Quantised weights are kept in the folder `cache`, and taken from there if they were made from the same
 /// files.
 pub fn pack(
-    model: &Model,
+    model: &ModelWeights,
     dtype: Dtype,
     (pool, kernels): (&Pool, &Kernels),
     cache: Option<&Path>,
@@ -42,7 +42,7 @@ pub fn pack(
 }
 
 struct Panelled<'a> {
-    model: &'a Model,
+    model: &'a ModelWeights,
     pool: &'a Pool,
     kernels: &'a Kernels,
     storage: Storage,

@@ -32,7 +32,7 @@ use super::storage::Storage;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, host,
 };
-use crate::model::{Model, ModelSpec};
+use crate::model::{ModelSpec, ModelWeights};
 use crate::sampling::{Accepted, Scores};
 
 /// Every machine has a CPU.
@@ -75,13 +75,13 @@ pub struct CpuNetwork {
 
 impl CpuNetwork {
     /// Packs the weights of `model` for the given kernels.
-    pub fn new(model: &Model, options: LoadOptions, kernels: Kernels) -> Result<Self, BackendError> {
+    pub fn new(model: &ModelWeights, options: LoadOptions, kernels: Kernels) -> Result<Self, BackendError> {
         Self::with_cache(model, options, kernels, None)
     }
 
     /// The same; quantised weights are kept in the folder `cache` for the next time.
     pub fn with_cache(
-        model: &Model,
+        model: &ModelWeights,
         options: LoadOptions,
         kernels: Kernels,
         cache: Option<&Path>,

@@ -8,11 +8,11 @@ use super::matrix::{Matrix, Piece};
 use crate::backend::storage::Storage;
 use crate::backend::weights::{Packer, Part};
 use crate::backend::{BackendError, Dtype};
-use crate::model::{Model, Slot, Tensor};
+use crate::model::{ModelWeights, Slot, Tensor};
 
 /// Puts weights onto a GPU.
 pub struct Sender<'a> {
-    model: &'a Model,
+    model: &'a ModelWeights,
     gpu: &'a Arc<Gpu>,
     /// `None`: every matrix as it is stored.
     storage: Option<Storage>,
@@ -20,7 +20,7 @@ pub struct Sender<'a> {
 
 impl<'a> Sender<'a> {
     /// For this model.
-    pub fn new(model: &'a Model, gpu: &'a Arc<Gpu>, dtype: Dtype) -> Self {
+    pub fn new(model: &'a ModelWeights, gpu: &'a Arc<Gpu>, dtype: Dtype) -> Self {
         Self { model, gpu, storage: Storage::asked(dtype) }
     }
 }

@@ -11,7 +11,7 @@ use super::panels::{Layout, PANEL, Panel, SECTIONS, format_of};
 use super::tiled::Tiled;
 use crate::backend::BackendError;
 use crate::backend::storage::{BLOCK, Bits, Format, Kind, Storage, quantise_block};
-use crate::model::blocks::widen;
+use crate::model::blocks::{Group, widen};
 use crate::model::{Tensor, TensorType};
 
 /// How weights are multiplied.
@@ -146,7 +146,7 @@ impl Piece {
             match (format_of(storage), storage) {
                 (Some(format), Storage::Stored(dtype)) => {
                     let mut block = 0;
-                    dtype.groups(stored, |group| {
+                    dtype.groups(stored, |group: Group| {
                         panel.put_group(format, of_panel, block, &group);
                         block += 1;
                     });

@@ -53,7 +53,7 @@ use super::weights::Weights;
 use super::{
     BackendError, Candidate, Drafts, HostLogits, LoadOptions, Network, NetworkInfo, Rows, SeqId, Wanted, device, host,
 };
-use crate::model::{Model, ModelSpec};
+use crate::model::{ModelSpec, ModelWeights};
 use crate::sampling::{Accepted, Scores};
 
 /// Its name in the table of devices.
@@ -85,7 +85,7 @@ fn kernels_folder(cache: Option<&Path>) -> Option<PathBuf> {
 /// Puts a model on the GPU that `options` name.
 pub fn load(
     libraries: &Libraries,
-    model: &Model,
+    model: &ModelWeights,
     options: LoadOptions,
     cache: Option<&Path>,
 ) -> Result<Box<dyn Network>, BackendError> {
@@ -140,7 +140,7 @@ pub struct CudaNetwork {
 
 impl CudaNetwork {
     /// Puts the weights of `model` onto a GPU.
-    pub fn new(model: &Model, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
+    pub fn new(model: &ModelWeights, options: LoadOptions, gpu: &Arc<Gpu>) -> Result<Self, BackendError> {
         let spec = model.spec.clone();
         let memory = plan::attention_memory(spec.heads);
         if memory > gpu.block_memory {

@@ -78,7 +78,7 @@ pub struct Format {
 
 impl Format {
     /// That of a stored type; `None` for floats.
-    pub fn of(dtype: TensorType) -> Option<Self> {
+    pub const fn of(dtype: TensorType) -> Option<Self> {
         let (bits, kind) = match dtype {
             TensorType::F32 | TensorType::F16 | TensorType::Bf16 => return None,
             TensorType::Q4_0 => (Bits::Four, Kind::F16),

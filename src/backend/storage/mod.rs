@@ -9,7 +9,7 @@ pub use quantise::{LEAST, ROUND, quantise_block};
 
 use super::weights::Part;
 use super::{BackendError, Dtype};
-use crate::model::{Model, TensorType};
+use crate::model::{ModelWeights, TensorType};
 
 /// How weights are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Storage {
 
 /// The smallest storage that loses nothing of any matrix of the checkpoint. Where some are quantised, each
 /// stays as it is, and this names the type of most of their bytes.
-pub fn as_stored(model: &Model) -> Result<Storage, BackendError> {
+pub fn as_stored(model: &ModelWeights) -> Result<Storage, BackendError> {
     let mut bytes: Vec<(Storage, usize)> = Vec::new();
     for slot in model.spec.slots().into_iter().filter(|slot| slot.is_product()) {
         let tensor = model.tensor(slot)?;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::spec::{ModelSpec, RotaryScaling};
-use super::{Checkpoint, Model, ModelError, Template, Tokenizer, blocks, config, fits};
+use super::{Checkpoint, ModelError, ModelWeights, Opened, Template, Tokenizer, blocks, config};
 use crate::files;
 use crate::untrusted::clean_line;
 
@@ -33,19 +33,23 @@ pub fn is_file(path: &Path) -> bool {
 }
 
 /// Reads a model from a file; of a split one from any of its parts. `called` is what others call it.
-pub fn read(path: &Path, called: Option<&str>) -> Result<Model, ModelError> {
-    let Opened { name, called: own, template, first, spec, vocabulary, eos, checkpoint } = open(path, tokenizer::read)?;
-    let tokenizer = fits(Tokenizer::of_pieces(&first, vocabulary)?, &spec)?;
+pub(super) fn read(path: &Path, called: Option<&str>) -> Result<Opened, ModelError> {
+    let Header { name, called: own, template, first, spec, fields, eos, checkpoint } = open(path)?;
     let called = [called.unwrap_or_default(), &name, &own].join(" ");
-    Ok(Model { called, template: Ok(template), ..Model::new(name, spec, tokenizer, eos, checkpoint) })
+    let tokenizer = Box::new(move || {
+        let vocabulary = tokenizer::read(Fields::new(&first, &fields))?;
+        Tokenizer::of_pieces(&first, vocabulary)
+    });
+    let weights = ModelWeights::new(name, spec, checkpoint);
+    Ok(Opened { weights, called, eos, template: Ok(template), tokenizer })
 }
 
 /// The same without a tokenizer.
 pub fn outline(path: &Path) -> Result<(ModelSpec, Checkpoint), ModelError> {
-    open(path, |_| Ok(())).map(|opened| (opened.spec, opened.checkpoint))
+    open(path).map(|header| (header.spec, header.checkpoint))
 }
 
-struct Opened<V> {
+struct Header {
     name: String,
     /// What the file itself calls the model.
     called: String,
@@ -53,12 +57,13 @@ struct Opened<V> {
     /// The first part.
     first: PathBuf,
     spec: ModelSpec,
-    vocabulary: V,
+    /// All fields but those of the architecture.
+    fields: Map<String, Value>,
     eos: Vec<u32>,
     checkpoint: Checkpoint,
 }
 
-fn open<V>(path: &Path, vocabulary: impl Fn(Fields<'_>) -> Result<V, ModelError>) -> Result<Opened<V>, ModelError> {
+fn open(path: &Path) -> Result<Header, ModelError> {
     let parts = parts(path)?;
     let mut checkpoint = Checkpoint::of_gguf(path.into());
     let mut all = Vec::new();
@@ -79,7 +84,7 @@ fn open<V>(path: &Path, vocabulary: impl Fn(Fields<'_>) -> Result<V, ModelError>
     };
     let names = [top.text("general.name")?, top.text("general.finetune")?];
     let called = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let (size, vocabulary) = (tokenizer::size(top)?, vocabulary(top)?);
+    let size = tokenizer::size(top)?;
     let template = top.text("tokenizer.chat_template")?;
     let template = match template {
         Some(text) => Some(Template { path: path.clone(), text: text.to_owned(), tokens: tokenizer::named(top)? }),
@@ -95,13 +100,18 @@ fn open<V>(path: &Path, vocabulary: impl Fn(Fields<'_>) -> Result<V, ModelError>
     };
     let prefix = format!("{kind}.");
     computed(&mut fields, &prefix, &checkpoint, size)?;
-    let own: Map<String, Value> =
-        fields.into_iter().filter_map(|(name, value)| Some((name.strip_prefix(&prefix)?.to_owned(), value))).collect();
+    let (mut own, mut others) = (Map::new(), Map::new());
+    for (name, value) in fields {
+        match name.strip_prefix(&prefix) {
+            Some(name) => own.insert(name.to_owned(), value),
+            None => others.insert(name, value),
+        };
+    }
     let fields = Fields::with_prefix(path, &prefix, &own);
     let mut spec = config::read_as(arch, fields)?;
     factors(fields, &mut spec, &checkpoint)?;
     (spec.bos, spec.eos) = (bos, eos.clone());
-    Ok(Opened { name, called, template, first: path.clone(), spec, vocabulary, eos, checkpoint })
+    Ok(Header { name, called, template, first: path.clone(), spec, fields: others, eos, checkpoint })
 }
 
 /// A part of a model, by the name of its file.

@@ -1,7 +1,5 @@
 //! The tokenizer of a GGUF file, for the library that reads a `tokenizer.json`, too.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 use tokenizers::AddedToken;
 use tokenizers::models::bpe::{BPE, Vocab};
@@ -63,10 +61,12 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
     if types.len() != tokens.len() {
         return Err(fields.error(&field("token_type"), &format!("a list of {} numbers", tokens.len())));
     }
-    // Where two ids have the same text, the first is meant.
-    let mut ids: HashMap<&str, usize> = HashMap::new();
-    for (id, token) in tokens.iter().enumerate() {
-        ids.entry(token).or_insert(id);
+    // Where two ids have the same text, the first is meant; the others have no spelling of their own.
+    let mut ids = Vocab::default();
+    ids.reserve(tokens.len());
+    for (&token, id) in tokens.iter().zip(0..) {
+        let known = ids.contains_key(token);
+        ids.insert(if known { format!("<duplicate {id}>") } else { token.to_owned() }, id);
     }
     let kind = fields.text(&field("model"))?.unwrap_or_default();
     let (mut frame, merges) = match kind {
@@ -90,14 +90,9 @@ pub fn read(fields: Fields<'_>) -> Result<Vocabulary, ModelError> {
         tokens.iter().zip(&types).filter(|(_, kind)| [UNKNOWN, CONTROL, USER_DEFINED].contains(&u64::from(**kind)));
     let added = added
         .map(|(token, kind)| AddedToken::from((*token).to_owned(), u64::from(*kind) != USER_DEFINED).normalized(false));
-    // Ids that the file gives the same text as an earlier one have no spelling of their own.
-    let spelled = tokens.iter().enumerate().map(|(id, token)| {
-        let text = if ids[token] == id { (*token).to_owned() } else { format!("<duplicate {id}>") };
-        (text, id as u32)
-    });
     let pre = fields.text(&field("pre"))?.unwrap_or_default();
     let sentence_piece = kind == "llama";
-    let mut pieces = BPE::builder().vocab_and_merges(spelled.collect::<Vocab>(), merges);
+    let mut pieces = BPE::builder().vocab_and_merges(ids, merges);
     pieces = pieces.fuse_unk(sentence_piece).byte_fallback(sentence_piece).ignore_merges(merges_last(pre));
     let unknown = types.iter().position(|&kind| u64::from(kind) == UNKNOWN).filter(|_| sentence_piece);
     if let Some(id) = unknown {
@@ -161,12 +156,12 @@ fn sentence_pieces(prefix: bool) -> Value {
 
 /// The merges that lead to each piece from two others, the best piece first, as `SentencePiece` merges by
 /// score.
-fn merges_of(tokens: &[&str], scores: &[Value], ids: &HashMap<&str, usize>) -> Vec<(String, String)> {
+fn merges_of(tokens: &[&str], scores: &[Value], ids: &Vocab) -> Vec<(String, String)> {
     let mut merges = Vec::new();
     for (token, score) in tokens.iter().zip(scores) {
         let score = score.as_f64().unwrap_or(f64::NEG_INFINITY);
         let cuts = token.char_indices().skip(1).map(|(at, _)| token.split_at(at));
-        let mut of_token: Vec<(usize, usize, &str, &str)> =
+        let mut of_token: Vec<(u32, u32, &str, &str)> =
             cuts.filter_map(|(a, b)| Some((*ids.get(a)?, *ids.get(b)?, a, b))).collect();
         of_token.sort_unstable();
         merges.extend(of_token.into_iter().map(|(_, _, a, b)| (score, a, b)));

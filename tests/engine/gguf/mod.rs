@@ -106,7 +106,7 @@ fn gemma_3_has_the_caps_and_windows_of_its_file() {
     let folder = folder("gemma3");
     let read = |window: Option<usize>, more: &dyn Fn(&mut Writer)| {
         let mut twin = twin("gemma3");
-        for block in &mut twin.spec.blocks {
+        for block in &mut twin.weights.spec.blocks {
             block.attention.window = window;
             block.attention.rotary.as_mut().expect("rotary").base = 250_000.0;
         }

@@ -18,7 +18,7 @@ use super::blocking::{self, Tile, Tiles};
 use super::weights::{self, Line, Scales};
 use super::{InputBlock, Job, NR, inputs, stored};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
-use crate::backend::storage::{Bits, Format, Kind, UNIT};
+use crate::backend::storage::{Bits, Kind, UNIT};
 use crate::model::TensorType;
 
 /// Runs a job.
@@ -157,12 +157,12 @@ pub unsafe fn quantise_row(x: &[f32], offset: i32, to: *mut InputBlock, stride: 
 /// The processor must have AVX2.
 #[target_feature(enable = "avx2,f16c")]
 pub unsafe fn repack_output(
-    types: (TensorType, Format),
+    dtype: TensorType,
     row: &[u8],
     panel: (&mut [Line], &mut [Scales], &mut [Scales]),
     c: usize,
 ) {
-    stored::repack_output(types, row, panel, c);
+    stored::repack_output(dtype, row, panel, c);
 }
 
 /// [`weights::quantise_output`] with eight lanes at a time.

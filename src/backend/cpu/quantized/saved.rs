@@ -21,7 +21,7 @@ use crate::backend::plain::{Plain, bytes_of};
 use crate::backend::storage::{BLOCK, Bits, Format, Kind};
 use crate::files;
 use crate::hash;
-use crate::model::Model;
+use crate::model::ModelWeights;
 
 /// Changes with the format of codes and scales and with what they are made by.
 const VERSION: u32 = 1;
@@ -42,7 +42,7 @@ pub struct SavedWeights {
 
 impl SavedWeights {
     /// The file in `folder`; `None` for a model that has no files, and where these cannot be told apart.
-    pub fn new(folder: &Path, model: &Model, storage: &str) -> Option<Self> {
+    pub fn new(folder: &Path, model: &ModelWeights, storage: &str) -> Option<Self> {
         let mut key = format!("{VERSION} {storage} {}\n", if cfg!(target_endian = "big") { "big" } else { "little" });
         let mut hash = Checksum::default();
         for path in model.checkpoint.paths()? {

@@ -9,11 +9,11 @@ use crate::backend::cpu::memory::Zeroed;
 use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
 use crate::backend::storage::{BLOCK, Format, UNIT};
-use crate::model::blocks::Group;
+use crate::model::blocks::{Group, Take};
 use crate::model::{Tensor, TensorType};
 
-/// Type and format, the stored blocks of an output, the panel's codes, scales and units, and which of its outputs it is.
-pub type Repack = unsafe fn((TensorType, Format), &[u8], (&mut [Line], &mut [Scales], &mut [Scales]), usize);
+/// Type, the stored blocks of an output, the panel's codes, scales and units, and which of its outputs it is.
+pub type Repack = unsafe fn(TensorType, &[u8], (&mut [Line], &mut [Scales], &mut [Scales]), usize);
 
 /// Moves matrices `[outputs_i, inputs]` of one type, one below the other. `Err` is the number of bytes for
 /// which there is no memory.
@@ -40,7 +40,7 @@ pub fn repack(
         for c in 0..NR {
             let Some((_, row)) = pack::row(parts, inputs, panel * NR + c) else { break };
             // SAFETY: the processor was checked when the set was chosen.
-            unsafe { (kernels.stored)((dtype, format), row, (&mut codes, &mut scales, &mut units), c) };
+            unsafe { (kernels.stored)(dtype, row, (&mut codes, &mut scales, &mut units), c) };
         }
         // SAFETY: every panel is written by one unit only.
         unsafe {
@@ -56,19 +56,48 @@ pub fn repack(
 /// and the codes were zero.
 #[inline(always)]
 pub fn repack_output(
-    (dtype, format): (TensorType, Format),
+    dtype: TensorType,
     row: &[u8],
     (codes, scales, units): (&mut [Line], &mut [Scales], &mut [Scales]),
     c: usize,
 ) {
-    let (lines, offset) = (format.bits.lines(), format.offset() as u8);
-    let mut block = 0;
-    dtype.groups(row, |Group { codes: of_group, stored, small, .. }| {
-        let shifted = of_group.map(|code| (code as u8).wrapping_add(offset));
-        put(format.bits, &shifted, &mut codes[block * lines..(block + 1) * lines], c);
-        let scales = &mut scales[block * format.kind.scales()..];
+    use TensorType as T;
+    macro_rules! with_format_of {
+        ($($dtype:path),*) => {
+            match dtype {
+                // Each by itself: what is known of a format then costs no branches.
+                $($dtype => if let Some(format) = const { Format::of($dtype) } {
+                    $dtype.groups(row, Output { format, codes, scales, units, c, block: 0 });
+                },)*
+                T::F32 | T::F16 | T::Bf16 => {}
+            }
+        };
+    }
+    with_format_of!(T::Q4_0, T::Q4_1, T::Q5_0, T::Q5_1, T::Q8_0, T::Q4K, T::Q5K, T::Q6K);
+}
+
+/// Where the blocks of an output go.
+struct Output<'a> {
+    format: Format,
+    codes: &'a mut [Line],
+    scales: &'a mut [Scales],
+    units: &'a mut [Scales],
+    /// Which output of the panel.
+    c: usize,
+    /// The next block.
+    block: usize,
+}
+
+impl Take for Output<'_> {
+    #[inline(always)]
+    fn take(&mut self, Group { codes, stored, small, .. }: Group) {
+        let &mut Self { format, c, block, .. } = self;
+        let (lines, offset) = (format.bits.lines(), format.offset() as u8);
+        let shifted = codes.map(|code| (code as u8).wrapping_add(offset));
+        put(format.bits, &shifted, &mut self.codes[block * lines..(block + 1) * lines], c);
+        let scales = &mut self.scales[block * format.kind.scales()..];
         if format.kind.units() > 0 {
-            let units = &mut units[block / UNIT * format.kind.units()..];
+            let units = &mut self.units[block / UNIT * format.kind.units()..];
             (units[0].0[c], units[1].0[c]) = (stored[0], stored[1]);
             scales[0].set_bytes(c, small);
         } else {
@@ -76,6 +105,6 @@ pub fn repack_output(
                 scales.0[c] = stored;
             }
         }
-        block += 1;
-    });
+        self.block += 1;
+    }
 }

@@ -1,0 +1,64 @@
+//! What a device needs of a model.
+
+use std::borrow::Cow;
+
+use super::tensors::Source;
+use super::{Checkpoint, ModelError, ModelSpec, Slot, Tensor};
+
+/// The architecture of a model, and its weights as stored.
+pub struct ModelWeights {
+    /// Name for messages and JSON: the folder's name or the embedded model's.
+    pub name: String,
+    /// Its architecture.
+    pub spec: ModelSpec,
+    /// The weights as stored.
+    pub checkpoint: Checkpoint,
+    /// What stands before the names of its tensors.
+    prefix: &'static str,
+}
+
+impl ModelWeights {
+    /// Those of a checkpoint.
+    pub(super) fn new(name: String, spec: ModelSpec, checkpoint: Checkpoint) -> Self {
+        let prefix = Self::prefix(&spec, &checkpoint);
+        Self { name, spec, checkpoint, prefix }
+    }
+
+    /// What stands before the names of the tensors: found by the embedding.
+    pub(super) fn prefix(spec: &ModelSpec, checkpoint: &Checkpoint) -> &'static str {
+        let names = spec.names;
+        let embedded = |prefix: &&&str| checkpoint.has(&format!("{prefix}{}", names.embedding));
+        names.prefixes.iter().find(embedded).or(names.prefixes.first()).copied().unwrap_or_default()
+    }
+
+    /// The whole tensor that `slot` is in, as stored, checked against the configuration.
+    pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
+        let source = self.spec.source(slot, self.prefix);
+        self.checkpoint.tensor(&source.name, &source.shape)
+    }
+
+    /// The outputs of `slot`, in runs of so many, one below the other.
+    pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
+        let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
+        let stored = self.checkpoint.tensor(&name, &shape)?;
+        // What has no columns is a vector of outputs, and what has more dimensions is matrices one below the
+        // other.
+        let rows = shape[..shape.len().max(2) - 1].iter().product();
+        let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
+        let each = stored.bytes.len() / all;
+        let runs = (0..outputs.count).map(|run| {
+            let at = (outputs.start + run * outputs.step) * each..;
+            let bytes = match &stored.bytes {
+                Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[at][..outputs.len * each]),
+                Cow::Owned(bytes) => Cow::Owned(bytes[at][..outputs.len * each].to_vec()),
+            };
+            (Tensor { dtype: stored.dtype, bytes }, outputs.len)
+        });
+        Ok(runs.collect())
+    }
+
+    /// Number of weights.
+    pub fn parameters(&self) -> usize {
+        self.spec.slots().into_iter().map(|slot| self.spec.shape(slot).iter().product::<usize>()).sum()
+    }
+}
