@@ -82,7 +82,7 @@ fn random(state: &mut u64) -> u64 {
 type Answer = Vec<(String, Vec<u64>)>;
 
 fn body(number: usize, stream: bool) -> String {
-    json!({ "prompt": format!("{PROMPT}\n\n\ndef f{}(x):\n", number / 4), "seed": number, "n": CANDIDATES, "max_tokens": TOKENS,
+    json!({ "prompt": prompt(number), "seed": number, "n": CANDIDATES, "max_tokens": TOKENS,
             "temperature": 0.8, "top_p": 0.95, "ignore_eos": true, "return_token_ids": true, "stream": stream })
     .to_string()
 }
@@ -207,21 +207,34 @@ impl Drop for Server {
     }
 }
 
-/// Tokens per second of the engine in this process, with all of a batch in one request.
-fn alone(source: &LocalSource, seed: &mut u64) -> f64 {
+/// The prompt of a request.
+fn prompt(number: usize) -> String {
+    format!("{PROMPT}\n\n\ndef f{}(x):\n", number / 4)
+}
+
+/// Tokens per second of the engine in this process, which is given as many of the same requests at once as there are clients, and the next
+/// ones when all of these are done.
+fn alone(source: &LocalSource, clients: usize, next: &mut usize) -> f64 {
     let (start, mut tokens) = (Instant::now(), 0);
     while start.elapsed() < ALONE {
         let (send, receive) = std::sync::mpsc::channel();
-        let sampling = Sampling { temperature: 0.8, top_p: Some(0.95), ..Sampling::GREEDY };
-        let stop = StopRules { ignore_eos: true, ..StopRules::default() };
-        let options =
-            GenerateOptions { n: 64, sampling, max_tokens: TOKENS, seed: *seed, stop, ..GenerateOptions::default() };
-        *seed += 1;
-        let sink = move |event| {
-            let _ = send.send(event);
-            std::ops::ControlFlow::Continue(())
-        };
-        source.generate(Request { prompt: Prompt::Text(PROMPT.to_owned()), reference: None, options }, Box::new(sink));
+        for _ in 0..clients {
+            let number = *next % REQUESTS;
+            *next += 1;
+            let sampling = Sampling { temperature: 0.8, top_p: Some(0.95), ..Sampling::GREEDY };
+            let stop = StopRules { ignore_eos: true, ..StopRules::default() };
+            let (n, seed) = (CANDIDATES, number as u64);
+            let options =
+                GenerateOptions { n, sampling, max_tokens: TOKENS, seed, stop, ..GenerateOptions::default() };
+            let send = send.clone();
+            let sink = move |event| {
+                let _ = send.send(event);
+                std::ops::ControlFlow::Continue(())
+            };
+            let request = Request { prompt: Prompt::Text(prompt(number)), reference: None, options };
+            source.generate(request, Box::new(sink));
+        }
+        drop(send);
         tokens += receive
             .iter()
             .map(|event| if let Event::Tokens { ids, .. } = event { ids.len() } else { 0 })
@@ -308,14 +321,14 @@ fn killed(server: &Server, count: usize, end: Instant) -> Result<usize, String> 
 
 /// Turns of the engine alone and of all clients; tokens per second of each turn of the clients, and of the engine's around it.
 fn turns(load: &Load<'_>, source: &LocalSource, end: Instant) -> Vec<(f64, f64)> {
-    let (mut seed, mut turns) = (1, Vec::new());
-    let mut before = alone(source, &mut seed);
+    let (mut next, mut turns) = (0, Vec::new());
+    let mut before = alone(source, load.count, &mut next);
     while Instant::now() < end {
         let (start, answers) = (Instant::now(), load.seen.answers.load(Ordering::Relaxed));
-        load.clients(load.count, seed, start + SERVED, || ());
+        load.clients(load.count, turns.len() as u64, start + SERVED, || ());
         let tokens = (load.seen.answers.load(Ordering::Relaxed) - answers) * CANDIDATES * TOKENS;
         let served = tokens as f64 / start.elapsed().as_secs_f64();
-        let after = alone(source, &mut seed);
+        let after = alone(source, load.count, &mut next);
         turns.push((served, f64::midpoint(before, after)));
         before = after;
     }
@@ -342,12 +355,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         load: bass_tui::backend::LoadOptions::default(),
         profiles: None,
         weights: None,
-        kv_cache: 0,
+        kv_cache: 64 << 20,
         shared: None,
     };
     let source = LocalSource::open(&models).map_err(|why| why.to_string())?;
     // The first request measures the pair.
-    alone(&source, &mut 0);
+    alone(&source, arguments.clients, &mut 0);
 
     let half = Duration::from_secs(arguments.seconds) / 2;
     let load = Load { server: &server, expected: &expected, seen: Seen::default(), count: arguments.clients };
