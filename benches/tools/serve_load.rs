@@ -224,8 +224,7 @@ fn alone(source: &LocalSource, clients: usize, next: &mut usize) -> f64 {
             let sampling = Sampling { temperature: 0.8, top_p: Some(0.95), ..Sampling::GREEDY };
             let stop = StopRules { ignore_eos: true, ..StopRules::default() };
             let (n, seed) = (CANDIDATES, number as u64);
-            let options =
-                GenerateOptions { n, sampling, max_tokens: TOKENS, seed, stop, ..GenerateOptions::default() };
+            let options = GenerateOptions { n, sampling, max_tokens: TOKENS, seed, stop, ..GenerateOptions::default() };
             let send = send.clone();
             let sink = move |event| {
                 let _ = send.send(event);
