@@ -354,6 +354,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         load: bass_tui::backend::LoadOptions::default(),
         profiles: None,
         weights: None,
+        // A server keeps prompts, too.
         kv_cache: 64 << 20,
         shared: None,
     };
