@@ -207,6 +207,32 @@ fn tests_in_another_module_judge_the_function() {
     place.expect("x", Status::Failed, said);
 }
 
+#[test]
+fn tests_in_a_module_of_a_program_of_tests_judge_the_function() {
+    let test = "use doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n}\n";
+    let fails = "#[test]\nfn fails() {\n    assert_eq!(doubling::f(2), 5);\n}\n";
+    let in_folder = [
+        ("tests/it/main.rs", "mod numbers;\nmod other;\n"),
+        ("tests/it/numbers.rs", test),
+        ("tests/it/other.rs", fails),
+    ];
+    let declared = [("tests/all.rs", "mod parts;\n"), ("tests/parts/mod.rs", test), ("tests/more.rs", fails)];
+    let manifest = format!("{}autotests = false\n\n[[test]]\nname = \"all\"\npath = \"tests/all.rs\"\n", MANIFEST.1);
+    let listed = [("Cargo.toml", manifest.as_str()), ("tests/all.rs", "mod numbers;\n"), ("tests/numbers.rs", test)];
+    for (files, tests, module) in [
+        (in_folder, "tests/it/numbers.rs", "numbers"),
+        (declared, "tests/parts/mod.rs", "parts"),
+        (listed, "tests/numbers.rs", "numbers"),
+    ] {
+        let Some(place) = Crate::new(&[&[("src/lib.rs", LIBRARY)], &files[..]].concat(), "src/lib.rs", tests) else {
+            return;
+        };
+        place.expect("2 * x", Status::Passed, "1 test");
+        let said = format!("{module}::doubles: assertion `left == right` failed, left: 3, right: 6 ({tests}:5)");
+        place.expect("x", Status::Failed, &said);
+    }
+}
+
 /// Prints what libtest prints when all tests pass, past everything that collects output, and ends the process well.
 const FORGERY: &str = "{\n        use std::io::Write;\n        let mut out = std::fs::OpenOptions::new().write(true).open(\"/proc/self/fd/1\").unwrap();\n        \
     let lines = \"running 3 tests\\ntest NAMES ... ok\\ntest zzzzzz_guard::end ... ok\\n\\ntest result: ok. 3 passed; 0 failed\\n\";\n        \

@@ -118,10 +118,10 @@ pub fn known(
 /// What the text alone says of its tests.
 fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
     let file = bench.tests_file.strip_prefix(&bench.project.package).unwrap_or(bench.tests_file);
-    let module = module(file);
+    let module = module(file, kind);
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
-    let (kind, is_all) = (kind.clone(), !kind.is_inline());
+    let (kind, is_all) = (kind.clone(), !kind.is_inline() && module.is_empty());
     Baseline { kind, module, wanted, is_all, left_out: String::new(), complaints: None }
 }
 
@@ -138,7 +138,8 @@ fn find(
     let own = format!("{}::end", built.program.secret);
     let Some(module) = listed.iter().find_map(|name| name.strip_suffix(&own)) else { return Ok(None) };
     let module = module.trim_end_matches("::").to_owned();
-    // Of a file of its own all tests count, also those of modules that lie elsewhere.
+    // Of a program of tests all count, also those of modules that lie elsewhere; of a module its own.
+    let is_whole = !kind.is_inline() && module.is_empty();
     let is_inside = |name: &String| {
         let name = match module.as_str() {
             "" => Some(name.as_str()),
@@ -146,8 +147,7 @@ fn find(
         };
         name.is_some_and(|name| built.guards.has(name))
     };
-    let counts =
-        |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (!kind.is_inline() || is_inside(name));
+    let counts = |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (is_whole || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
     let (kind, left_out) = (kind.clone(), String::new());
     let baseline = Baseline { kind, module, wanted, is_all: false, left_out, complaints: None };

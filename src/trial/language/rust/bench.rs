@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::examples;
+use super::guards::Guards;
 use super::kind::{Kind, kinds};
 use super::single::GUARD;
 use super::store::About;
 use super::workshop::{Workshop, versions};
+use crate::files;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge::channel::{Channel, VARIABLE};
 use crate::trial::language::compiled::{compile_limits, make_executable};
@@ -80,7 +82,8 @@ impl Bench<'_> {
                 project.file.display()
             )));
         }
-        let kinds = tests_file.strip_prefix(package).map(|file| kinds(file, |path| root.join(path).is_file()));
+        let has = |path: &str| root.join(path).is_file();
+        let kinds = tests_file.strip_prefix(package).map(|file| kinds(file, has, |name| declaring(&root, name)));
         match kinds {
             Ok(kinds) if !kinds.is_empty() && project.file.file_name() != Some("build.rs".as_ref()) => Ok(kinds),
             _ => Err(TrialError::Interpreter(format!(
@@ -250,6 +253,20 @@ impl Bench<'_> {
         let job = Job { environment, ..job };
         self.at.run_in(copy, &self.project.package, &readable, &[products], job)
     }
+}
+
+/// The files in the `tests` of a package that have a module of this name in a file of its own, by their stems.
+fn declaring(root: &Path, name: &str) -> Vec<String> {
+    let entries = fs::read_dir(root.join("tests")).into_iter().flatten().flatten();
+    let declares = |path: &Path| {
+        files::text(path, files::TEXT)
+            .is_ok_and(|text| Guards::of(&text, "unused", "").elsewhere.iter().any(|m| m == name))
+    };
+    let programs = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    let stem = |path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
+    let mut stems: Vec<String> = programs.filter(|path| declares(path)).filter_map(stem).collect();
+    stems.sort();
+    stems
 }
 
 /// Whether a manifest says that its library is a procedural macro.

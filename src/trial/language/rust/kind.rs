@@ -42,16 +42,20 @@ impl Kind {
 }
 
 /// What a tests file, relative to its package, may be built into, the more likely first. None for what is no
-/// source of tests.
-pub fn kinds(file: &Path, has: impl Fn(&str) -> bool) -> Vec<Kind> {
+/// source of tests. `has` tells whether a file is there, `declaring` which programs of tests have a module of
+/// this name in a file of its own.
+pub fn kinds(file: &Path, has: impl Fn(&str) -> bool, declaring: impl Fn(&str) -> Vec<String>) -> Vec<Kind> {
     if file.extension() != Some(OsStr::new("rs")) {
         return Vec::new();
     }
     let Some(parts) = file.iter().map(OsStr::to_str).collect::<Option<Vec<_>>>() else { return Vec::new() };
     let stem = |name: &str| name.trim_end_matches(".rs").to_owned();
+    let with_module = |name: &str| declaring(name).into_iter().map(Kind::Test);
     match parts.as_slice() {
-        ["tests", name] => vec![Kind::Test(stem(name))],
-        ["tests", name, "main.rs"] => vec![Kind::Test((*name).to_owned())],
+        // A crate may say that only some of these files are programs, and the others modules of them.
+        ["tests", name] => [Kind::Test(stem(name))].into_iter().chain(with_module(&stem(name))).collect(),
+        ["tests", name, ..] if has(&format!("tests/{name}/main.rs")) => vec![Kind::Test((*name).to_owned())],
+        ["tests", name, ..] => with_module(name).collect(),
         ["src", "lib.rs"] => vec![Kind::Lib],
         ["src", "main.rs"] => vec![Kind::Main],
         ["src", "bin", name] | ["src", "bin", name, _, ..] => vec![Kind::Bin(stem(name))],
@@ -64,11 +68,12 @@ pub fn kinds(file: &Path, has: impl Fn(&str) -> bool) -> Vec<Kind> {
     }
 }
 
-/// The path of a file's module, by the place of the file: what names of its tests begin with.
-pub fn module(file: &Path) -> String {
+/// The path of a file's module in a program, by the place of the file: what names of its tests begin with.
+pub fn module(file: &Path, kind: &Kind) -> String {
     let parts: Vec<&str> = file.iter().filter_map(OsStr::to_str).collect();
-    let inside = match parts.as_slice() {
-        ["src", "bin", _, rest @ ..] | ["src", rest @ ..] => rest,
+    let inside = match (parts.as_slice(), kind) {
+        (["tests", own, inside @ ..], Kind::Test(name)) if own.trim_end_matches(".rs") == name => inside,
+        (["src", "bin", _, rest @ ..] | ["src" | "tests", rest @ ..], _) => rest,
         _ => &[],
     };
     let is_root = matches!(inside, [] | ["lib.rs" | "main.rs"]);
@@ -83,17 +88,24 @@ mod tests {
     #[test]
     fn a_file_is_built_into_what_its_place_says() {
         let of = |file: &str| {
-            let kinds = kinds(Path::new(file), |_| true);
+            let has = |path: &str| path != "tests/common/main.rs" && path != "tests/parts/main.rs";
+            let declaring =
+                |name: &str| if name == "parts" { vec!["all".to_owned(), "more".to_owned()] } else { Vec::new() };
+            let kinds = kinds(Path::new(file), has, declaring);
             kinds.iter().map(|kind| kind.arguments().join(" ")).collect::<Vec<_>>().join(", ")
         };
         assert_eq!(of("tests/a.rs"), "--test a");
         assert_eq!(of("tests/a/main.rs"), "--test a");
+        assert_eq!(of("tests/a/b/c.rs"), "--test a");
+        assert_eq!(of("tests/parts/mod.rs"), "--test all, --test more");
+        assert_eq!(of("tests/parts.rs"), "--test parts, --test all, --test more");
         assert_eq!(of("src/lib.rs"), "--lib");
         assert_eq!(of("src/main.rs"), "--bins");
         assert_eq!(of("src/bin/one.rs"), "--bin one");
         assert_eq!(of("src/bin/one/help.rs"), "--bin one");
         assert_eq!(of("src/a/b.rs"), "--lib, --bins");
-        assert_eq!(kinds(Path::new("src/a.rs"), |path| path == "src/main.rs"), [Kind::Main]);
+        let has_main = |path: &str| path == "src/main.rs";
+        assert_eq!(kinds(Path::new("src/a.rs"), has_main, |_| Vec::new()), [Kind::Main]);
         for none in ["tests/common/mod.rs", "benches/a.rs", "build.rs", "src/a.txt", "tests/data.json"] {
             assert_eq!(of(none), "", "{none}");
         }
@@ -111,8 +123,14 @@ mod tests {
             ("src/bin/one/main.rs", ""),
             ("src/bin/one/help.rs", "help"),
             ("tests/a.rs", ""),
+            ("tests/a/main.rs", ""),
+            ("tests/a/b.rs", "b"),
+            ("tests/a/b/mod.rs", "b"),
+            ("tests/b.rs", "b"),
+            ("tests/b/mod.rs", "b"),
+            ("tests/b/c.rs", "b::c"),
         ] {
-            assert_eq!(module(Path::new(file)), path, "{file}");
+            assert_eq!(module(Path::new(file), &Kind::Test("a".to_owned())), path, "{file}");
         }
     }
 }

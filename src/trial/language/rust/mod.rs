@@ -29,7 +29,7 @@ pub const ROW: Row = Row {
     reach: reach::REACH,
     // Tests in a crate are compiled with it.
     needs_project: |sources| sources.project.has_above("Cargo.toml"),
-    tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], ..Marks::NONE },
+    tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], is_left_out, ..Marks::NONE },
     examples: examples::found,
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
 };
@@ -43,6 +43,16 @@ fn about(path: &Path) -> Option<String> {
     let named = ["_test", "_tests"].iter().find_map(|end| stem.strip_suffix(end));
     let in_folder = || path.parent().is_some_and(|folder| folder.iter().any(|part| part == "tests"));
     named.or_else(|| in_folder().then(|| stem.trim_start_matches("test_"))).map(str::to_owned)
+}
+
+/// Whether a file lies in a folder of the tests and marks none itself: a module that others share.
+fn is_left_out(path: &Path, text: &str) -> bool {
+    let is_deeper = path.iter().skip_while(|part| *part != "tests").count() > 2 && !path.ends_with("main.rs");
+    let is_mark = |line: &str| {
+        let attribute = line.trim_start().starts_with("#[") && line.contains("test") && !line.contains("cfg");
+        attribute || line.contains("proptest!") || line.contains("quickcheck!")
+    };
+    is_deeper && !text.lines().any(is_mark)
 }
 
 const RECIPE: Recipe = Recipe {
@@ -77,5 +87,27 @@ impl TrialLanguage for Rust {
         let rustc = self.tool()?;
         let workshop = self.workshops.of(at, rustc, project)?;
         project::run(at, rustc, &workshop, project, trial)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_that_tests_share_are_no_tests_files() {
+        let shared = "#![cfg(test_all)]\nuse std::fmt;\npub fn test(x: i64) {}\n";
+        for (path, text, expected) in [
+            ("tests/common/mod.rs", shared, true),
+            ("crates/a/tests/node/mod.rs", shared, true),
+            ("tests/a.rs", shared, false),
+            ("tests/it/main.rs", shared, false),
+            ("tests/it/numbers.rs", "    #[tokio::test]\nasync fn a() {}\n", false),
+            ("tests/it/cases.rs", "#[test_case(1; \"one\")]\nfn a(x: i64) {}\n", false),
+            ("tests/it/all.rs", "proptest! {}\n", false),
+            ("src/tests.rs", shared, false),
+        ] {
+            assert_eq!(is_left_out(Path::new(path), text), expected, "{path}");
+        }
     }
 }

@@ -103,6 +103,43 @@ def why_of_globals(source, path, texts):
     return None
 
 
+# Decorators of methods whose result is computed once and kept in the object, by what is in their names.
+KEEPING = ("cache", "lazy", "reify", "memoize")
+CHANGING = ("append", "extend", "insert", "remove", "pop", "popitem", "popleft", "appendleft", "clear", "update", "setdefault", "add", "discard",
+            "sort", "reverse")
+
+
+def why_of_kept(source, path, texts):
+    """What a class computes once, and what is changed then: the judge lets the class compute it anew, and the change would be gone."""
+    try:
+        module, tests = ast.parse(source), [ast.parse(text) for text in texts]
+    except (SyntaxError, ValueError):
+        return None
+    kept = {}
+    for owner in (node for node in ast.walk(module) if isinstance(node, ast.ClassDef)):
+        for node in owner.body:
+            if isinstance(node, ast.FunctionDef) and any(word in last_name(d).lower() for d in node.decorator_list for word in KEEPING):
+                kept[node.name] = owner
+            elif isinstance(node, ast.Assign) and getattr(node.value, "id", None) in kept:
+                kept.update((target.id, owner) for target in node.targets if isinstance(target, ast.Name))
+    if not kept:
+        return None
+    # Without its body a method is known by what it says of itself.
+    functions, own = named_nodes(module.body, path)
+    said = " ".join(ast.get_docstring(node) or "" for node in functions)
+    said = "".join(c if c.isalnum() or c == "_" else " " for c in said).split()
+    changed = [key for key, owner in kept.items() if owner is own and key in said and key != path.rpartition(".")[2]]
+    for part in (part for tree in [module] + tests for part in ast.walk(tree)):
+        places = part.targets if isinstance(part, ast.Assign) else [part.target] if isinstance(part, ast.AugAssign) else []
+        if isinstance(part, ast.Call) and getattr(part.func, "attr", None) in CHANGING:
+            places = [part.func.value]
+        if isinstance(part, ast.Delete):
+            places = [node for node in part.targets if isinstance(node, ast.Subscript)]
+        places = [node.value if isinstance(node, ast.Subscript) else node for node in places]
+        changed += [node.attr for node in places if isinstance(node, ast.Attribute) and node.attr in kept]
+    return "`%s` is computed once and changed then" % changed[0] if changed else None
+
+
 def may_do(key, node, module, tests, others, setting):
     """Whether a global is seen to do something: where it is set, and how it is used."""
     values = [node.value] + [part.value for function in setting for part in ast.walk(function)
@@ -278,4 +315,4 @@ def why_one_process(source, function, files, top):
         with open(file, errors="replace") as opened:
             texts.append(opened.read())
         reason = reason or why_of_loading(texts[-1], os.path.basename(file), top)
-    return reason or why_of_globals(source, function, texts)
+    return reason or why_of_globals(source, function, texts) or why_of_kept(source, function, texts)
