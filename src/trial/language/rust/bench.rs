@@ -258,9 +258,11 @@ impl Bench<'_> {
 /// The files in the `tests` of a package that have a module of this name in a file of its own, by their stems.
 fn declaring(root: &Path, name: &str) -> Vec<String> {
     let entries = fs::read_dir(root.join("tests")).into_iter().flatten().flatten();
+    let declaration = format!("mod {name}");
     let declares = |path: &Path| {
-        files::text(path, files::TEXT)
-            .is_ok_and(|text| Guards::of(&text, "unused", "").elsewhere.iter().any(|m| m == name))
+        let text = files::text(path, files::TEXT).unwrap_or_default();
+        // Only then is it worth a closer look.
+        text.contains(&declaration) && Guards::of(&text, "unused", "").elsewhere.iter().any(|module| module == name)
     };
     let programs = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "rs"));
     let stem = |path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
