@@ -7,7 +7,7 @@ use super::toy::Toy;
 use super::toy::cases::{PLAIN, WARM, options};
 use bass_tui::backend::cpu::{CpuNetwork, Kernels};
 use bass_tui::backend::cuda::CudaNetwork;
-use bass_tui::backend::{HostLogits, LoadOptions, Rows, Span, Wanted};
+use bass_tui::backend::{HostLogits, LoadOptions, Network, Rows, Span, Wanted};
 use bass_tui::engine::{DraftLength, Engine, EngineError, Event, GenerateOptions, ModelDrafter};
 use bass_tui::sampling::{Alternative, Sampling, Scores, alternatives, raw_logprob};
 
@@ -87,18 +87,17 @@ fn hold(mut engine: Engine, mut reference: impl HostLogits, same_logprobs: bool)
     }
 }
 
+/// An engine for the model of these tests and what drafts for it.
+fn engine<N: Network + 'static>(main: N, draft: N) -> Engine {
+    let drafter = ModelDrafter::new("draft", Box::new(draft));
+    Engine::new(Box::new(main), model("qwen2").tokenizer, Vec::new(), Some(Box::new(drafter)))
+}
+
 #[test]
 fn what_is_told_is_what_a_plain_pass_says() {
     let (model, draft) = (model("qwen2"), super::architectures::without_last_layer("qwen2"));
     let load = |model| CpuNetwork::new(model, LoadOptions::default(), Kernels::best()).expect("loadable");
-    let drafter = ModelDrafter::new("draft", Box::new(load(&draft)));
-    let engine = Engine::new(
-        Box::new(load(&model)),
-        super::network::model("qwen2").tokenizer,
-        Vec::new(),
-        Some(Box::new(drafter)),
-    );
-    hold(engine, load(&model), true);
+    hold(engine(load(&model), load(&draft)), load(&model), true);
 }
 
 /// Draws and probabilities of what is written come from the device, what could have been from the host.
@@ -107,14 +106,7 @@ fn what_a_gpu_tells_is_what_its_plain_pass_says() {
     let Some(gpu) = gpu(1) else { return };
     let (model, draft) = (model("qwen2"), super::architectures::without_last_layer("qwen2"));
     let load = |model| CudaNetwork::new(model, LoadOptions::default(), &gpu).expect("loadable");
-    let drafter = ModelDrafter::new("draft", Box::new(load(&draft)));
-    let engine = Engine::new(
-        Box::new(load(&model)),
-        super::network::model("qwen2").tokenizer,
-        Vec::new(),
-        Some(Box::new(drafter)),
-    );
-    hold(engine, load(&model), false);
+    hold(engine(load(&model), load(&draft)), load(&model), false);
 }
 
 #[test]

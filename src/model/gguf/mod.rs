@@ -34,7 +34,7 @@ pub fn is_file(path: &Path) -> bool {
 
 /// Reads a model from a file; of a split one from any of its parts. `called` is what others call it.
 pub(super) fn read(path: &Path, called: Option<&str>) -> Result<Opened, ModelError> {
-    let Header { name, called: own, template, first, spec, fields, eos, checkpoint } = open(path)?;
+    let Contents { name, called: own, template, first, spec, fields, eos, checkpoint } = open(path)?;
     let called = [called.unwrap_or_default(), &name, &own].join(" ");
     let tokenizer = Box::new(move || {
         let vocabulary = tokenizer::read(Fields::new(&first, &fields))?;
@@ -46,10 +46,11 @@ pub(super) fn read(path: &Path, called: Option<&str>) -> Result<Opened, ModelErr
 
 /// The same without a tokenizer.
 pub fn outline(path: &Path) -> Result<(ModelSpec, Checkpoint), ModelError> {
-    open(path).map(|header| (header.spec, header.checkpoint))
+    open(path).map(|contents| (contents.spec, contents.checkpoint))
 }
 
-struct Header {
+/// What stands in the files of a model.
+struct Contents {
     name: String,
     /// What the file itself calls the model.
     called: String,
@@ -63,7 +64,7 @@ struct Header {
     checkpoint: Checkpoint,
 }
 
-fn open(path: &Path) -> Result<Header, ModelError> {
+fn open(path: &Path) -> Result<Contents, ModelError> {
     let parts = parts(path)?;
     let mut checkpoint = Checkpoint::of_gguf(path.into());
     let mut all = Vec::new();
@@ -111,7 +112,7 @@ fn open(path: &Path) -> Result<Header, ModelError> {
     let mut spec = config::read_as(arch, fields)?;
     factors(fields, &mut spec, &checkpoint)?;
     (spec.bos, spec.eos) = (bos, eos.clone());
-    Ok(Header { name, called, template, first: path.clone(), spec, fields: others, eos, checkpoint })
+    Ok(Contents { name, called, template, first: path.clone(), spec, fields: others, eos, checkpoint })
 }
 
 /// A part of a model, by the name of its file.
