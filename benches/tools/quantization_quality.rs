@@ -3,6 +3,7 @@
 //! ```sh
 //! cargo run --release --example quantization_quality                       # the built-in pair's main model, on the examples
 //! cargo run --release --example quantization_quality -- DIR [--tokens 256] # a model folder; --random for one without knowledge of text
+//! cargo run --release --example quantization_quality -- FILE.gguf          # its own bits with int8 inputs, beside its weights as f32
 //! ```
 //!
 //! Every position sees the tokens before it, whatever the model would have written. Errors of logits are in units of the standard deviation of
@@ -19,7 +20,7 @@ use clap::Parser;
 
 #[derive(Parser)]
 struct Arguments {
-    /// Folder of the model; without it, the built-in one.
+    /// Folder of the model, or a GGUF file, of which only the bits that it has are compared; without it, the built-in one.
     model: Option<PathBuf>,
     /// Tokens of each text that are used.
     #[arg(long, default_value_t = 256)]
@@ -45,7 +46,13 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
-    let files = arguments.model.clone().map_or(ModelFiles::Embedded(&MAIN), ModelFiles::Folder);
+    let files = arguments.model.clone().map_or(ModelFiles::Embedded(&MAIN), |path| {
+        if path.is_file() { ModelFiles::Gguf(path) } else { ModelFiles::Folder(path) }
+    });
+    let dtypes: &[Dtype] = match files {
+        ModelFiles::Gguf(_) => &[Dtype::Auto],
+        _ => &[Dtype::Bf16, Dtype::Int8, Dtype::Int4],
+    };
     let model = Model::load(&files).map_err(|error| error.to_string())?;
     let texts =
         if arguments.random { random(model.spec.vocab_size, arguments.tokens) } else { texts(&model, arguments)? };
@@ -79,7 +86,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         "| dtype | MB | loaded in ms | mean error | greatest error | KL divergence | same first choice | same greedy texts | same tokens before the first difference |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");
-    for dtype in [Dtype::Bf16, Dtype::Int8, Dtype::Int4] {
+    for &dtype in dtypes {
         let (mut network, seconds) = load(dtype)?;
         let mut sums = Sums::default();
         for (text, expected) in texts.iter().zip(&expected) {
