@@ -28,6 +28,7 @@ fn trial(program: &str, wall: Duration) -> Trial {
         program: program.to_owned(),
         file: None,
         entry_point: Some("f".to_owned()),
+        line: None,
         tests: Tests::Source { name: "test_f.py".to_owned(), text: TEST.to_owned() },
         stub: None,
         limits: Limits { wall, ..Limits::default() },

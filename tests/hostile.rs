@@ -48,6 +48,7 @@ fn run(runner: &Runner, program: &str, tests: &str, wall: Duration) -> Verdict {
         program: program.to_owned(),
         file: Some("numbers".into()),
         entry_point: Some("f".to_owned()),
+        line: None,
         tests: Tests::Source { name: "test_f.py".to_owned(), text: tests.to_owned() },
         stub: None,
         limits,

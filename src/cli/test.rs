@@ -1,5 +1,6 @@
 //! `bass-tui test`: one trial in the sandbox.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,7 @@ use super::args::ConsentArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json};
 use super::session::{Session, check_tests, consent, on_signal};
-use crate::code::{Place, Target, TargetSpec};
+use crate::code::{FunctionName, Place, Target, TargetSpec, function_names};
 use crate::files;
 use crate::language::Language;
 use crate::options::{Flags, TESTS};
@@ -36,7 +37,7 @@ EXIT CODES
 pub struct Args {
     #[arg(
         value_name = "CANDIDATE",
-        help = "The program under test: FILE, or FILE:FUNCTION to name what check(candidate) gets (else the last function)"
+        help = "The program under test: FILE, or FILE:FUNCTION or FILE:LINE to name what check(candidate) gets (else the last function)"
     )]
     candidate: String,
     #[arg(
@@ -64,90 +65,130 @@ pub struct Args {
     json: bool,
 }
 
+/// What is tested: a program, and the function of it that is meant.
+struct Candidate {
+    path: PathBuf,
+    language: Language,
+    program: String,
+    functions: Vec<FunctionName>,
+    /// The function that was named, else the last one.
+    function: Option<String>,
+    is_named: bool,
+    /// That of the line that was given: others may have its name.
+    at_line: Option<Target>,
+}
+
+impl Candidate {
+    fn read(spec: TargetSpec, language: Option<&str>) -> Result<Self, Failure> {
+        let TargetSpec { path, place } = spec;
+        let language = match language {
+            Some(name) => Language::by_name(name).ok_or_else(|| {
+                let known: Vec<&str> = Language::ALL.iter().map(|l| l.name()).collect();
+                Failure::input(format!("--language {name} is not known, expected {}", known.join(", ")))
+            })?,
+            None => Language::of_path(&path).ok_or_else(|| {
+                Failure::input(format!("the language of {} is not known: give --language", path.display()))
+            })?,
+        };
+        let program = files::named_text(&path);
+        let program = program.map_err(|why| Failure::input(format!("{} {why}", path.display())))?;
+        let functions = function_names(language, &program);
+        let at_line = match place {
+            Place::Line(_) => {
+                let spec = TargetSpec { path: path.clone(), place: place.clone() };
+                Some(Target::read(&spec).map_err(Failure::input)?)
+            }
+            _ => None,
+        };
+        let function = match (&place, &at_line) {
+            (_, Some(target)) => Some(target.name.clone()),
+            (Place::Function(name), _) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
+            // What is not found may be a form of function that nobody here knows, but not a name that stands
+            // nowhere.
+            (Place::Function(name), _) if language != Language::Python && program.contains(name.as_str()) => {
+                Some(name.clone())
+            }
+            (Place::Function(name), _) => {
+                return Err(Failure::input(format!("{} has no function {name}", path.display())));
+            }
+            _ => {
+                let last = functions.iter().rev().find(|f| !f.name.contains('.')).map(|f| f.name.clone());
+                last.or_else(|| last_function(&program))
+            }
+        };
+        Ok(Self { is_named: place != Place::Any, path, language, program, functions, function, at_line })
+    }
+
+    /// The function in its file.
+    fn target(&self) -> Result<Target, Failure> {
+        if let Some(target) = &self.at_line {
+            return Ok(target.clone());
+        }
+        let place = self.function.clone().map_or(Place::Any, Place::Function);
+        Target::read(&TargetSpec { path: self.path.clone(), place }).map_err(Failure::input)
+    }
+
+    /// What is run on it, and what to call that where the user has not named it.
+    fn tests(&self, command: Option<&str>, names: &[String]) -> Result<(Tests, Option<String>), Failure> {
+        let Self { path, language, program, functions, function, .. } = self;
+        let words: Vec<&str> = names.iter().map(String::as_str).collect();
+        match (command, &words[..]) {
+            (Some(command), _) => {
+                let named = functions.iter().find(|f| Some(&f.name) == function.as_ref()).map(|f| f.line);
+                let line = self.at_line.as_ref().map(|target| target.line).or(named);
+                let tests = Tests::of_command(command, *language, Some(path), line).map_err(Failure::input)?;
+                Ok((tests, None))
+            }
+            (None, []) => {
+                let target = self.target()?;
+                let (tests, what) = Tests::usual(&target, Tests::found(&target, self.is_named)).ok_or_else(|| {
+                    Failure::input(format!(
+                        "no tests were found for {} of {}: {}, and no tests file calls it or is named after its file; give --tests FILE",
+                        target.name,
+                        path.display(),
+                        Tests::examples(&target).err().unwrap_or_default()
+                    ))
+                })?;
+                Ok((tests, Some(what)))
+            }
+            (None, ["none"]) => {
+                Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto"))
+            }
+            (None, ["auto"]) if *language != Language::Python => match Tests::examples(&self.target()?) {
+                Ok((tests, _)) => Ok((tests, None)),
+                Err(why) => Err(Failure::input(format!("--tests auto takes examples, and {why}: give --tests FILE"))),
+            },
+            (None, ["auto"]) => Ok((Tests::of_examples(*language, Some(path), program), None)),
+            (None, _) => {
+                let function = function.as_deref().filter(|_| self.is_named);
+                let own = Some((path.as_path(), program.as_str()));
+                let (tests, what) = Tests::named(names, *language, own, function, true).map_err(Failure::input)?;
+                let what = matches!(tests, Tests::Several(_)).then_some(what);
+                Ok((tests, what))
+            }
+        }
+    }
+}
+
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let spec = TargetSpec::parse(&args.candidate).map_err(Failure::input)?;
     let session = Session::open_at(&args.options, Some(&spec.path))?;
-    let language = match &args.language {
-        Some(name) => Language::by_name(name).ok_or_else(|| {
-            let known: Vec<&str> = Language::ALL.iter().map(|l| l.name()).collect();
-            Failure::input(format!("--language {name} is not known, expected {}", known.join(", ")))
-        })?,
-        None => Language::of_path(&spec.path).ok_or_else(|| {
-            Failure::input(format!("the language of {} is not known: give --language", spec.path.display()))
-        })?,
-    };
-    let program = files::named_text(&spec.path);
-    let program = program.map_err(|why| Failure::input(format!("{} {why}", spec.path.display())))?;
-    let functions = crate::code::function_names(language, &program);
-    let mut entry_point = match &spec.place {
-        Place::Function(name) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
-        // What is not found may be a form of function that nobody here knows, but not a name that stands
-        // nowhere.
-        Place::Function(name) if language != Language::Python && program.contains(name.as_str()) => Some(name.clone()),
-        Place::Function(name) => {
-            return Err(Failure::input(format!("{} has no function {name}", spec.path.display())));
-        }
-        _ => {
-            let last = functions.iter().rev().find(|f| !f.name.contains('.')).map(|f| f.name.clone());
-            last.or_else(|| last_function(&program))
-        }
-    };
-    let names_function = matches!(spec.place, Place::Function(_));
-    let mut label = None;
+    let candidate = Candidate::read(spec, args.language.as_deref())?;
     let names = session.settings.tests_or(&args.tests);
-    let words: Vec<&str> = names.iter().map(String::as_str).collect();
-    let tests = match (&args.test_command, &words[..]) {
-        (Some(command), _) => {
-            let named = functions.iter().find(|f| Some(&f.name) == entry_point.as_ref());
-            Tests::of_command(command, language, Some(&spec.path), named.map(|f| f.line)).map_err(Failure::input)?
-        }
-        (None, []) => {
-            let name = entry_point.clone().unwrap_or_default();
-            let spec = TargetSpec { path: spec.path.clone(), place: Place::Function(name.clone()) };
-            let target = Target::read(&spec).map_err(Failure::input)?;
-            let (tests, what) = Tests::usual(&target, Tests::found(&target, names_function)).ok_or_else(|| {
-                Failure::input(format!(
-                    "no tests were found for {name} of {}: {}, and no tests file calls it or is named after its file; give --tests FILE",
-                    spec.path.display(),
-                    Tests::examples(&target).err().unwrap_or_default()
-                ))
-            })?;
-            label = Some(what);
-            tests
-        }
-        (None, ["none"]) => {
-            return Err(Failure::input("--tests none leaves nothing to do: give --tests FILE or --tests auto"));
-        }
-        (None, ["auto"]) if language != Language::Python => {
-            let place = entry_point.clone().map_or(Place::Any, Place::Function);
-            let target = Target::read(&TargetSpec { path: spec.path.clone(), place }).map_err(Failure::input)?;
-            let examples = Tests::examples(&target);
-            let (tests, _) = examples
-                .map_err(|why| Failure::input(format!("--tests auto takes examples, and {why}: give --tests FILE")))?;
-            tests
-        }
-        (None, ["auto"]) => {
-            // The examples are those of the whole file, unless a function is named.
-            entry_point = entry_point.filter(|_| names_function);
-            Tests::of_examples(language, Some(&spec.path), &program)
-        }
-        (None, _) => {
-            let function = entry_point.as_deref().filter(|_| names_function);
-            let program = Some((spec.path.as_path(), program.as_str()));
-            let (tests, what) = Tests::named(names, language, program, function, true).map_err(Failure::input)?;
-            label = matches!(tests, Tests::Several(_)).then_some(what);
-            tests
-        }
-    };
+    let (tests, label) = candidate.tests(args.test_command.as_deref(), names)?;
+    let Candidate { path, language, program, function, is_named, at_line, .. } = candidate;
     let runner = consent(session.runner(), args.consent.unprotected)?;
-    check_tests(&runner, Some(language), Some(&spec.path), &tests)?;
+    check_tests(&runner, Some(language), Some(&path), &tests)?;
 
     let limits = session.settings.limits;
-    // Only a function that is named is what is tested; else it is the whole file.
+    // Only a function that is named is what is tested; else it is the whole file, with all its examples.
     let in_project = language == Language::Rust || tests.are_in_project();
-    let stub = (in_project && names_function).then(|| program.clone());
-    let file = Some(spec.path.clone());
-    let trial = Trial { language, program, file, entry_point, tests, stub, limits };
+    let stub = (in_project && is_named).then(|| program.clone());
+    let takes_examples = args.test_command.is_none() && matches!(names, [auto] if auto == "auto");
+    let is_of_all = takes_examples && language == Language::Python && !is_named;
+    let entry_point = function.filter(|_| !is_of_all);
+    let line = at_line.map(|target| target.line);
+    let trial = Trial { language, program, file: Some(path), entry_point, line, tests, stub, limits };
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));

@@ -84,6 +84,7 @@ impl Problem {
             program: self.program(answer),
             file: None,
             entry_point: self.entry_point.clone(),
+            line: None,
             tests: Tests::Source { name: format!("tests.{ending}"), text: self.tests.clone() },
             // Tests may lean on functions that the prompt brings along.
             stub: Some(format!("{}{}{}", self.preamble, self.prompt, self.closing)),

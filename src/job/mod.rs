@@ -282,6 +282,7 @@ impl Task for Job {
             program: self.program(completion),
             file: self.file().map(Path::to_path_buf),
             entry_point: self.target().map(|t| t.name.clone()),
+            line: self.target().map(|t| t.line),
             tests,
             stub: self.target().map(|t| t.text.clone()),
             limits,

@@ -347,6 +347,7 @@ pub(crate) mod tests {
             program: String::new(),
             file: None,
             entry_point: None,
+            line: None,
             tests: Tests::Doctest { source: String::new() },
             stub: None,
             limits: Limits::default(),

@@ -64,6 +64,8 @@ pub struct Trial {
     pub file: Option<PathBuf>,
     /// The function under test, dotted for methods: what `check(candidate)` gets.
     pub entry_point: Option<String>,
+    /// The line of `stub` that it begins on, 1-based: others may have its name.
+    pub line: Option<usize>,
     /// What to run.
     pub tests: Tests,
     /// The user's own module, without the completion, as far as it is known. Tests get their helper functions
@@ -91,7 +93,10 @@ impl Trial {
     }
 
     fn own_target(&self) -> Option<Target> {
-        self.target_in(self.stub.as_deref()?)
+        let text = self.stub.as_deref()?;
+        let at_line = |line| Target::in_text(text, self.language, &Place::Line(line)).ok();
+        let at_line = self.line.and_then(at_line).filter(|target| Some(&target.name) == self.entry_point.as_ref());
+        at_line.or_else(|| self.target_in(text))
     }
 
     fn target_in(&self, text: &str) -> Option<Target> {

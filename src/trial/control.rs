@@ -208,6 +208,7 @@ mod tests {
             program: "def f():\n    return 1\n".to_owned(),
             file: None,
             entry_point: Some("f".to_owned()),
+            line: None,
             tests: Tests::Doctest { source: String::new() },
             stub: Some("def f():\n    pass\n".to_owned()),
             limits: Limits::default(),

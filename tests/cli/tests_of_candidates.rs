@@ -34,7 +34,9 @@ fn examples_of_docstrings_and_named_functions() {
     let two = world.file("two.py", "def first(x):\n    return 1\n\n\ndef second(x):\n    return 2\n");
     let tests = world.file("check.py", "def check(candidate):\n    assert candidate(0) == 1\n");
     world.run(&["test", &format!("{two}:first"), "--tests", &tests]).code(0);
-    // Without a name the last function is meant.
+    // Any line of a function stands for it; without a name the last function is meant.
+    world.run(&["test", &format!("{two}:2"), "--tests", &tests]).code(0);
+    world.run(&["test", &format!("{two}:5"), "--tests", &tests]).code(1);
     world.run(&["test", &two, "--tests", &tests]).code(1);
     world.run(&["test", &format!("{two}:third"), "--tests", &tests]).refused(2, &["two.py", "third"]);
     // Without a name the examples of the whole file count, not those of the last function.
@@ -45,6 +47,28 @@ fn examples_of_docstrings_and_named_functions() {
     let verdict = world.run(&["test", &broken, "--tests", "auto", "--json"]).code(1).json();
     assert_eq!((&verdict["status"], &verdict["message"]), (&"failed".into(), &"first(3) gave 3, expected 6".into()));
     world.run(&["test", &format!("{broken}:second"), "--tests", "auto"]).code(0);
+}
+
+#[test]
+fn a_line_tells_apart_what_has_one_name() {
+    let world = World::new();
+    world.file("setup.cfg", "");
+    world.file("conftest.py", "");
+    let file = world.file(
+        "same.py",
+        "class A:\n    @property\n    def x(self):\n        return 2 * self.y\n\n    @x.setter\n    def x(self, new):\n        self.y = new\n",
+    );
+    world
+        .file("test_same.py", "from same import A\n\n\ndef test_x():\n    a = A()\n    a.x = 3\n    assert a.x == 6\n");
+    world.run(&["test", &format!("{file}:A.x")]).refused(2, &["2 functions", "same.py:7"]);
+    for line in [4, 8] {
+        world.run(&["test", &format!("{file}:{line}")]).code(0);
+    }
+    world
+        .file("test_same.py", "from same import A\n\n\ndef test_x():\n    a = A()\n    a.y = 3\n    assert a.x == 6\n");
+    world.run(&["test", &format!("{file}:4")]).code(0);
+    let unnoticed = world.run(&["test", &format!("{file}:8")]).code(1);
+    assert!(unnoticed.out.contains("do not notice"), "{}", unnoticed.out);
 }
 
 #[test]

@@ -103,7 +103,7 @@ pub fn parts(source: &str) -> Vec<(String, String)> {
 pub fn trial(language: Language, program: &str, tests: Tests) -> Trial {
     let limits = Limits { wall: Duration::from_secs(30), ..Limits::default() };
     let entry_point = Some("f".to_owned());
-    Trial { language, program: program.to_owned(), file: None, entry_point, tests, stub: None, limits }
+    Trial { language, program: program.to_owned(), file: None, entry_point, line: None, tests, stub: None, limits }
 }
 
 /// All files below a folder.

@@ -12,7 +12,7 @@ fn expect(language: Language, program: &str, tests: Tests, status: Status, messa
     let Some(runner) = runner(language) else { return };
     let (file, entry_point) = (Some("doubling.py".into()), Some("f".to_owned()));
     let (program, stub) = (program.to_owned(), Some(program.to_owned()));
-    let trial = Trial { language, program, file, entry_point, tests, stub, limits: limits(60.0) };
+    let trial = Trial { language, program, file, entry_point, line: None, tests, stub, limits: limits(60.0) };
     // The second time it is known.
     for _ in 0..2 {
         let verdict = run(&runner, &trial);

@@ -176,7 +176,16 @@ impl Kind {
     fn trial(&self, program: &str, tests: Tests) -> Trial {
         let limits = Limits { memory: 512 << 20, ..limits(10.0) };
         let (file, entry_point) = (Some("doubling".into()), Some("f".to_owned()));
-        Trial { language: self.language, program: program.to_owned(), file, entry_point, tests, stub: None, limits }
+        Trial {
+            language: self.language,
+            program: program.to_owned(),
+            file,
+            entry_point,
+            line: None,
+            tests,
+            stub: None,
+            limits,
+        }
     }
 
     fn alone(&self, runner: &Runner, program: &str) -> Verdict {

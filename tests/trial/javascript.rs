@@ -58,6 +58,7 @@ fn trial(program: &str, name: &str, tests: &str) -> Trial {
         program: program.to_owned(),
         file: Some("doubling".into()),
         entry_point: Some("f".to_owned()),
+        line: None,
         tests: Tests::Source { name: name.to_owned(), text: tests.to_owned() },
         stub: None,
         limits,

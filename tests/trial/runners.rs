@@ -34,6 +34,7 @@ fn trial(language: Language, program: &str, name: &str, tests: &str, limits: Lim
         program: program.to_owned(),
         file: Some("doubling".into()),
         entry_point: Some("f".to_owned()),
+        line: None,
         tests: Tests::Source { name: name.to_owned(), text: tests.to_owned() },
         stub: None,
         limits,

@@ -46,6 +46,7 @@ fn trial(program: &str, seconds: u64) -> Trial {
         program: program.to_owned(),
         file: None,
         entry_point: Some("f".to_owned()),
+        line: None,
         tests: Tests::Source { name: "test_f.py".to_owned(), text: "assert f(1) == 2\n".to_owned() },
         stub: None,
         limits,

@@ -39,6 +39,7 @@ pub fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
         program: program.to_owned(),
         file: Some("numbers".into()),
         entry_point,
+        line: None,
         tests,
         stub: None,
         limits,

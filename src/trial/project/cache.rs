@@ -172,14 +172,15 @@ pub struct Bounds<'a> {
 /// nonce.
 pub type Ran = (Run, Option<Run>, String);
 
-/// The report of a run. In names of tests the folder of its copy, another one each time, reads as that of the
+/// The report of a run. In all texts the folder of its copy, another one each time, reads as that of the
 /// project.
 fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names, Report> {
     let mut names = named(&run.record, nonce)?;
     let (here, there) = (copy.path().to_string_lossy(), project.root.to_string_lossy());
-    let all = names.tests.iter_mut().map(|test| &mut test.name).chain(names.reached.iter_mut().flatten());
-    for name in all.filter(|name| name.contains(&*here)) {
-        *name = name.replace(&*here, &there);
+    let of_tests = names.tests.iter_mut().flat_map(|test| [&mut test.name, &mut test.why]);
+    let all = of_tests.chain(names.reached.iter_mut().flatten()).chain([&mut names.complaint]);
+    for text in all.filter(|text| text.contains(&*here)) {
+        *text = text.replace(&*here, &there);
     }
     Ok(names)
 }

@@ -236,19 +236,23 @@ impl Search {
         }
     }
 
-    /// The tests files that load the file: they may call the function by another name.
+    /// The tests files that load the file: they may call the function by another name, or what leads to it.
+    /// Where tests stand in the files that they are about, the file itself and those that load the function.
     fn importers(&self, function: &str) -> Vec<Rated> {
         let Self { marks, own, stem, .. } = self;
         let load = |(path, text): &(PathBuf, String)| {
-            let about = self.about(path).filter(|_| path != own && marks.begin_in(path, text))?;
-            let imports = loads(text, path, own) || imported(text).iter().any(|word| word == stem);
+            let is_inside = || marks.inside.iter().any(|mark| text.contains(mark)).then(String::new);
+            let about = self.about(path).filter(|_| path != own).or_else(is_inside);
+            let about = about.filter(|_| marks.begin_in(path, text))?;
+            let is_meant = |word: &String| word == stem || word == parts(function).0;
+            let imports = path == own || loads(text, path, own) || imported(text).iter().any(is_meant);
             imports.then(|| Rated {
                 path: path.clone(),
                 calls: 0,
                 named: self.named(&about),
                 is_quoted: false,
                 imports,
-                near: 0,
+                near: usize::from(path == own),
                 called: function.to_owned(),
                 leads: String::new(),
             })
@@ -287,6 +291,7 @@ impl Search {
         let Rated { path, called, leads, .. } = file;
         let name = self.own.file_name().unwrap_or_default().to_string_lossy();
         match (*path == self.own, file.calls > 0, file.named == Named::AfterFile) {
+            (true, false, _) => "the tests in the file itself".to_owned(),
             (true, ..) => format!("the tests in the file itself, which call {called}{leads}"),
             (_, true, true) => format!("named after {name}, calls {called}{leads}"),
             (_, true, false) => format!("calls {called}{leads}"),
@@ -404,6 +409,8 @@ mod tests {
                 "left out\nfrom pkg.outer import outer\nassert outer(1) and special(2)\n",
             ),
             ("src/pkg/last.py", "def z(x): ...\n"),
+            ("src/pkg/passed.py", "def by_name(x): ...\ndef more(): ...\n# tests\n"),
+            ("src/pkg/takes.py", "from .many import (by_name)\nTABLE = [by_name]\n# tests\nassert TABLE\n"),
             ("tests/last_check.py", "from pkg.last import z\nassert z(1)\n"),
         ];
         for (path, text) in files {
@@ -440,6 +447,11 @@ mod tests {
         assert_eq!(find("src/pkg/last.py", "z"), found("tests/last_check.py", named), "as the settings say");
         let through = "calls outer, which leads to inner";
         assert_eq!(find("src/pkg/deep.py", "inner"), found("tests/test_outer.py", through));
+        // Where the callers cannot be told, tests inside of files are tried that may lead to it.
+        let marks = Marks { tells_callers: false, ..MARKS };
+        let groups = super::find(Language::Python, marks, &root.join("src/pkg/passed.py"), "by_name");
+        let why: Vec<&str> = groups.iter().flatten().map(|found| found.why.as_str()).collect();
+        assert_eq!(why, ["the tests in the file itself", "loads passed.py"]);
         let groups = super::find(Language::Python, MARKS, &root.join("src/pkg/numbers.py"), "g");
         let groups: Vec<Vec<_>> =
             groups.iter().map(|group| group.iter().map(|f| f.path.file_name().unwrap()).collect()).collect();

@@ -66,6 +66,7 @@ impl Program {
             program: self.candidate.clone().unwrap_or_else(|| stub.clone()),
             file: Some(file),
             entry_point: Some(header(&self.source, "entry").unwrap_or("f").to_owned()),
+            line: None,
             tests,
             stub: Some(stub),
             limits: Limits { wall: Duration::from_secs(8), ..Limits::default() },
@@ -131,6 +132,24 @@ fn of_all_tests_those_that_call_the_function_count() {
     let verdict = judge(&place, "def f(x):\n    return x + x\n");
     let said = "the tests cannot be run without the candidate either: pytest did not run the tests: unrecognized arguments: --no-such-option";
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, said), "{}", verdict.output);
+    // What is missing is named, by its place in the project: each run has another copy.
+    place.write("setup.cfg", "");
+    place.write("tests/conftest.py", "import nothing_of_that_name\n");
+    let verdict = judge(&place, "def f(x):\n    return x + x\n");
+    assert!(verdict.message.contains("No module named 'nothing_of_that_name'"), "{}", verdict.message);
+    place.write("tests/conftest.py", "def pytest_generate_tests(metafunc):\n    open(__file__ + '.txt')\n");
+    place.write("tests/test_run.py", run);
+    let project = Project::around(&place.path().join("pkg/code.py"), Some(&place.path().join("tests/test_run.py")));
+    let stub = Some(place.text("pkg/code.py"));
+    let tests = Tests::Project(project.unwrap());
+    let trial = Trial { stub, ..trial(Language::Python, "def f(x):\n    return x + x\n", tests) };
+    let verdict = runner.run(&trial, &Arc::default()).unwrap();
+    let named = format!(
+        "No such file or directory: '{}",
+        place.path().canonicalize().unwrap().join("tests/conftest.py.txt").display()
+    );
+    assert_eq!(verdict.status, Status::NotRun, "{}", verdict.message);
+    assert!(verdict.message.contains(&named), "{}", verdict.message);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
-use crate::runner::python_and_git;
+use crate::runner::{has_pytest, python_and_git};
 
 const SETTINGS: (&str, &str) = ("pyproject.toml", "[project]\nname = \"p\"\n");
 const HELPER: &str = "def twice(x):\n    return 2 * x\n";
@@ -97,6 +97,61 @@ fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
         prepare(&place, Some(".venv"), packages);
         expect(&runner, &mut place, "lib/pkg/code.py", "tests/test_code.py");
     }
+}
+
+/// What only an installation knows: a package that asks for its version can be loaded without one.
+#[test]
+fn a_project_that_is_not_installed_finds_its_version_and_what_it_adds_to_itself() {
+    let Some(runner) = python_and_git() else { return };
+    let settings = "[project]\nname = \"the.pkg\"\ndynamic = [\"version\"]\n\n[project.entry-points.\"pkg.parts\"]\n\
+        twice = \"pkg.helper:twice\"\n\n[tool.hatch.build.hooks.vcs]\nversion-file = \"src/pkg/_version.py\"\n";
+    let init = "from importlib.metadata import version\n\nfrom ._version import __version__\n\n\
+        assert version('the_pkg') == __version__\n";
+    let helper = "from importlib.metadata import entry_points\n\n\ndef twice(x):\n    return 2 * x\n\n\ndef parts():\n    \
+        found = entry_points()\n    found = found.select(group='pkg.parts') if hasattr(found, 'select') else found['pkg.parts']\n    \
+        return [part.load() for part in found]\n";
+    let more = "\n    def test_parts(self):\n        from pkg.helper import parts\n        \
+        self.assertEqual([f(3)], [part(3) for part in parts()])\n\n    def test_program(self):\n        import subprocess, sys\n        \
+        subprocess.run([sys.executable, '-c', 'import pkg'], check=True, cwd='/')\n        self.assertEqual(f(1), 2)\n";
+    let tests = format!("{TESTS}{more}");
+    let files = [
+        ("pyproject.toml", settings),
+        ("src/pkg/__init__.py", init),
+        ("src/pkg/helper.py", helper),
+        ("src/pkg/code.py", CODE),
+        ("tests/test_code.py", &tests),
+    ];
+    let mut place = Place::new(&files);
+    prepare(&place, None, &[]);
+    expect(&runner, &mut place, "src/pkg/code.py", "tests/test_code.py");
+    assert!(!place.path().join("src/pkg/_version.py").exists(), "only copies have it");
+    // An installation that is there says it better.
+    let init = "from importlib.metadata import version\n\nassert version('the_pkg') == '7'\n";
+    let mut place = Place::new(&[files[0], (files[1].0, init), files[2], files[3], ("tests/test_code.py", TESTS)]);
+    prepare(&place, Some(".venv"), &[("the_pkg.egg-info", "Metadata-Version: 2.1\nName: the.pkg\nVersion: 7\n")]);
+    expect(&runner, &mut place, "src/pkg/code.py", "tests/test_code.py");
+}
+
+#[test]
+fn options_of_plugins_that_only_measure_or_spread_are_not_missed() {
+    let Some(runner) = python_and_git() else { return };
+    if !has_pytest() {
+        return;
+    }
+    let settings = "[project]\nname = \"p\"\n\n[tool.pytest.ini_options]\naddopts = [\"--cov\", \"pkg\", \
+        \"--cov-fail-under=99\", \"-n\", \"4\", \"--timeout\", \"9\", \"--randomly-seed=1\", \"--mine\"]\n";
+    let own = "def pytest_addoption(parser):\n    parser.addoption('--mine', action='store_true')\n    \
+        parser.addoption('--timeout')\n";
+    let mut place = Place::new(&[
+        ("pyproject.toml", settings),
+        ("conftest.py", own),
+        ("pkg/__init__.py", ""),
+        ("pkg/helper.py", HELPER),
+        ("pkg/code.py", CODE),
+        ("tests/test_code.py", TESTS),
+    ]);
+    prepare(&place, None, &[]);
+    expect(&runner, &mut place, "pkg/code.py", "tests/test_code.py");
 }
 
 #[test]

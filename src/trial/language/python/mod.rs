@@ -1,6 +1,7 @@
 //! Python: its row in the table of trials.
 
 mod environment;
+mod installed;
 mod programs;
 mod project;
 mod reach;

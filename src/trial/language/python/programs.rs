@@ -22,7 +22,7 @@ pub const JUDGE: &str = program!("text" "report" "rewrite" "examples" "pytests" 
 /// The process with the code.
 pub const WORKER: &str = program!("text" "codec" "line" "worker");
 /// The process with the tests of a project, and the code where it cannot be in another one.
-pub const PROJECT: &str = program!("text" "codec" "line" "standins" "judge_line" "tree" "state" "reasons" "project_reasons" "project_line" "enter" "project");
+pub const PROJECT: &str = program!("text" "codec" "line" "standins" "judge_line" "tree" "state" "reasons" "project_reasons" "project_line" "enter" "ignored" "project");
 /// The process with the code of a project.
 pub const PROJECT_WORKER: &str = program!("text" "codec" "line" "worker" "tree" "state" "enter" "project_worker");
 

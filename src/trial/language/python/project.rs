@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::installed::Distribution;
 use super::programs::{self, PROJECT, PROJECT_WORKER};
 use crate::sandbox::Limits;
 use crate::trial::language::row::{Context, Copy, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
@@ -60,6 +61,8 @@ struct Request<'a> {
     purpose: Purpose,
     /// After how many failures the rest is left; 0: never.
     first: u8,
+    /// What an installation would say of the project.
+    distribution: Option<&'a Distribution>,
 }
 
 /// Runs a tests file of a project with the candidate in it. Where that is the candidate's own file, the tests
@@ -73,7 +76,8 @@ pub fn run(
     // Tools of a project write more than a function does.
     let limits = Limits { file: trial.limits.file.max(64 << 20), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
-    let runs = Runs { at, python, programs, trial, project, is_without_body: without.is_some() };
+    let distribution = Distribution::of(&project.root.join(&project.package));
+    let runs = Runs { at, python, programs, trial, project, distribution, is_without_body: without.is_some() };
     let texts = (without.as_deref(), trial.program.as_str());
     let once = |of: Of, asked: Asked, limits| runs.once(of, asked, limits);
     let kept = at.kept.map(|folder| runs.kept(folder));
@@ -88,6 +92,7 @@ struct Runs<'a> {
     programs: &'a Programs,
     trial: &'a Trial,
     project: &'a Project,
+    distribution: Option<Distribution>,
     is_without_body: bool,
 }
 
@@ -129,6 +134,7 @@ impl Runs<'_> {
                 own: trial.stub.as_deref(),
                 purpose,
                 first: u8::from(asked.ends == Ends::FirstFailure),
+                distribution: self.distribution.as_ref(),
             };
             let (program, nonce) = match purpose {
                 Purpose::Worker => (&self.programs.worker, ""),
@@ -137,7 +143,13 @@ impl Runs<'_> {
             let line = serde_json::to_vec(&request).unwrap_or_default();
             [program, line.as_slice(), b"\n", nonce.as_bytes()].concat()
         };
+        let complete = |copy: &Copy| {
+            if let Some(distribution) = &self.distribution {
+                distribution.write_version(copy, &project.package);
+            }
+        };
         let run = |copy: &Copy, purpose| {
+            complete(copy);
             let job = programs::job(self.python, request(copy, purpose), limits);
             at.run_in(copy, folder, &self.python.readable, &[], job)
         };
@@ -146,6 +158,8 @@ impl Runs<'_> {
             Of::Baseline(copy) if self.is_without_body => Ok((run(copy, Purpose::Baseline)?, None, nonce)),
             Of::Baseline(copy) | Of::Candidate(copy) => Ok((run(copy, Purpose::Candidate)?, None, nonce)),
             Of::Apart(tests, candidate) => {
+                complete(tests);
+                complete(candidate);
                 let judge = programs::job(self.python, request(tests, Purpose::Judge), limits);
                 let worker = programs::job(self.python, request(candidate, Purpose::Worker), limits);
                 let (judge, worker) = at.run_both_in((tests, judge), (candidate, worker), folder)?;

@@ -41,10 +41,33 @@ def adopt(real, copy, kept):
                 move_all(table)
 
 
+def install(name, version, entry_points, here):
+    """Says of the project in this folder what an installation says, unless it is installed."""
+    def plain(entry):
+        entry, ending = os.path.splitext(entry)
+        return ending in (".dist-info", ".egg-info") and entry.partition("-")[0].replace("_", "-").replace(".", "-").lower()
+
+    for folder in sys.path:
+        if os.path.isdir(folder) and name in map(plain, os.listdir(folder)):
+            return
+    folder = os.path.join(here, "%s-%s.dist-info" % (name.replace("-", "_"), version))
+    groups = ["[%s]\n%s\n" % (group, "\n".join(points)) for group, points in entry_points.items()]
+    try:
+        os.mkdir(folder)
+        with open(os.path.join(folder, "METADATA"), "w") as out:
+            out.write("Metadata-Version: 2.1\nName: %s\nVersion: %s\n" % (name, version))
+        with open(os.path.join(folder, "entry_points.txt"), "w") as out:
+            out.write("\n".join(groups))
+    except OSError:
+        pass  # The code says that it does not find its version.
+
+
 def enter(request):
     """Makes the copy the project that Python sees, here and in programs that it starts; returns its folder."""
     here = os.getcwd()
     adopt(request["root"], request["copy"], request["kept"])
-    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path.startswith(request["copy"]))
     sys.path[:0] = [here, os.path.join(here, "src")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path.startswith(request["copy"]))
+    if request["distribution"]:
+        install(here=here, **request["distribution"])
     return os.path.realpath(request["copy"])

@@ -26,7 +26,9 @@ class Said:
     def complaint(self):
         lines = [line.strip() for line in self.text.split("\n")]
         found = [line.partition("error: ")[2] for line in lines] + [line.partition("ERROR: ")[2] for line in lines]
-        return next(filter(None, found), "")
+        # Settings in code that cannot be loaded end with their error.
+        loading = [line[2:].strip() for line in lines if line.startswith("E  ")][-1:] if "while loading conftest" in self.text else []
+        return next(filter(None, loading + found), "")
 
 
 # For how many seconds tests are tried on a function that returns nothing.
@@ -122,6 +124,10 @@ def main():
         leave(0)
 
     class Plugin:
+        def pytest_load_initial_conftests(self, parser, args):
+            yield  # Until the project's own options are known.
+            take_ignored(parser, args)
+
         def pytest_runtest_logstart(self, nodeid, location):
             current[0] = nodeid
 
@@ -401,6 +407,7 @@ def main():
         if is_suite:
             names = sorted({name.split("::")[0] for name in only})
             names = names if all(map(os.path.exists, names)) else []
+        Plugin.pytest_load_initial_conftests = pytest.hookimpl(hookwrapper=True)(Plugin.pytest_load_initial_conftests)
         said = Said(sys.stderr)
         sys.stderr = said
         try:
