@@ -36,6 +36,17 @@ pub fn raising(language: Language) -> &'static str {
     bodies(language).last().map_or("", |(_, body)| body)
 }
 
+/// A body that ends the process, whoever would catch what it raises: where calls are not counted it shows that
+/// tests never call the function.
+pub fn ending(language: Language) -> Option<&'static str> {
+    match language {
+        Language::JavaScript | Language::TypeScript => {
+            Some("try { globalThis.process.kill(globalThis.process.pid, 'SIGKILL'); } finally { for (;;) {} }")
+        }
+        Language::Python | Language::Rust | Language::Go => None,
+    }
+}
+
 /// What compilers say of an import that only the body uses: that is the body's fault, whichever it is.
 const OF_THE_BODY: &[&str] = &["imported and not used", "declared and not used", "but its value is never read"];
 

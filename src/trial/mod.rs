@@ -28,9 +28,10 @@ pub use error::TrialError;
 use language::command::{self, Toolbox, split};
 use language::{Context, Sources, TrialLanguage};
 pub use project::Project;
-use project::cache::{PATIENCE, PATIENCE_WITH_OTHERS, Projects};
+use project::cache::Projects;
 use project::find::Found;
 use project::kept::Place;
+use project::runs::{PATIENCE, PATIENCE_WITH_OTHERS};
 pub use verdict::{Assurance, Status, Verdict};
 
 use crate::code::{self, Target};

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::code::Target;
 use crate::language::Language;
 use crate::sandbox::{Job, Limits, Run, Sandbox};
-use crate::trial::project::cache::{Bounds, Projects};
+use crate::trial::project::cache::Projects;
+use crate::trial::project::runs::Bounds;
 // What every language is written with.
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;

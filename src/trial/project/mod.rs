@@ -11,6 +11,7 @@ mod imports;
 pub mod kept;
 mod list;
 pub mod packages;
+pub mod runs;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -10,6 +10,9 @@ const needed = { jest: ['--ci', '--runInBand', '--config', 'own.json'], vitest: 
 if (!needed.every((word) => words.includes(word)) || words.at(-1) !== join(process.cwd(), 'test/f.test.js')) {
   throw new Error('started with ' + words.join(' '));
 }
+if (name === 'vitest' && !words.some((word) => word.startsWith(told) && word.includes('/node_modules/'))) {
+  throw new Error('would not load a reporter from ' + words.join(' '));
+}
 const isRight = require(join(process.cwd(), 'src/f.js')).f(3) === 6;
 const text = readFileSync(join(__dirname, 'recorded.json'), 'utf8');
 const results = JSON.parse(isRight ? text.replace(/"fail(ed)?"/g, (_, ed) => (ed ? '"passed"' : '"pass"')) : text);

@@ -49,20 +49,33 @@ fn node_tests_of_a_project_run_by_name() {
     );
 }
 
-/// What fails of a function that throws as it does of the candidate is not about it.
+/// What fails without ever calling the function is left out; what may call it, and fails of a function that throws
+/// as it does of the candidate, says nothing.
 #[test]
 fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     let Some(runner) = node() else { return };
-    let place = project(&format!("{TESTS}\ntest('own', () => {{\n  throw new Error('no server');\n}});\n"));
-    let judge = |program: &str| {
+    let place = |more: &str| project(&format!("{TESTS}\n{more}"));
+    let judge = |place: &Place, program: &str| {
         let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
         let stub = Some(STUB.to_owned());
         place.judge(&runner, &Trial { stub, ..trial(Language::JavaScript, program, tests) })
     };
-    let verdict = judge(RIGHT);
-    let message = "a test fails without the candidate as well, and for the same reason: own: no server";
+    let wrong = RIGHT.replace("twice(x)", "twice(x) + 1");
+    let own =
+        "test('own', () => {\n  throw new Error('no server');\n});\ntest('more', () => assert.equal(twice(1), 3));\n";
+    let place_of_own = place(own);
+    let verdict = judge(&place_of_own, RIGHT);
+    let left_out = "4 tests (left out, as they fail without calling the function: own, more)";
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, left_out), "{}", verdict.output);
+    let verdict = judge(&place_of_own, &wrong);
+    assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
+    // It swallows what the function throws: a wrong one would end it in the same way.
+    let swallows = "test('swallows', () => {\n  let found = false;\n  try { found = f(5) === 11; } catch {}\n  assert.ok(found, 'not found');\n});\n";
+    let place_of_both = place(&format!("{own}{swallows}"));
+    let verdict = judge(&place_of_both, RIGHT);
+    let message = "a test fails without the candidate as well, and for the same reason: ";
     assert!(verdict.status == Status::NotRun && verdict.message.contains(message), "{}", verdict.message);
-    let verdict = judge(&RIGHT.replace("twice(x)", "twice(x) + 1"));
+    let verdict = judge(&place_of_both, &wrong);
     assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
 }
 

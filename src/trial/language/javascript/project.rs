@@ -18,14 +18,13 @@ use super::{REMOVES_TYPES, Tools, check, junit, runtime, types};
 use crate::files;
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
-use crate::trial::control::raising;
+use crate::trial::control::{ending, raising};
 use crate::trial::judge::record::Names;
 use crate::trial::language::row::{
-    Context, Copy, Evidence, Kept, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide, driver,
-    nonce,
+    Context, Evidence, Kept, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
 };
-use crate::trial::project::cache::{self, Asked, Of};
 use crate::trial::project::packages;
+use crate::trial::project::runs::{self, Asked, Of};
 use crate::untrusted::clean_line;
 
 /// What comes before the part of the reporter that is each runner's own.
@@ -38,10 +37,11 @@ const FILES: &[(&str, &str)] = &[
     ("memory.cjs", FIRST[0]),
     // Waits until node's runner has taken the reporter, before the code under test is loaded.
     ("wait.mjs", "import report from './report.cjs';\nawait report.ready;\n"),
-    // The reporter as a module of the newer kind, which is what vitest takes.
+    // The reporter as a module of the newer kind, which is what vitest takes. Newer ones read files from outside of
+    // the project only where packages lie.
     (
-        "report.mjs",
-        "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('./report.cjs');\n",
+        "node_modules/reporter/report.mjs",
+        "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('../../report.cjs');\n",
     ),
     // Loads the tests as `CommonJS`. Node would else take them for an ES module, as it does when anything is
     // imported first, and what the project has hung into `require` would not see them.
@@ -114,23 +114,28 @@ pub fn run(
     } else {
         [&FIRST[..], &[plan.row.reporter]].concat().concat()
     };
-    // The tests that are reported, by their titles; all if there are none.
-    let only = serde_json::to_string(&project.only).unwrap_or_default();
-    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str()), ("only.json", &only)]) {
-        fs::write(reporter.path().join(name), text).map_err(failed)?;
+    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str())]) {
+        let path = reporter.path().join(name);
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder.and_then(|()| fs::write(path, text)).map_err(failed)?;
     }
     let reporter = reporter.path();
     let runs = Runs { at, tool, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body(raising(trial.language));
-    let programs = (without.as_deref(), trial.program.as_str());
-    let once = |of: Of, _: Asked, limits| {
+    let ending = ending(trial.language).and_then(|body| trial.with_body(body));
+    let programs = runs::Programs {
+        without: without.as_deref(),
+        ending: ending.as_deref().filter(|_| without.is_some()),
+        candidate: &trial.program,
+    };
+    let once = |of: Of, asked: Asked, limits| {
         let (run, nonce) = match plan.row.runtime {
-            None => runs.once(of.copy(), limits),
-            Some(runtime) => runs.once_in(runtime, of.copy(), limits),
+            None => runs.once(of, asked.only, limits),
+            Some(runtime) => runs.once_in(runtime, of, asked.only, limits),
         }?;
         Ok((run, None, nonce))
     };
-    let found = cache::evidence(at.projects, project, programs, at.bounds(limits, kept), once)?;
+    let found = runs::evidence(at.projects, project, programs, at.bounds(limits, kept), once)?;
     let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {
@@ -164,8 +169,13 @@ struct Runs<'a> {
 
 impl Runs<'_> {
     /// Runs the tests in a copy of the project.
-    fn once(&self, copy: &Copy, limits: Limits) -> Result<(Run, String), TrialError> {
+    fn once(&self, of: Of, only: &[String], limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { at, tool: node, plan, reporter, project, language } = *self;
+        let copy = of.copy();
+        // The tests that are reported, by their titles; all if there are none.
+        let titles = serde_json::to_string(only).unwrap_or_default();
+        let laid_out = fs::write(reporter.join("only.json"), titles);
+        laid_out.map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
         if plan.program.is_some() {
             let opened = open_packages(copy.path(), &plan.folder);
             opened.map_err(|e| TrialError::Sandbox(format!("the packages could not be linked: {e}")))?;
@@ -183,6 +193,7 @@ impl Runs<'_> {
         if plan.row.name == "node" {
             arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
             arguments.push(format!("--test-reporter={report}"));
+            arguments.extend(self.by_title(of, only));
         }
         if plan.program.is_none() {
             let asks = language == Language::TypeScript
@@ -196,21 +207,21 @@ impl Runs<'_> {
             arguments.extend(self.told(Path::new("")));
             // Before the last, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
-            arguments.splice(at..at, plan.runner.clone().into_iter().chain(plan.by_title(&project.only)));
+            arguments.splice(at..at, plan.runner.clone().into_iter().chain(self.by_title(of, only)));
         }
         if plan.program.is_none() && types::are_read_by_require(&plan.node) {
             arguments.push(reporter.join("entry.cjs").display().to_string());
         }
         arguments.push(tests);
-        let environment: Vec<(OsString, OsString)> = vec![
+        let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), node.path().into()),
             // Node ends at once if it may not read the system's OpenSSL settings.
             ("OPENSSL_CONF".into(), "/dev/null".into()),
             // Threads and processes that a runner starts read this, too.
             ("NODE_OPTIONS".into(), format!("--require={}", reporter.join("memory.cjs").display()).into()),
             ("CI".into(), "1".into()),
-            ("NO_COLOR".into(), "1".into()),
         ];
+        environment.extend(plan.environment.iter().map(|(name, value)| (name.into(), value.into())));
         let arguments = arguments.into_iter().map(OsString::from).collect();
         let request = serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default();
         let job = Job { environment, ..driver(&node.program, arguments, request, limits) };
@@ -223,21 +234,31 @@ impl Runs<'_> {
         Ok((Run { record, output, ..run }, nonce))
     }
 
+    /// What has the runner leave out tests that are not asked for.
+    fn by_title(&self, of: Of, only: &[String]) -> Option<String> {
+        match of {
+            Of::Ending(_) => self.plan.by_title_alone(only),
+            _ => self.plan.by_title(only),
+        }
+    }
+
     /// The same with a program that writes its own report.
-    fn once_in(&self, runtime: &Runtime, copy: &Copy, limits: Limits) -> Result<(Run, String), TrialError> {
+    fn once_in(&self, runtime: &Runtime, of: Of, only: &[String], limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { at, tool, plan, reporter, project, .. } = *self;
+        let copy = of.copy();
         let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
         let folder = Scratch::new().map_err(failed)?;
         let nonce = nonce()?;
         let report = folder.path().join(&nonce).with_extension("xml");
         let tests = copy.path().join(project.tests.as_deref().unwrap_or(Path::new("")));
         let mut arguments = self.told(&report);
-        arguments.extend(plan.runner.clone().into_iter().chain(plan.by_title(&project.only)));
+        arguments.extend(plan.runner.clone().into_iter().chain(self.by_title(of, only)));
         arguments.push(tests.display().to_string());
         let arguments = arguments.into_iter().map(OsString::from).collect();
         let packages = runtime.packages();
         let mut environment: Vec<(OsString, OsString)> =
             vec![("PATH".into(), tool.path().into()), ("CI".into(), "1".into()), ("NO_COLOR".into(), "1".into())];
+        environment.extend(plan.environment.iter().map(|(name, value)| (name.into(), value.into())));
         environment.extend(runtime.environment.iter().map(|&(name, value)| (name.into(), value.into())));
         environment.extend(runtime.cache.zip(packages.clone()).map(|((name, _), path)| (name.into(), path.into())));
         let Runtime { addresses, sees_own_map, .. } = *runtime;
@@ -251,7 +272,7 @@ impl Runs<'_> {
         let Some(all) = junit::read(&xml, &base) else { return Ok((Run { record: Vec::new(), output, ..run }, nonce)) };
         // Tests that failed are why it does not end with 0; what else keeps it from that is a complaint.
         let has_failed = all.iter().any(|test| test.outcome == Outcome::Failed);
-        let (tests, missing) = runtime::asked(all, &project.only);
+        let (tests, missing) = runtime::asked(all, only);
         let (ended, complaint) = match run.ended {
             Ended::Exited(1..) if !has_failed => {
                 (Ended::Exited(0), complaint(&output).unwrap_or_else(|| "the tests could not be run".to_owned()))

@@ -59,8 +59,10 @@ pub const ROWS: &[Row] = &[
         reporter: include_str!("reporter/vitest.js"),
         arguments: &[
             "run",
-            "--reporter={folder}/report.mjs",
+            "--reporter={folder}/node_modules/reporter/report.mjs",
             "--coverage.enabled=false",
+            // A file that it does not know as one of tests is reported like one without any.
+            "--passWithNoTests",
             "--pool=threads",
             "--maxWorkers=1",
         ],
@@ -78,6 +80,7 @@ pub const ROWS: &[Row] = &[
             "--runInBand",
             "--watchman=false",
             "--coverage=false",
+            "--passWithNoTests",
             "--reporters={folder}/report.cjs",
             "--runTestsByPath",
         ],
@@ -172,6 +175,8 @@ pub struct Plan {
     pub node: Vec<String>,
     /// Options of the runner.
     pub runner: Vec<String>,
+    /// Variables that the script sets.
+    pub environment: Vec<(String, String)>,
 }
 
 impl Plan {
@@ -223,12 +228,15 @@ impl Plan {
             SCRIPT => script::is_run_by(command, file) || row.imports.iter().any(|name| script::starts(command, name)),
             name => script::starts(command, name),
         };
+        // Of several the one that names the file, or its folder; else the first.
         let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
-        let node: Vec<String> = starting.iter().flat_map(|command| script::node_options(command)).collect();
-        let mut runner: Vec<String> = starting.iter().flat_map(|command| script::valued(command, row.kept)).collect();
+        let starting = starting.iter().find(|command| script::names(command, file)).or(starting.first()).copied();
+        let words = starting.map_or(&[][..], |command| &command[..]);
+        let node = script::node_options(words);
+        let mut runner = script::valued(words, row.kept);
         let is_kept = |word: &&String| row.kept_words.iter().any(|head| word.starts_with(head));
-        runner.extend(starting.iter().flat_map(|command| command.iter().filter(is_kept)).cloned());
-        if let Some(runtime) = row.runtime.filter(|_| starting.is_empty()) {
+        runner.extend(words.iter().filter(is_kept).cloned());
+        if let Some(runtime) = row.runtime.filter(|_| starting.is_none()) {
             runner.extend(runtime.usual.iter().map(|&word| word.to_owned()));
         }
         if row.name == SCRIPT && ends_itself(tests) {
@@ -245,14 +253,15 @@ impl Plan {
                 "{file} is started with {name}, which replaces the parts of node that show whether a script has come to its end: give --test-command with the command that runs it"
             )));
         }
-        let mut plan = Self { row, program, folder, node, runner };
+        let environment = script::environment(words);
+        let mut plan = Self { row, program, folder, node, runner, environment };
         let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
         if is_typed && matches!(row.name, "node" | "mocha" | SCRIPT) && !plan.reads_types(&project.root) {
             let installed =
                 |name: &str| folders().any(|folder| project.root.join(folder).join("node_modules").join(name).is_dir());
             let is_module = manifests.iter().find_map(|manifest| manifest["type"].as_str()) == Some("module");
             // A script that starts node alone counts on it.
-            let is_left_to_node = row.name == "node" && !starting.is_empty() && removes_types();
+            let is_left_to_node = row.name == "node" && starting.is_some() && removes_types();
             let loader = (!is_left_to_node).then(|| types::loader(is_module, installed)).flatten();
             plan.node.extend(loader.into_iter().flatten().map(|&option| option.to_owned()));
         }
@@ -261,6 +270,20 @@ impl Plan {
 
     /// What has the runner leave out other tests than these; which are meant is the reporter's to say.
     pub fn by_title(&self, only: &[String]) -> Option<String> {
+        Self::pattern(self.row.by_title?, only)
+    }
+
+    /// The same where no other test may run, if rather too few do: node's own runner knows the title of a part
+    /// alone, or, in newer versions, with those above it.
+    pub fn by_title_alone(&self, only: &[String]) -> Option<String> {
+        if self.row.name != "node" {
+            return self.by_title(only);
+        }
+        let last = only.iter().filter_map(|title| title.rsplit(" > ").next()).map(str::to_owned);
+        Self::pattern("--test-name-pattern", &only.iter().cloned().chain(last).collect::<Vec<_>>())
+    }
+
+    fn pattern(option: &str, only: &[String]) -> Option<String> {
         let escaped = |title: &String| {
             let title = title.replace(" > ", " ");
             title
@@ -269,7 +292,9 @@ impl Plan {
                 .collect()
         };
         let titles: Vec<String> = only.iter().map(escaped).collect();
-        Some(format!("{}={}", self.row.by_title?, titles.join("|"))).filter(|_| !only.is_empty())
+        // Where they are too long for an argument, the reporter leaves the others out.
+        let pattern = titles.join("|");
+        (!only.is_empty() && pattern.len() < 64 << 10).then(|| format!("{option}={pattern}"))
     }
 
     /// Whether something else than node itself removes the types.
@@ -364,6 +389,30 @@ mod tests {
         };
         let said = find("-r esm").unwrap_err().to_string();
         assert!(said.contains("test.js is started with esm") && find("-r dotenv/config").is_ok(), "{said}");
+    }
+
+    #[test]
+    fn of_several_commands_that_of_the_file_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let scripts = "{\"name\":\"a\",\"scripts\":{\"test\":\"TZ=UTC vitest run && npm run test:build && npm run test:more\",\
+            \"test:build\":\"vitest run --config build.ts\",\"test:more\":\"cross-env A=1 vitest -c more.ts 'more/**/*.ts'\"}}";
+        fs::create_dir_all(folder.path().join("node_modules/vitest")).unwrap();
+        fs::write(folder.path().join("node_modules/vitest/package.json"), "{\"bin\":\"a.js\"}").unwrap();
+        fs::write(folder.path().join("node_modules/vitest/a.js"), "").unwrap();
+        fs::write(folder.path().join("package.json"), scripts).unwrap();
+        let of = |tests: &str| {
+            let project = Project {
+                root: folder.path().to_path_buf(),
+                package: "".into(),
+                file: "a.ts".into(),
+                tests: Some(tests.into()),
+                only: Vec::new(),
+            };
+            let plan = Plan::of(&project, "", || true).unwrap();
+            let set: Vec<String> = plan.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            [plan.runner, set].concat().join(" ")
+        };
+        assert_eq!([of("a.test.ts"), of("more/in/a.test.ts")], ["TZ=UTC", "-c more.ts A=1"]);
     }
 
     #[test]

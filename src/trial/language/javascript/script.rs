@@ -27,6 +27,9 @@ const NODE_OPTIONS: &[&str] = &[
     "-C=",
 ];
 
+/// Variables that scripts may not set.
+const OURS: &[&str] = &["PATH", "NODE_OPTIONS", "OPENSSL_CONF", "HOME", "TMPDIR"];
+
 /// The manifests of a folder: `package.json`, and that of deno, whose tasks are its scripts.
 pub fn manifests(folder: &Path) -> impl Iterator<Item = Value> + use<> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
@@ -147,6 +150,26 @@ pub fn node_options(words: &[String]) -> Vec<String> {
     let tsx = words.first().is_some_and(|word| word == "tsx").then_some(["--import", "tsx"]);
     let tsx = tsx.into_iter().flatten().map(str::to_owned);
     plain.chain(valued(&words, &with_value)).chain(tsx).collect()
+}
+
+/// Whether a command names a file, the folder of it or a pattern for it, as seen from its package.
+pub fn names(command: &[String], file: &Path) -> bool {
+    let is_meant = |word: &String| {
+        let word = word.trim_start_matches("./").trim_end_matches('/');
+        let is_pattern = || glob::Pattern::new(word).is_ok_and(|pattern| pattern.matches_path(file));
+        !word.is_empty() && !word.starts_with('-') && (file.starts_with(word) || is_pattern())
+    };
+    command.iter().skip(1).any(is_meant)
+}
+
+/// The variables that a command sets for its program; those that we need are ours.
+pub fn environment(words: &[String]) -> Vec<(String, String)> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !OURS.contains(&name)
+    };
+    let words = words.iter().skip_while(|word| ["cross-env", "cross-env-shell", "env"].contains(&word.as_str()));
+    let set = words.map_while(|word| word.split_once('=').filter(|(name, _)| !name.starts_with('-')));
+    set.filter(|(name, _)| is_name(name)).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// The options of these names with their values, given as `--a=b` or as `--a b`.

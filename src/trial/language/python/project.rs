@@ -10,8 +10,8 @@ use super::installed::Distribution;
 use super::programs::{self, PROJECT, PROJECT_WORKER};
 use crate::sandbox::Limits;
 use crate::trial::language::row::{Context, Copy, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
-use crate::trial::project::cache::{self, Asked, Ends, Of, Ran};
 use crate::trial::project::kept::Kept;
+use crate::trial::project::runs::{self, Asked, Ends, Of, Ran};
 
 /// A body that comes to the driver: it says there that it was called, or has the worker run the candidate's.
 const WITHOUT_BODY: &str = "return __import__('_reached').called()";
@@ -78,10 +78,10 @@ pub fn run(
     let without = trial.with_body(WITHOUT_BODY);
     let distribution = Distribution::of(&project.root.join(&project.package));
     let runs = Runs { at, python, programs, trial, project, distribution, is_without_body: without.is_some() };
-    let texts = (without.as_deref(), trial.program.as_str());
+    let texts = runs::Programs { without: without.as_deref(), ending: None, candidate: &trial.program };
     let once = |of: Of, asked: Asked, limits| runs.once(of, asked, limits);
     let kept = at.kept.map(|folder| runs.kept(folder));
-    let found = cache::evidence(at.projects, project, texts, at.bounds(limits, kept.as_ref()), once)?;
+    let found = runs::evidence(at.projects, project, texts, at.bounds(limits, kept.as_ref()), once)?;
     let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
     decide(&evidence, &limits)
 }
@@ -156,7 +156,9 @@ impl Runs<'_> {
         match of {
             // Where nothing is left out, nothing says that it was called.
             Of::Baseline(copy) if self.is_without_body => Ok((run(copy, Purpose::Baseline)?, None, nonce)),
-            Of::Baseline(copy) | Of::Candidate(copy) => Ok((run(copy, Purpose::Candidate)?, None, nonce)),
+            Of::Baseline(copy) | Of::Ending(copy) | Of::Candidate(copy) => {
+                Ok((run(copy, Purpose::Candidate)?, None, nonce))
+            }
             Of::Apart(tests, candidate) => {
                 complete(tests);
                 complete(candidate);
