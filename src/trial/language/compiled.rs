@@ -34,10 +34,21 @@ pub fn not_compiled(run: Run, limits: Limits) -> Result<Verdict, TrialError> {
 /// The line that says what is wrong, with the next one where it ends in a colon.
 fn complaint(output: &str) -> Option<String> {
     let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
+    if output.contains("module lookup disabled by GOPROXY=off") {
+        let named = |line: &str| {
+            let loading = line.strip_prefix("go: downloading ").map(str::to_owned);
+            let refused = || Some(line.strip_prefix("go: ")?.split_once(": module lookup")?.0.replace('@', " "));
+            loading.or_else(refused)
+        };
+        let module = lines.clone().find_map(named).map_or("a module".to_owned(), |name| format!("the module {name}"));
+        return Some(format!("{module} is not on this machine: run `go mod download` in the project"));
+    }
     let error = lines.clone().position(|line| line.contains("error")).unwrap_or(0);
     let first = lines.nth(error)?;
     let next = lines.next().filter(|_| first.ends_with(':'));
-    Some(next.map_or_else(|| first.to_owned(), |next| format!("{first} {next}")))
+    let said = next.map_or_else(|| first.to_owned(), |next| format!("{first} {next}"));
+    let is_offline = output.contains("using offline mode") || output.contains("--offline was specified");
+    Some(if is_offline { format!("{said}: run `cargo fetch` in the project") } else { said })
 }
 
 /// The verdict where a test that was asked for by name is none of a file.
@@ -68,5 +79,15 @@ mod tests {
         assert_eq!(said("\na.go:3:1: missing return\nmore\n"), "a.go:3:1: missing return");
         assert_eq!(said("go: errors parsing go.mod:\ngo.mod:3: bad\n"), "go: errors parsing go.mod: go.mod:3: bad");
         assert_eq!(complaint("\n"), None);
+        let fetch = "is not on this machine: run `go mod download` in the project";
+        let off = "module lookup disabled by GOPROXY=off";
+        assert_eq!(
+            said(&format!("go: downloading a.b/c v1\ns.go:1:2: {off}\n")),
+            format!("the module a.b/c v1 {fetch}")
+        );
+        assert_eq!(said(&format!("go: a.b/c@v1: {off}\n")), format!("the module a.b/c v1 {fetch}"));
+        let cargo =
+            "error: no matching package named `a` found\nAs a reminder, you're using offline mode (--offline)\n";
+        assert_eq!(said(cargo), "error: no matching package named `a` found: run `cargo fetch` in the project");
     }
 }

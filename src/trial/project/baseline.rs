@@ -18,7 +18,7 @@ pub struct Baseline {
     pub flaky: Vec<String>,
     /// Those that fail without ever calling the function under test.
     pub broken: Vec<String>,
-    /// Where calls are not counted: those that fail, and why.
+    /// Those that fail, and why, as far as all runs agree.
     pub failed: HashMap<String, String>,
     /// Those that call it, as far as that was seen.
     pub reached: HashSet<String>,
@@ -67,17 +67,19 @@ impl Baseline {
         // Where calls are counted, and none was made while the tests were loaded.
         let counts = first.reached.as_ref().is_some_and(|reached| !reached.iter().any(String::is_empty));
         let reached: HashSet<String> = first.reached.iter().flatten().cloned().collect();
-        let all_failed = || first.tests.iter().filter(|test| test.outcome == Outcome::Failed);
-        let why = all_failed().filter(|_| first.reached.is_none());
-        let why = why.map(|test| (test.name.clone(), test.why.clone())).collect();
-        let failed: HashSet<&String> = all_failed().map(|test| &test.name).collect();
-        let is_broken = |name: &String| counts && failed.contains(name) && !reached.contains(name);
+        let why = |names: &Names| -> HashMap<String, String> {
+            let failed = names.tests.iter().filter(|test| test.outcome == Outcome::Failed);
+            failed.map(|test| (test.name.clone(), test.why.clone())).collect()
+        };
+        let (failed, again) = (why(first), why(second));
+        let is_broken = |name: &String| counts && failed.contains_key(name) && !reached.contains(name);
         let (broken, wanted): (Vec<_>, Vec<_>) = baseline.wanted.iter().cloned().partition(is_broken);
         let (apart, changed) = (first.apart.clone(), first.changed.clone());
-        let raising = wanted.iter().any(|name| failed.contains(name) && reached.contains(name));
+        let raising = wanted.iter().any(|name| failed.contains_key(name) && reached.contains(name));
         let notices = counts && first.noticed && raising;
-        let is_idle = counts && reached.is_empty() && !wanted.iter().any(|name| failed.contains(name));
-        Self { wanted, broken, failed: why, reached, is_idle, notices, apart, changed, ..baseline }
+        let is_idle = counts && reached.is_empty() && !wanted.iter().any(|name| failed.contains_key(name));
+        let failed = failed.into_iter().filter(|(name, why)| again.get(name) == Some(why)).collect();
+        Self { wanted, broken, failed, reached, is_idle, notices, apart, changed, ..baseline }
     }
 
     /// The same where these are known to fail without calling the function.
@@ -85,6 +87,13 @@ impl Baseline {
     pub fn with_broken(&self, names: &[String]) -> Self {
         let wanted = self.wanted.iter().filter(|name| !names.contains(name)).cloned().collect();
         Self { wanted, broken: [&self.broken[..], names].concat(), ..self.clone() }
+    }
+
+    /// The same where these say something of the candidate nevertheless.
+    #[must_use]
+    pub fn with_counted(&self, names: &[String]) -> Self {
+        let broken = self.broken.iter().filter(|name| !names.contains(name)).cloned().collect();
+        Self { broken, wanted: [&self.wanted[..], names].concat(), ..self.clone() }
     }
 
     /// What is left of it where only the tests count that call the function.

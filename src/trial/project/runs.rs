@@ -151,6 +151,7 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError>> Runs<'_, F> {
                 tried = self.try_candidate(&known)?;
             }
             known = self.set_aside(known, &tried)?;
+            known = Arc::new(known.with_counted(&tried.fail_otherwise(&known)));
         }
         let Tried { copy, run, worker, names, limits, reason } = tried;
         let replaced =
@@ -293,7 +294,7 @@ struct Tried {
 }
 
 impl Tried {
-    /// Whether a test failed that nobody saw call the function, or one is missing.
+    /// Whether a test failed that nobody saw call the function, or otherwise than without it, or one is missing.
     fn is_unclear(&self, known: &Baseline) -> bool {
         let Ok(names) = &self.names else { return false };
         let is_doubtful = |test: &TestEnd| {
@@ -305,7 +306,19 @@ impl Tried {
             tests.iter().all(|test| test.outcome != Outcome::Failed)
                 && known.wanted.iter().any(|wanted| tests.iter().all(|test| test.name != *wanted))
         };
-        names.tests.iter().any(is_doubtful) || is_missing(&names.tests)
+        names.tests.iter().any(is_doubtful) || is_missing(&names.tests) || !self.fail_otherwise(known).is_empty()
+    }
+
+    /// The tests that never call the function, and fail otherwise than without the candidate: they look at what
+    /// others have left.
+    fn fail_otherwise(&self, known: &Baseline) -> Vec<String> {
+        let Ok(names) = &self.names else { return Vec::new() };
+        let is_other = |test: &&TestEnd| {
+            test.outcome == Outcome::Failed
+                && known.broken.contains(&test.name)
+                && known.failed.get(&test.name).is_some_and(|why| *why != test.why)
+        };
+        names.tests.iter().filter(is_other).map(|test| test.name.clone()).collect()
     }
 }
 

@@ -154,6 +154,34 @@ fn options_of_plugins_that_only_measure_or_spread_are_not_missed() {
     expect(&runner, &mut place, "pkg/code.py", "tests/test_code.py");
 }
 
+/// A test that only looks at what another one has left is about the function, though it never calls it.
+#[test]
+fn tests_that_lean_on_others_count_where_they_fail_otherwise() {
+    let Some(runner) = python_and_git() else { return };
+    let more = "\n\nclass U(unittest.TestCase):\n    kept = {}\n\n    def test_a_put(self):\n        self.kept['of 4'] = f(4)\n\n    \
+        def test_b_get(self):\n        self.assertEqual(self.kept['of 4'], 8)\n\n    def test_own(self):\n        raise OSError('no server')\n";
+    let tests = format!("{}{more}", TESTS.replace("self.assertEqual(f(3), 6)", "f(3)"));
+    let mut place = Place::new(&[
+        SETTINGS,
+        ("pkg/__init__.py", ""),
+        ("pkg/helper.py", HELPER),
+        ("pkg/code.py", CODE),
+        ("tests/test_code.py", &tests),
+    ]);
+    prepare(&place, None, &[]);
+    place.look();
+    let of = |program: &str| {
+        let tests = place.tests(Language::Python, "pkg/code.py", "tests/test_code.py");
+        let (file, stub) = (Some(place.path().join("pkg/code.py")), Some(CODE.to_owned()));
+        place.judge(&runner, &Trial { file, stub, ..trial(Language::Python, program, tests) })
+    };
+    let verdict = of(CODE);
+    let words = &verdict.message;
+    assert!(verdict.has_passed() && words.contains("test_own") && words.contains("test_b_get"), "{words}");
+    let wrong = of(&CODE.replace("return twice(x)", "return twice(x) + 1"));
+    assert!(wrong.status == Status::Failed && wrong.message.contains("test_b_get"), "{}", wrong.message);
+}
+
 #[test]
 fn examples_know_their_module() {
     let Some(runner) = python_and_git() else { return };

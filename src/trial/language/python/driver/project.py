@@ -28,7 +28,10 @@ class Said:
         found = [line.partition("error: ")[2] for line in lines] + [line.partition("ERROR: ")[2] for line in lines]
         # Settings in code that cannot be loaded end with their error.
         loading = [line[2:].strip() for line in lines if line.startswith("E  ")][-1:] if "while loading conftest" in self.text else []
-        return next(filter(None, loading + found), "")
+        # A fault of its own, or of a plugin: the line of the error is the first that is not set in.
+        inner = [line.partition("INTERNALERROR> ")[2] for line in lines]
+        inner = [line for line in inner if line[:1].strip() and not line.startswith("Traceback")][:1]
+        return next(filter(None, loading + inner + found), "")
 
 
 # For how many seconds tests are tried on a function that returns nothing.
