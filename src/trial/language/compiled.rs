@@ -34,7 +34,8 @@ pub fn not_compiled(run: Run, limits: Limits) -> Result<Verdict, TrialError> {
 /// The line that says what is wrong, with the next one where it ends in a colon.
 fn complaint(output: &str) -> Option<String> {
     let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
-    if output.contains("module lookup disabled by GOPROXY=off") {
+    // Nothing is loaded during a trial.
+    if output.contains("module lookup disabled by GOPROXY=off") || output.contains("go: downloading ") {
         let named = |line: &str| {
             let loading = line.strip_prefix("go: downloading ").map(str::to_owned);
             let refused = || Some(line.strip_prefix("go: ")?.split_once(": module lookup")?.0.replace('@', " "));
@@ -85,6 +86,8 @@ mod tests {
             said(&format!("go: downloading a.b/c v1\ns.go:1:2: {off}\n")),
             format!("the module a.b/c v1 {fetch}")
         );
+        let read_only = "go: downloading a.b/c v1\ns.go:1:2: mkdir /go: read-only file system\n";
+        assert_eq!(said(read_only), format!("the module a.b/c v1 {fetch}"));
         assert_eq!(said(&format!("go: a.b/c@v1: {off}\n")), format!("the module a.b/c v1 {fetch}"));
         let cargo =
             "error: no matching package named `a` found\nAs a reminder, you're using offline mode (--offline)\n";
