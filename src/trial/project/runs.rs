@@ -1,6 +1,5 @@
 //! Runs of a project's tests: without the candidate, with it, and what that is evidence of.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -72,8 +71,9 @@ impl<'a> Of<'a> {
 pub struct Programs<'a> {
     /// With a function that has no body; `None`: the project as it is.
     pub without: Option<&'a str>,
-    /// With one that ends the process, for tests that do not count its calls.
-    pub ending: Option<&'a str>,
+    /// With one that ends the process, and one that returns what nobody expects, for tests that do not count
+    /// its calls.
+    pub telling: Option<[&'a str; 2]>,
     pub candidate: &'a str,
 }
 
@@ -242,7 +242,7 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError>> Runs<'_, F> {
     /// The baseline, in which tests are broken that failed of the candidate as they do without it, and never call
     /// the function.
     fn set_aside(&self, known: Arc<Baseline>, tried: &Tried) -> Result<Arc<Baseline>, TrialError> {
-        let (Ok(names), Some(program)) = (&tried.names, self.programs.ending) else { return Ok(known) };
+        let (Ok(names), Some(programs)) = (&tried.names, self.programs.telling) else { return Ok(known) };
         let fails_so = |test: &&TestEnd| {
             test.outcome == Outcome::Failed
                 && known.failed.get(&test.name) == Some(&test.why)
@@ -253,28 +253,31 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError>> Runs<'_, F> {
         if same.len() > MOST_FOREIGN || self.programs.without == Some(self.programs.candidate) {
             return Ok(known);
         }
-        let is_foreign = !same.is_empty() && self.never_call(program, &same, &known.failed)?;
+        let is_foreign = !same.is_empty() && self.never_call(programs, &same, &known)?;
         Ok(if is_foreign { Arc::new(known.with_broken(&same)) } else { known })
     }
 
-    /// Whether tests fail as before with this program, in which a call of the function ends all.
-    fn never_call(
-        &self,
-        program: &str,
-        tests: &[String],
-        failed: &HashMap<String, String>,
-    ) -> Result<bool, TrialError> {
+    /// Whether tests fail as before where a call of the function ends all, and where it returns something else.
+    fn never_call(&self, programs: [&str; 2], tests: &[String], known: &Baseline) -> Result<bool, TrialError> {
         let Self { projects, project, base, bounds, .. } = self;
-        let key = hash::of(format!("{project:?} {program} {tests:?}").as_bytes());
+        let key = hash::of(format!("{project:?} {programs:?} {tests:?}").as_bytes());
         if let Some(answer) = projects.uncalled.get(base, key) {
             return Ok(answer);
         }
-        let copy = self.copy(Some(program))?;
-        let asked = Asked { only: tests, ends: Ends::LastTest };
-        let (run, _, nonce) = (self.once)(Of::Ending(&copy), asked, bounds.limits)?;
-        let ends_so = |name: &String, test: &TestEnd| test.name == *name && failed.get(name) == Some(&test.why);
-        let answer = told(&run, &nonce, &copy, project)
-            .is_ok_and(|told| tests.iter().all(|name| told.tests.iter().any(|test| ends_so(name, test))));
+        let limits = Limits { wall: bounds.limits.wall.max(known.elapsed * 3), ..bounds.limits };
+        let ends_so = |name: &String, test: &TestEnd| test.name == *name && known.failed.get(name) == Some(&test.why);
+        let mut answer = true;
+        for (program, is_ending) in programs.into_iter().zip([true, false]) {
+            let copy = self.copy(Some(program))?;
+            let (of, only) =
+                if is_ending { (Of::Ending(&copy), tests) } else { (Of::Baseline(&copy), &project.only[..]) };
+            let (run, _, nonce) = (self.once)(of, Asked { only, ends: Ends::LastTest }, limits)?;
+            answer = told(&run, &nonce, &copy, project)
+                .is_ok_and(|told| tests.iter().all(|name| told.tests.iter().any(|test| ends_so(name, test))));
+            if !answer {
+                break;
+            }
+        }
         if !bounds.cancel.load(Ordering::Relaxed) {
             projects.uncalled.put(base, key, answer);
         }
@@ -346,7 +349,7 @@ mod tests {
         let hit = |seconds: u64| {
             let limits = Limits { wall: Duration::from_secs(seconds), ..Limits::default() };
             let bounds = Bounds { limits, patience: 2, kept: None, cancel: &cancel };
-            let programs = Programs { without: Some("without"), ending: None, candidate: "x = 2\n" };
+            let programs = Programs { without: Some("without"), telling: None, candidate: "x = 2\n" };
             let error = evidence(&projects, &project, programs, bounds, once).unwrap_err();
             (runs.get(), error.to_string().contains(&format!("no result after {} s", 2 * seconds)))
         };

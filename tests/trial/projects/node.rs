@@ -69,6 +69,16 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, left_out), "{}", verdict.output);
     let verdict = judge(&place_of_own, &wrong);
     assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
+    // It only looks at what another one has left.
+    let leans = "let left;\ntest('calls', () => { left = f(5); });\ntest('leans', () => assert.equal(left, 10));\n";
+    let direct = TESTS.replace("assert.equal(f(3), 6)", "f(3)").replace("assert.equal(await f(4), 8)", "await f(4)");
+    let place_of_leaning = project(&format!("{direct}\n{leans}"));
+    let verdict = judge(&place_of_leaning, RIGHT);
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "6 tests"), "{}", verdict.output);
+    for wrong in ["undefined", "7"] {
+        let verdict = judge(&place_of_leaning, &RIGHT.replace("twice(x)", wrong));
+        assert!(!verdict.has_passed() && verdict.message.contains("leans"), "{wrong}: {}", verdict.message);
+    }
     // It swallows what the function throws: a wrong one would end it in the same way.
     let swallows = "test('swallows', () => {\n  let found = false;\n  try { found = f(5) === 11; } catch {}\n  assert.ok(found, 'not found');\n});\n";
     let place_of_both = place(&format!("{own}{swallows}"));

@@ -18,7 +18,7 @@ use super::{REMOVES_TYPES, Tools, check, junit, runtime, types};
 use crate::files;
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
-use crate::trial::control::{ending, raising};
+use crate::trial::control::{raising, telling};
 use crate::trial::judge::record::Names;
 use crate::trial::language::row::{
     Context, Evidence, Kept, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
@@ -122,10 +122,13 @@ pub fn run(
     let reporter = reporter.path();
     let runs = Runs { at, tool, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body(raising(trial.language));
-    let ending = ending(trial.language).and_then(|body| trial.with_body(body));
+    let telling = telling(trial.language).map(|bodies| bodies.map(|body| trial.with_body(body)));
     let programs = runs::Programs {
         without: without.as_deref(),
-        ending: ending.as_deref().filter(|_| without.is_some()),
+        telling: match &telling {
+            Some([Some(ending), Some(other)]) => Some([ending, other]),
+            _ => None,
+        },
         candidate: &trial.program,
     };
     let once = |of: Of, asked: Asked, limits| {

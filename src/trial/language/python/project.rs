@@ -78,7 +78,7 @@ pub fn run(
     let without = trial.with_body(WITHOUT_BODY);
     let distribution = Distribution::of(&project.root.join(&project.package));
     let runs = Runs { at, python, programs, trial, project, distribution, is_without_body: without.is_some() };
-    let texts = runs::Programs { without: without.as_deref(), ending: None, candidate: &trial.program };
+    let texts = runs::Programs { without: without.as_deref(), telling: None, candidate: &trial.program };
     let once = |of: Of, asked: Asked, limits| runs.once(of, asked, limits);
     let kept = at.kept.map(|folder| runs.kept(folder));
     let found = runs::evidence(at.projects, project, texts, at.bounds(limits, kept.as_ref()), once)?;
