@@ -111,7 +111,8 @@ fn told(run: &Run, nonce: &str, copy: &Copy, project: &Project) -> Result<Names,
 /// the limits that the candidate had; `None` where the run without it shows that no test calls the function.
 /// Whether a test is flaky is looked at only when one has failed. Of all tests of a project those are asked that
 /// call the function. Where calls are not counted, tests that fail as they do without the candidate are run with
-/// a function that ends the process: those that come to their end again are about something else.
+/// a function that ends the process, and with one that returns what nobody expects: those that end as before both
+/// times are about something else.
 ///
 /// The code is in a process of its own where the run without it shows that it can be, and nothing that the
 /// tests pass to it later cannot be carried there; else the remark says why it is not.
