@@ -9,6 +9,14 @@
 //   order    thread t has the entries t * share .. (t + 1) * share; sums are f64 chains in ascending order, then by
 //            `block_sum`. The twin sums by lanes: the last bits of a sum may differ from it, and a draw only where it
 //            falls on the border between two tokens.
+struct Filters {
+  float temperature;
+  float top_p;    // 1: none
+  float min_p;    // 0: none
+  float penalty;  // 1: none
+  int top_k;      // 0: none
+};
+
 struct Choice {
   u64 history;      // address of the candidate's tokens; only a penalty reads them
   u64 drafts;       // address of the candidate's drafts, one after the other
@@ -17,11 +25,7 @@ struct Choice {
   u64 seed;
   u32 candidate;
   u32 position;
-  float temperature;
-  float top_p;      // 1: none
-  float min_p;      // 0: none
-  float penalty;    // 1: none
-  int top_k;        // 0: none
+  Filters filters;
   int history_len;
   int row;          // of the logits
   int number;       // which draft is drawn or verified, or how many have been
@@ -246,36 +250,37 @@ DEVICE int pick(double u, Share share, Room* room, Weight weight) {
 
 // The distribution of a row under the settings, into its place.
 DEVICE void distribute(const Choice& choice, const float* logits, float* scratch, float* probs, Room* room) {
+  const Filters& filters = choice.filters;
   const Share share = share_of(choice.vocab);
   for (int i = share.from; i < share.to; i++) scratch[i] = logits[i];
   __syncthreads();
-  if (choice.penalty != 1.0f) {
+  if (filters.penalty != 1.0f) {
     const u32* history = (const u32*)choice.history;
     const u32* drafts = (const u32*)choice.drafts;
     for (int i = threadIdx.x; i < choice.history_len + choice.number; i += CHOICE_THREADS) {
       const u32 id = i < choice.history_len ? history[i] : drafts[i - choice.history_len];
       if (id >= (u32)choice.vocab) continue;
       // A token that occurs twice is written twice, with the same value.
-      scratch[id] = logits[id] < 0.0f ? logits[id] * choice.penalty : logits[id] / choice.penalty;
+      scratch[id] = logits[id] < 0.0f ? logits[id] * filters.penalty : logits[id] / filters.penalty;
     }
     __syncthreads();
   }
   float most = from_bits(0xff800000u);
   for (int i = share.from; i < share.to; i++) most = scratch[i] > most ? scratch[i] : most;
   most = block_max(most, (float*)room->sums);
-  if (choice.temperature == 0.0f) {
+  if (filters.temperature == 0.0f) {
     int first = choice.vocab;
     for (int i = share.to - 1; i >= share.from; i--) first = scratch[i] >= most ? i : first;
     const u32 best = block_argmax(first < choice.vocab ? 1.0 : 0.0, (u32)first, room->values, room->ids);
     for (int i = share.from; i < share.to; i++) probs[i] = (u32)i == best ? 1.0f : 0.0f;
   } else {
-    const float top = most / choice.temperature;
-    for (int i = share.from; i < share.to; i++) probs[i] = probability_exp(scratch[i] / choice.temperature - top);
-    if (choice.top_k > 0 && choice.top_k < choice.vocab) keep_largest(scratch, probs, choice.top_k, share, room);
+    const float top = most / filters.temperature;
+    for (int i = share.from; i < share.to; i++) probs[i] = probability_exp(scratch[i] / filters.temperature - top);
+    if (filters.top_k > 0 && filters.top_k < choice.vocab) keep_largest(scratch, probs, filters.top_k, share, room);
     const auto all = [](float) { return true; };
-    if (choice.top_p < 1.0f) keep_nucleus(probs, mass(probs, share, room, all), choice.top_p, share, room);
+    if (filters.top_p < 1.0f) keep_nucleus(probs, mass(probs, share, room, all), filters.top_p, share, room);
     for (int i = share.from; i < share.to; i++) {
-      if (probs[i] < choice.min_p) probs[i] = 0.0f;
+      if (probs[i] < filters.min_p) probs[i] = 0.0f;
     }
     const double norm = 1.0 / mass(probs, share, room, all);
     for (int i = share.from; i < share.to; i++) probs[i] = (float)((double)probs[i] * norm);

@@ -3,13 +3,15 @@
 //! The settings are applied in the order and with the details of HF transformers' logits processors:
 //! repetition penalty, temperature, top-k, top-p, min-p.
 
+use serde::{Deserialize, Serialize};
+
 use super::rng::{DrawKey, Purpose, gumbel, uniform};
 
 /// Sums are taken over this many lanes, so that they can be vectorised.
 const LANES: usize = 8;
 
-/// Temperature and filters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Temperature and filters, by the names that servers give them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
     /// 0 is greedy.
     pub temperature: f32,
@@ -25,7 +27,7 @@ pub struct Sampling {
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self { temperature: 0.8, top_k: None, top_p: Some(0.95), min_p: None, repetition_penalty: None }
+        Self { temperature: 0.8, top_p: Some(0.95), ..Self::GREEDY }
     }
 }
 

@@ -7,7 +7,7 @@ use super::Serving;
 use super::answer::Refusal;
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
 use crate::model::Role;
-use crate::options::{self, Settings};
+use crate::options::{self, SAMPLING, Settings};
 use crate::sampling::Sampling;
 use crate::source::{Prompt, Request};
 
@@ -43,17 +43,11 @@ pub struct Asked {
 /// An object that was sent.
 pub struct Fields(Map<String, Value>);
 
-/// Options that a request sets, by their names here; where it has other names, these come first.
+/// Options beside those of sampling that a request sets, and their names here.
 const OPTIONS: &[(&str, &str)] = &[
     ("n", "n"),
     ("max_tokens", "max-tokens"),
     ("max_completion_tokens", "max-tokens"),
-    ("temperature", "temperature"),
-    ("top_p", "top-p"),
-    ("top_k", "top-k"),
-    ("min_p", "min-p"),
-    ("repetition_penalty", "repetition-penalty"),
-    ("seed", "seed"),
     ("stop", "stop"),
 ];
 
@@ -149,6 +143,9 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Ref
     };
     for (name, option) in OPTIONS {
         fields.set(name, option, &mut settings)?;
+    }
+    for row in options::of(SAMPLING) {
+        fields.set(&row.setting(), row.name, &mut settings)?;
     }
     let mut options = settings.generate;
     let (stream, sent) = (fields.flag("stream")?, options.n);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bass_tui::sampling::{Distribution, Sampling};
 use safetensors::SafeTensors;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn floats(file: &SafeTensors<'_>, name: &str) -> Vec<f32> {
     let data = file.tensor(name).unwrap().data().to_vec();
@@ -12,14 +12,9 @@ fn floats(file: &SafeTensors<'_>, name: &str) -> Vec<f32> {
 }
 
 fn settings(v: &Value) -> Sampling {
-    let number = |key: &str| v[key].as_f64().map(|x| x as f32);
-    Sampling {
-        temperature: number("temperature").unwrap_or(1.0),
-        top_k: v["top_k"].as_u64().map(|k| k as usize),
-        top_p: number("top_p"),
-        min_p: number("min_p"),
-        repetition_penalty: number("repetition_penalty"),
-    }
+    let mut all = json!({ "temperature": 1.0 });
+    all.as_object_mut().unwrap().extend(v.as_object().unwrap().clone());
+    serde_json::from_value(all).unwrap()
 }
 
 #[test]

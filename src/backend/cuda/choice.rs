@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::CudaNetwork;
 use super::gpu::Buffer;
-use super::kernels::{self, Choice, Chosen, Patch, Pointer};
+use super::kernels::{self, Choice, Chosen, Filters, Patch, Pointer};
 use super::pass::Work;
 use super::plan::round_up;
 use super::queue::{Again, Queue};
@@ -71,7 +71,6 @@ fn history<'a>(candidate: &Candidate<'a>) -> &'a [u32] {
 
 /// What all choices of a candidate have in common.
 fn choice(candidate: &Candidate<'_>, history_at: Pointer, drafts: Pointer, vocab: usize) -> Choice {
-    let sampling = candidate.rules.sampling;
     Choice {
         history: history_at,
         drafts,
@@ -80,11 +79,7 @@ fn choice(candidate: &Candidate<'_>, history_at: Pointer, drafts: Pointer, vocab
         seed: candidate.rules.seed,
         candidate: candidate.index,
         position: candidate.tokens.len() as u32,
-        temperature: sampling.temperature,
-        top_p: sampling.top_p.unwrap_or(1.0),
-        min_p: sampling.min_p.unwrap_or(0.0),
-        penalty: sampling.repetition_penalty.unwrap_or(1.0),
-        top_k: sampling.top_k.map_or(0, |k| k.min(vocab) as i32),
+        filters: Filters::new(&candidate.rules.sampling, vocab),
         history_len: history(candidate).len() as i32,
         row: 0,
         number: 0,

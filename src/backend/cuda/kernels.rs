@@ -4,6 +4,7 @@
 use std::marker::PhantomData;
 
 use crate::backend::plain::Plain;
+use crate::sampling::Sampling;
 
 /// In the order in which they are compiled, as one text.
 pub const SOURCES: &[&str] = &[
@@ -167,10 +168,12 @@ plain! {
     struct AddScaled { branch: Pointer, x: Pointer, len: u64, scale: f32, padding: i32 }
     struct ScaleLogits { logits: Pointer, len: u64, scale: f32, soft_cap: f32 }
     struct GatherRows { x: Pointer, rows: Pointer, out: Pointer, width: i32, padding: i32 }
+    /// Temperature and filters of a row.
+    struct Filters { temperature: f32, top_p: f32, min_p: f32, penalty: f32, top_k: i32 }
     /// How the token of a row is chosen.
     struct Choice { history: Pointer, drafts: Pointer, draft_probs: Pointer, probs: Pointer, seed: u64, candidate: u32,
-        position: u32, temperature: f32, top_p: f32, min_p: f32, penalty: f32, top_k: i32, history_len: i32, row: i32,
-        number: i32, mode: i32, coupled: i32, vocab: i32, draft_vocab: i32 }
+        position: u32, filters: Filters, history_len: i32, row: i32, number: i32, mode: i32, coupled: i32, vocab: i32,
+        draft_vocab: i32 }
     /// The token that was chosen.
     struct Chosen { token: u32, logprob: f32, accepted: u32 }
     struct ChooseTokens { logits: Pointer, choices: Pointer, scratch: Pointer, chosen: Pointer, vocab: i32, padding: i32 }
@@ -185,6 +188,19 @@ impl Matrix {
     /// No weights.
     pub const NONE: Self =
         Self { codes: 0, upper: 0, scales: 0, units: 0, bias: 0, storage: -1, outputs: 0, inputs: 0, stride: 0 };
+}
+
+impl Filters {
+    /// Settings for a vocabulary of this size: what is not set is a number without effect.
+    pub fn new(sampling: &Sampling, vocab: usize) -> Self {
+        Self {
+            temperature: sampling.temperature,
+            top_p: sampling.top_p.unwrap_or(1.0),
+            min_p: sampling.min_p.unwrap_or(0.0),
+            penalty: sampling.repetition_penalty.unwrap_or(1.0),
+            top_k: sampling.top_k.map_or(0, |k| k.min(vocab) as i32),
+        }
+    }
 }
 
 /// Rows and outputs of a block of `gemm_f32`, and what it needs of shared memory.

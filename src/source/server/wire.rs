@@ -1,10 +1,13 @@
 //! What is asked of a server and what it answers, as JSON.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
 use crate::model::Infill;
+use crate::sampling::Sampling;
 use crate::source::Prompt;
 
 /// What a server can do.
@@ -41,12 +44,10 @@ pub fn request(
     can: Abilities,
     (first, n): (usize, usize),
 ) -> Value {
-    let sampling = &options.sampling;
     let mut body = json!({
         "model": model,
         "stream": true,
         "max_tokens": options.max_tokens,
-        "temperature": number(sampling.temperature),
         // Requests of other seeds never share one.
         "seed": (options.seed.wrapping_mul(MAX_CANDIDATES as u64).wrapping_add(first as u64)) & 0x7fff_ffff,
     });
@@ -64,12 +65,13 @@ pub fn request(
     set("n", (n > 1).then_some(json!(n)));
     set("logprobs", can.logprobs.then_some(if can.chat { json!(true) } else { json!(1) }));
     set("stream_options", can.usage.then_some(json!({ "include_usage": true })));
-    set("top_p", sampling.top_p.map(number));
-    set("top_k", sampling.top_k.map(|k| json!(k)));
-    set("min_p", sampling.min_p.map(number));
-    // Two servers, two names.
-    set("repetition_penalty", sampling.repetition_penalty.map(number));
-    set("repeat_penalty", sampling.repetition_penalty.map(number));
+    for (name, value) in numbers(&options.sampling) {
+        // Two servers, two names.
+        if name == "repetition_penalty" {
+            set("repeat_penalty", value.clone());
+        }
+        set(&name, value);
+    }
     // Of an answer only a part is the candidate: what ends that does not end the answer.
     let stops: Vec<&String> = options.stop.strings.iter().take(STOPS).collect();
     set("stop", (!stops.is_empty() && options.stop.reading.is_none()).then(|| json!(stops)));
@@ -77,9 +79,10 @@ pub fn request(
     body
 }
 
-/// The shortest number that reads as `x`, not the f64 nearest to it.
-fn number(x: f32) -> Value {
-    json!(x.to_string().parse::<f64>().unwrap_or(f64::from(x)))
+/// Settings by their names, each as the shortest number that reads as it, which is how serde writes an f32 as text.
+fn numbers(sampling: &Sampling) -> BTreeMap<String, Option<Value>> {
+    let text = serde_json::to_string(sampling).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
 /// A piece of an answer, or all of it.
@@ -185,7 +188,6 @@ pub fn weights_of(name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampling::Sampling;
 
     const ALL: Abilities = Abilities { chat: false, n: true, logprobs: true, usage: true, suffix: false };
 

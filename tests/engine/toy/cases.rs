@@ -99,5 +99,4 @@ pub fn options(n: usize, max_tokens: usize, draft_length: DraftLength, sampling:
 pub const PLAIN: DraftLength = DraftLength::Fixed(0);
 
 /// A temperature and nothing else.
-pub const WARM: Sampling =
-    Sampling { temperature: 0.9, top_k: None, top_p: None, min_p: None, repetition_penalty: None };
+pub const WARM: Sampling = Sampling { temperature: 0.9, ..Sampling::GREEDY };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::gpu::Gpu;
-use super::super::kernels::{self, Choice, Chosen};
+use super::super::kernels::{self, Choice, Chosen, Filters};
 use super::{emulator, numbers, send};
 use crate::sampling::{Accept, Distribution, Draft, DrawKey, Proposal, Sampling, propose, verify};
 
@@ -15,7 +15,7 @@ fn logits(seed: u32) -> Vec<f32> {
 }
 
 fn settings() -> Vec<Sampling> {
-    let warm = Sampling { temperature: 0.9, top_k: None, top_p: None, min_p: None, repetition_penalty: None };
+    let warm = Sampling { temperature: 0.9, ..Sampling::GREEDY };
     let all = Sampling { top_k: Some(60), top_p: Some(0.7), min_p: Some(0.1), repetition_penalty: Some(1.3), ..warm };
     vec![
         Sampling::GREEDY,
@@ -45,11 +45,7 @@ fn chosen(gpu: &Arc<Gpu>, logits: &[f32], sampling: &Sampling, accept: Accept, k
         seed: key.seed,
         candidate: key.candidate,
         position: key.position,
-        temperature: sampling.temperature,
-        top_p: sampling.top_p.unwrap_or(1.0),
-        min_p: sampling.min_p.unwrap_or(0.0),
-        penalty: sampling.repetition_penalty.unwrap_or(1.0),
-        top_k: sampling.top_k.unwrap_or(0) as i32,
+        filters: Filters::new(sampling, VOCAB),
         history_len: if sampling.repetition_penalty.is_some() { HISTORY.len() as i32 } else { 0 },
         row: 0,
         number: 0,
@@ -148,11 +144,7 @@ fn a_padding_choice_chooses_nothing() {
         seed: 0,
         candidate: 0,
         position: 0,
-        temperature: 0.0,
-        top_p: 1.0,
-        min_p: 0.0,
-        penalty: 1.0,
-        top_k: 0,
+        filters: Filters::new(&Sampling::GREEDY, VOCAB),
         history_len: 0,
         row: 0,
         number: 0,
