@@ -79,7 +79,7 @@ struct Floats {
   }
 };
 
-// As `Kind` in src/backend/storage/format.rs.
+// As `Kind` in src/model/blocks.rs.
 #define SCALE_BF16 0
 #define SCALE_F16 1
 #define SCALE_AND_ADDED 2
@@ -154,33 +154,8 @@ struct Codes {
   }
 };
 
-typedef Codes<8, SCALE_BF16> Int8;
-typedef Codes<4, SCALE_BF16> Int4;
-typedef Codes<8, SCALE_F16> Q8_0;
-typedef Codes<4, SCALE_F16> Q4_0;
-typedef Codes<5, SCALE_F16> Q5_0;
-typedef Codes<4, SCALE_AND_ADDED> Q4_1;
-typedef Codes<5, SCALE_AND_ADDED> Q5_1;
-typedef Codes<4, MINIMA> Q4_K;
-typedef Codes<5, MINIMA> Q5_K;
-typedef Codes<6, HALVES> Q6_K;
-
-// Number, name in kernels, what takes weights: in the order of `STORAGES` in src/backend/cuda/matrix.rs; those that tiles
-// are multiplied with.
-#define TILED_STORAGES(EACH) \
-  EACH(1, bf16, Floats<Bf16>) \
-  EACH(2, f16, Floats<F16>) \
-  EACH(3, int8, Int8) \
-  EACH(4, int4, Int4) \
-  EACH(5, q8_0, Q8_0) \
-  EACH(6, q4_0, Q4_0) \
-  EACH(7, q5_0, Q5_0) \
-  EACH(8, q4_1, Q4_1) \
-  EACH(9, q5_1, Q5_1) \
-  EACH(10, q4_k, Q4_K) \
-  EACH(11, q5_k, Q5_K) \
-  EACH(12, q6_k, Q6_K)
+// Number, name, what takes weights. `TILED_STORAGES` are those that tiles are multiplied with: src/backend/cuda/kernels.rs
+// writes them here from the table of types.
 #define STORAGES(EACH) \
   EACH(0, f32, Floats<float>) \
   TILED_STORAGES(EACH)
-

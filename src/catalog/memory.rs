@@ -47,7 +47,7 @@ impl Shape {
         let each = |dtype: TensorType| dtype.block().1 as f64 / dtype.block().0 as f64;
         let mut matrices: Vec<(f64, f64)> =
             model.matrices.iter().map(|(dtype, weights)| (*weights as f64, each(*dtype))).collect();
-        if matrices.len() > 1 && !model.matrices.iter().any(|(dtype, _)| dtype.is_quantised()) {
+        if matrices.len() > 1 && !model.matrices.iter().any(|(dtype, _)| dtype.format().is_some()) {
             for matrix in &mut matrices {
                 matrix.1 = 4.0;
             }

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -11,58 +10,13 @@ use safetensors::{Dtype, SafeTensors};
 use serde_json::{Map, Value};
 
 use super::gguf::container::{self, Header, Info};
-use super::{ModelError, fields};
+use super::{ModelError, TensorType, fields};
 use crate::files;
 
 /// The weights, where they are one file.
 pub const SINGLE: &str = "model.safetensors";
 /// What lists the files of the weights, where they are several.
 pub const INDEX: &str = "model.safetensors.index.json";
-
-/// Number format of a stored tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TensorType {
-    /// 32-bit float.
-    F32,
-    /// 16-bit IEEE float.
-    F16,
-    /// bfloat16.
-    Bf16,
-    /// GGUF: 4 bits and a scale for every 32.
-    Q4_0,
-    /// The same with a minimum.
-    Q4_1,
-    /// GGUF: 5 bits and a scale for every 32.
-    Q5_0,
-    /// The same with a minimum.
-    Q5_1,
-    /// GGUF: 8 bits and a scale for every 32.
-    Q8_0,
-    /// GGUF: 4 bits, scales and minima of 6 bits for every 32.
-    Q4K,
-    /// GGUF: 5 bits, scales and minima of 6 bits for every 32.
-    Q5K,
-    /// GGUF: 6 bits, scales of 8 bits for every 16.
-    Q6K,
-}
-
-impl fmt::Display for TensorType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::F32 => "F32",
-            Self::F16 => "F16",
-            Self::Bf16 => "BF16",
-            Self::Q4_0 => "Q4_0",
-            Self::Q4_1 => "Q4_1",
-            Self::Q5_0 => "Q5_0",
-            Self::Q5_1 => "Q5_1",
-            Self::Q8_0 => "Q8_0",
-            Self::Q4K => "Q4_K",
-            Self::Q5K => "Q5_K",
-            Self::Q6K => "Q6_K",
-        })
-    }
-}
 
 /// One tensor of a checkpoint: little-endian elements, or blocks of them, in row-major order, at no
 /// particular alignment.
@@ -95,7 +49,7 @@ pub struct Checkpoint {
     files: Vec<Source>,
     tensors: HashMap<String, Entry>,
     /// The types that files of this kind may have, for messages.
-    types: &'static str,
+    types: Vec<TensorType>,
 }
 
 struct Source {
@@ -154,12 +108,12 @@ impl Checkpoint {
     }
 
     fn empty(origin: PathBuf) -> Self {
-        Self { origin, files: Vec::new(), tensors: HashMap::new(), types: "F32, F16 or BF16" }
+        Self { origin, files: Vec::new(), tensors: HashMap::new(), types: TensorType::FLOATS.to_vec() }
     }
 
     /// An empty checkpoint of GGUF files.
     pub(super) fn of_gguf(origin: PathBuf) -> Self {
-        Self { types: "F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K or Q6_K", ..Self::empty(origin) }
+        Self { types: TensorType::all().collect(), ..Self::empty(origin) }
     }
 
     /// Adds a GGUF file; returns its fields.
@@ -228,7 +182,11 @@ impl Checkpoint {
     }
 
     fn find(&self, name: &str, shape: &[usize]) -> Result<(&Entry, TensorType), ModelError> {
-        let expected = || format!("{} of shape {shape:?}", self.types);
+        let expected = || {
+            let names: Vec<String> = self.types.iter().map(ToString::to_string).collect();
+            let (first, last) = names.split_at(names.len() - 1);
+            format!("{} or {} of shape {shape:?}", first.join(", "), last.concat())
+        };
         let error = |path: &Path, found: String| ModelError::Tensor {
             path: path.into(),
             tensor: name.into(),

@@ -24,8 +24,9 @@ use std::path::{Path, PathBuf};
 
 use crate::files;
 
+pub use blocks::TensorType;
 pub use chat::{Chat, Role, Template};
-pub use checkpoint::{Checkpoint, Tensor, TensorType};
+pub use checkpoint::{Checkpoint, Tensor};
 pub use embedded::{DRAFT, MAIN};
 pub use error::ModelError;
 pub use infill::Infill;

@@ -44,12 +44,8 @@ pub struct Asked {
 pub struct Fields(Map<String, Value>);
 
 /// Options beside those of sampling that a request sets, and their names here.
-const OPTIONS: &[(&str, &str)] = &[
-    ("n", "n"),
-    ("max_tokens", "max-tokens"),
-    ("max_completion_tokens", "max-tokens"),
-    ("stop", "stop"),
-];
+const OPTIONS: &[(&str, &str)] =
+    &[("n", "n"), ("max_tokens", "max-tokens"), ("max_completion_tokens", "max-tokens"), ("stop", "stop")];
 
 /// Tokens of a completion that does not say how many, as for `OpenAI`.
 const TOKENS: usize = 16;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::emulator::{built, libraries};
 use super::skip;
-use bass_tui::backend::cuda::{self, BUNDLE, Libraries, SOURCES, make_bundle};
+use bass_tui::backend::cuda::{self, BUNDLE, Libraries, SOURCE, make_bundle};
 use bass_tui::backend::device::{Device, Found, Unusable, present};
 use bass_tui::backend::{BackendError, Choice, DEVICES, LoadOptions};
 use bass_tui::model::{MAIN, ModelFiles};
@@ -24,7 +24,7 @@ fn states() -> Option<&'static States> {
     let made = || {
         let with = |name, kernels: &str, option| Some(libraries(&built(name, kernels, &["-O0", option])?));
         Some(States {
-            whole: with("-devices", &SOURCES.concat(), "-DDRIVER_VERSION=12000")?,
+            whole: with("-devices", &SOURCE, "-DDRIVER_VERSION=12000")?,
             old: with("-old-driver", "", "-DDRIVER_VERSION=11080")?,
             empty: with("-no-device", "", "-DDRIVER_DEVICES=0")?,
         })

@@ -7,7 +7,7 @@ use super::memory::{Memory, Zeroed};
 use super::pool::{Parts, Pool};
 use super::quantized::{self, Quantized};
 use crate::backend::plain::Plain;
-use crate::backend::storage::{Bits, Format, Storage};
+use crate::backend::storage::{Bits, Storage};
 use crate::model::blocks::widen;
 use crate::model::{Tensor, TensorType};
 
@@ -169,7 +169,7 @@ impl Packed {
             Storage::F16 => Panels::F16(pack(pool, parts, inputs)?),
             Storage::Int8 => Panels::Quantized(quantised(Bits::Eight)?),
             Storage::Int4 => Panels::Quantized(quantised(Bits::Four)?),
-            Storage::Stored(dtype) => match Format::of(dtype) {
+            Storage::Stored(dtype) => match dtype.format() {
                 Some(format) => {
                     Panels::Quantized(quantized::repack(pool, kernels.quantized, parts, inputs, (dtype, format))?)
                 }

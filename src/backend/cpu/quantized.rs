@@ -20,6 +20,7 @@ mod avx2;
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod blocking;
+mod factors;
 pub mod inputs;
 mod portable;
 mod saved;
@@ -35,7 +36,7 @@ pub use weights::{Line, Quantized, Scales, quantise};
 
 use super::pack::NR;
 use super::pool::{Parts, Pool};
-use crate::backend::storage::{BLOCK, Bits, Format, Kind};
+use crate::backend::storage::{BLOCK, Bits, Format};
 
 /// Rows that meet a panel while it is in the cache; more rows read it again. Activations are stored in groups
 /// of as many.
@@ -189,15 +190,15 @@ pub fn linear(
 /// What some formats need of the inputs: see [`Job::sums_of_x`] and [`Job::starts`].
 fn sums(format: Format, x: &[InputBlock]) -> (Vec<f32>, Vec<[i32; 2]>) {
     let sum = |codes: &[i8]| codes.iter().map(|&code| i32::from(code)).sum::<i32>();
-    match format.kind {
-        Kind::Bf16 | Kind::F16 => (Vec::new(), Vec::new()),
-        Kind::F16Added | Kind::Minima => (x.iter().map(|x| -sum(&x.codes) as f32 * x.scale).collect(), Vec::new()),
-        Kind::Halves => {
-            let start = |codes: &[i8]| -format.offset() * sum(codes);
-            let of_halves = |x: &InputBlock| [start(&x.codes[..BLOCK / 2]), start(&x.codes[BLOCK / 2..])];
-            (Vec::new(), x.iter().map(of_halves).collect())
-        }
+    let (mut sums, mut starts) = (Vec::new(), Vec::new());
+    if format.kind.has_min() {
+        sums = x.iter().map(|x| -sum(&x.codes) as f32 * x.scale).collect();
     }
+    if format.kind.has_halves() {
+        let start = |codes: &[i8]| -format.offset() * sum(codes);
+        starts = x.iter().map(|x| [start(&x.codes[..BLOCK / 2]), start(&x.codes[BLOCK / 2..])]).collect();
+    }
+    (sums, starts)
 }
 
 /// Quantises all rows, for the offset of the codes of `weights`.

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::bundle::{self, Bundle, Capability};
-use super::kernels::SOURCES;
+use super::kernels::SOURCE;
 use super::library::{Compiler, Handle, Libraries};
 use crate::{files, hash};
 
@@ -21,7 +21,7 @@ fn architecture((major, minor): Capability) -> String {
 
 /// The hash of what is compiled, whatever it is compiled for.
 fn hash_of_kernels() -> u64 {
-    hash::of([&SOURCES.concat(), &OPTIONS.concat()].map(String::as_bytes).concat().as_slice())
+    hash::of([SOURCE.as_bytes(), OPTIONS.concat().as_bytes()].concat().as_slice())
 }
 
 /// Where the kernels for a GPU come from: where they were kept, the compiler, or a bundle. The first that is
@@ -104,7 +104,7 @@ impl Kernels {
             return Ok(kept);
         }
         let compiled = match &self.compiler {
-            Some(Ok(compiler)) => compiler.compiled(&SOURCES.concat(), &[&architecture(self.capability)]),
+            Some(Ok(compiler)) => compiler.compiled(&SOURCE, &[&architecture(self.capability)]),
             _ => Err(self.nothing()),
         };
         match (compiled, self.bundle) {
@@ -130,7 +130,7 @@ pub const CAPABILITIES: [Capability; 6] = [(8, 0), (8, 6), (8, 9), (9, 0), (10, 
 pub fn make_bundle(libraries: &Libraries) -> Result<Vec<u8>, String> {
     let compiler = libraries.compiler().ok_or_else(|| format!("there is no compiler of kernels: {ADVICE}"))??;
     let compiled = CAPABILITIES.map(|capability| {
-        let (binary, _) = compiler.compiled(&SOURCES.concat(), &[&architecture(capability)])?;
+        let (binary, _) = compiler.compiled(&SOURCE, &[&architecture(capability)])?;
         Ok::<_, String>((capability, binary))
     });
     let compiled = compiled.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -199,19 +199,17 @@ mod tests {
         let libraries = Libraries { compiler: vec![PathBuf::from(path)], ..Libraries::default() };
         let compiler = libraries.compiler().expect("a library").expect("a compiler");
         for kind in CAPABILITIES.map(architecture) {
-            let (binary, log) =
-                compiler.compiled(&SOURCES.concat(), &[&kind, "--ptxas-options=-v"]).expect("compiled kernels");
+            let (binary, log) = compiler.compiled(&SOURCE, &[&kind, "--ptxas-options=-v"]).expect("compiled kernels");
             assert!(binary.starts_with(b"\x7fELF"), "{kind}");
             let spills = log.matches("0 bytes spill stores, 0 bytes spill loads").count();
             let of_line = |line: &str| line.split_once("Used ")?.1.split_once(" registers")?.0.parse::<u32>().ok();
             let registers: Vec<u32> = log.lines().filter_map(of_line).collect();
-            let kernels = super::super::kernels::NAMES.len();
+            let kernels = super::super::kernels::all().count();
             assert_eq!((spills, registers.len()), (kernels, kernels), "{kind}: {log}");
             let of_line =
                 |line: &str| Some(line.split_once("Compiling entry function '")?.1.split_once('\'')?.0.to_owned());
             for (name, used) in log.lines().filter_map(of_line).zip(registers) {
-                let threads =
-                    super::super::kernels::THREADS.iter().find(|(known, _)| *known == name).expect("a kernel").1;
+                let (_, threads) = super::super::kernels::all().find(|(known, _)| *known == name).expect("a kernel");
                 let blocks = if threads > 128 { 2 } else { 3 };
                 assert!(used * threads * blocks <= REGISTERS, "{kind}: {name} has {used}: {log}");
             }

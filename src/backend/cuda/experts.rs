@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::gpu::{Buffer, Gpu};
-use super::kernels::{self, Kernel, Pointer};
+use super::kernels::{self, Pointer};
 use super::matrix::{Matrix, Method, STORAGES};
 use super::pass::Work;
 use super::plan::Attended;
@@ -13,31 +13,6 @@ use super::queue::Queue;
 use crate::backend::BackendError;
 use crate::backend::weights::{BlockWeights, MlpWeights};
 use crate::model::spec::{Experts, Mlp};
-
-/// What multiplies with the experts' weights of a storage.
-pub enum Product {
-    /// By fused multiply-adds.
-    Chains(Kernel<kernels::ExpertGemm>),
-    /// On tensor cores.
-    Tiles(Kernel<kernels::ExpertTiles>),
-}
-
-/// In the order of [`STORAGES`].
-pub static PRODUCTS: [Product; STORAGES.len()] = [
-    Product::Chains(kernels::GEMM_EXPERTS_F32),
-    Product::Tiles(kernels::TILES_EXPERTS_BF16),
-    Product::Tiles(kernels::TILES_EXPERTS_F16),
-    Product::Tiles(kernels::TILES_EXPERTS_INT8),
-    Product::Tiles(kernels::TILES_EXPERTS_INT4),
-    Product::Tiles(kernels::TILES_EXPERTS_Q8_0),
-    Product::Tiles(kernels::TILES_EXPERTS_Q4_0),
-    Product::Tiles(kernels::TILES_EXPERTS_Q5_0),
-    Product::Tiles(kernels::TILES_EXPERTS_Q4_1),
-    Product::Tiles(kernels::TILES_EXPERTS_Q5_1),
-    Product::Tiles(kernels::TILES_EXPERTS_Q4_K),
-    Product::Tiles(kernels::TILES_EXPERTS_Q5_K),
-    Product::Tiles(kernels::TILES_EXPERTS_Q6_K),
-];
 
 /// Choices of one expert that are multiplied together, at most: rows of a tile.
 pub const TOGETHER: usize = kernels::GEMM_ROWS;
@@ -92,19 +67,18 @@ impl Table {
         for part in &self.parts {
             let (parts, out_stride) = (part.memory.at(), self.outputs as i32);
             for &(storage, row) in &part.storages {
-                match (&PRODUCTS[storage], &STORAGES[storage].1) {
-                    (Product::Tiles(kernel), Method::Tiles(tiled)) => {
+                match &STORAGES[storage].1 {
+                    Method::Tiles(tiled) => {
                         let of = tiled.inputs(queue, (x, groups * TOGETHER), row, inputs.as_ref());
                         let shape = (part.outputs, row.1);
-                        tiled.experts(queue, kernel, (parts, shape), (together, groups), &of, (out, self.outputs));
+                        tiled.experts(queue, (parts, shape), (together, groups), &of, (out, self.outputs));
                         inputs = Some(of);
                     }
-                    (Product::Chains(kernel), _) => {
+                    Method::Chains(_, kernel) => {
                         let params = kernels::ExpertGemm { parts, together, x, out, out_stride, padding: 0 };
                         let grid = [part.outputs.div_ceil(kernels::GEMM_OUTPUTS), groups, 1];
                         queue.launch(kernel, grid, kernels::GEMM_MEMORY, params);
                     }
-                    (Product::Tiles(_), Method::Chains(_)) => {}
                 }
             }
         }

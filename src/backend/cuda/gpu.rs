@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, Weak};
 use super::bundle::Capability;
 use super::choice::Batch;
 use super::compile::Kernels;
-use super::kernels::{LARGE, NAMES, Pointer};
+use super::kernels::{self, LARGE, Pointer};
 use super::library::{Driver, Failure, Handle, Libraries, NO_DEVICE, OUT_OF_MEMORY};
 use crate::backend::BackendError;
 use crate::backend::device::Unusable;
@@ -152,17 +152,13 @@ impl Gpu {
             // A stream that waits for no other one.
             driver.checked((driver.create_stream)(&raw mut self.stream, 1))?;
             driver.checked((driver.load_module)(&raw mut self.module, binary.as_ptr().cast()))?;
-            for &name in NAMES {
+            for (name, _) in kernels::all() {
                 let (mut function, text) = (std::ptr::null_mut(), CString::new(name).unwrap_or_default());
                 driver.checked((driver.function)(&raw mut function, self.module, text.as_ptr()))?;
                 self.functions.insert(name, function);
-            }
-            for name in NAMES.iter().filter(|name| LARGE.iter().any(|begin| name.starts_with(begin))) {
-                driver.checked((driver.set_attribute)(
-                    self.functions[name],
-                    DYNAMIC_MEMORY,
-                    self.block_memory as c_int,
-                ))?;
+                if LARGE.iter().any(|begin| name.starts_with(begin)) {
+                    driver.checked((driver.set_attribute)(function, DYNAMIC_MEMORY, self.block_memory as c_int))?;
+                }
             }
             Ok(())
         }

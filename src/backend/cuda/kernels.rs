@@ -2,14 +2,33 @@
 //! what each computes.
 
 use std::marker::PhantomData;
+use std::sync::LazyLock;
 
 use crate::backend::plain::Plain;
+use crate::backend::storage::{Format, Storage};
 use crate::sampling::Sampling;
 
-/// In the order in which they are compiled, as one text.
-pub const SOURCES: &[&str] = &[
-    include_str!("../../../kernels/prelude.cuh"),
-    include_str!("../../../kernels/weights.cuh"),
+/// The sources as one text. Kernels over tiles are made for each storage of a list.
+pub static SOURCE: LazyLock<String> = LazyLock::new(|| {
+    let (mut types, mut list) = (String::new(), String::from("#define TILED_STORAGES(EACH)"));
+    for Storaged { number, storage, .. } in TILED.iter() {
+        let (name, taken) = (
+            storage.name(),
+            match (storage, storage.format()) {
+                (_, Some(Format { bits, kind })) => format!("Codes<{}, {}>", bits as u8, kind as u8),
+                (Storage::Bf16, None) => "Floats<Bf16>".to_owned(),
+                (_, None) => "Floats<F16>".to_owned(),
+            },
+        );
+        types += &format!("typedef {taken} storage_{name};\n");
+        list += &format!(" EACH({number}, {name}, storage_{name})");
+    }
+    [HEADERS.concat(), types, list, "\n".to_owned(), KERNELS.concat()].concat()
+});
+
+const HEADERS: [&str; 2] = [include_str!("../../../kernels/prelude.cuh"), include_str!("../../../kernels/weights.cuh")];
+
+const KERNELS: &[&str] = &[
     include_str!("../../../kernels/embedding.cu"),
     include_str!("../../../kernels/norm.cu"),
     include_str!("../../../kernels/rotary.cu"),
@@ -46,12 +65,8 @@ macro_rules! kernels {
         $(#[$attribute])*
         pub const $constant: Kernel<$params> = kernel($name, $threads);)*
 
-        /// The names of all kernels.
-        pub const NAMES: &[&str] = &[$($(#[$attribute])* $name),*];
-
-        /// Their threads.
-        #[cfg(test)]
-        pub const THREADS: &[(&str, u32)] = &[$($(#[$attribute])* ($name, $threads)),*];
+        /// Names and threads of the kernels that no storage has for itself.
+        const COMMON: &[(&str, u32)] = &[$($(#[$attribute])* ($name, $threads)),*];
     };
 }
 
@@ -64,33 +79,9 @@ kernels! {
     SPLIT_BF16: "split_bf16", 256, Split;
     SPLIT_F16: "split_f16", 256, Split;
     ROUND_F16: "round_f16", 256, Split;
-    TILES_BF16: "tiles_bf16", 128, Tiles;
-    TILES_F16: "tiles_f16", 128, Tiles;
-    TILES_INT8: "tiles_int8", 128, Tiles;
-    TILES_INT4: "tiles_int4", 128, Tiles;
-    TILES_Q8_0: "tiles_q8_0", 128, Tiles;
-    TILES_Q4_0: "tiles_q4_0", 128, Tiles;
-    TILES_Q5_0: "tiles_q5_0", 128, Tiles;
-    TILES_Q4_1: "tiles_q4_1", 128, Tiles;
-    TILES_Q5_1: "tiles_q5_1", 128, Tiles;
-    TILES_Q4_K: "tiles_q4_k", 128, Tiles;
-    TILES_Q5_K: "tiles_q5_k", 128, Tiles;
-    TILES_Q6_K: "tiles_q6_k", 128, Tiles;
     CHOOSE_EXPERTS: "choose_experts", 32, ChooseExperts;
     GROUP_CHOICES: "group_choices", 256, GroupChoices;
     GEMM_EXPERTS_F32: "gemm_experts_f32", 256, ExpertGemm;
-    TILES_EXPERTS_BF16: "tiles_experts_bf16", 128, ExpertTiles;
-    TILES_EXPERTS_F16: "tiles_experts_f16", 128, ExpertTiles;
-    TILES_EXPERTS_INT8: "tiles_experts_int8", 128, ExpertTiles;
-    TILES_EXPERTS_INT4: "tiles_experts_int4", 128, ExpertTiles;
-    TILES_EXPERTS_Q8_0: "tiles_experts_q8_0", 128, ExpertTiles;
-    TILES_EXPERTS_Q4_0: "tiles_experts_q4_0", 128, ExpertTiles;
-    TILES_EXPERTS_Q5_0: "tiles_experts_q5_0", 128, ExpertTiles;
-    TILES_EXPERTS_Q4_1: "tiles_experts_q4_1", 128, ExpertTiles;
-    TILES_EXPERTS_Q5_1: "tiles_experts_q5_1", 128, ExpertTiles;
-    TILES_EXPERTS_Q4_K: "tiles_experts_q4_k", 128, ExpertTiles;
-    TILES_EXPERTS_Q5_K: "tiles_experts_q5_k", 128, ExpertTiles;
-    TILES_EXPERTS_Q6_K: "tiles_experts_q6_k", 128, ExpertTiles;
     ADD_EXPERTS: "add_experts", 128, AddExperts;
     ATTENTION_CHUNK: "attention_chunk", 128, AttentionChunk;
     ATTENTION_MERGE: "attention_merge", 128, AttentionMerge;
@@ -104,6 +95,36 @@ kernels! {
     ATTENTION_PADDED: "attention_padded", 128, AttentionChunk;
     #[cfg(test)]
     READ_MEMORY: "read_memory", 256, ReadMemory;
+}
+
+/// A storage with kernels of its own, over tiles.
+struct Storaged {
+    /// Its number for kernels.
+    number: usize,
+    storage: Storage,
+    /// Names of its kernels: products, and those of experts.
+    names: [String; 2],
+}
+
+static TILED: LazyLock<Vec<Storaged>> = LazyLock::new(|| {
+    let tiled = Storage::all().enumerate().filter(|(_, storage)| *storage != Storage::F32);
+    let names = |storage: Storage| ["tiles", "tiles_experts"].map(|of| format!("{of}_{}", storage.name()));
+    tiled.map(|(number, storage)| Storaged { number, storage, names: names(storage) }).collect()
+});
+
+/// Threads of a block of these.
+const TILES_THREADS: u32 = 128;
+
+/// Products with weights of a storage over tiles, and those of experts; `None` for f32.
+pub fn tiles(storage: Storage) -> Option<(Kernel<Tiles>, Kernel<ExpertTiles>)> {
+    let [all, experts] = &TILED.iter().find(|tiled| tiled.storage == storage)?.names;
+    Some((kernel(all, TILES_THREADS), kernel(experts, TILES_THREADS)))
+}
+
+/// Names and threads of all kernels.
+pub fn all() -> impl Iterator<Item = (&'static str, u32)> {
+    let names = TILED.iter().flat_map(|tiled| &tiled.names);
+    COMMON.iter().copied().chain(names.map(|name| (name.as_str(), TILES_THREADS)))
 }
 
 macro_rules! plain {

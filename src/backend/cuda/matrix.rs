@@ -1,47 +1,35 @@
 //! Matrices of weights in the memory of a GPU, laid out as `kernels/weights.cuh` says.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use half::{bf16, f16};
 
 use super::gpu::{Buffer, Gpu};
 use super::kernels::{self, Kernel};
 use super::load::unsupported;
-use super::panels::{Layout, PANEL, Panel, SECTIONS, format_of};
+use super::panels::{Layout, PANEL, Panel, SECTIONS};
 use super::tiled::Tiled;
 use crate::backend::BackendError;
-use crate::backend::storage::{BLOCK, Bits, Format, Kind, Storage, quantise_block};
+use crate::backend::storage::{BLOCK, Storage, quantise_block};
+use crate::model::Tensor;
 use crate::model::blocks::{Group, widen};
-use crate::model::{Tensor, TensorType};
 
-/// How weights are multiplied.
+/// Method of products with weights.
 pub enum Method {
-    /// By fused multiply-adds, which f32 needs: what tensor cores would round.
-    Chains(Kernel<kernels::Gemm>),
-    /// On tensor cores, which every GPU has that is supported.
+    /// Fused multiply-adds, which f32 needs: what tensor cores would round. With one matrix, and with those of experts.
+    Chains(Kernel<kernels::Gemm>, Kernel<kernels::ExpertGemm>),
+    /// Tensor cores, which every GPU has that is supported.
     Tiles(Tiled),
 }
 
-/// How weights can be stored, and how such are multiplied: in the order of `STORAGES` in `kernels/weights.cuh`.
-pub static STORAGES: [(Storage, Method); 13] = [
-    (Storage::F32, Method::Chains(kernels::GEMM_F32)),
-    (Storage::Bf16, Method::Tiles(Tiled::halves(kernels::TILES_BF16, kernels::SPLIT_BF16))),
-    (Storage::F16, Method::Tiles(Tiled::halves(kernels::TILES_F16, kernels::SPLIT_F16))),
-    (Storage::Int8, codes(kernels::TILES_INT8, Bits::Eight, Kind::Bf16)),
-    (Storage::Int4, codes(kernels::TILES_INT4, Bits::Four, Kind::Bf16)),
-    (Storage::Stored(TensorType::Q8_0), codes(kernels::TILES_Q8_0, Bits::Eight, Kind::F16)),
-    (Storage::Stored(TensorType::Q4_0), codes(kernels::TILES_Q4_0, Bits::Four, Kind::F16)),
-    (Storage::Stored(TensorType::Q5_0), codes(kernels::TILES_Q5_0, Bits::Five, Kind::F16)),
-    (Storage::Stored(TensorType::Q4_1), codes(kernels::TILES_Q4_1, Bits::Four, Kind::F16Added)),
-    (Storage::Stored(TensorType::Q5_1), codes(kernels::TILES_Q5_1, Bits::Five, Kind::F16Added)),
-    (Storage::Stored(TensorType::Q4K), codes(kernels::TILES_Q4_K, Bits::Four, Kind::Minima)),
-    (Storage::Stored(TensorType::Q5K), codes(kernels::TILES_Q5_K, Bits::Five, Kind::Minima)),
-    (Storage::Stored(TensorType::Q6K), codes(kernels::TILES_Q6_K, Bits::Six, Kind::Halves)),
-];
-
-const fn codes(kernel: Kernel<kernels::Tiles>, bits: Bits, kind: Kind) -> Method {
-    Method::Tiles(Tiled::codes(kernel, Format { bits, kind }))
-}
+/// Storages and how each is multiplied, at their numbers for kernels.
+pub static STORAGES: LazyLock<Vec<(Storage, Method)>> = LazyLock::new(|| {
+    let method = |storage| match kernels::tiles(storage) {
+        Some(kernels) => Method::Tiles(Tiled::new(storage, kernels)),
+        None => Method::Chains(kernels::GEMM_F32, kernels::GEMM_EXPERTS_F32),
+    };
+    Storage::all().map(|storage| (storage, method(storage))).collect()
+});
 
 /// A matrix `[outputs, inputs]`: parts one below the other, which may be stored in different ways.
 pub struct Matrix {
@@ -92,7 +80,7 @@ impl Piece {
         let number = STORAGES.iter().position(|(known, _)| *known == storage);
         let number = number.ok_or_else(|| unsupported(format!("{} weights", storage.name())))?;
         let outputs = parts.iter().map(|(_, rows)| rows).sum::<usize>();
-        let layout = (storage != Storage::F32).then(|| Layout::of(format_of(storage)));
+        let layout = (storage != Storage::F32).then(|| Layout::of(storage.format()));
         let stride = layout.map_or(inputs.next_multiple_of(STEP), |layout| layout.stride(inputs));
         let sizes = layout.map_or([stride * size_of::<f32>() * outputs, 0, 0, 0], |layout| {
             layout.panel(stride).map(|bytes| bytes * outputs.div_ceil(PANEL))
@@ -143,11 +131,11 @@ impl Piece {
         });
         for (number, (dtype, stored)) in rows.enumerate() {
             let of_panel = number % PANEL;
-            match (format_of(storage), storage) {
-                (Some(format), Storage::Stored(dtype)) => {
+            match (storage.format(), storage) {
+                (_, Storage::Stored(dtype)) => {
                     let mut block = 0;
                     dtype.groups(stored, |group: Group| {
-                        panel.put_group(format, of_panel, block, &group);
+                        panel.put_group(of_panel, block, &group);
                         block += 1;
                     });
                 }

@@ -34,7 +34,7 @@ pub use compile::make_bundle;
 use experts::Tables;
 pub use gpu::Gpu;
 use gpu::{Buffer, Found};
-pub use kernels::SOURCES;
+pub use kernels::SOURCE;
 use kernels::{Patch, Pointer};
 use kv::Memory;
 pub use library::Libraries;

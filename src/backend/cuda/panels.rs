@@ -1,6 +1,6 @@
 //! How weights lie in the memory of a GPU for tensor cores: 8 rows are a panel, as `kernels/weights.cuh` says.
 
-use crate::backend::storage::{BLOCK, Bits, Format, Kind, Storage, UNIT};
+use crate::backend::storage::{BLOCK, Bits, Format, Kind, UNIT};
 use crate::model::blocks::Group;
 
 /// Rows of a panel.
@@ -53,15 +53,7 @@ impl Layout {
 
 /// Numbers of a unit: one f16 where both halves of a block share it.
 const fn unit_numbers(kind: Kind) -> usize {
-    if matches!(kind, Kind::Halves) { 1 } else { kind.units() }
-}
-
-/// The format of what is stored as codes.
-pub fn format_of(storage: Storage) -> Option<Format> {
-    match storage {
-        Storage::Stored(dtype) => Format::of(dtype),
-        _ => storage.bits().map(|bits| Format { bits, kind: Kind::Bf16 }),
-    }
+    if kind.has_halves() { 1 } else { kind.units() }
 }
 
 /// A panel that is put together, all zero at first.
@@ -137,7 +129,8 @@ impl Panel {
     }
 
     /// A stored block, of a row the one with this number.
-    pub fn put_group(&mut self, format: Format, row: usize, block: usize, group: &Group) {
+    pub fn put_group(&mut self, row: usize, block: usize, group: &Group) {
+        let format = group.format;
         self.put_codes(row, block, &group.codes.map(|code| (i32::from(code) + format.offset()) as u8));
         let (at, number) = self.at(2, row, block);
         if format.kind.units() == 0 {

@@ -21,7 +21,7 @@ pub fn linear(
         let at = (first * size_of::<f32>()) as u64;
         let (matrix, out) = (piece.there(bias.map_or(0, |bias| bias.at() + at)), out + at);
         match piece.method() {
-            Method::Chains(kernel) => {
+            Method::Chains(kernel, _) => {
                 let params = kernels::Gemm {
                     matrix,
                     x,

@@ -4,11 +4,12 @@
 use super::kernels::{self, Kernel, Pointer};
 use super::panels::{Layout, PANEL};
 use super::queue::{Queue, Scratch};
-use crate::backend::storage::{BLOCK, Bits, Format};
+use crate::backend::storage::{BLOCK, Bits, Format, Storage};
 
-/// How the weights of a storage are multiplied on tensor cores.
+/// Products with weights of a storage on tensor cores.
 pub struct Tiled {
     kernel: Kernel<kernels::Tiles>,
+    experts: Kernel<kernels::ExpertTiles>,
     /// What brings rows into their order, and of how many parts it makes them.
     split: Kernel<kernels::Split>,
     parts: usize,
@@ -20,16 +21,17 @@ pub struct Tiled {
 }
 
 impl Tiled {
-    /// bf16 or f16.
-    pub const fn halves(kernel: Kernel<kernels::Tiles>, split: Kernel<kernels::Split>) -> Self {
-        Self { kernel, split, parts: 2, layout: Layout::of(None), sums: false, stages: 6 }
-    }
-
-    /// Codes of this format.
-    pub const fn codes(kernel: Kernel<kernels::Tiles>, format: Format) -> Self {
-        let stages = if matches!(format.bits, Bits::Eight) { 5 } else { 3 };
-        let layout = Layout::of(Some(format));
-        Self { kernel, split: kernels::ROUND_F16, parts: 1, layout, sums: format.kind.has_min(), stages }
+    /// Products with weights of this storage.
+    pub fn new(storage: Storage, (kernel, experts): (Kernel<kernels::Tiles>, Kernel<kernels::ExpertTiles>)) -> Self {
+        let format = storage.format();
+        let (split, parts, stages) = match (storage, format) {
+            (_, Some(Format { bits: Bits::Eight, .. })) => (kernels::ROUND_F16, 1, 5),
+            (_, Some(_)) => (kernels::ROUND_F16, 1, 3),
+            (Storage::Bf16, None) => (kernels::SPLIT_BF16, 2, 6),
+            (_, None) => (kernels::SPLIT_F16, 2, 6),
+        };
+        let sums = format.is_some_and(|format| format.kind.has_min());
+        Self { kernel, experts, split, parts, layout: Layout::of(format), sums, stages }
     }
 }
 
@@ -147,7 +149,6 @@ impl Tiled {
     pub fn experts(
         &self,
         queue: &Queue,
-        kernel: &Kernel<kernels::ExpertTiles>,
         (parts, shape): (Pointer, (usize, usize)),
         (together, groups): (Pointer, usize),
         inputs: &Inputs,
@@ -168,7 +169,7 @@ impl Tiled {
             slice: slice as i32,
             padding: 0,
         };
-        queue.launch(kernel, [groups, blocks, slices], self.memory(1), params);
+        queue.launch(&self.experts, [groups, blocks, slices], self.memory(1), params);
     }
 
     /// Asks for a product of them.

@@ -1,17 +1,16 @@
-//! How weights are stored, whatever device multiplies with them: as floats, as whole numbers that are made at
+//! Storage of weights, whatever device multiplies with them: as floats, as whole numbers that are made at
 //! load, or as the blocks of a file.
 
-mod format;
 mod quantise;
 
-pub use format::{BLOCK, Bits, Format, Kind, UNIT};
+pub use crate::model::blocks::{BLOCK, Bits, Format, Kind, UNIT};
 pub use quantise::{LEAST, ROUND, quantise_block};
 
 use super::weights::Part;
 use super::{BackendError, Dtype};
 use crate::model::{ModelWeights, TensorType};
 
-/// How weights are stored.
+/// Storage of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// 32-bit floats.
@@ -29,7 +28,21 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// How wide whole numbers are, if weights are such.
+    /// All storages. A GPU's kernels know each by its number here.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let blocks = TensorType::BLOCKS.iter().map(|&dtype| Self::Stored(dtype));
+        [Self::F32, Self::Bf16, Self::F16, Self::Int8, Self::Int4].into_iter().chain(blocks)
+    }
+
+    /// Format of codes, if weights are such.
+    pub fn format(self) -> Option<Format> {
+        match self {
+            Self::Stored(dtype) => dtype.format(),
+            _ => self.bits().map(|bits| Format { bits, kind: Kind::Bf16 }),
+        }
+    }
+
+    /// Width of the codes that are made at load, if weights are such.
     pub fn bits(self) -> Option<Bits> {
         match self {
             Self::Int8 => Some(Bits::Eight),
@@ -38,7 +51,7 @@ impl Storage {
         }
     }
 
-    /// That of all matrices; `None` if each stays as it is stored.
+    /// Storage of all matrices; `None` if each stays as it is stored.
     pub fn asked(dtype: Dtype) -> Option<Self> {
         match dtype {
             Dtype::Auto => None,
@@ -49,7 +62,7 @@ impl Storage {
         }
     }
 
-    /// That of a part of the network, where this is that of the blocks.
+    /// Storage of a part of the network, where this is the storage of its blocks.
     pub fn of_part(self, part: Part) -> Self {
         match (part, self) {
             (Part::Router, _) => Self::F32,
@@ -58,7 +71,7 @@ impl Storage {
         }
     }
 
-    /// In which nothing of this type is lost or widened.
+    /// Storage in which nothing of this type is lost or widened.
     pub fn of(dtype: TensorType) -> Self {
         match dtype {
             TensorType::F32 => Self::F32,
@@ -76,15 +89,7 @@ impl Storage {
             Self::F16 => "f16",
             Self::Int8 => "int8",
             Self::Int4 => "int4",
-            Self::Stored(TensorType::Q4_0) => "q4_0",
-            Self::Stored(TensorType::Q4_1) => "q4_1",
-            Self::Stored(TensorType::Q5_0) => "q5_0",
-            Self::Stored(TensorType::Q5_1) => "q5_1",
-            Self::Stored(TensorType::Q8_0) => "q8_0",
-            Self::Stored(TensorType::Q4K) => "q4_k",
-            Self::Stored(TensorType::Q5K) => "q5_k",
-            Self::Stored(TensorType::Q6K) => "q6_k",
-            Self::Stored(_) => "stored",
+            Self::Stored(dtype) => dtype.name(),
         }
     }
 }

@@ -171,20 +171,8 @@ impl<'a> Reader<'a> {
             shape.push(usize::try_from(size).map_err(|_| format!("tensor `{name}` is {size} wide"))?);
         }
         shape.reverse();
-        let dtype = match self.u32()? {
-            0 => Ok(TensorType::F32),
-            1 => Ok(TensorType::F16),
-            2 => Ok(TensorType::Q4_0),
-            3 => Ok(TensorType::Q4_1),
-            6 => Ok(TensorType::Q5_0),
-            7 => Ok(TensorType::Q5_1),
-            8 => Ok(TensorType::Q8_0),
-            12 => Ok(TensorType::Q4K),
-            13 => Ok(TensorType::Q5K),
-            14 => Ok(TensorType::Q6K),
-            30 => Ok(TensorType::Bf16),
-            other => Err(other),
-        };
+        let number = self.u32()?;
+        let dtype = TensorType::all().find(|dtype| dtype.number() == number).ok_or(number);
         let start = self.u64()?;
         let start = usize::try_from(start).map_err(|_| format!("tensor `{name}` begins at {start}"))?;
         Ok(Info { name, dtype, shape, range: start..start })

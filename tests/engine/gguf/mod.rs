@@ -154,15 +154,14 @@ fn bytes(hex: &serde_json::Value) -> Vec<u8> {
 /// Random blocks of every type, with what the `gguf` package of Python makes of them.
 #[test]
 fn blocks_are_decoded_as_the_reference_does_to_the_bit() {
-    use TensorType as T;
     let all = json(&data().join("../gguf/blocks.json"));
-    for dtype in [T::Q4_0, T::Q4_1, T::Q5_0, T::Q5_1, T::Q8_0, T::Q4K, T::Q5K, T::Q6K] {
+    for dtype in TensorType::BLOCKS {
         let case = &all[dtype.to_string()];
         let (blocks, expected) = (bytes(&case["blocks"]), bytes(&case["weights"]));
-        let expected: Vec<f32> = elements(T::F32, &expected).collect();
+        let expected: Vec<f32> = elements(TensorType::F32, &expected).collect();
         assert_eq!(dtype.bytes(expected.len()), Some(blocks.len()), "{dtype}");
         let mut found = vec![0.0; expected.len()];
-        widen(dtype, &blocks, &mut found);
+        widen(*dtype, &blocks, &mut found);
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             assert_eq!(found.to_bits(), expected.to_bits(), "{dtype}, weight {i}: {found} for {expected}");
         }

@@ -19,17 +19,6 @@ fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
 }
 
-fn number(dtype: TensorType) -> u32 {
-    match dtype {
-        TensorType::F32 => 0,
-        TensorType::F16 => 1,
-        TensorType::Q4_0 => 2,
-        TensorType::Q8_0 => 8,
-        TensorType::Bf16 => 30,
-        other => panic!("{other} is not written here"),
-    }
-}
-
 impl Writer {
     fn field(&mut self, name: &str, kind: u32, value: &[u8]) {
         self.fields.push([&text(name)[..], &kind.to_le_bytes(), value].concat());
@@ -70,7 +59,7 @@ impl Writer {
             file.extend(text(name));
             file.extend((shape.len() as u32).to_le_bytes());
             shape.iter().rev().for_each(|&size| file.extend((size as u64).to_le_bytes()));
-            file.extend(number(*dtype).to_le_bytes());
+            file.extend(dtype.number().to_le_bytes());
             file.extend(offset.to_le_bytes());
             offset += bytes.len().next_multiple_of(32) as u64;
         }
@@ -120,7 +109,8 @@ fn encode(values: &[f32], dtype: TensorType) -> Vec<u8> {
         TensorType::F32 => values.iter().flat_map(|value| value.to_le_bytes()).collect(),
         TensorType::F16 => values.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect(),
         TensorType::Bf16 => values.iter().flat_map(|&value| bf16::from_f32(value).to_le_bytes()).collect(),
-        _ => values.chunks(32).flat_map(block).collect(),
+        TensorType::Q8_0 | TensorType::Q4_0 => values.chunks(32).flat_map(block).collect(),
+        other => panic!("{other} is not written here"),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
-use bass_tui::backend::cuda::{self, Gpu, Libraries, SOURCES};
+use bass_tui::backend::cuda::{self, Gpu, Libraries, SOURCE};
 
 /// Devices of the emulator, each with its own order of threads.
 pub const ORDERS: usize = 5;
@@ -24,7 +24,7 @@ fn library() -> Option<&'static Path> {
     static LIBRARY: OnceLock<Option<PathBuf>> = OnceLock::new();
     // Tests under a sanitizer are given theirs: `sanitized`.
     let given = || std::env::var_os(LIBRARY_VARIABLE).map(PathBuf::from);
-    LIBRARY.get_or_init(|| given().or_else(|| built("", &SOURCES.concat(), &["-O2"]))).as_deref()
+    LIBRARY.get_or_init(|| given().or_else(|| built("", &SOURCE, &["-O2"]))).as_deref()
 }
 
 /// What a thread has asked the driver for: as in `driver.h`.

@@ -15,6 +15,7 @@ use std::arch::x86_64::{
 use std::marker::PhantomData;
 
 use super::blocking::{self, Tile, Tiles};
+use super::factors::{self, Factors, Of, Vector, product_of_format};
 use super::weights::{self, Line, Scales};
 use super::{InputBlock, Job, NR, inputs, stored};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
@@ -30,115 +31,57 @@ use crate::model::TensorType;
 pub unsafe fn product(job: &Job<'_>) {
     // SAFETY: the caller's duty, passed on.
     unsafe {
-        match (job.format.bits, job.format.kind) {
-            (Bits::Eight, Kind::Bf16) => blocking::product::<Avx2<Int8, Bf16>>(job),
-            (Bits::Four, Kind::Bf16) => blocking::product::<Avx2<Int4, Bf16>>(job),
-            (Bits::Eight, Kind::F16) => blocking::product::<Avx2<Int8, F16>>(job),
-            (Bits::Four, Kind::F16) => blocking::product::<Avx2<Int4, F16>>(job),
-            (Bits::Five, Kind::F16) => blocking::product::<Avx2<Upper<5>, F16>>(job),
-            (Bits::Four, Kind::F16Added) => blocking::product::<Avx2<Int4, F16Added>>(job),
-            (Bits::Five, Kind::F16Added) => blocking::product::<Avx2<Upper<5>, F16Added>>(job),
-            (Bits::Four, Kind::Minima) => blocking::product::<Avx2<Int4, Minima>>(job),
-            (Bits::Five, Kind::Minima) => blocking::product::<Avx2<Upper<5>, Minima>>(job),
-            (Bits::Six, Kind::Halves) => blocking::product::<Avx2<Upper<6>, Halves>>(job),
-            _ => unreachable!("no type has these"),
-        }
+        product_of_format!(Avx2, job);
     }
 }
 
-/// What codes are multiplied with.
-trait Factors {
-    const KIND: Kind;
-
-    /// Scales and minima of outputs 0 to 7 or 8 to 15, or the scales of both halves of the block.
-    unsafe fn load(scales: *const Scales, units: *const Scales, half: usize) -> [__m256; 2];
-}
-
-struct Bf16;
-
-impl Factors for Bf16 {
-    const KIND: Kind = Kind::Bf16;
-
+/// Eight outputs: the first or the second half of a panel.
+impl Vector for __m256 {
     #[inline(always)]
-    unsafe fn load(scales: *const Scales, _: *const Scales, half: usize) -> [__m256; 2] {
-        // SAFETY: the scales of a block.
+    unsafe fn bf16(scales: *const Scales, half: usize) -> Self {
+        // SAFETY: aligned scales (the caller's duty), as for those below.
         unsafe {
             let stored = _mm_load_si128(scales.cast::<__m128i>().add(half));
-            [_mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(stored))); 2]
+            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(stored)))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn f16(scales: *const Scales, half: usize) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_cvtph_ps(_mm_load_si128(scales.cast::<__m128i>().add(half))) }
+    }
+
+    #[inline(always)]
+    unsafe fn unsigned(scales: *const Scales, row: usize, half: usize) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes(scales, row, half))) }
+    }
+
+    #[inline(always)]
+    unsafe fn signed(scales: *const Scales, row: usize, half: usize) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes(scales, row, half))) }
+    }
+
+    #[inline(always)]
+    unsafe fn times(self, other: Self) -> Self {
+        // SAFETY: plain arithmetic, on a processor that has it.
+        unsafe { _mm256_mul_ps(self, other) }
+    }
+
+    #[inline(always)]
+    unsafe fn all(number: f32) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_set1_ps(number) }
     }
 }
 
-/// 8 numbers in f16.
-#[inline(always)]
-unsafe fn f16s(scales: *const Scales, half: usize) -> __m256 {
-    // SAFETY: aligned scales (the caller's duty).
-    unsafe { _mm256_cvtph_ps(_mm_load_si128(scales.cast::<__m128i>().add(half))) }
-}
-
-/// 8 of the 32 bytes of scales: of row 0 or 1.
+/// Eight of the 32 bytes of scales: of row 0 or 1.
 #[inline(always)]
 unsafe fn bytes(scales: *const Scales, row: usize, half: usize) -> __m128i {
     // SAFETY: eight bytes of the scales.
     unsafe { _mm_loadl_epi64(scales.cast::<u8>().add(16 * row + 8 * half).cast()) }
-}
-
-struct F16;
-
-impl Factors for F16 {
-    const KIND: Kind = Kind::F16;
-
-    #[inline(always)]
-    unsafe fn load(scales: *const Scales, _: *const Scales, half: usize) -> [__m256; 2] {
-        // SAFETY: the scales of a block.
-        unsafe { [f16s(scales, half); 2] }
-    }
-}
-
-struct F16Added;
-
-impl Factors for F16Added {
-    const KIND: Kind = Kind::F16Added;
-
-    #[inline(always)]
-    unsafe fn load(scales: *const Scales, _: *const Scales, half: usize) -> [__m256; 2] {
-        // SAFETY: both rows of scales of a block.
-        unsafe { [f16s(scales, half), _mm256_mul_ps(f16s(scales.add(1), half), _mm256_set1_ps(-1.0))] }
-    }
-}
-
-struct Minima;
-
-impl Factors for Minima {
-    const KIND: Kind = Kind::Minima;
-
-    #[inline(always)]
-    unsafe fn load(scales: *const Scales, units: *const Scales, half: usize) -> [__m256; 2] {
-        // SAFETY: the scales of a block, and the units of its panel.
-        unsafe {
-            [0, 1].map(|row| {
-                let small = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes(scales, row, half)));
-                _mm256_mul_ps(f16s(units.add(row), half), small)
-            })
-        }
-    }
-}
-
-struct Halves;
-
-impl Factors for Halves {
-    const KIND: Kind = Kind::Halves;
-
-    #[inline(always)]
-    unsafe fn load(scales: *const Scales, units: *const Scales, half: usize) -> [__m256; 2] {
-        // SAFETY: as above.
-        unsafe {
-            [0, 1].map(|row| {
-                let small = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes(scales, row, half)));
-                _mm256_mul_ps(f16s(units, half), small)
-            })
-        }
-    }
 }
 
 /// [`inputs::quantise_row`] with eight lanes at a time.
@@ -195,9 +138,9 @@ trait Codes {
     unsafe fn whole(sums: __m256i, start: i32) -> __m256i;
 }
 
-struct Int8;
+struct Eight;
 
-impl Codes for Int8 {
+impl Codes for Eight {
     const LINES: usize = Bits::Eight.lines();
     /// Magnitudes and signed codes.
     type Half = (__m256i, __m256i);
@@ -234,9 +177,9 @@ impl Codes for Int8 {
     }
 }
 
-struct Int4;
+struct Four;
 
-impl Codes for Int4 {
+impl Codes for Four {
     const LINES: usize = Bits::Four.lines();
     type Half = __m256i;
 
@@ -274,6 +217,9 @@ impl Codes for Int4 {
 
 /// Codes of 5 or 6 bits: the upper ones come from lines of their own.
 struct Upper<const BITS: usize>;
+
+type Five = Upper<5>;
+type Six = Upper<6>;
 
 impl<const BITS: usize> Upper<BITS> {
     const OF: Bits = if BITS == 6 { Bits::Six } else { Bits::Five };
@@ -362,7 +308,7 @@ impl<C: Codes, F: Factors> Tiles for Avx2<C, F> {
 #[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Tile) {
     let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums: out, ahead, every, .. } = tile;
-    let halves = matches!(F::KIND, Kind::Halves);
+    let halves = F::KIND.has_halves();
     let units_of_panel = F::KIND.units() * stride.div_ceil(UNIT);
     let mut ahead = ahead;
     let mut block = 0;
@@ -393,7 +339,7 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                     let units = units.wrapping_add(p * units_of_panel + (first + block) / UNIT * F::KIND.units());
                     // Half a panel at a time: more sums than that would not stay in registers.
                     for half in 0..2 {
-                        let factors = F::load(scales.add(at * F::KIND.scales()), units, half);
+                        let factors = factors::load::<__m256>(F::KIND, scales.add(at * F::KIND.scales()), units, half);
                         let mut sums = [_mm256_setzero_si256(); MR];
                         let products = |pairs: std::ops::Range<usize>, sums: &mut [__m256i; MR]| {
                             let mut add = |weights: C::Half, step: usize| {

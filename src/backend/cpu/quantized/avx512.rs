@@ -14,6 +14,7 @@ use std::arch::x86_64::{
 use std::marker::PhantomData;
 
 use super::blocking::{self, Tile, Tiles};
+use super::factors::{self, Factors, Of, Vector, product_of_format};
 use super::weights::{Line, Scales};
 use super::{Job, NR};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
@@ -28,105 +29,46 @@ use crate::backend::storage::{Bits, Kind, UNIT};
 pub unsafe fn product(job: &Job<'_>) {
     // SAFETY: the caller's duty, passed on.
     unsafe {
-        match (job.format.bits, job.format.kind) {
-            (Bits::Eight, Kind::Bf16) => blocking::product::<Avx512<Int8, Bf16>>(job),
-            (Bits::Four, Kind::Bf16) => blocking::product::<Avx512<Int4, Bf16>>(job),
-            (Bits::Eight, Kind::F16) => blocking::product::<Avx512<Int8, F16>>(job),
-            (Bits::Four, Kind::F16) => blocking::product::<Avx512<Int4, F16>>(job),
-            (Bits::Five, Kind::F16) => blocking::product::<Avx512<Upper<5>, F16>>(job),
-            (Bits::Four, Kind::F16Added) => blocking::product::<Avx512<Int4, F16Added>>(job),
-            (Bits::Five, Kind::F16Added) => blocking::product::<Avx512<Upper<5>, F16Added>>(job),
-            (Bits::Four, Kind::Minima) => blocking::product::<Avx512<Int4, Minima>>(job),
-            (Bits::Five, Kind::Minima) => blocking::product::<Avx512<Upper<5>, Minima>>(job),
-            (Bits::Six, Kind::Halves) => blocking::product::<Avx512<Upper<6>, Halves>>(job),
-            _ => unreachable!("no type has these"),
-        }
+        product_of_format!(Avx512, job);
     }
 }
 
-/// What codes are multiplied with.
-trait Factors {
-    const KIND: Kind;
-
-    /// Scales and minima of 16 outputs, or the scales of both halves.
-    unsafe fn load(scales: *const Scales, units: *const Scales) -> [__m512; 2];
-}
-
-struct Bf16;
-
-impl Factors for Bf16 {
-    const KIND: Kind = Kind::Bf16;
-
+/// All outputs of a panel.
+impl Vector for __m512 {
     #[inline(always)]
-    unsafe fn load(scales: *const Scales, _: *const Scales) -> [__m512; 2] {
-        // SAFETY: the scales of a block.
-        unsafe {
-            let halves = _mm512_cvtepu16_epi32(_mm256_load_si256(scales.cast()));
-            [_mm512_castsi512_ps(_mm512_slli_epi32::<16>(halves)); 2]
-        }
+    unsafe fn bf16(scales: *const Scales, _: usize) -> Self {
+        // SAFETY: aligned scales (the caller's duty), as for those below.
+        unsafe { _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(_mm256_load_si256(scales.cast())))) }
     }
-}
-
-/// 16 numbers in f16.
-#[inline(always)]
-unsafe fn f16s(scales: *const Scales) -> __m512 {
-    // SAFETY: aligned scales (the caller's duty).
-    unsafe { _mm512_cvtph_ps(_mm256_load_si256(scales.cast())) }
-}
-
-struct F16;
-
-impl Factors for F16 {
-    const KIND: Kind = Kind::F16;
 
     #[inline(always)]
-    unsafe fn load(scales: *const Scales, _: *const Scales) -> [__m512; 2] {
-        // SAFETY: the scales of a block.
-        unsafe { [f16s(scales); 2] }
-    }
-}
-
-struct F16Added;
-
-impl Factors for F16Added {
-    const KIND: Kind = Kind::F16Added;
-
-    #[inline(always)]
-    unsafe fn load(scales: *const Scales, _: *const Scales) -> [__m512; 2] {
-        // SAFETY: both rows of scales of a block.
-        unsafe { [f16s(scales), _mm512_mul_ps(f16s(scales.add(1)), _mm512_set1_ps(-1.0))] }
-    }
-}
-
-struct Minima;
-
-impl Factors for Minima {
-    const KIND: Kind = Kind::Minima;
-
-    #[inline(always)]
-    unsafe fn load(scales: *const Scales, units: *const Scales) -> [__m512; 2] {
-        // SAFETY: the scales of a block, and the units of its panel.
-        unsafe {
-            let small = [0, 1].map(|i| _mm512_cvtepu8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(i))));
-            let [scale, min] = small.map(|small| _mm512_cvtepi32_ps(small));
-            [_mm512_mul_ps(f16s(units), scale), _mm512_mul_ps(f16s(units.add(1)), min)]
-        }
-    }
-}
-
-struct Halves;
-
-impl Factors for Halves {
-    const KIND: Kind = Kind::Halves;
-
-    #[inline(always)]
-    unsafe fn load(scales: *const Scales, units: *const Scales) -> [__m512; 2] {
+    unsafe fn f16(scales: *const Scales, _: usize) -> Self {
         // SAFETY: as above.
-        unsafe {
-            let small = [0, 1].map(|i| _mm512_cvtepi8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(i))));
-            let unit = f16s(units);
-            small.map(|small| _mm512_mul_ps(unit, _mm512_cvtepi32_ps(small)))
-        }
+        unsafe { _mm512_cvtph_ps(_mm256_load_si256(scales.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn unsigned(scales: *const Scales, row: usize, _: usize) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(row)))) }
+    }
+
+    #[inline(always)]
+    unsafe fn signed(scales: *const Scales, row: usize, _: usize) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_load_si128(scales.cast::<__m128i>().add(row)))) }
+    }
+
+    #[inline(always)]
+    unsafe fn times(self, other: Self) -> Self {
+        // SAFETY: plain arithmetic, on a processor that has it.
+        unsafe { _mm512_mul_ps(self, other) }
+    }
+
+    #[inline(always)]
+    unsafe fn all(number: f32) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm512_set1_ps(number) }
     }
 }
 
@@ -142,9 +84,9 @@ trait Codes {
     unsafe fn pair(block: *const Line, pair: usize) -> [__m512i; 2];
 }
 
-struct Int8;
+struct Eight;
 
-impl Codes for Int8 {
+impl Codes for Eight {
     const LINES: usize = Bits::Eight.lines();
     const BESIDE: usize = 1;
 
@@ -155,9 +97,9 @@ impl Codes for Int8 {
     }
 }
 
-struct Int4;
+struct Four;
 
-impl Codes for Int4 {
+impl Codes for Four {
     const LINES: usize = Bits::Four.lines();
     const BESIDE: usize = 1;
 
@@ -174,6 +116,9 @@ impl Codes for Int4 {
 
 /// Codes of 5 or 6 bits: the upper ones come from lines of their own.
 struct Upper<const BITS: usize>;
+
+type Five = Upper<5>;
+type Six = Upper<6>;
 
 impl<const BITS: usize> Upper<BITS> {
     const OF: Bits = if BITS == 6 { Bits::Six } else { Bits::Five };
@@ -250,7 +195,7 @@ unsafe fn fetch<C: Codes, const MR: usize>(line: *const i8) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Tile) {
     let &Tile { codes, scales, units, stride, first, blocks, x, x_stride, sums: out, ahead, every, .. } = tile;
-    let halves = matches!(F::KIND, Kind::Halves);
+    let halves = F::KIND.has_halves();
     let units_of_panel = F::KIND.units() * stride.div_ceil(UNIT);
     let mut sums = [[_mm512_setzero_ps(); NP]; MR];
     // SAFETY: sums `[MR, NP * 16]`, and blocks of rows and panels are the tile's; fetching needs no valid
@@ -286,7 +231,7 @@ unsafe fn run<C: Codes, F: Factors, const MR: usize, const NP: usize>(tile: &Til
                 for p in 0..NP {
                     let at = p * stride + block;
                     let units = units.wrapping_add(p * units_of_panel + (first + block) / UNIT * F::KIND.units());
-                    let factors = F::load(scales.add(at * F::KIND.scales()), units);
+                    let factors = factors::load::<__m512>(F::KIND, scales.add(at * F::KIND.scales()), units, 0);
                     let mut whole = [_mm512_set1_epi32(0); MR];
                     for (r, whole) in whole.iter_mut().enumerate() {
                         let start = if halves { (*starts.add(r))[0] } else { (*x.add(r)).start };

@@ -2,7 +2,7 @@
 
 use super::weights;
 use super::{Job, NR};
-use crate::backend::storage::{BLOCK, Kind, UNIT};
+use crate::backend::storage::{BLOCK, UNIT};
 
 /// Runs a job.
 ///
@@ -28,7 +28,7 @@ pub unsafe fn product(job: &Job<'_>) {
                     let [scale, other] = job.format.factors(scales, units, c);
                     let product = |i: usize| i32::from(x.codes[i]) * weights::code(job.format, lines, c, i);
                     let mut add = |whole: i32, scale: f32| *sum = (whole as f32).mul_add(scale * x.scale, *sum);
-                    if kind == Kind::Halves {
+                    if kind.has_halves() {
                         add((0..BLOCK / 2).map(product).sum(), scale);
                         add((BLOCK / 2..BLOCK).map(product).sum(), other);
                     } else {

@@ -61,28 +61,15 @@ pub fn repack_output(
     (codes, scales, units): (&mut [Line], &mut [Scales], &mut [Scales]),
     c: usize,
 ) {
-    use TensorType as T;
-    macro_rules! with_format_of {
-        ($($dtype:path),*) => {
-            match dtype {
-                // Each by itself: what is known of a format then costs no branches.
-                $($dtype => if let Some(format) = const { Format::of($dtype) } {
-                    $dtype.groups(row, Output { format, codes, scales, units, c, block: 0 });
-                },)*
-                T::F32 | T::F16 | T::Bf16 => {}
-            }
-        };
-    }
-    with_format_of!(T::Q4_0, T::Q4_1, T::Q5_0, T::Q5_1, T::Q8_0, T::Q4K, T::Q5K, T::Q6K);
+    dtype.groups(row, Output { codes, scales, units, c, block: 0 });
 }
 
-/// Where the blocks of an output go.
+/// Places of the blocks of an output.
 struct Output<'a> {
-    format: Format,
     codes: &'a mut [Line],
     scales: &'a mut [Scales],
     units: &'a mut [Scales],
-    /// Which output of the panel.
+    /// Number of the output in its panel.
     c: usize,
     /// The next block.
     block: usize,
@@ -90,8 +77,8 @@ struct Output<'a> {
 
 impl Take for Output<'_> {
     #[inline(always)]
-    fn take(&mut self, Group { codes, stored, small, .. }: Group) {
-        let &mut Self { format, c, block, .. } = self;
+    fn take(&mut self, Group { format, codes, stored, small, .. }: Group) {
+        let &mut Self { c, block, .. } = self;
         let (lines, offset) = (format.bits.lines(), format.offset() as u8);
         let shifted = codes.map(|code| (code as u8).wrapping_add(offset));
         put(format.bits, &shifted, &mut self.codes[block * lines..(block + 1) * lines], c);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::backend::cpu::gemm::{self, Linear, Mode, linear};
 use crate::backend::cpu::pack::{Packed, Panels};
-use crate::backend::storage::Storage;
+use crate::backend::storage::{Kind, Storage};
 use crate::model::blocks::widen;
 use crate::model::{Tensor, TensorType};
 
@@ -149,18 +149,6 @@ fn extreme_codes_do_not_overflow() {
     }
 }
 
-/// Types of files whose blocks are computed with as they are.
-const STORED: [TensorType; 8] = [
-    TensorType::Q4_0,
-    TensorType::Q4_1,
-    TensorType::Q5_0,
-    TensorType::Q5_1,
-    TensorType::Q8_0,
-    TensorType::Q4K,
-    TensorType::Q5K,
-    TensorType::Q6K,
-];
-
 /// Blocks of any bits for `weights` weights, but for sensible scales.
 pub fn blocks(seed: u32, dtype: TensorType, weights: usize) -> Vec<u8> {
     let mut state = seed | 1;
@@ -170,12 +158,12 @@ pub fn blocks(seed: u32, dtype: TensorType, weights: usize) -> Vec<u8> {
     };
     let mut bytes: Vec<u8> = (0..dtype.bytes(weights).expect("whole blocks")).map(|_| next()).collect();
     for block in bytes.chunks_mut(dtype.block().1) {
-        let at: &[usize] = match dtype {
-            TensorType::Q6K => &[208],
-            TensorType::Q4_0 | TensorType::Q5_0 | TensorType::Q8_0 => &[0],
-            _ => &[0, 2],
+        let at = match dtype.format().map(|format| format.kind) {
+            Some(Kind::Halves) => vec![block.len() - 2],
+            Some(kind) if kind.has_min() => vec![0, 2],
+            _ => vec![0],
         };
-        for &at in at {
+        for at in at {
             // From 0.002 to 0.03, with either sign.
             let bits = u16::from_le_bytes([next(), 0x18 | next() & 0x87]);
             block[at..at + 2].copy_from_slice(&bits.to_le_bytes());
@@ -198,7 +186,7 @@ proptest! {
         let (bias, before) = (values(seed ^ 2, outputs), values(seed ^ 3, rows * outputs));
         let near_x = quantised_inputs(&x, inputs);
         let mode = if add { Mode::Add } else { Mode::Store };
-        for dtype in STORED {
+        for &dtype in TensorType::BLOCKS {
             let bytes = blocks(seed ^ 5, dtype, outputs * inputs);
             let mut decoded = vec![0.0; outputs * inputs];
             widen(dtype, &bytes, &mut decoded);

@@ -3,9 +3,7 @@
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
-use half::f16;
-
-use super::Kernels;
+use super::{Kernels, factors};
 use crate::backend::cpu::memory::{Memory, Zeroed};
 use crate::backend::cpu::pack::{self, NR};
 use crate::backend::cpu::pool::{Parts, Pool};
@@ -154,7 +152,7 @@ impl Quantized {
             let units = units.get(block / UNIT * kind.units()..).unwrap_or_default();
             let [scale, other] = self.format.factors(scales, units, c);
             for (i, to) in to.iter_mut().enumerate() {
-                let scale = if kind == Kind::Halves && i >= BLOCK / 2 { other } else { scale };
+                let scale = if kind.has_halves() && i >= BLOCK / 2 { other } else { scale };
                 *to = scale * code(self.format, lines, c, i) as f32;
                 if kind.has_min() {
                     *to -= other;
@@ -167,17 +165,9 @@ impl Quantized {
 impl Format {
     /// Scale and minimum of output `c` in a block, or the scales of its halves.
     pub fn factors(self, scales: &[Scales], units: &[Scales], c: usize) -> [f32; 2] {
-        let half = |scales: &Scales| f16::from_bits(scales.0[c]).to_f32();
-        match self.kind {
-            Kind::Bf16 => [scales[0].get(c); 2],
-            Kind::F16 => [half(&scales[0]); 2],
-            Kind::F16Added => [half(&scales[0]), -half(&scales[1])],
-            Kind::Minima => {
-                let [scale, min] = [0, 16].map(|from| f32::from(scales[0].bytes()[from + c]));
-                [half(&units[0]) * scale, half(&units[1]) * min]
-            }
-            Kind::Halves => [0, 16].map(|from| half(&units[0]) * f32::from(scales[0].bytes()[from + c] as i8)),
-        }
+        assert!(scales.len() >= self.kind.scales() && units.len() >= self.kind.units(), "scales of a block");
+        // SAFETY: as many as the kind has (checked above).
+        unsafe { factors::load(self.kind, scales.as_ptr(), units.as_ptr(), c) }
     }
 }
 

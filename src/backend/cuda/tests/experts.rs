@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::experts::{Choices, PRODUCTS, Product, TOGETHER, Tables, experts, most_groups};
+use super::super::experts::{Choices, TOGETHER, Tables, experts, most_groups};
 use super::super::gpu::{Buffer, Gpu};
-use super::super::kernels::{self, Kernel};
+use super::super::kernels;
 use super::super::matrix::{Matrix, STORAGES};
 use super::super::plan::Attended;
 use super::super::products::mlp;
@@ -271,11 +271,8 @@ fn rows_get_what_their_experts_make_of_them_alone() {
             }
         }
     };
-    assert_eq!(PRODUCTS.len(), STORAGES.len());
-    for (storage, product) in STORAGES.iter().map(|(storage, _)| *storage).zip(&PRODUCTS) {
-        let (Product::Chains(Kernel { name, .. }) | Product::Tiles(Kernel { name, .. })) = product;
-        assert!(name.ends_with(&format!("_experts_{}", storage.name())), "{name}");
-        check(storage.name(), &|_| [storage; 3]);
+    for (storage, _) in STORAGES.iter() {
+        check(storage.name(), &|_| [*storage; 3]);
     }
     // Experts, and the parts of one, that are stored in different ways.
     let q6 = Storage::Stored(TensorType::Q6K);

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::super::gpu::Gpu;
-use super::super::{SOURCES, open};
+use super::super::{SOURCE, open};
 use super::products::{product, sent, values};
 use super::{bits, emulator, experts, layers, numbers};
 use crate::backend::storage::Storage;
@@ -18,7 +18,7 @@ type Run = fn(&Arc<Gpu>) -> Vec<f32>;
 /// threads.
 fn is_seen(name: &str, right: &str, wrong: &str, run: Run) -> Option<bool> {
     let whole = bits(&run(&emulator::gpu(0)?));
-    let sources = SOURCES.concat();
+    let sources = &*SOURCE;
     assert!(sources.contains(right), "{name}: nothing to break");
     let library = emulator::built(name, &sources.replacen(right, wrong, 1), &["-O0"])?;
     let libraries = emulator::libraries(&library);
@@ -89,7 +89,7 @@ fn nothing_is_touched_beside_buffers() {
         "backend::cuda::tests::products",
         "backend::cuda::tests::choices",
     ];
-    let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCES.concat(), &tests) else {
+    let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCE, &tests) else {
         return crate::skip::for_want_of("g++ with AddressSanitizer on x86-64", "what kernels read beside buffers");
     };
     assert!(passed && said.contains(" passed") && !said.contains("running 0 tests"), "{said}");
@@ -97,7 +97,7 @@ fn nothing_is_touched_beside_buffers() {
     // The last row of a product is read once more: the result is right, and nobody else would see it.
     let (right, wrong) =
         ("if (r >= rows) break;", "if (r >= rows) { if (x[(size_t)r * m.inputs] > 1e30f) p.out[0] = 0.0f; break; }");
-    let sources = SOURCES.concat();
+    let sources = &*SOURCE;
     assert!(sources.contains(right), "nothing to break");
     let test =
         "backend::cuda::tests::products::products_of_every_storage_are_those_of_the_weights_that_the_cpu_decodes";

@@ -6,7 +6,6 @@ use half::{bf16, f16};
 
 use super::super::gpu::{Buffer, Gpu};
 use super::super::matrix::{Matrix, Method, Piece, STORAGES};
-use super::super::panels::format_of;
 use super::super::products::linear;
 use super::super::queue::{Again, Queue};
 use super::super::tiled::slices;
@@ -112,7 +111,7 @@ fn lost(storage: Storage) -> (f64, f64) {
 
 #[test]
 fn of_inputs_no_more_is_lost_than_is_said() {
-    for (storage, _) in &STORAGES {
+    for (storage, _) in STORAGES.iter() {
         for row in rows_of_every_size(301).chunks(301) {
             let most = row.iter().fold(0.0, |most: f64, x| most.max(f64::from(x.abs())));
             let (own, of_most) = lost(*storage);
@@ -127,7 +126,7 @@ fn of_inputs_no_more_is_lost_than_is_said() {
 /// A row that is one at one input and zero elsewhere loses nothing: its products are the weights.
 #[test]
 fn rows_of_a_single_one_give_the_weights_that_the_cpu_decodes() {
-    for (storage, _) in &STORAGES {
+    for (storage, _) in STORAGES.iter() {
         for &shape in shapes(*storage) {
             let (inputs, outputs) = shape;
             let Some(gpu) = emulator::gpu(1) else { return };
@@ -158,7 +157,7 @@ fn lost_by_16() -> f64 {
 
 #[test]
 fn products_of_every_storage_are_those_of_the_weights_that_the_cpu_decodes() {
-    for (storage, method) in &STORAGES {
+    for (storage, method) in STORAGES.iter() {
         let storage = *storage;
         for &(inputs, outputs) in shapes(storage) {
             let what = format!("{} [{outputs}, {inputs}]", storage.name());
@@ -171,7 +170,7 @@ fn products_of_every_storage_are_those_of_the_weights_that_the_cpu_decodes() {
                 product(gpu, &sent(gpu, &tensor, shape, storage), (x, Some(&bias)), add)
             };
             let Some(found) = in_any_order(|gpu| of(gpu, &all[..9 * inputs], true)) else { return };
-            let with_min = format_of(storage).is_some_and(|format| format.kind.has_min());
+            let with_min = storage.format().is_some_and(|format| format.kind.has_min());
             for row in 0..9 {
                 let x = inputs_of(storage, &all[row * inputs..(row + 1) * inputs]);
                 for output in 0..outputs {
@@ -185,7 +184,7 @@ fn products_of_every_storage_are_those_of_the_weights_that_the_cpu_decodes() {
                         size = x.iter().map(|x| x.abs()).sum::<f64>() * 3.0 * most;
                     }
                     let steps = match method {
-                        Method::Chains(_) => inputs.div_ceil(32) as f64 + 32.0,
+                        Method::Chains(..) => inputs.div_ceil(32) as f64 + 32.0,
                         Method::Tiles(_) => 2.0 * inputs.div_ceil(16) as f64 + 32.0,
                     };
                     let allowed = steps * lost_by_16() * size + 2.0f64.powi(-22) * (size + 2.0);
@@ -231,7 +230,7 @@ fn where_products_are_cut_does_not_depend_on_rows() {
         [(4096, 4096), (6144, 4096), (28_672, 4096), (4096, 14_336)].map(|(n, k)| slices(n, k, 32).1),
         [4, 3, 1, 4]
     );
-    for (_, method) in &STORAGES {
+    for (_, method) in STORAGES.iter() {
         if let Method::Tiles(tiled) = method {
             // What every GPU has that is supported.
             assert!(tiled.most_memory() <= 101_376, "{}", tiled.most_memory());
