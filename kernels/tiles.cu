@@ -6,7 +6,7 @@
 //   launch   grid (passes, ceil(outputs / 128), slices), 128 threads, `tiles_memory` bytes of shared memory
 //            (src/backend/cuda/tiled.rs): a pass is at most MOST_TILES tiles of rows, a slice `slice` chunks
 //   bytes    outputs * stride * bits of the storage / 8 for every pass (all but the first from the cache): 16 bits, int8
-//            8.5, int4 4.5, as in files Q8_0 8.5, Q4_0 and Q4_K 4.5, Q4_1 5, Q5_0 and Q5_K 5.5, Q5_1 6, Q6_K 6.5625;
+//            8.5, int4 4.5, types of files as in the file;
 //            + grid.y * rows * stride * 2 * PARTS + slices * rows * outputs * 8 (from the cache)
 //   twin     `gemm::portable::product` over the decoded weights (`Packed::output`) and the rounded inputs
 //   order    weights of 2 bytes: a chain over k16, ascending, of each block first the first part of x, then the second;

@@ -1,4 +1,4 @@
-//! What a model takes of this machine's memory, and which one to propose: estimates from the shape of models.
+//! Memory that a model takes of this machine, and which one to propose: estimates from the shape of models.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ const INT4: f64 = 0.5 + 2.0 / 32.0;
 /// From this many billions of weights on, 4 bits lose less than a model of half the size does.
 const LARGE: f64 = 3.0;
 
-/// What the memory of a model depends on.
+/// Shape that the memory of a model depends on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// Weights of matrices, and the bytes of each as stored.
@@ -77,7 +77,7 @@ impl Shape {
     }
 }
 
-/// What a pair is used for.
+/// Use of a pair.
 #[derive(Clone, Copy, Debug)]
 pub struct Use {
     pub dtype: Dtype,
@@ -87,7 +87,7 @@ pub struct Use {
     pub tokens: usize,
 }
 
-/// What a pair takes: weights, and keys and values, of both.
+/// Bytes that a pair takes: weights, and keys and values, of both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     pub weights: u64,
@@ -108,7 +108,7 @@ impl Need {
         self.weights.saturating_add(self.kv).saturating_add(WORKING)
     }
 
-    /// Whether it leaves a quarter of the memory to everything else.
+    /// True if it leaves a quarter of the memory to everything else.
     pub fn fits(self, memory: u64) -> bool {
         self.bytes() <= memory / 4 * 3
     }
@@ -134,7 +134,7 @@ impl Proposal<'_> {
 }
 
 impl Catalog {
-    /// What an entry takes by what it says itself, its draft by that one's entry.
+    /// Bytes that an entry takes by what it says itself, its draft by that one's entry.
     pub fn need(&self, entry: &Entry, how: Use) -> Option<Need> {
         let main = Shape::of_entry(entry)?;
         let draft = entry.draft.as_ref().and_then(|draft| self.entries.iter().find(|e| e.main == *draft));

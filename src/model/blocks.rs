@@ -63,12 +63,12 @@ impl Kind {
         if matches!(self, Self::Minima | Self::Halves) { 2 } else { 0 }
     }
 
-    /// Whether there is a minimum.
+    /// True if there is a minimum.
     pub const fn has_min(self) -> bool {
         matches!(self, Self::F16Added | Self::Minima)
     }
 
-    /// Whether each half has a scale.
+    /// True if each half has a scale.
     pub const fn has_halves(self) -> bool {
         matches!(self, Self::Halves)
     }
@@ -136,12 +136,11 @@ macro_rules! types {
             /// Hands every group of stored blocks to `each`, in their order.
             #[inline(always)]
             pub fn groups(self, bytes: &[u8], mut each: impl Take) {
-                let blocks = bytes.chunks_exact(self.block().1);
                 match self {
                     // Each by itself: the compiler makes a loop of its own for every type.
                     $(Self::$type => {
                         let format = Format { bits: Bits::$bits, kind: Kind::$kind };
-                        blocks.for_each(|block| $groups(format, block, &mut each));
+                        bytes.chunks_exact($block.1).for_each(|block| $groups(format, block, &mut each));
                     })*
                     _ => {}
                 }
@@ -161,7 +160,7 @@ types! {
     }
     blocks {
         /// 8 bits and a scale for every 32.
-        Q8_0: 8, "q8_0", (32, 34), Eight F16, small;
+        Q8_0: 8, "q8_0", (32, 34), Eight F16, whole;
         /// 4 bits and a scale for every 32.
         Q4_0: 2, "q4_0", (32, 18), Four F16, small;
         /// 4 bits, a scale and a minimum for every 32.
@@ -248,16 +247,20 @@ impl<F: FnMut(Group)> Take for F {
     }
 }
 
-/// A block of 32: its scale, a minimum, fifth bits, then low halves of 4 bits, or whole codes.
+/// A block of 32: its scale, then whole codes.
+#[inline(always)]
+fn whole(format: Format, block: &[u8], each: &mut impl Take) {
+    let codes = std::array::from_fn(|i| block[2 + i] as i8);
+    let (scales, stored) = ([half(block, 0); 2], [word(block, 0), 0]);
+    each.take(Group { format, codes, scales, min: 0.0, stored, small: [0; 2] });
+}
+
+/// A block of 32: its scale, a minimum, fifth bits, then low halves of 4 bits.
 #[inline(always)]
 fn small(format: Format, block: &[u8], each: &mut impl Take) {
     let (scale, added) = (half(block, 0), format.kind.has_min());
     let min = if added { -half(block, 2) } else { 0.0 };
     let stored = [word(block, 0), if added { word(block, 2) } else { 0 }];
-    let group = |codes| Group { format, codes, scales: [scale; 2], min, stored, small: [0; 2] };
-    if format.bits == Bits::Eight {
-        return each.take(group(std::array::from_fn(|i| block[2 + i] as i8)));
-    }
     let from = if added { 4 } else { 2 };
     let fifth = if format.bits == Bits::Five { &block[from..from + 4] } else { &[] };
     let low: [u8; BLOCK / 2] = std::array::from_fn(|i| block[block.len() - BLOCK / 2 + i]);
@@ -268,7 +271,7 @@ fn small(format: Format, block: &[u8], each: &mut impl Take) {
     for code in &mut codes {
         *code -= format.offset() as i8;
     }
-    each.take(group(codes));
+    each.take(Group { format, codes, scales: [scale; 2], min, stored, small: [0; 2] });
 }
 
 /// A block of 256 with 6-bit scales and minima for every 32.

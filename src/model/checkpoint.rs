@@ -15,7 +15,7 @@ use crate::files;
 
 /// The weights, where they are one file.
 pub const SINGLE: &str = "model.safetensors";
-/// What lists the files of the weights, where they are several.
+/// List of the files of the weights, where they are several.
 pub const INDEX: &str = "model.safetensors.index.json";
 
 /// One tensor of a checkpoint: little-endian elements, or blocks of them, in row-major order, at no
@@ -128,7 +128,7 @@ impl Checkpoint {
         Ok(fields)
     }
 
-    /// What messages about absent tensors name.
+    /// Name in messages about absent tensors.
     pub(super) fn origin(&self) -> &Path {
         &self.origin
     }
@@ -164,7 +164,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Whether there is a tensor `name`.
+    /// True if there is a tensor `name`.
     pub fn has(&self, name: &str) -> bool {
         self.tensors.contains_key(name)
     }
@@ -212,7 +212,7 @@ impl Checkpoint {
     }
 }
 
-/// What to do about a folder without safetensors files.
+/// Advice about a folder without safetensors files.
 fn instead(folder: &Path) -> String {
     let has = |file: &str| folder.join(file).exists();
     if has("pytorch_model.bin") || has("pytorch_model.bin.index.json") {

@@ -1,4 +1,4 @@
-//! What a model *is*, on no device: its architecture as data, its checkpoint, its tokenizer.
+//! A model as such, on no device: its architecture as data, its checkpoint, its tokenizer.
 
 pub mod arch;
 pub mod blocks;
@@ -103,7 +103,7 @@ impl Model {
         Self::load_beside(files, |_| ()).map(|(model, ())| model)
     }
 
-    /// The same, and returns what `pack` makes of the weights meanwhile: a tokenizer of 150,000 pieces takes a tenth of
+    /// Loads a model, and returns what `pack` makes of the weights meanwhile: a tokenizer of 150,000 pieces takes a tenth of
     /// a second on one core.
     pub fn load_beside<T>(files: &ModelFiles, pack: impl FnOnce(&ModelWeights) -> T) -> Result<(Model, T), ModelError> {
         let opened = match files {
@@ -125,7 +125,7 @@ impl Model {
         Ok((Model { called, tokenizer: fits(tokenizer, &weights.spec)?, eos, template, weights }, packed))
     }
 
-    /// Whether its files say how it is shown requests.
+    /// True if its files say how it is shown requests.
     pub fn has_template(&self) -> bool {
         !matches!(self.template, Ok(None))
     }
@@ -229,7 +229,7 @@ fn eos(path: &Path, generation: Option<&[u8]>, spec: &ModelSpec) -> Result<Vec<u
     Ok(ids.unwrap_or_else(|| spec.eos.clone()))
 }
 
-/// What a model in this folder is called: as the folder, in the hub's cache as its repository.
+/// Name of a model in this folder: as the folder, in the hub's cache as its repository.
 fn name_of(folder: &Path) -> Option<String> {
     let own = |folder: &Path| Some(folder.file_name()?.to_string_lossy().into_owned());
     let of_hub = || {

@@ -184,7 +184,7 @@ pub fn raw_logprob(logits: &[f32], id: u32) -> f32 {
     raw_logprobs(logits)(id)
 }
 
-/// The same at any id, for one look at the whole row.
+/// [`raw_logprob`] at any id, for one look at the whole row.
 pub fn raw_logprobs(logits: &[f32]) -> impl Fn(u32) -> f32 + '_ {
     let top = maximum(logits);
     let total = exp_sum(logits, top).ln();

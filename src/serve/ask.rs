@@ -14,9 +14,9 @@ use crate::source::{Prompt, Request};
 /// In which of `OpenAI`'s two ways something is asked and answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// What follows a text.
+    /// A text is gone on with.
     Completion,
-    /// What is said next in a conversation.
+    /// A conversation is answered.
     Chat,
 }
 
@@ -36,7 +36,7 @@ pub struct Asked {
     pub logprobs: bool,
     /// With the ids of tokens.
     pub ids: bool,
-    /// What stands before each text, by prompt.
+    /// Text before each answer, by prompt.
     pub echo: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl Fields {
         }
     }
 
-    /// What is said, if anything.
+    /// Value of a field, if it has one.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
@@ -107,7 +107,7 @@ impl Fields {
     }
 }
 
-/// What is said of a field that is not what it should be.
+/// Refusal of a field that is not what it should be.
 pub fn wrong(name: &str, found: &Value, expected: &str) -> Refusal {
     let mut shown = crate::untrusted::clean_line(&found.to_string(), 60);
     if found.is_array() {
@@ -219,7 +219,7 @@ fn supported(fields: &Fields) -> Result<(), Refusal> {
     }
 }
 
-/// What is to be completed: one text, or several.
+/// Texts to be completed: one, or several.
 fn prompts(fields: &Fields, serving: &Serving) -> Result<Vec<Prompt>, Refusal> {
     let value =
         fields.get("prompt").ok_or_else(|| Refusal::bad("`prompt` is missing: there is nothing to complete"))?;

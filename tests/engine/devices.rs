@@ -1,4 +1,4 @@
-//! What `--device auto` takes: a GPU that cannot be used leaves the CPU with a sentence, and is an error for
+//! Choice of `--device auto`: a GPU that cannot be used leaves the CPU with a sentence, and is an error for
 //! those who named it. One that was measured is assumed; the libraries are the emulator's.
 
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ fn a_gpu_that_cannot_be_used_leaves_the_cpu_with_a_sentence() {
     assert_eq!((device.as_str(), note), ("cuda", None));
 }
 
-/// What the device of these libraries is and on what models of the program run there, or why they do not.
+/// The device with these files as bundles: its name, and that of the device on which models of the program run, or why none.
 macro_rules! with_bundles {
     ($files:expr) => {{
         static LIBRARIES: OnceLock<Libraries> = OnceLock::new();

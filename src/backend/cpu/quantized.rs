@@ -72,7 +72,7 @@ pub struct Job<'a> {
     pub out_stride: usize,
     /// Added to the sums, `[columns]`.
     pub bias: Option<&'a [f32]>,
-    /// Whether the outputs are added to what is there, rather than stored.
+    /// Adding to what is there, rather than storing.
     pub add: bool,
     /// Blocks from the first panel to what this thread reads after the last one.
     #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only there it is read ahead by hand"))]
@@ -96,7 +96,7 @@ impl Job<'_> {
     }
 }
 
-/// What one kind of processor has for quantised weights.
+/// Functions of one kind of processor for quantised weights.
 #[derive(Clone, Copy)]
 pub struct Kernels {
     product: unsafe fn(&Job<'_>),
@@ -187,7 +187,7 @@ pub fn linear(
     });
 }
 
-/// What some formats need of the inputs: see [`Job::sums_of_x`] and [`Job::starts`].
+/// Sums of the inputs that some formats need: see [`Job::sums_of_x`] and [`Job::starts`].
 fn sums(format: Format, x: &[InputBlock]) -> (Vec<f32>, Vec<[i32; 2]>) {
     let sum = |codes: &[i8]| codes.iter().map(|&code| i32::from(code)).sum::<i32>();
     let (mut sums, mut starts) = (Vec::new(), Vec::new());

@@ -14,7 +14,7 @@ use super::queue::{Again, Queue};
 use crate::backend::{BackendError, Candidate, Drafts, HostLogits, Rows, Span, Wanted};
 use crate::sampling::{Accept, Accepted, Draft, Proposal, alternatives};
 
-/// What a kernel does with a row: as `mode` in `kernels/sampling.cu`.
+/// Task of a kernel for a row: `mode` in `kernels/sampling.cu`.
 const DRAW: i32 = 0;
 const VERIFY: i32 = 1;
 const OWN: i32 = 2;
@@ -24,7 +24,7 @@ const PADDING: i32 = 3;
 pub struct Batch {
     /// Tokens `[candidates][most]`.
     drawn: Buffer,
-    /// What they were drawn from `[candidates][most][vocab]`; without `most` where nobody will ask.
+    /// Distributions that they were drawn from `[candidates][most][vocab]`; without `most` where nobody will ask.
     probs: Buffer,
     /// Room for drafts of a candidate.
     most: usize,
@@ -59,7 +59,7 @@ impl Choosing {
     }
 }
 
-/// Whether the distributions of drafts are asked for when they are verified.
+/// True if the distributions of drafts are asked for when they are verified.
 fn kept(candidates: &[Candidate<'_>]) -> bool {
     candidates.iter().any(|candidate| candidate.rules.accept == Accept::Rejection)
 }
@@ -69,7 +69,7 @@ fn history<'a>(candidate: &Candidate<'a>) -> &'a [u32] {
     if candidate.rules.sampling.repetition_penalty.is_some() { candidate.tokens } else { &[] }
 }
 
-/// What all choices of a candidate have in common.
+/// Values that all choices of a candidate have in common.
 fn choice(candidate: &Candidate<'_>, history_at: Pointer, drafts: Pointer, vocab: usize) -> Choice {
     Choice {
         history: history_at,
@@ -79,7 +79,7 @@ fn choice(candidate: &Candidate<'_>, history_at: Pointer, drafts: Pointer, vocab
         seed: candidate.rules.seed,
         candidate: candidate.index,
         position: candidate.tokens.len() as u32,
-        filters: Filters::new(&candidate.rules.sampling, vocab),
+        filters: Filters::new(candidate.rules.sampling, vocab),
         history_len: history(candidate).len() as i32,
         row: 0,
         number: 0,

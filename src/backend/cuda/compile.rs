@@ -33,11 +33,11 @@ pub struct Kernels {
     compiler: Option<Result<Compiler, String>>,
     /// Where one is, and the kernels for this GPU.
     bundle: Option<(PathBuf, Vec<u8>)>,
-    /// What is wrong with bundles.
+    /// Faults of bundles.
     faults: Vec<String>,
 }
 
-/// What has no compiler is told to install one.
+/// Advice where there is no compiler: install one.
 const ADVICE: &str = "install the CUDA toolkit's libnvrtc (version 12 or later), for example with `pip install \
                       nvidia-cuda-nvrtc`, and let LD_LIBRARY_PATH name its folder";
 
@@ -76,7 +76,7 @@ impl Kernels {
         self.kept.as_ref().and_then(size).is_some_and(|size| size > 0)
     }
 
-    /// What keeps kernels from being there.
+    /// Reasons why there are no kernels.
     fn nothing(&self) -> String {
         let compiler = match &self.compiler {
             Some(Err(why)) => format!("cannot compile its kernels ({why}): {ADVICE}"),
@@ -87,7 +87,7 @@ impl Kernels {
         [vec![format!("{compiler}, or {bundle}")], self.faults.clone()].concat().join("; ")
     }
 
-    /// What it is, for people.
+    /// Origin of the kernels, for people.
     pub fn what(&self) -> String {
         match (&self.compiler, &self.bundle) {
             _ if self.is_kept() => "kernels compiled already".to_owned(),

@@ -119,7 +119,7 @@ pub struct Choices {
     /// Rows at every place, and which places are multiplied together.
     rows: Work,
     together: Work,
-    /// What the experts read and make, `[places, hidden]`.
+    /// Inputs and outputs of the experts, `[places, hidden]`.
     inputs: Work,
     outputs: Work,
 }

@@ -14,7 +14,7 @@ use crate::backend::BackendError;
 use crate::backend::device::Unusable;
 use crate::backend::plain::{Plain, bytes_of, bytes_of_mut};
 
-/// What the oldest driver that is used calls its version: 12.0.
+/// Version of the oldest driver that is used: 12.0.
 const OLDEST_DRIVER: c_int = 12000;
 
 /// Numbers of attributes in the driver's interface.
@@ -48,7 +48,7 @@ unsafe impl Send for Gpu {}
 // SAFETY: as above.
 unsafe impl Sync for Gpu {}
 
-/// What is known of a GPU before anything is loaded onto it.
+/// Properties of a GPU that are known before anything is loaded onto it.
 pub struct Found {
     driver: Driver,
     device: c_int,

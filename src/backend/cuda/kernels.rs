@@ -10,20 +10,18 @@ use crate::sampling::Sampling;
 
 /// The sources as one text. Kernels over tiles are made for each storage of a list.
 pub static SOURCE: LazyLock<String> = LazyLock::new(|| {
-    let (mut types, mut list) = (String::new(), String::from("#define TILED_STORAGES(EACH)"));
-    for Storaged { number, storage, .. } in TILED.iter() {
-        let (name, taken) = (
-            storage.name(),
-            match (storage, storage.format()) {
-                (_, Some(Format { bits, kind })) => format!("Codes<{}, {}>", bits as u8, kind as u8),
-                (Storage::Bf16, None) => "Floats<Bf16>".to_owned(),
-                (_, None) => "Floats<F16>".to_owned(),
-            },
-        );
-        types += &format!("typedef {taken} storage_{name};\n");
-        list += &format!(" EACH({number}, {name}, storage_{name})");
-    }
-    [HEADERS.concat(), types, list, "\n".to_owned(), KERNELS.concat()].concat()
+    let of = |&Storaged { number, storage, .. }: &Storaged| {
+        let name = storage.name();
+        let taken = match (storage, storage.format()) {
+            (_, Some(Format { bits, kind })) => format!("Codes<{}, {}>", bits as u8, kind as u8),
+            (Storage::Bf16, None) => "Floats<Bf16>".to_owned(),
+            (_, None) => "Floats<F16>".to_owned(),
+        };
+        (format!("typedef {taken} storage_{name};\n"), format!("EACH({number}, {name}, storage_{name})"))
+    };
+    let (types, list): (Vec<_>, Vec<_>) = TILED.iter().map(of).unzip();
+    let list = format!("#define TILED_STORAGES(EACH) {}\n", list.join(" "));
+    [HEADERS.concat(), types.concat(), list, KERNELS.concat()].concat()
 });
 
 const HEADERS: [&str; 2] = [include_str!("../../../kernels/prelude.cuh"), include_str!("../../../kernels/weights.cuh")];

@@ -52,7 +52,7 @@ impl Matrix {
 pub struct Piece {
     /// All that there is of them.
     memory: Buffer,
-    /// How they are stored: a number of [`STORAGES`].
+    /// Storage: a number of [`STORAGES`].
     storage: usize,
     /// Rows.
     pub outputs: usize,
@@ -170,7 +170,7 @@ impl Piece {
         self.memory.bytes()
     }
 
-    /// What kernels are told of it; `bias` is where that of its first row is, or 0.
+    /// Description for kernels; `bias` is the address of the bias of its first row, or 0.
     pub fn there(&self, bias: kernels::Pointer) -> kernels::Matrix {
         let [upper, scales, units] = self.sections.map(|at| self.memory.at() + at as u64);
         kernels::Matrix {
@@ -186,12 +186,12 @@ impl Piece {
         }
     }
 
-    /// How it is stored: a number of [`STORAGES`].
+    /// Storage: a number of [`STORAGES`].
     pub fn storage(&self) -> usize {
         self.storage
     }
 
-    /// How it is multiplied.
+    /// Method of products with it.
     pub fn method(&self) -> &'static Method {
         &STORAGES[self.storage].1
     }

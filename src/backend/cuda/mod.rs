@@ -65,7 +65,7 @@ pub fn probe(number: usize, cache: Option<&Path>) -> Result<device::Found, devic
     find(&Libraries::default(), (number, cache), load)
 }
 
-/// The same with these libraries, and with what puts models there.
+/// The GPU of this number with these libraries, and with what puts models there.
 pub fn find(
     libraries: &Libraries,
     (number, cache): (usize, Option<&Path>),
@@ -134,7 +134,7 @@ pub struct CudaNetwork {
     logits: Work,
     /// Number of rows of logits of the last pass.
     held: usize,
-    /// The same in host memory, once somebody has asked.
+    /// Logits in host memory, once somebody has asked.
     read: OnceLock<Vec<f32>>,
 }
 
@@ -360,7 +360,7 @@ impl Rotations {
         Ok(())
     }
 
-    /// That of a block.
+    /// Rotation of a block.
     fn of(&self, block: usize) -> Option<Rotation> {
         let number = self.tables.number(block)?;
         let table = &self.tables.all()[number];

@@ -23,7 +23,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of what is not f32.
+    /// Layout of codes of a format, or of numbers of two bytes.
     pub const fn of(format: Option<Format>) -> Self {
         let Some(Format { bits, kind }) = format else {
             return Self { step: CODES / 2, row: [CODES, 0, 0, 0], bits: None };
@@ -59,7 +59,7 @@ const fn unit_numbers(kind: Kind) -> usize {
 /// A panel that is put together, all zero at first.
 pub struct Panel {
     layout: Layout,
-    /// What there is of it.
+    /// Bytes of each section.
     pub sections: [Vec<u8>; SECTIONS],
 }
 

@@ -10,7 +10,7 @@ use crate::backend::storage::{BLOCK, Bits, Format, Storage};
 pub struct Tiled {
     kernel: Kernel<kernels::Tiles>,
     experts: Kernel<kernels::ExpertTiles>,
-    /// What brings rows into their order, and of how many parts it makes them.
+    /// Kernel that brings rows into their order, and number of parts that it makes of them.
     split: Kernel<kernels::Split>,
     parts: usize,
     layout: Layout,

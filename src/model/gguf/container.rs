@@ -14,7 +14,7 @@ const MAX_ENTRIES: u64 = 1 << 23;
 /// Most lists inside of lists.
 const MAX_DEPTH: usize = 4;
 
-/// What stands before the data.
+/// Fields and tensors, which stand before the data.
 pub struct Header {
     /// The fields by name.
     pub fields: Map<String, Value>,

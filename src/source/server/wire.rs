@@ -1,4 +1,4 @@
-//! What is asked of a server and what it answers, as JSON.
+//! Requests to a server and its answers, as JSON.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::model::Infill;
 use crate::sampling::Sampling;
 use crate::source::Prompt;
 
-/// What a server can do.
+/// Abilities of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // each is an ability of its own
 pub struct Abilities {
@@ -94,7 +94,7 @@ pub struct Chunk {
     pub error: Option<Value>,
 }
 
-/// What is said of one candidate.
+/// Part of an answer about one candidate.
 #[derive(Debug, Deserialize)]
 pub struct Choice {
     /// Which of the request's.
@@ -134,7 +134,7 @@ struct Token {
 }
 
 impl Choice {
-    /// What was written.
+    /// Text that was written.
     pub fn text(&self) -> &str {
         let said = self.delta.as_ref().and_then(|delta| delta.content.as_deref());
         self.text.as_deref().or(said).unwrap_or_default()

@@ -8,7 +8,7 @@ use bass_tui::sampling::Sampling;
 
 use super::{EOS, Scripted, Toy, mixed, tokenizer};
 
-/// What may propose.
+/// Drafters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Model,

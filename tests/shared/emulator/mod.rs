@@ -27,7 +27,7 @@ fn library() -> Option<&'static Path> {
     LIBRARY.get_or_init(|| given().or_else(|| built("", &SOURCE, &["-O2"]))).as_deref()
 }
 
-/// What a thread has asked the driver for: as in `driver.h`.
+/// Counts of what a thread has asked the driver for: as in `driver.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {
@@ -44,7 +44,7 @@ pub struct Counts {
     pub to_host: u64,
 }
 
-/// What this thread has asked for since it was counted last.
+/// Counts of this thread since they were taken last.
 #[allow(dead_code, reason = "not every test program does")]
 pub fn counts() -> Counts {
     let mut counts = Counts::default();

@@ -7,42 +7,25 @@ use half::f16;
 use super::weights::Scales;
 use crate::backend::storage::Kind;
 
-/// Numbers of some outputs of a panel, as many as a vector has; `part` says which of the panel's vectors it is.
+/// Numbers of some outputs of a panel, as many as a vector has; `part` says which of the panel's vectors it is. The processor
+/// must have the instructions, and scales must be valid for reading.
 pub trait Vector: Copy {
     /// Numbers in bf16.
-    ///
-    /// # Safety
-    /// The processor must have the instructions; `scales` must be valid for reading, here and below.
     unsafe fn bf16(scales: *const Scales, part: usize) -> Self;
 
     /// Numbers in f16.
-    ///
-    /// # Safety
-    /// As [`bf16`](Self::bf16).
     unsafe fn f16(scales: *const Scales, part: usize) -> Self;
 
     /// Bytes of row 0 or 1 of the scales.
-    ///
-    /// # Safety
-    /// As [`bf16`](Self::bf16).
     unsafe fn unsigned(scales: *const Scales, row: usize, part: usize) -> Self;
 
     /// Bytes with a sign.
-    ///
-    /// # Safety
-    /// As [`bf16`](Self::bf16).
     unsafe fn signed(scales: *const Scales, row: usize, part: usize) -> Self;
 
     /// Product.
-    ///
-    /// # Safety
-    /// The processor must have the instructions.
     unsafe fn times(self, other: Self) -> Self;
 
     /// The number everywhere.
-    ///
-    /// # Safety
-    /// As [`times`](Self::times).
     unsafe fn all(number: f32) -> Self;
 }
 
@@ -108,14 +91,16 @@ impl Vector for f32 {
 }
 
 /// A kind of factors as a type: its number in [`Kind::ALL`].
+#[cfg(target_arch = "x86_64")]
 pub struct Of<const NUMBER: usize>;
 
 /// See [`Of`].
+#[cfg(target_arch = "x86_64")]
 pub trait Factors {
-    /// The kind.
     const KIND: Kind;
 }
 
+#[cfg(target_arch = "x86_64")]
 impl<const NUMBER: usize> Factors for Of<NUMBER> {
     const KIND: Kind = Kind::ALL[NUMBER];
 }

@@ -30,7 +30,7 @@ fn settings() -> Vec<Sampling> {
 
 const HISTORY: [u32; 6] = [3, 299, 3, 7, 7, 120];
 
-/// What the device chooses from `logits`: a draft, or the token that verifies `draft` drawn from `q`.
+/// Choice of the device from `logits`: a draft, or the token that verifies `draft` drawn from `q`.
 fn chosen(gpu: &Arc<Gpu>, logits: &[f32], sampling: &Sampling, accept: Accept, key: DrawKey, of: Of<'_>) -> (u32, f32) {
     let floats = |values: &[f32]| send(gpu, values);
     let (logits, history, drafts) = (floats(logits), send(gpu, &HISTORY), send(gpu, &[of.draft, 0]));

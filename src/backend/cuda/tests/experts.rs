@@ -225,7 +225,7 @@ impl Mixture {
         receive(&out)
     }
 
-    /// The same of one row: each of its experts by itself, as any other MLP.
+    /// Output of one row: each of its experts by itself, as any other MLP.
     fn twin(&self, gpu: &Arc<Gpu>, x: &[f32], add: bool) -> Vec<f32> {
         let mut logits = super::products::product(gpu, &self.router, (x, None), false);
         let mut taken = choose(MLP.experts.expect("a mixture"), &mut logits);

@@ -14,7 +14,7 @@ use crate::model::TensorType;
 /// A check: what kernels give.
 type Run = fn(&Arc<Gpu>) -> Vec<f32>;
 
-/// Whether kernels with this fault give something else than whole ones, fail, or depend on the order of
+/// True if kernels with this fault give something else than whole ones, fail, or depend on the order of
 /// threads.
 fn is_seen(name: &str, right: &str, wrong: &str, run: Run) -> Option<bool> {
     let whole = bits(&run(&emulator::gpu(0)?));

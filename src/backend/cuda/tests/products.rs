@@ -46,7 +46,7 @@ pub(super) fn product(gpu: &Arc<Gpu>, weights: &Matrix, (x, bias): (&[f32], Opti
     receive(&out)
 }
 
-/// What the CPU says that the weights are.
+/// Weights as the CPU decodes them.
 fn decoded(tensor: &Tensor<'_>, (outputs, inputs): (usize, usize), storage: Storage) -> Vec<f32> {
     let parts = [(tensor.clone(), outputs)];
     let packed = Packed::new(&Pool::new(1), &Kernels::portable(), &parts, inputs, storage).expect("memory");
@@ -80,7 +80,7 @@ fn rows_of_every_size(inputs: usize) -> Vec<f32> {
     rows
 }
 
-/// What products make of the numbers of a row before they multiply: the twin of `kernels/inputs.cu`.
+/// Numbers of a row as products round them before they multiply: the twin of `kernels/inputs.cu`.
 fn inputs_of(storage: Storage, row: &[f32]) -> Vec<f64> {
     let most = row.iter().fold(0.0, |most: f32, x| most.max(x.abs()));
     // Of f16 the largest is brought to 2^14 .. 2^15.
@@ -98,7 +98,7 @@ fn inputs_of(storage: Storage, row: &[f32]) -> Vec<f64> {
     row.iter().map(|&x| of(f64::from(x))).collect()
 }
 
-/// What is lost of an input at most, of itself and of the largest of its row: `kernels/inputs.cu`.
+/// Largest loss of an input, of itself and of the largest of its row: `kernels/inputs.cu`.
 fn lost(storage: Storage) -> (f64, f64) {
     let own = match storage {
         Storage::F32 => return (0.0, 0.0),
@@ -149,7 +149,7 @@ fn rows_of_a_single_one_give_the_weights_that_the_cpu_decodes() {
     }
 }
 
-/// What each sum over 16 inputs may lose of all that is summed: the emulator cuts off what is below the last digit; how a
+/// Share of all that is summed which each sum over 16 inputs may lose: the emulator cuts off what is below the last digit; how a
 /// GPU does it is not said, and it may cut off more of each product.
 fn lost_by_16() -> f64 {
     2.0f64.powi(if emulator::real().is_some() { -20 } else { -23 })
