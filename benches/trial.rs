@@ -29,7 +29,7 @@ fn trial(program: &str, wall: Duration) -> Trial {
         file: None,
         entry_point: Some("f".to_owned()),
         line: None,
-        tests: Tests::Source { name: "test_f.py".to_owned(), text: TEST.to_owned() },
+        tests: Tests::text("test_f.py", TEST),
         stub: None,
         limits: Limits { wall, ..Limits::default() },
     }

@@ -1,5 +1,12 @@
 //! `models.toml`: names of model pairs, built in and the user's own, and where their files are. Nothing is
 //! downloaded: a model of a hub is found if it is in the local cache.
+//!
+//! - `models.toml` gives the size of a pair that is not on this machine. For files on this machine the
+//!   `Outline` (configuration and tensor table, no weights) gives it.
+//! - An entry with `server` in place of `main` is a server and its model. `Session::open` lays it over the
+//!   settings; commands that need files refuse it.
+//! - `memory` counts weights by storage and K/V by candidates.
+//! - Manifests of Ollama are read with bounds, and only a checksum is taken from them.
 
 mod error;
 mod found;
@@ -11,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use similar::get_close_matches;
 
 use crate::config::{ConfigError, Paths, parse_toml};
+use crate::engine::drafter;
 use crate::files;
 use crate::hub::{HubCache, Repository};
 use crate::language::Language;
@@ -137,7 +145,7 @@ impl Catalog {
                 "an entry has an empty name"
             } else if entries.iter().any(|e| e.name == entry.name) {
                 "the name is there twice"
-            } else if RESERVED.contains(&entry.name.as_str()) {
+            } else if is_reserved(&entry.name) {
                 "the name means something else already"
             } else if let Some(problem) = entry.contradiction() {
                 problem
@@ -275,8 +283,10 @@ impl Catalog {
 /// The entry that is used when none is named.
 const DEFAULT: &str = "built-in";
 
-/// What `--draft` understands besides names.
-const RESERVED: &[&str] = &["auto", "none", "lookup", "sibling", "chain"];
+/// Whether `--draft` understands something else by this name.
+fn is_reserved(name: &str) -> bool {
+    matches!(name, "auto" | "none") || drafter::Row::named(name).is_some()
+}
 
 /// A model that is part of the program: `main` or `draft`.
 fn embedded(which: &str) -> Option<&'static EmbeddedModel> {

@@ -1,4 +1,17 @@
 //! The config file, and where files live.
+//!
+//! | folder | files |
+//! |---|---|
+//! | config | `config.toml`, `models.toml`, `server-keys.toml`, `themes/` |
+//! | state | backups and patches |
+//! | cache | `profiles/`: measurements of model pairs |
+//! | | `weights/`, `kernels/`: quantised weights, compiled kernels |
+//! | | `builds/`: compiled packages of Rust and Go projects, removed after a month without use |
+//! | | `baselines/`: results of tests without a candidate |
+//! | project | `.bass-tui.toml`: settings of its tests and prompts (`Row::is_of_projects`) |
+//!
+//! Environment variables never change results. `BASS_TUI_CONFIG_DIR`, `BASS_TUI_STATE_DIR`,
+//! `BASS_TUI_CACHE_DIR` and the `XDG_*` variables move folders. `NO_COLOR` takes colour away.
 
 mod paths;
 

@@ -1,7 +1,7 @@
 //! `bass-tui`: N candidate completions of one prompt at nearly the price of one, picked by running the user's
 //! tests.
 //!
-//! The rooms and the direction of their arrows are described in `docs/architecture.md`.
+//! The rooms and their imports are in `docs/architecture.md`.
 
 #[cfg(not(unix))]
 compile_error!("bass-tui needs a Unix system: processes, signals and terminals are used as these have them");
@@ -15,6 +15,7 @@ mod config;
 #[path = "../tests/shared/damage.rs"]
 mod damage;
 #[cfg(test)]
+#[path = "../tests/shared/damaged_texts.rs"]
 mod damaged_texts;
 pub mod engine;
 mod eval;

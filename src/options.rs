@@ -663,6 +663,8 @@ fn number(x: f32) -> Value {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::engine::draft_length::POLICIES;
+    use crate::engine::drafter::DRAFTERS;
 
     /// What every option says, by name.
     pub(crate) fn values(settings: &Settings) -> BTreeMap<&'static str, Value> {
@@ -711,6 +713,9 @@ pub(crate) mod tests {
                 assert_eq!(row.value(&settings), word, "{}", row.name);
             }
         }
+        let names = |option| named(option).value.split('|').collect::<Vec<_>>();
+        assert!(DRAFTERS.iter().all(|row| names("draft").contains(&row.name)));
+        assert!(POLICIES.iter().all(|row| names("draft-length").contains(&row.name)));
         let device = ALL.iter().find(|row| row.name == "device").unwrap();
         assert_eq!(device.value, *crate::backend::device::NAMES);
     }

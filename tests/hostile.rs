@@ -5,6 +5,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "shared/fools.rs"]
+mod fools;
 #[path = "shared/left.rs"]
 mod left;
 #[path = "shared/skip.rs"]
@@ -46,10 +48,10 @@ fn run(runner: &Runner, program: &str, tests: &str, wall: Duration) -> Verdict {
     let trial = Trial {
         language: Language::Python,
         program: program.to_owned(),
-        file: Some("numbers".into()),
+        file: Some("doubling.py".into()),
         entry_point: Some("f".to_owned()),
         line: None,
-        tests: Tests::Source { name: "test_f.py".to_owned(), text: tests.to_owned() },
+        tests: Tests::text("test_f.py", tests),
         stub: None,
         limits,
     };
@@ -233,7 +235,8 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
     // no pass.
     let no_more = ["can't start new thread", "Resource temporarily unavailable"];
     let is_spent = user() != 0 && status != "passed" && no_more.iter().any(|words| verdict.message.contains(words));
-    if !is_spent && (!expected.split(' ').any(|word| status == word) || !verdict.message.contains(says)) {
+    let is_so = |word| status == word || word == "fools" && fools::is_known_to_fool(&name, &verdict);
+    if !is_spent && (!expected.split(' ').any(is_so) || !verdict.message.contains(says)) {
         complaints.push(format!("{name}: expected {expected} ({says}), found {status}: {}", verdict.message));
     }
     let shown = format!("{}{}", verdict.message, verdict.output);

@@ -1,5 +1,30 @@
 //! What a model *runs on*. The cut is at the layer of rows: a prefill, the drafts of a step and their
 //! verification are one call each.
+//!
+//! - `draft` and `verify` take candidates (sequence, tokens, rules) and read the tokens without K/V. Only
+//!   what `verify` accepted crosses to the host. A device can make each call one graph.
+//! - `Drafts`: `Host` are tokens with their distributions in host memory. `Held` is the number of a batch in
+//!   a device's memory; a network on another device refuses it.
+//! - `HostLogits` is a capability; `host` has `draft` and `verify` for networks with it.
+//! - Trees: with `parents`, a row follows any earlier row of its span. It sees the path from the root to
+//!   itself, and its depth is its position. `keep` appends a path. Results are bit-equal to plain rows. No
+//!   drafter uses trees yet.
+//! - Alternatives (`ChoiceRules::alternatives`, `score`) are read off rows that are computed anyway, by the
+//!   host, for requests that ask. Networks without `tells_logits` refuse them beforehand.
+//! - `resize` cuts a prompt back to what the next one shares with it; forks of the old prompt keep their
+//!   rows.
+//!
+//! **Devices.** A device is a folder with a `Network` and a `probe`, and a row in `device::DEVICES`. Both
+//! networks of a pair are on one device. `auto` takes the last proven row that can hold the pair. Devices
+//! import nothing of each other, except in tests. Shared parts:
+//!
+//! | file | part |
+//! |---|---|
+//! | `sequences` | owners of K/V, and which rows are allowed |
+//! | `slabs` | cuts of long passes |
+//! | `weights`, `storage` | the weights of a model, and how they are stored |
+//! | `rotary` | angles |
+//! | `host`, `choice` | drafts and verification over logits; rules of a choice |
 
 pub mod choice;
 pub mod cpu;

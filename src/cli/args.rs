@@ -12,7 +12,7 @@ pub type CompletionFlags = Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TES
 /// The options of a command that completes a function of a file.
 pub type FunctionFlags = Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | PROMPTS }>;
 
-/// Reads the list `text` of the flag `flag`: what `read` makes of each part between commas.
+/// Reads the list `text` of the flag `flag`; `read` parses each part between commas.
 pub fn list<T>(flag: &str, text: &str, expected: &str, read: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Failure> {
     if text.trim().is_empty() {
         return Err(Failure::input(format!("{flag} is empty: give at least one, expected {expected}")));
@@ -26,7 +26,7 @@ pub fn token_ids(text: &str) -> Result<Vec<u32>, Failure> {
     list("--prompt-ids", text, "token ids such as 1,2,3", |id| id.parse().ok())
 }
 
-/// Which tests.
+/// The choice of tests.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Tests")]
 pub struct TestArgs {
@@ -41,7 +41,7 @@ pub struct TestArgs {
 }
 
 impl TestArgs {
-    /// Which tests were asked for, here or in the settings.
+    /// The user's choice of tests, from the flags or the settings.
     pub fn choice(&self, settings: &Settings) -> TestsChoice {
         match settings.tests_or(&self.tests) {
             [] => TestsChoice::IfAny,

@@ -1,4 +1,4 @@
-//! `bass-tui bench`: what draft lengths cost and gain with these models on this machine, measured side by
+//! `bass-tui bench`: the cost and gain of draft lengths with these models on this machine, measured side by
 //! side.
 
 mod figures;
@@ -13,13 +13,14 @@ use super::failure::{Failure, INTERRUPTED};
 use super::output::{print, say};
 use super::progress::Line;
 use super::session::{Session, on_signal, unusable};
+use crate::engine::draft_length::POLICIES;
 use crate::engine::{DraftLength, GenerateOptions, MAX_CANDIDATES, StopRules};
 use crate::options::{Flags, MODELS, SAMPLING};
 use crate::source::{Drafting, LocalModels, LocalSource, Prompt, Source};
 use measure::Plan;
 use report::Report;
 
-/// What is completed if no prompt is given.
+/// The default prompts.
 const PROMPTS: [&str; 3] = [
     "def running_total(values):\n    \"\"\"Return a list whose item i is the sum of values[0] to values[i].\"\"\"\n",
     "def is_palindrome(text):\n    \"\"\"Return True if text reads the same from both ends, ignoring case.\n\n    >>> is_palindrome('Level')\n    True\n    >>> is_palindrome('Lever')\n    False\n    \"\"\"\n",
@@ -29,7 +30,7 @@ const PROMPTS: [&str; 3] = [
 /// Time for the measurements of `--profile`.
 const PROFILE: Duration = Duration::from_secs(10);
 
-/// Most repeats: beyond that the median does not move any more.
+/// Most repeats: with more, the median no longer changes.
 const MAX_REPEATS: usize = 100;
 
 /// Arguments of `bench`.
@@ -60,8 +61,8 @@ pub struct Args {
         allow_negative_numbers = true
     )]
     batch: String,
-    /// Draft tokens per step: plain (no drafts), numbers from 0 to 64, auto, bass, table
-    /// [default: plain,1,2,3,4,5,6,7,8,bass,table,auto, or plain where nothing drafts]
+    /// Draft tokens per step: plain (no drafts), numbers from 0 to 64, names that --draft-length takes
+    /// [default: plain, 1 to 8 and every name, or plain where nothing drafts]
     #[arg(long, value_name = "K,K", help_heading = "What to measure", allow_negative_numbers = true)]
     draft_lengths: Option<String>,
     /// How drafts are accepted; coupled,rejection compares both
@@ -140,13 +141,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
 }
 
 impl Args {
-    /// What the flags ask for, but for the draft lengths.
+    /// The plan of the flags, without the draft lengths.
     fn plan(&self, chosen: &GenerateOptions) -> Result<Plan, Failure> {
         if self.max_tokens == 0 {
             return Err(Failure::input("--max-tokens is 0, expected at least 1"));
         }
         let stop = StopRules { ignore_eos: true, ..StopRules::default() };
-        // A budget would end runs at different lengths.
+        // A time budget would end runs at different lengths.
         let options = GenerateOptions { max_tokens: self.max_tokens, stop, time_budget: None, ..chosen.clone() };
         let candidates = |part: &str| part.parse().ok().filter(|n| (1..=MAX_CANDIDATES).contains(n));
         let expected = format!("numbers of candidates from 1 to {MAX_CANDIDATES}, such as 1,2,4");
@@ -164,15 +165,16 @@ impl Args {
             None if self.prompt.is_empty() => texts(&mut PROMPTS.into_iter()),
             None => texts(&mut self.prompt.iter().map(String::as_str)),
         };
-        // Wrong lengths are found before any file of a model is.
+        // Invalid lengths are reported before any file of a model is looked for.
         let lengths = self.lengths_asked()?.unwrap_or_default();
         Ok(Plan { prompts, batches, accepts, lengths, repeats: self.repeat, options })
     }
 
     fn lengths_asked(&self) -> Result<Option<Vec<DraftLength>>, Failure> {
         let read = |part: &str| if part == "plain" { Some(DraftLength::Fixed(0)) } else { part.parse().ok() };
-        let expected = "plain, auto, bass, table or numbers from 0 to 64, such as plain,2,4,auto";
-        self.draft_lengths.as_deref().map(|text| list("--draft-lengths", text, expected, read).map(once)).transpose()
+        let names = POLICIES.map(|row| row.name).join(", ");
+        let expected = format!("plain, {names} or numbers from 0 to 64, such as plain,2,4,auto");
+        self.draft_lengths.as_deref().map(|text| list("--draft-lengths", text, &expected, read).map(once)).transpose()
     }
 
     /// The draft lengths to measure with these models.
@@ -185,16 +187,13 @@ impl Args {
                 "--draft-lengths asks for drafts, but these models have no drafter, and without one only plain is measured: \
                  leave out --draft-lengths, or name a drafter with --draft",
             )),
-            None if drafts => {
-                let policies = [DraftLength::Bass, DraftLength::Table, DraftLength::Auto];
-                Ok((0..=8).map(DraftLength::Fixed).chain(policies).collect())
-            }
+            None if drafts => Ok((0..=8).map(DraftLength::Fixed).chain(POLICIES.map(|row| row.length)).collect()),
             None => Ok(vec![PLAIN]),
         }
     }
 }
 
-/// Every item at its first place only.
+/// The items without repetitions, each at its first place.
 fn once<T: PartialEq>(items: Vec<T>) -> Vec<T> {
     let mut out = Vec::with_capacity(items.len());
     for item in items {

@@ -100,7 +100,7 @@ pub struct Args {
     json: bool,
 }
 
-/// What reaches the loop.
+/// Messages to the event loop.
 pub(super) enum Message {
     /// From the run.
     Event(Event),
@@ -127,7 +127,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let (send, receive) = channel();
     let listening = Arc::new(AtomicBool::new(false));
     on_interrupt(&send, &listening, || Message::Interrupt);
-    // Without tests nothing is run, so nothing has to be probed.
+    // Without tests no code is run, so no sandbox is probed.
     let runner = match &job.tests {
         Some(tests) => {
             let runner = consent(session.runner(), args.consent.unprotected)?;
@@ -155,7 +155,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     };
     let judge = runner.clone().map(|runner| runner as Arc<dyn Judge>);
     let pool = judge.map(TrialPool::new).transpose().map_err(Failure::internal)?;
-    // A closed channel means that this command is over: nobody listens any more.
+    // A closed channel means that this command is over.
     let sink = Box::new(move |event| match send.send(Message::Event(event)) {
         Ok(()) => ControlFlow::Continue(()),
         Err(_) => ControlFlow::Break(()),
@@ -174,7 +174,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         say(&about_tests(&job, args));
         if let Some(c) = report.picked {
             let code = job.function(&report.candidates[c].text);
-            // A file gets it exactly; a terminal must not be steered by it.
+            // A file gets the exact code. For a terminal, control characters are removed.
             let code = if std::io::stdout().is_terminal() { clean(&code) } else { code };
             print(&code)?;
             if !code.ends_with('\n') {
@@ -196,7 +196,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     Ok(if picked.is_none() { NOTHING_PASSED } else { 0 })
 }
 
-/// Prints what the main model would get, without loading its weights.
+/// Prints the prompt of the main model, without loading its weights.
 fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> {
     let window = if session.settings.server.is_some() {
         session.source()?.window()
@@ -223,7 +223,7 @@ fn show_prompt(job: &Job, session: &Session, json: bool) -> Result<u8, Failure> 
     Ok(0)
 }
 
-/// Which tests ran, where the user did not name them; or that there were none.
+/// The tests that ran, if the user did not name them, or a remark that there were none.
 fn about_tests(job: &Job, args: &Args) -> String {
     let is_asked = !args.tests.tests.is_empty() || args.test_command.is_some();
     match job.target() {
@@ -262,7 +262,7 @@ fn job(args: &Args, spec: Option<&TargetSpec>, settings: &Settings) -> Result<Jo
     }
 }
 
-/// Reads a file, or stdin for `-`. `what` is what it is to us.
+/// Reads a file, or stdin for `-`. `what` names the text in error messages.
 fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     let bytes = if path.as_os_str() == "-" {
         files::read_all(std::io::stdin().lock(), files::TEXT)
@@ -286,7 +286,7 @@ fn writable(path: Option<&Path>) -> Result<(), Failure> {
     })
 }
 
-/// Writes the candidate; when that is refused, keeps it as a patch.
+/// Writes the candidate. If that is refused, saves it as a patch.
 fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> {
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
@@ -304,7 +304,7 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     }
 }
 
-/// Follows a run to its end; whether it was interrupted.
+/// Follows a run to its end. Returns true if it was interrupted.
 pub(super) fn follow(
     run: &Run,
     receive: &Receiver<Message>,
@@ -344,7 +344,7 @@ mod tests {
     use crate::tui::keymap::Keymap;
     use crate::tui::world::{Incoming, World};
 
-    /// The verdicts by candidate, their duplicates, the pick, and how many programs were run.
+    /// The verdicts by candidate with their duplicates, the pick, and the number of programs run.
     type Came = (Vec<(Status, Option<usize>)>, Option<usize>, usize);
 
     fn by_complete() -> Came {
@@ -387,13 +387,13 @@ mod tests {
         });
         assert_eq!(ended.unwrap(), eval::Ended::Done);
         let candidates = result.unwrap().candidates;
-        // The rank of those that ended is by their probability.
+        // Ended candidates rank by their probability.
         let passed = candidates.iter().filter(|c| c.status == Status::Passed);
         let best = passed.max_by(|a, b| a.mean_logprob.unwrap().total_cmp(&b.mean_logprob.unwrap())).map(|c| c.index);
         (candidates.iter().map(|c| (c.status, c.duplicate_of)).collect(), best, ran.load(Ordering::Relaxed))
     }
 
-    /// On the screen a duplicate is one of the candidate that was tested.
+    /// On the screen a duplicate refers to the candidate that was tested.
     fn by_screen() -> Came {
         let (pool, ran) = unsteady();
         let asked = ask(false);

@@ -1,4 +1,4 @@
-//! `bass-tui doctor`: what works on this machine, each point found out by trying it.
+//! `bass-tui doctor`: the state of this machine, each point found by trying it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,14 +48,14 @@ pub struct Args {
 #[derive(Serialize)]
 struct Findings {
     version: &'static str,
-    /// What every device is on this machine, or why it cannot be used.
+    /// The state of every device on this machine, or the reason why it cannot be used.
     devices: BTreeMap<&'static str, Result<String, String>>,
     /// `None` if the models cannot be used.
     engine: Option<SourceInfo>,
-    /// What int8 would gain with the main model.
+    /// The gain of int8 with the main model.
     #[serde(skip_serializing_if = "Option::is_none")]
     int8: Option<String>,
-    /// Why they cannot.
+    /// The reason why they cannot be used.
     problem: Option<String>,
     protection: Protection,
     python: Result<String, String>,

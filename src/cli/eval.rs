@@ -81,7 +81,7 @@ pub struct Args {
     json: bool,
 }
 
-/// The problems of a run, and what is given for each of them.
+/// The problems of a run, and the given answers of each of them.
 type Asked = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
 
 pub fn run(args: &Args) -> Result<u8, Failure> {
@@ -183,7 +183,7 @@ fn time(text: &str) -> Result<Duration, &'static str> {
     duration(text).ok_or("expected a time such as 90s or 2m")
 }
 
-/// Done; the question is whether anything passed.
+/// The exit code of a finished run, which shows if any candidate passed.
 fn code(results: &[ProblemResult]) -> u8 {
     if results.iter().any(|r| r.pass_at_all) { 0 } else { NOTHING_PASSED }
 }
@@ -196,7 +196,7 @@ impl Args {
         Ok(ks)
     }
 
-    /// The problems of the run, and what is given for each of them.
+    /// The problems of the run, and the given answers of each of them.
     fn problems(&self) -> Result<Asked, Failure> {
         let problems = eval::load(&self.problems).map_err(Failure::input)?;
         let mut selected = vec![self.only.is_none(); problems.len()];
@@ -261,7 +261,7 @@ impl Args {
         }
     }
 
-    /// What the results depend on, and what else is good to know.
+    /// The settings that affect the results, and further facts.
     fn header(&self, model: Option<&SourceInfo>, chosen: &Settings, setting: &Setting, runner: &Runner) -> Header {
         let mut settings: BTreeMap<String, Value> = BTreeMap::new();
         let mut about: BTreeMap<String, Value> = BTreeMap::new();
@@ -282,7 +282,7 @@ impl Args {
         settings.extend(values(GENERATION | SAMPLING));
         settings.extend([("model".to_owned(), json!(model.model)), ("dtype".to_owned(), json!(model.dtype))]);
         let length = settings.remove("draft-length").unwrap_or_default();
-        // With the coupled rule drafts cost or save time and change nothing else.
+        // With the coupled rule drafts affect only the time.
         let drafts_show = chosen.generate.accept != Accept::Coupled || chosen.generate.time_budget.is_some();
         let drafts = if drafts_show { &mut settings } else { &mut about };
         drafts.insert("draft".into(), json!(model.draft));
@@ -303,14 +303,14 @@ impl Args {
     }
 }
 
-/// Takes over what a results file holds of this run; the rest stays to be done.
+/// Takes over the results of this run from a results file. The rest stays to be done.
 fn take_up(
     plan: &mut Plan,
     results: Vec<ProblemResult>,
     path: &Path,
 ) -> Result<BTreeMap<String, ProblemResult>, Failure> {
     let mut kept = BTreeMap::new();
-    // Rows of problems that are not in this run may stand there: another --only or --limit.
+    // The file may hold problems that are not in this run: another --only or --limit.
     let mut found: BTreeMap<String, ProblemResult> = results.into_iter().map(|r| (r.task_id.clone(), r)).collect();
     let mut todo = Vec::new();
     for &index in &plan.todo {

@@ -7,7 +7,7 @@ pub const NOTHING_PASSED: u8 = 1;
 /// Exit code: interrupted by the user.
 pub const INTERRUPTED: u8 = 130;
 
-/// Why a command ended early.
+/// Reason why a command ended early.
 #[derive(Debug)]
 pub struct Failure {
     /// 2 for bad usage or input, 3 for a failure of engine or sandbox.

@@ -1,5 +1,5 @@
-//! What `doctor` and `init` find for a file of the user's: its project, interpreter and tests, and one trial of
-//! it as it is.
+//! The setup that `doctor` and `init` find for a file of the user's: its project, interpreter and tests, and
+//! one trial of the unchanged file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,28 +13,28 @@ use crate::language::Language;
 use crate::options::Settings;
 use crate::trial::{Project, Runner, Status, Trial, Verdict};
 
-/// What was found.
+/// The setup of a file.
 #[derive(Serialize)]
 pub struct Findings {
     file: PathBuf,
     function: String,
     language: &'static str,
-    /// The top of its repository or project; `None` for a file on its own.
+    /// The root of its repository or project. `None` for a lone file.
     root: Option<PathBuf>,
     /// The folder that tests start in.
     package: Option<PathBuf>,
-    /// The Python interpreter, and why it is that one.
+    /// The Python interpreter, and the reason for its choice.
     interpreter: Option<Result<String, String>>,
     /// Its tests, with the reason.
     tests: Option<String>,
-    /// Where they run.
+    /// The place where they run.
     place: Option<&'static str>,
-    /// What came of them on the file as it is, or why they could not be run.
+    /// The verdict on the unchanged file, or the reason why the tests could not be run.
     trial: Option<Result<Verdict, String>>,
 }
 
 impl Findings {
-    /// Looks at a file or a function of it; a sentence if that cannot be read.
+    /// Examines a file or a function of it. The error is a sentence.
     pub fn of(spec: &TargetSpec, runner: &Runner, settings: &Settings) -> Result<Self, String> {
         let target = Target::read(spec).map_err(|e| e.to_string())?;
         let choice = TestArgs::default().choice(settings);
@@ -46,7 +46,7 @@ impl Findings {
             let found = runner.tool(Language::Python, folder).map_err(|e| e.to_string());
             found.map(|(program, why)| format!("{} ({why})", program.display()))
         });
-        let place = |in_project| if in_project { "in a copy of the project" } else { "alone with the code" };
+        let place = |in_project| if in_project { "in a copy of the project" } else { "in a folder made for them" };
         let place = job.tests.as_ref().map(|tests| place(tests.first().are_in_project()));
         let trial = job.trial(0, "", settings.limits).filter(|_| runner.may_run()).map(|trial| {
             let trial = Trial { program: target.text, ..trial };
@@ -65,7 +65,7 @@ impl Findings {
         })
     }
 
-    /// Whether its tests, if there are any, can be run and say something.
+    /// Returns true if its tests, if there are any, can be run and give a result.
     pub fn can_be_run(&self) -> bool {
         self.trial.as_ref().is_none_or(|trial| trial.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun))
     }
@@ -81,7 +81,7 @@ impl Findings {
         line("project", &project) + &interpreter + &self.text_of_tests()
     }
 
-    /// The same without what is the same for all of a project.
+    /// The text of the findings without the facts shared by the whole project.
     pub fn text_of_tests(&self) -> String {
         let file = format!("{}:{} ({})", self.file.display(), self.function, self.language);
         let none = "none found: no examples, and no tests file calls the function or is named after its file";

@@ -1,4 +1,4 @@
-//! `bass-tui init`: what is found for a project, language by language, and a file in which to fix it.
+//! `bass-tui init`: the setup found for a project, language by language, and a settings file to fix it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -41,7 +41,7 @@ pub struct Args {
     options: Flags<TESTS>,
 }
 
-/// What is said of tests where there are none.
+/// The text shown if a language has no tests.
 const NO_TESTS: &str = "no function of the project is named in a tests file";
 
 /// Runs the command; exit code 1 if the tests of a language cannot be run.
@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     if args.write && path.exists() {
         return Err(Failure::input(format!("{} is there already: it was left as it is", path.display())));
     }
-    let project = Project { root, package, file: PathBuf::new(), tests: None, only: Vec::new() };
+    let project = Project { root, package, file: PathBuf::new(), tests: None, only: Vec::new(), lone: None };
     let runner = session.runner();
     let sources = Sources::of(&project).map_err(Failure::input)?;
     print(&clean(&format!("project       {}\n", project.root.display())))?;
@@ -104,7 +104,7 @@ impl Sources {
         self.files.iter().filter(|(of, path, _)| *of == language && !self.tests.contains(path)).count()
     }
 
-    /// A function that tests speak of: the first one that no other file has, too.
+    /// A function that tests mention, preferably one whose name is unique in the project.
     fn sample(&self, language: Language) -> Option<TargetSpec> {
         let of_language = || self.files.iter().filter(|(of, ..)| of.is_kin(language));
         let tests = of_language().filter(|(_, path, _)| self.tests.contains(path));
@@ -126,7 +126,7 @@ impl Sources {
     }
 }
 
-/// What is found for a language, and whether its tests can be run.
+/// The setup found for a language, and true if its tests can be run.
 fn about(
     language: Language,
     sources: &Sources,
@@ -156,7 +156,7 @@ fn about(
     }
 }
 
-/// The settings of the project: what holds now, each behind a `#`.
+/// The settings of the project: the current values, each behind a `#`.
 fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_python: bool) -> String {
     let mut text = "# Settings of bass-tui for this project: above those of your own, below flags.\n\
         # What holds now stands behind each `#`, for `tests` an example; without the `#` a line is fixed.\n"

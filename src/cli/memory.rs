@@ -1,4 +1,4 @@
-//! What models take of this machine, and which one to propose, in words.
+//! Memory use of models on this machine, and the proposed model, in words.
 
 use crate::backend::Dtype;
 use crate::catalog::memory::{Shape, Use, of_machine};
@@ -8,15 +8,15 @@ use crate::options::Settings;
 
 use super::session::Session;
 
-/// How the settings use a model.
+/// The use of a model under the settings.
 pub fn usage(settings: &Settings) -> Use {
     Use { dtype: settings.load.dtype, n: settings.generate.n, tokens: settings.generate.max_tokens }
 }
 
-/// Weights that a processor may hold in its caches, in bytes: reading fewer of them gains nothing there.
+/// Weights that fit into the caches of a processor, in bytes. Reading fewer of them gains nothing.
 const CACHED: u64 = 64 << 20;
 
-/// What int8 would gain over `dtype`: an estimate by bytes read. `None` where that is little.
+/// The gain of int8 over `dtype`: an estimate by bytes read. `None` if it is small.
 pub fn gain(shape: &Shape, dtype: Dtype) -> Option<String> {
     let (now, int8) = (shape.weights(dtype), shape.weights(Dtype::Int8));
     (now > CACHED && int8 < now / 10 * 9).then(|| {
@@ -31,9 +31,8 @@ pub fn gain(shape: &Shape, dtype: Dtype) -> Option<String> {
     })
 }
 
-/// What to say before something is written: that the model does not know the language, or that the pair
-/// inside of the program is used because nothing else was ever fetched. One line, short enough for the
-/// screen, with the command that helps.
+/// Advice before a generation: the model does not know the language, or the built-in pair is used because no
+/// model was ever downloaded. One line, short enough for the screen, with the command that helps.
 pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
     if session.settings.server.is_some() {
         return None;
@@ -50,7 +49,7 @@ pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
         entry.name != main.name && knows(&entry.languages) && catalog.resolve_main(Some(&entry.name)).is_ok()
     });
     if unknown.is_none() && other.is_some() {
-        // Whoever has fetched one knows.
+        // A user who has downloaded a model knows the command.
         return None;
     }
     let problem = match unknown {

@@ -1,4 +1,4 @@
-//! The command line: one file per command, the arguments that several share in `args`.
+//! The command line: one file per command. `args` has the arguments that several commands share.
 
 mod args;
 mod bench;
@@ -75,7 +75,7 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are "errors" that go to stdout; a closed pipe is no reason to complain.
+            // Help and version are "errors" that go to stdout. A closed pipe is ignored.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }

@@ -1,4 +1,4 @@
-//! Writing to stdout and stderr, where the reader may be gone.
+//! Writes to stdout and stderr, whose readers may be gone.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -16,20 +16,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes to stderr. Where that fails there is nobody left to tell.
+/// Writes to stderr. Errors are ignored, as there is no other place to report them.
 pub fn say(text: &str) {
     let mut out = std::io::stderr().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Writes a JSON text and a newline to stdout, so that it cannot steer a terminal: what could is escaped. The
-/// text means the same.
+/// Writes a JSON text and a newline to stdout. Control characters are escaped, so that it cannot steer a
+/// terminal. The value is the same.
 pub fn print_json(json: &str) -> Result<(), Failure> {
     print(&(escape(json) + "\n"))
 }
 
-/// Such characters can only stand inside the strings of a JSON text, where an escape means the same. (Those
-/// below a space are escaped in any JSON.)
+/// Escapes control characters. They can only occur inside the strings of a JSON text, where an escape means
+/// the same. (Those below a space are escaped in any JSON.)
 fn escape(json: &str) -> String {
     let acts = |c: char| {
         c.is_control()
@@ -37,7 +37,7 @@ fn escape(json: &str) -> String {
     };
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        // All of them lie in the first plane: one escape each.
+        // All of them lie in the basic plane: one escape each.
         match u32::from(c) {
             code if acts(c) => drop(write!(out, "\\u{code:04x}")),
             _ => out.push(c),

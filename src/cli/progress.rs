@@ -1,4 +1,4 @@
-//! One line on the terminal while something takes its time; gone when it is dropped.
+//! One line on the terminal during a long operation, removed when dropped.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -11,34 +11,34 @@ use crate::source::Event as From;
 /// Time between two drawings.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// A line on stderr that is drawn over and over, if that is a terminal.
+/// A line on stderr that is redrawn, if stderr is a terminal.
 pub struct Line {
     drawn: Option<Instant>,
-    /// Whether anybody sees it.
+    /// True if the line is visible.
     seen: bool,
 }
 
 impl Line {
-    /// Removes what stands on the line.
+    /// Clears the line.
     pub const CLEAR: &str = "\r\x1b[K";
 
-    /// An empty line; it stays empty if `quiet` or if nobody sees it.
+    /// An empty line. It stays empty if `quiet` or if it is not visible.
     pub fn new(quiet: bool) -> Self {
         Self { drawn: None, seen: !quiet && Self::is_seen() }
     }
 
-    /// Whether stderr is a terminal that can draw a line over.
+    /// Returns true if stderr is a terminal that can redraw a line.
     pub fn is_seen() -> bool {
         std::env::var_os("TERM").is_none_or(|term| term != "dumb") && std::io::stderr().is_terminal()
     }
 
-    /// The time, if it is time to draw.
+    /// The current time, if the next drawing is due.
     pub fn due(&self) -> Option<Instant> {
         let now = Instant::now();
         (self.seen && self.drawn.is_none_or(|last| now - last >= EVERY)).then_some(now)
     }
 
-    /// Draws `text` in the place of what was there.
+    /// Replaces the line by `text`.
     pub fn draw(&mut self, text: &str) {
         self.drawn = Some(Instant::now());
         say(&format!("{}{text}", Self::CLEAR));
@@ -53,16 +53,16 @@ impl Drop for Line {
     }
 }
 
-/// What has happened to the candidates so far.
+/// Progress of the candidates.
 pub struct Progress {
     line: Line,
     candidates: usize,
     done: usize,
     tested: usize,
     tokens: usize,
-    /// Prompt tokens done, and in all.
+    /// Prompt tokens done, and in total.
     prompt: (usize, usize),
-    /// When the first token came.
+    /// Time of the first token.
     since: Option<Instant>,
 }
 
@@ -72,7 +72,7 @@ impl Progress {
         Self { line: Line::new(quiet), candidates, done: 0, tested: 0, tokens: 0, prompt: (0, 0), since: None }
     }
 
-    /// Takes note of an event.
+    /// Handles an event.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Source(From::Prefill { done, total }) => self.prompt = (*done, *total),
@@ -97,7 +97,7 @@ impl Progress {
         if self.tested > 0 {
             let _ = write!(out, ", {} tested", self.tested);
         }
-        // The first tokens come all at once: no rate can be told from them.
+        // The first tokens come all at once, so they give no rate.
         if seconds > 0.05 {
             let _ = write!(out, ", {:.0} tokens/s", self.tokens as f64 / seconds);
         }

@@ -1,4 +1,4 @@
-//! What `complete` prints for people: a table of the candidates.
+//! The output of `complete` for people: a table of the candidates.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use crate::source::FinishReason;
 use crate::trial::Status;
 use crate::untrusted::{clean, framed};
 
-/// The table for stderr, best candidate first. `sandbox` is the summary of the protection, when there
-/// were tests.
+/// The table for stderr, best candidate first. `sandbox` is the summary of the protection, if there were
+/// tests.
 pub fn table(report: &Report, sandbox: Option<&str>) -> String {
     let mut out = String::new();
     for &c in &report.summary.ranking {

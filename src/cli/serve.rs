@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What all requests share.
+/// Settings shared by all requests.
 fn shared(positions: Option<u64>) -> Shared {
     let fit = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     match (positions, memory::of_machine()) {

@@ -1,4 +1,4 @@
-//! What every command begins with: folders, settings, the catalog; and the questions to the user.
+//! The start of every command: folders, settings, the catalog, and questions to the user.
 
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::output::say;
 use crate::backend::BackendError;
 use crate::catalog::{Catalog, memory};
 use crate::config::{PROJECT_FILE, Paths};
-use crate::engine::LookupSettings;
+use crate::engine::drafter::{self, LookupChanges};
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
@@ -21,22 +21,22 @@ use crate::trial::{Project, Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
 pub struct Session {
-    /// Where files live.
+    /// The folders of the program.
     pub paths: Paths,
-    /// Flags over the config file over the defaults.
+    /// Settings: flags over the config file over the defaults.
     pub settings: Settings,
     /// Models by name.
     pub catalog: Catalog,
 }
 
 impl Session {
-    /// Reads the config file, lays `flags` over it, and reads the catalog; doubtful settings are reported on
-    /// stderr.
+    /// Reads the config file, applies `flags` over it, and reads the catalog. Doubtful settings are reported
+    /// on stderr.
     pub fn open<const GROUPS: u8>(flags: &Flags<GROUPS>) -> Result<Self, Failure> {
         Self::open_at(flags, None)
     }
 
-    /// The same for a file or folder of the user's, whose project may have settings of its own: they are above
+    /// Opens a session for a file or folder of the user's. Its project may have settings of its own, above
     /// the config file and below the flags.
     pub fn open_at<const GROUPS: u8>(flags: &Flags<GROUPS>, at: Option<&Path>) -> Result<Self, Failure> {
         let paths = Paths::find().map_err(Failure::input)?;
@@ -61,19 +61,12 @@ impl Session {
             let draft = self.catalog.resolve_draft(name, &main).map_err(Failure::input)?;
             Ok::<_, Failure>(draft.map(|draft| draft.files))
         };
-        let lookup = |own: LookupSettings| {
-            let least = settings.lookup_match.unwrap_or(own.least);
-            let most = settings.lookup_length.unwrap_or(own.most);
-            LookupSettings { least, most, longest: own.longest.max(least), ..own }
-        };
-        let draft = match settings.draft.as_str() {
-            "lookup" => Drafting::Lookup(lookup(LookupSettings::LOOKUP)),
-            "sibling" => Drafting::Lookup(lookup(LookupSettings::SIBLING)),
-            "chain" => match model("auto")? {
-                Some(files) => Drafting::Chain(lookup(LookupSettings::ALL), files),
-                None => Drafting::Lookup(lookup(LookupSettings::ALL)),
-            },
-            name => model(name)?.map_or(Drafting::None, Drafting::Model),
+        let draft = match drafter::Row::named(&settings.draft) {
+            Some(row) => {
+                let changes = LookupChanges { least: settings.lookup_match, most: settings.lookup_length };
+                Drafting::Named(row, changes, if row.wants_model { model("auto")? } else { None })
+            }
+            None => model(&settings.draft)?.map_or(Drafting::None, Drafting::Model),
         };
         let profiles = Some(self.paths.cache_dir.join("profiles"));
         let weights = Some(self.weights());
@@ -82,12 +75,12 @@ impl Session {
         Ok(LocalModels { main: main.files, draft, chat, load, profiles, weights, kv_cache, shared })
     }
 
-    /// Where what takes long to make of weights is kept.
+    /// The cache folder of prepared weights.
     pub fn weights(&self) -> PathBuf {
         self.paths.cache_dir.join("weights")
     }
 
-    /// The same where a prompt is often asked for again: for the screen and for servers.
+    /// The models for the screen and for servers, which repeat prompts often and cache them.
     pub fn models_keeping_prompts(&self) -> Result<LocalModels, Failure> {
         let of_machine = || memory::of_machine().map_or(0, |bytes| (bytes / 16).min(1 << 30));
         let kv_cache = self.settings.kv_cache.map_or_else(of_machine, |mib| (mib as u64) << 20);
@@ -95,7 +88,7 @@ impl Session {
         Ok(LocalModels { kv_cache, ..self.models()? })
     }
 
-    /// What writes candidates: the server that is set, else the engine with these models, loaded.
+    /// The source of candidates: the configured server, else the engine with these models, loaded.
     pub fn source(&self) -> Result<Box<dyn Source>, Failure> {
         let source = self.opener(Self::models)?().map_err(|error| unusable(&error))?;
         if let Some(note) = source.info().note {
@@ -104,7 +97,7 @@ impl Session {
         Ok(source)
     }
 
-    /// Opens the source, from any thread; with `models`, where no server is set.
+    /// Opens the source, from any thread; with `models`, if no server is configured.
     pub fn opener(&self, models: impl FnOnce(&Self) -> Result<LocalModels, Failure>) -> Result<Opener, Failure> {
         let Settings { server, server_model, server_suffix: suffix, chat, .. } = self.settings.clone();
         let Some(server) = server else {
@@ -119,18 +112,18 @@ impl Session {
         }))
     }
 
-    /// Where builds of projects are kept.
+    /// The cache folder of project builds.
     pub fn builds(&self) -> PathBuf {
         self.paths.cache_dir.join("builds")
     }
 
-    /// What runs tests.
+    /// The runner of tests.
     pub fn runner(&self) -> Runner {
         Runner::probe().keeping(&self.builds()).with_python(self.settings.python.as_deref())
     }
 }
 
-/// A model that the catalog has on a server is that server and that model.
+/// Replaces a model that the catalog has on a server by the server and its model.
 fn served(settings: &mut Settings, catalog: &Catalog) -> Result<(), Failure> {
     let Some(entry) = settings.model.as_deref().and_then(|name| catalog.served(name)) else { return Ok(()) };
     if settings.server.as_ref().is_some_and(|server| Some(server) != entry.server.as_ref()) {
@@ -146,7 +139,7 @@ fn served(settings: &mut Settings, catalog: &Catalog) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The settings of the project that a file or folder lies in: the nearest ones, up to its top folder.
+/// The project settings for a file or folder: the nearest ones, up to its root.
 fn project_file(at: &Path) -> Option<PathBuf> {
     let at = std::fs::canonicalize(at).ok()?;
     let folder = if at.is_dir() { at.as_path() } else { at.parent()? };
@@ -155,10 +148,10 @@ fn project_file(at: &Path) -> Option<PathBuf> {
     folders.map(|folder| folder.join(PROJECT_FILE)).find(|file| file.exists())
 }
 
-/// Makes a source, which may take its time.
+/// Opens a source, which may take time.
 pub type Opener = Box<dyn FnOnce() -> Result<Box<dyn Source>, SourceError> + Send>;
 
-/// Models that cannot be used are bad input, unless it is the machine that fails.
+/// Models that cannot be used are bad input, unless the machine failed.
 pub fn unusable(error: &SourceError) -> Failure {
     match error {
         SourceError::Model(_) | SourceError::Vocabulary { .. } | SourceError::Backend(BackendError::Device { .. }) => {
@@ -171,7 +164,7 @@ pub fn unusable(error: &SourceError) -> Failure {
     }
 }
 
-/// The runner to use for tests: where nothing protects the user, only after a yes.
+/// The runner for tests. Without isolation the user must consent first.
 pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
     if runner.protection().is_isolated() {
         return Ok(runner);
@@ -195,7 +188,7 @@ pub fn consent(runner: Runner, unprotected: bool) -> Result<Runner, Failure> {
     )))
 }
 
-/// Refuses tests that cannot be run here, and a tests file that is no program.
+/// Refuses tests that cannot be run here, and a tests file that does not parse.
 pub fn check_tests(
     runner: &Runner,
     language: Option<Language>,
@@ -209,7 +202,7 @@ pub fn check_tests(
     })
 }
 
-/// Turns SIGINT and SIGTERM into messages while someone is listening. Before that, and the second time, they
+/// Turns SIGINT and SIGTERM into messages while the receiver exists. Before that, and the second time, they
 /// end the program.
 pub fn on_interrupt<M: Send + 'static>(
     send: &Sender<M>,
@@ -236,6 +229,6 @@ pub fn on_signal(act: impl Fn() + Send + 'static) {
             }
         });
     };
-    // Without the thread the signals keep their default effect: the program ends at once.
+    // Without the thread the signals keep their default effect and end the program at once.
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
 }

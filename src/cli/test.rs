@@ -65,16 +65,16 @@ pub struct Args {
     json: bool,
 }
 
-/// What is tested: a program, and the function of it that is meant.
+/// The candidate: a program, and the function under test in it.
 struct Candidate {
     path: PathBuf,
     language: Language,
     program: String,
     functions: Vec<FunctionName>,
-    /// The function that was named, else the last one.
+    /// The named function, else the last one.
     function: Option<String>,
     is_named: bool,
-    /// That of the line that was given: others may have its name.
+    /// The function at the given line. Others may have its name.
     at_line: Option<Target>,
 }
 
@@ -103,8 +103,7 @@ impl Candidate {
         let function = match (&place, &at_line) {
             (_, Some(target)) => Some(target.name.clone()),
             (Place::Function(name), _) if functions.iter().any(|f| f.name == *name) => Some(name.clone()),
-            // What is not found may be a form of function that nobody here knows, but not a name that stands
-            // nowhere.
+            // A function that is not found may have an unknown form, but its name must occur in the text.
             (Place::Function(name), _) if language != Language::Python && program.contains(name.as_str()) => {
                 Some(name.clone())
             }
@@ -128,9 +127,9 @@ impl Candidate {
         Target::read(&TargetSpec { path: self.path.clone(), place }).map_err(Failure::input)
     }
 
-    /// What is run on it, and what to call that where the user has not named it.
+    /// The tests, and their name for the reader if the user has not named them.
     fn tests(&self, command: Option<&str>, names: &[String]) -> Result<(Tests, Option<String>), Failure> {
-        let Self { path, language, program, functions, function, .. } = self;
+        let Self { path, language, functions, function, .. } = self;
         let words: Vec<&str> = names.iter().map(String::as_str).collect();
         match (command, &words[..]) {
             (Some(command), _) => {
@@ -141,7 +140,7 @@ impl Candidate {
             }
             (None, []) => {
                 let target = self.target()?;
-                let (tests, what) = Tests::usual(&target, Tests::found(&target, self.is_named)).ok_or_else(|| {
+                let (tests, what) = Tests::usual(&target, Tests::found(&target)).ok_or_else(|| {
                     Failure::input(format!(
                         "no tests were found for {} of {}: {}, and no tests file calls it or is named after its file; give --tests FILE",
                         target.name,
@@ -158,11 +157,10 @@ impl Candidate {
                 Ok((tests, _)) => Ok((tests, None)),
                 Err(why) => Err(Failure::input(format!("--tests auto takes examples, and {why}: give --tests FILE"))),
             },
-            (None, ["auto"]) => Ok((Tests::of_examples(*language, Some(path), program), None)),
+            (None, ["auto"]) => Ok((Tests::of_examples(Some(path)), None)),
             (None, _) => {
                 let function = function.as_deref().filter(|_| self.is_named);
-                let own = Some((path.as_path(), program.as_str()));
-                let (tests, what) = Tests::named(names, *language, own, function, true).map_err(Failure::input)?;
+                let (tests, what) = Tests::named(names, *language, Some(path), function).map_err(Failure::input)?;
                 let what = matches!(tests, Tests::Several(_)).then_some(what);
                 Ok((tests, what))
             }
@@ -181,9 +179,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     check_tests(&runner, Some(language), Some(&path), &tests)?;
 
     let limits = session.settings.limits;
-    // Only a function that is named is what is tested; else it is the whole file, with all its examples.
-    let in_project = language == Language::Rust || tests.are_in_project();
-    let stub = (in_project && is_named).then(|| program.clone());
+    // Only a named function is the one under test. Otherwise it is the whole file, with all its examples.
+    let stub = is_named.then(|| program.clone());
     let takes_examples = args.test_command.is_none() && matches!(names, [auto] if auto == "auto");
     let is_of_all = takes_examples && language == Language::Python && !is_named;
     let entry_point = function.filter(|_| !is_of_all);
@@ -235,10 +232,12 @@ fn text(verdict: &Verdict, tests: Option<&str>, protection: &Protection) -> Stri
     if let Some(tests) = tests {
         out.extend(["    tests: ", &framed(tests), "\n"]);
     }
-    if let Some(interpreter) = &verdict.interpreter {
-        out.extend(["    with ", &framed(interpreter), "\n"]);
+    let by = [verdict.assurance.runner.as_str(), verdict.interpreter.as_deref().unwrap_or_default()];
+    let by: Vec<&str> = by.into_iter().filter(|part| !part.is_empty()).collect();
+    if !by.is_empty() {
+        out.extend(["    with ", &framed(&by.join(", ")), "\n"]);
     }
-    // What the code printed is not to be taken for what we say.
+    // Marks printed text of the code, so that it is not mistaken for our own.
     if !verdict.output.trim().is_empty() {
         out.extend(["    ", &framed(&verdict.output), "\n"]);
     }

@@ -30,7 +30,7 @@ pub struct Args {
     consent: ConsentArgs,
 }
 
-/// Runs the screen. Code that was accepted and has no file to go to is printed after it has closed.
+/// Runs the screen. Accepted code without a file is printed after the screen has closed.
 pub fn run(args: &Args) -> Result<u8, Failure> {
     if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
         return Err(Failure::input(
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         Err(error) => return Err(Failure::internal(error)),
     };
     if let Some(code) = outcome.accepted {
-        // The screen ran on a terminal, and so does this: it must not be steered.
+        // The output is a terminal, so control characters are removed.
         print(&crate::untrusted::clean(&code))?;
     }
     if !outcome.message.is_empty() {

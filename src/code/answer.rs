@@ -1,7 +1,8 @@
-//! The answer of a chat model: what of it is the function that was asked for.
+//! Finds the requested function in the answer of a chat model.
 //!
-//! Around that there may be anything: prose, what the model thinks, several blocks of code, a whole file. What
-//! comes out is what a model that continues the text would have written: the inside of the function.
+//! The answer may hold anything around it: prose, the model's thoughts, several blocks of code, a whole file.
+//! The result is the text that a model that continues the prompt would have written: the inside of the
+//! function.
 
 use std::borrow::Cow;
 
@@ -10,42 +11,42 @@ use super::rules::{self, Function};
 use super::{Target, text};
 use crate::language::Language;
 
-/// What models put around their thoughts.
+/// Tags that models put around their thoughts.
 const THOUGHTS: &[(&str, &str)] =
     &[("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"), ("[THINK]", "[/THINK]")];
 
-/// Lines of an answer without code blocks on which the function is looked for.
+/// Most lines of an answer without code blocks at which the function may begin.
 const MOST_LINES: usize = 20;
 
-/// A function that was asked for.
+/// The requested function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// Language of the code.
     pub language: Language,
     /// Dotted name.
     pub name: String,
-    /// What its head is indented by.
+    /// Indentation of its head.
     pub outer: String,
-    /// What its body has to be indented by.
+    /// Required indentation of its body.
     pub inner: String,
-    /// Lines that stand in front of what is taken.
+    /// Lines in front of the extracted text.
     pub typed: String,
     /// The code around it.
     pub known: String,
 }
 
-/// What was found in an answer so far.
+/// The part of an answer found so far.
 struct Found {
     text: String,
-    /// Whether nothing of it is to come any more.
+    /// True if it is complete.
     ended: bool,
-    /// Whether it is more than a placeholder.
+    /// True if it is more than a placeholder.
     finished: bool,
 }
 
 impl Asked {
-    /// As much of the function's body as an answer so far says for certain, and whether that is all of it;
-    /// `over` says that nothing follows.
+    /// The part of the function's body that is certain in an answer so far, and true if that is all of it.
+    /// `over` means that the answer is complete.
     pub fn read(&self, answer: &str, over: bool) -> (String, bool) {
         let answer = if over { answer } else { &answer[..answer.rfind('\n').map_or(0, |at| at + 1)] };
         let (answer, _) = text::decode_str(answer);
@@ -54,14 +55,14 @@ impl Asked {
         if blocks.is_empty() {
             return self.without_blocks(said, over);
         }
-        // What is taken if no block has the function.
+        // Used if no block has the function.
         let mut spare = None;
         for block in &blocks {
             let whole = over || block.closed;
             match self.function(&block.text, whole) {
                 Some(found) if found.finished => return (found.text, found.ended || block.closed),
                 Some(found) if whole => spare = spare.or(Some(found.text)),
-                // Its head is there, and not enough of it to tell what is body.
+                // Its head is there, but too little of it to find the body.
                 Some(_) => return (String::new(), false),
                 None if !self.speaks(block.info) => {}
                 None if begins_indented(&block.text) => return (self.body(&block.text), block.closed),
@@ -79,7 +80,7 @@ impl Asked {
         // Prose in front may be read as code that never ends.
         let begins = std::iter::once(0).chain(lines.take(MOST_LINES));
         let found: Vec<Found> = begins.filter_map(|line| self.function(&said[line..], over)).collect();
-        // Of equal ones the first.
+        // The first of equal ones.
         let found = found.into_iter().rev().max_by_key(|found| found.finished);
         match found {
             Some(found) if found.finished => (found.text, found.ended),
@@ -89,13 +90,13 @@ impl Asked {
         }
     }
 
-    /// The function, if a block of code holds it; `whole` says that nothing follows in the block.
+    /// The function, if a block of code holds it. `whole` means that the block is complete.
     fn function(&self, code: &str, whole: bool) -> Option<Found> {
         let rules = rules::of(self.language);
         let functions = (rules.functions)(code);
         let fits = |f: &&Function| own_name(&f.name) == own_name(&self.name);
         let worth = |f: &&Function| (f.finished, !f.declaration, f.name == self.name);
-        // Of equal ones the first.
+        // The first of equal ones.
         let named = functions.iter().rev().filter(fits).max_by_key(worth);
         let this = named.or_else(|| functions.first().filter(|f| whole && is_all(code, f)))?;
         let line = text::line_start(code, this.range.start);
@@ -115,7 +116,7 @@ impl Asked {
         let text = if let Some(rest) = self.without_typed(&body) {
             self.imports(&code[..this.range.start]) + rest
         } else {
-            // All of it so far may be what stands there already.
+            // All of it so far may repeat the lines that stand there already.
             ended &= whole;
             String::new()
         };
@@ -136,7 +137,7 @@ impl Asked {
         self.without_typed(&body).unwrap_or_default().to_owned()
     }
 
-    /// What follows the lines that stand in front already; `None` where only those are there.
+    /// The text after the lines that stand in front already. `None` if there are only those.
     fn without_typed<'t>(&self, body: &'t str) -> Option<&'t str> {
         let mut typed = self.typed.lines().map(str::trim).filter(|line| !line.is_empty());
         let mut next = typed.next();
@@ -154,7 +155,7 @@ impl Asked {
         if next.is_none() { Some(&body[at..]) } else { None }
     }
 
-    /// The imports in the code before the function that the file lacks: they can stand in a body, too.
+    /// The imports in the code before the function that the file lacks. They can stand in a body, too.
     fn imports(&self, before: &str) -> String {
         if !matches!(self.language, Language::Python | Language::Rust) {
             return String::new();
@@ -168,7 +169,7 @@ impl Asked {
             .collect()
     }
 
-    /// Whether a block of this kind can be the function's inside.
+    /// Returns true if a block of this kind can be the function's inside.
     fn speaks(&self, info: &str) -> bool {
         let word = info.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default().to_ascii_lowercase();
         word.is_empty() || word.starts_with(self.language.name()) || self.language.extensions().contains(&word.as_str())
@@ -176,7 +177,7 @@ impl Asked {
 }
 
 impl Target {
-    /// It, as it is looked for in an answer.
+    /// The function to look for in an answer.
     pub fn asked(&self) -> Asked {
         let outer = indentation(&self.text[text::line_start(&self.text, self.function.start)..]).to_owned();
         let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
@@ -185,13 +186,13 @@ impl Target {
     }
 }
 
-/// What is said after what is thought; `None` while it is being thought.
+/// The answer after the model's thoughts. `None` while the thoughts go on.
 fn said(answer: &str) -> Option<&str> {
     let begins = answer.trim_start();
     if let Some((open, close)) = THOUGHTS.iter().find(|(open, _)| begins.starts_with(open)) {
         return begins[open.len()..].find(close).map(|at| &begins[open.len() + at + close.len()..]);
     }
-    // Some templates begin the thoughts, so that only their end is in the answer.
+    // Some templates begin the thoughts, so that the answer holds only their end.
     let end = |(_, close): &(&str, &str)| {
         let mut ends = answer.match_indices(close).map(|(at, _)| at + close.len());
         ends.find(|&end| answer[text::line_start(answer, end - close.len())..end].trim() == *close)
@@ -201,11 +202,11 @@ fn said(answer: &str) -> Option<&str> {
 
 /// A block of code between two fences.
 struct Block<'a> {
-    /// What stands behind the first fence.
+    /// The text behind the first fence.
     info: &'a str,
-    /// Its lines, without what the fence is indented by.
+    /// Its lines, without the indentation of the fence.
     text: Cow<'a, str>,
-    /// Whether the second fence is there.
+    /// True if the second fence is there.
     closed: bool,
 }
 
@@ -218,7 +219,7 @@ fn blocks(said: &str) -> Vec<Block<'_>> {
         let (fence, info) = fence(&line[indent..]);
         match (open, found.last_mut()) {
             (Some((mark, outer)), Some(block)) => {
-                // One that is indented further is a line of the code.
+                // A fence that is indented further is a line of the code.
                 if fence.starts_with(mark) && info.is_empty() && indent < outer + 4 {
                     block.closed = true;
                     open = None;
@@ -236,14 +237,15 @@ fn blocks(said: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// The marks of a fence that a line begins with, and what stands behind them; no marks if it is none.
+/// The marks of a fence at the beginning of a line, and the text behind them. The marks are empty if there is
+/// no fence.
 fn fence(line: &str) -> (&str, &str) {
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'));
     let count = mark.map_or(0, |mark| line.len() - line.trim_start_matches(mark).len());
     if count < 3 { ("", line) } else { (&line[..count], line[count..].trim()) }
 }
 
-/// Whether the function is all the code there is, so that it can be the one under another name.
+/// Returns true if the code holds only this function. It can then be the requested one under another name.
 fn is_all(code: &str, this: &Function) -> bool {
     this.indent == 0
         && code[this.range.end..].trim().is_empty()
@@ -259,7 +261,7 @@ fn indentation(text: &str) -> &str {
     &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Whether the first line that is not blank is indented, as the inside of a function is.
+/// Returns true if the first line that is not blank is indented, like the inside of a function.
 fn begins_indented(text: &str) -> bool {
     text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with([' ', '\t']))
 }

@@ -1,5 +1,4 @@
-//! Writing a candidate into its file, and the way back. Files are replaced in one step: nobody ever sees half
-//! of one.
+//! Writes a candidate into its file, and undoes it. Files are replaced atomically.
 
 use std::fs;
 use std::io::{Seek, Write};
@@ -11,7 +10,7 @@ use super::target::{read_bytes, utf8_declared};
 use super::{CodeError, Target};
 use crate::files;
 
-/// A change written to a file, and the way back.
+/// A change written to a file, with the data to undo it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
     /// The file.
@@ -20,16 +19,16 @@ pub struct Applied {
     pub before: Vec<u8>,
     /// Its bytes after.
     pub after: Vec<u8>,
-    /// A copy of the file as it was, kept on disk.
+    /// A copy of the old file, kept on disk.
     pub backup: Option<PathBuf>,
 }
 
 impl Target {
-    /// Writes `candidate` into the file: atomically, keeping mode, owner where the system allows it, line
-    /// ends, byte order mark and the final newline. A symbolic link stays one: the file it leads to is
-    /// written. So is a file that has several names, in place. Refuses when the file is not what was read,
-    /// unless only the text above the function has changed: then the function is written where it stands
-    /// now. A copy of the file as it was goes into `backups`, if given. Returns the way back.
+    /// Writes `candidate` into the file atomically. Keeps mode, line ends, byte order mark, the final
+    /// newline, and the owner if the system allows it. Of a symbolic link the target is written. A file with
+    /// several names is written in place. Refuses if the file is not what was read, unless only the text
+    /// above the function has changed: then the function is written at its new place. A copy of the old file
+    /// goes into `backups`, if given. Returns the change, which can be undone.
     pub fn apply(&self, candidate: &str, backups: Option<&Path>) -> Result<Applied, CodeError> {
         let Some(path) = &self.path else {
             return Err(CodeError::NotAFile { name: self.name.clone() });
@@ -59,7 +58,7 @@ impl Target {
 }
 
 impl Applied {
-    /// Puts the file back as it was. Refuses when it has changed since.
+    /// Restores the old file. Refuses if it has changed since.
     pub fn undo(&self) -> Result<(), CodeError> {
         let changed = || CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() };
         replace_file(&self.path, &self.after, &self.before, changed)
@@ -74,22 +73,22 @@ fn replace_file(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeE
     if metadata.permissions().readonly() {
         return Err(CodeError::ReadOnly { path: path.to_path_buf() });
     }
-    // What has other names keeps them: it is written in place, after its copy was kept.
+    // A file with other names keeps them: it is written in place, after its copy was saved.
     if metadata.nlink() > 1 {
         return write_through(&real, from, to, changed);
     }
     files::replace(&real, failed, |new| {
         new.write_all(to).map_err(failed)?;
-        // Only the superuser may give files away: one that belonged to others becomes ours.
+        // Only the superuser may give files away. Otherwise a file of another owner becomes ours.
         let _ = fchown(&mut *new, Some(metadata.uid()), Some(metadata.gid()));
         new.set_permissions(metadata.permissions()).map_err(failed)?;
         new.sync_all().map_err(failed)?;
-        // The last moment to notice an editor that saved meanwhile.
+        // Last check that no editor has saved the file meanwhile.
         if read_bytes(&real)? == from { Ok(()) } else { Err(changed()) }
     })
 }
 
-/// Writes `to` into a file that holds `from`. Should that fail half way, what it held is written again.
+/// Writes `to` into a file that holds `from`. If that fails half way, `from` is written again.
 fn write_through(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> CodeError) -> Result<(), CodeError> {
     let failed = |source| CodeError::Io { path: path.to_path_buf(), doing: "written", source };
     let mut file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
@@ -108,7 +107,7 @@ fn write_through(path: &Path, from: &[u8], to: &[u8], changed: impl Fn() -> Code
     })
 }
 
-/// Writes a copy of a file's bytes into `folder` under a name that sorts by time, readable by its owner only.
+/// Writes a copy of a file's bytes into `folder`, readable by its owner only. Its name sorts by time.
 fn keep_copy(folder: &Path, path: &Path, bytes: &[u8]) -> Result<PathBuf, CodeError> {
     let failed = |source| CodeError::Io { path: folder.to_path_buf(), doing: "written", source };
     fs::create_dir_all(folder).map_err(failed)?;

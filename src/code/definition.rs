@@ -1,9 +1,9 @@
-//! Where functions and classes are defined, read from a syntax tree: the same walk for every language, which
-//! differs only in the names of its nodes.
+//! Definitions of functions and classes, read from a syntax tree. The walk is the same for every language;
+//! only the names of nodes differ.
 
 use super::syntax;
 
-/// The nodes of a grammar that matter here.
+/// The relevant nodes of a grammar.
 pub(super) struct Grammar {
     /// The grammar.
     pub language: fn() -> tree_sitter::Language,
@@ -19,7 +19,7 @@ pub(super) struct Grammar {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Definition {
     pub name: String,
-    /// Whether it is a class.
+    /// True if it is a class.
     pub class: bool,
     /// Byte of its first decorator, or of its keyword.
     pub start: usize,

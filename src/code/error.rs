@@ -1,19 +1,18 @@
-//! Why something could not be done with a piece of code.
+//! Errors of operations on code.
 
 use std::path::PathBuf;
 
-/// Why something could not be done with a piece of code. Every message is a sentence that says what to do
-/// next.
+/// An error of an operation on code. Every message is a sentence with the next step for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum CodeError {
-    /// What was pointed at cannot be understood.
+    /// The place in a file cannot be parsed.
     #[error(
         "`{text}` does not name a place in a file: {problem}; write FILE, FILE:FUNCTION, FILE:Class.method or FILE:LINE"
     )]
     Spec {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// What is wrong with it.
+        /// The problem with it.
         problem: String,
     },
     /// The file does not exist.
@@ -21,7 +20,7 @@ pub enum CodeError {
     NoFile {
         /// The file.
         path: PathBuf,
-        /// The folder a relative name was looked up in.
+        /// The folder against which a relative name was resolved.
         folder: Option<PathBuf>,
     },
     /// The file is a folder.
@@ -35,9 +34,9 @@ pub enum CodeError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was being done: `read`, `written`.
+        /// The operation: `read`, `written`.
         doing: &'static str,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The file is not text.
@@ -52,7 +51,7 @@ pub enum CodeError {
         /// Its line, 1-based.
         line: usize,
     },
-    /// The file is in another encoding than UTF-8, and says so.
+    /// The file declares another encoding than UTF-8.
     #[error(
         "{path} says on line {line} that it is in the encoding {encoding}, and only UTF-8 can be completed here; save the file as UTF-8 and change that line"
     )]
@@ -61,7 +60,7 @@ pub enum CodeError {
         path: PathBuf,
         /// The encoding.
         encoding: String,
-        /// The line that says so, 1-based.
+        /// The line with the declaration, 1-based.
         line: usize,
     },
     /// The file's language is not known.
@@ -72,7 +71,7 @@ pub enum CodeError {
         /// Known endings: `.py, .pyi`.
         known: String,
     },
-    /// There are no functions at all.
+    /// The text has no functions.
     #[error("{file} holds no function; write the signature and a docstring of the one you want first")]
     NoFunctions {
         /// The file, or `the text`.
@@ -85,9 +84,9 @@ pub enum CodeError {
         file: String,
         /// The name asked for.
         name: String,
-        /// A name much like it.
+        /// A similar name.
         nearest: Option<String>,
-        /// What there is.
+        /// The existing functions.
         list: String,
     },
     /// There is more than one function of that name.
@@ -108,9 +107,9 @@ pub enum CodeError {
         file: String,
         /// The line asked for.
         line: usize,
-        /// How many lines there are.
+        /// Number of lines.
         lines: usize,
-        /// What there is.
+        /// The existing functions.
         list: String,
     },
     /// No function was named, and none of several is unfinished.
@@ -118,10 +117,10 @@ pub enum CodeError {
     NothingUnfinished {
         /// The file, or `the text`.
         file: String,
-        /// What there is.
+        /// The existing functions.
         list: String,
     },
-    /// The edited stub leaves no place for a candidate.
+    /// The edited stub has no place for a candidate.
     #[error(
         "the text has to end inside of a {language} function, so that there is a place for candidates; keep its head, and leave its end out"
     )]
@@ -129,7 +128,7 @@ pub enum CodeError {
         /// Name of the language.
         language: &'static str,
     },
-    /// The file is not what was read.
+    /// The file has changed since it was read.
     #[error(
         "{path} has changed since it was read, so nothing was written; read it again, or save the candidate as a patch"
     )]
@@ -142,7 +141,7 @@ pub enum CodeError {
     ChangedSince {
         /// The file.
         path: PathBuf,
-        /// Where its earlier text is.
+        /// Path of the copy with its earlier text.
         backup: Option<PathBuf>,
     },
     /// The file may not be written.

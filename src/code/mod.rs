@@ -1,9 +1,17 @@
 //! Code as text: the function under the cursor, its prompt, splicing a candidate into a file.
 //!
-//! Knows neither engine nor screen. What differs between languages is a row of the table in `rules.rs`; the
-//! rest of the room works on text and bytes only. Python is read by its indentation (`python/`); the
-//! languages whose blocks stand in braces share `braces/`, and each has a folder with the data that is its
-//! own.
+//! Independent of engine and screen. Each language has a row in the table of `rules.rs`; all other files work
+//! on text and bytes only. Python is read by its indentation (`python/`); the languages with blocks in braces
+//! share `braces/`, and each has a folder with its data.
+//!
+//! - `Target` is a function in a file, its prompt, and the byte range that a candidate replaces. `with_stub`
+//!   makes one of an edited stub: the edits are written with the candidate.
+//! - A file that parses is read by its grammar (tree-sitter). Any other is read by tokens: brackets where
+//!   they balance, indentation where they do not.
+//! - A function ends with the brace that balances it. A candidate may contain that brace or not.
+//! - `apply` writes atomically and keeps line ends, byte order mark, mode and links. A file with several
+//!   names is written in place. A function that only moved is followed; any other change is refused.
+//! - `outline` cuts a file into pieces at statement borders, each with shorter forms.
 
 mod answer;
 mod apply;
@@ -46,7 +54,7 @@ pub struct FunctionName {
     pub name: String,
     /// Line of its `def` or its name, 1-based.
     pub line: usize,
-    /// Whether it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`.
+    /// True if it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`.
     pub finished: bool,
 }
 
@@ -57,34 +65,36 @@ pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
     functions.into_iter().map(|f| FunctionName { name: f.name, line: f.line, finished: f.finished }).collect()
 }
 
-/// The functions of `text` in whose bodies one of these names stands, and that are not called so themselves.
+/// The functions of `text` whose bodies mention one of these names, and that do not have such a name
+/// themselves.
 pub fn callers(language: Language, text: &str, called: &[&str]) -> Vec<String> {
     let (text, _) = text::decode_str(text);
     let calls = |function: &rules::Function| {
         let own = function.name.rsplit('.').next().unwrap_or_default();
         let body = text.get(function.body.clone()).unwrap_or_default();
-        // Far cheaper than to read all of it as words.
+        // Far cheaper than splitting all of it into words.
         let may = called.iter().any(|name| body.contains(name));
         may && !called.contains(&own) && names(language, body).iter().any(|name| called.contains(&name.as_str()))
     };
     (rules::of(language).functions)(&text).into_iter().filter(calls).map(|function| function.name).collect()
 }
 
-/// Where a function body that starts at the beginning of `text` ends: the byte length to keep, `None` while
+/// End of a function body that starts at the beginning of `text`: the number of bytes to keep, `None` while
 /// it may go on. `indent` is the indentation of the `def` line in columns.
 ///
-/// In Python it ends once a line has begun that no longer belongs to it, and what is kept ends after the line
-/// end of the last line that is not blank. Where blocks stand in braces it ends with the brace that closes
-/// the function. The answer never changes when text is added: once it is `Some(k)`, it is `Some(k)` for every
+/// In Python it ends when a line begins that no longer belongs to it. The kept part ends after the line end
+/// of the last line that is not blank. In languages with braces it ends with the brace that closes the
+/// function. The result never changes when text is added: once it is `Some(k)`, it is `Some(k)` for every
 /// longer text.
 pub fn function_end(language: Language, indent: usize, text: &str) -> Option<usize> {
     (rules::of(language).function_end)(indent, text)
 }
 
-/// What of the model's `text` is the function's body: cut where the function ends, without its closing brace,
+/// The function's body in the model's `text`: cut at the end of the function, without its closing brace,
 /// without blank lines at the end, line ends `\n`. Ends with exactly one newline unless it is empty.
 pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
-    // As it will stand: the line break at its end can end what would else be open, such as `'}` in Rust.
+    // The text in its final form. The line break at its end can close a token that would otherwise be open,
+    // such as `'}` in Rust.
     let text = format!("{}\n", text.trim_end());
     let kept = text.get(..(rules::of(language).inside)(indent, &text)).unwrap_or(&text);
     let (kept, _) = text::decode_str(kept);
@@ -94,14 +104,14 @@ pub fn trim_candidate(language: Language, indent: usize, text: &str) -> String {
     }
 }
 
-/// `text` in a form in which two candidates that differ only in white space, blank lines and comments are
-/// equal.
+/// A normal form of `text`. Two candidates that differ only in white space, blank lines and comments have the
+/// same form.
 pub fn normalise(language: Language, text: &str) -> String {
     (rules::of(language).normalise)(text)
 }
 
-/// `text` with its comments and strings blanked, byte for byte, so that what is left is code; of languages
-/// with braces only.
+/// `text` with its comments and strings blanked, byte for byte, so that only code is left. Only for languages
+/// with braces.
 pub fn blanked(language: Language, text: &str) -> String {
     let Some(lexicon) = rules::of(language).lexicon else { return text.to_owned() };
     let mut bytes = text.as_bytes().to_vec();

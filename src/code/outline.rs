@@ -1,47 +1,47 @@
-//! A file as the list of what stands in it: pieces that can be shown alone, whole or in a shorter form.
+//! A file as a list of pieces that can be shown alone, whole or in a shorter form.
 //!
-//! Which pieces a model is shown is not decided here.
+//! The choice of pieces for a model is made elsewhere.
 
 use std::ops::Range;
 
 use super::rules;
 use crate::language::Language;
 
-/// What a piece is.
+/// Kind of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
-    /// Makes names of other files known.
+    /// An import.
     Import,
     /// A function or method.
     Function,
-    /// A class, `impl`, module or object: what functions stand in.
+    /// A class, `impl`, module or object, which contains functions.
     Scope,
     /// Any other statement, fields of a class, or comments that stand alone.
     Other,
 }
 
-/// A piece of a file: whole lines, in the order they stand in. What stands in a scope follows it.
+/// A piece of a file: whole lines, in text order. The members of a scope follow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What it is.
+    /// Its kind.
     pub kind: ItemKind,
     /// Dotted name of a function or scope; empty for others.
     pub name: String,
-    /// The names that it makes known.
+    /// The names that it defines.
     pub names: Vec<String>,
     /// Its bytes: from the comments and decorators above to after the line end.
     pub range: Range<usize>,
-    /// A function without comments, docstring and body; what a scope begins with; the whole of all others.
+    /// A function without comments, docstring and body; the head of a scope; any other piece in full.
     pub signature: String,
     /// A function without its body; else as `signature`.
     pub documented: String,
-    /// What stands in front of the end of a function of which the rest is left out.
+    /// Text in front of the end of a function if the rest is left out.
     pub opening: String,
-    /// Where the statements of a function's body begin.
+    /// Starts of the statements of a function's body.
     pub statements: Vec<usize>,
-    /// What ends a scope.
+    /// The end of a scope.
     pub close: String,
-    /// What stands in a scope of which nothing is shown.
+    /// The content of a scope of which nothing is shown.
     pub empty: String,
     /// The scope it stands in.
     pub parent: Option<usize>,
@@ -79,13 +79,13 @@ pub fn outline(language: Language, text: &str) -> Vec<Item> {
     (rules.outline)(text, &(rules.functions)(text))
 }
 
-/// The words of a text that could be names, wherever they stand: in code, strings or comments.
+/// The words of a text that could be names, also in strings or comments.
 pub fn mentioned(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$'))).filter(|word| !word.is_empty())
 }
 
-/// Takes the lines between two pieces: blocks of them become pieces of their own, but for one that stands right
-/// above byte `to`, the start of a line, and describes what begins there. Returns where that begins.
+/// Adds the lines between two pieces. Blocks of them become pieces of their own, except for one right above
+/// byte `to`, the start of a line, that describes the item there. Returns the start of that item.
 pub(super) fn between(text: &str, gap: Range<usize>, parent: Option<usize>, items: &mut Vec<Item>) -> usize {
     let mut start = gap.start;
     let mut at = gap.start;

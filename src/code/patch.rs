@@ -1,4 +1,4 @@
-//! A candidate as a patch: what would change in the file.
+//! A candidate as a patch of its file.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -8,13 +8,13 @@ use similar::TextDiff;
 
 use super::{CodeError, Target};
 
-/// Whether a path leads down from the current folder: others cannot stand in a patch.
+/// Returns true if a path leads down from the current folder. Other paths cannot stand in a patch.
 fn is_below(path: &Path) -> bool {
     path.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
 }
 
-/// A file name as it stands in the head of a patch: quoted where it holds what would end it, and with a tab
-/// after a name with spaces.
+/// A file name in the form of a patch header: quoted if it holds a character that would end it, and with a
+/// tab after a name with spaces.
 fn header(side: &str, name: &str) -> String {
     let name = name.replace('\\', if cfg!(windows) { "/" } else { "\\" });
     if name.contains(|c: char| c.is_control() || matches!(c, '"' | '\\')) {

@@ -1,4 +1,4 @@
-//! What differs between languages: one row of functions per language.
+//! The rules of each language: one row of functions per language.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,18 +10,18 @@ use crate::language::Language;
 
 /// The row of a language.
 pub(super) struct Rules {
-    /// Its tokens, where blocks stand in braces.
+    /// Its tokens, for languages with braces.
     pub lexicon: Option<&'static Lexicon>,
-    /// The encoding that a file says it is in, if that is not UTF-8, and the 1-based line that says so.
+    /// The encoding that a file declares, if it is not UTF-8, and the 1-based line of the declaration.
     pub encoding: fn(&[u8]) -> Option<(String, usize)>,
     /// All functions of a text (line ends `\n`), in the order they stand in.
     pub functions: fn(&str) -> Vec<Function>,
-    /// Whether more may be written into this function, which reaches to the end of the text.
+    /// Returns true if this function, which reaches to the end of the text, may be continued.
     pub goes_on: fn(&str, &Function) -> bool,
     /// See [`super::function_end`].
     pub function_end: fn(usize, &str) -> Option<usize>,
-    /// How much of a candidate stands inside the function's block: all that [`Rules::function_end`] keeps,
-    /// but for a closing brace.
+    /// Bytes of a candidate inside the function's block: all that [`Rules::function_end`] keeps, except for a
+    /// closing brace.
     pub inside: fn(usize, &str) -> usize,
     /// See [`super::normalise`].
     pub normalise: fn(&str) -> String,
@@ -30,8 +30,8 @@ pub(super) struct Rules {
     pub names: for<'t> fn(&'t str, &Function) -> HashSet<&'t str>,
     /// See [`super::outline()`].
     pub outline: fn(&str, &[Function]) -> Vec<Item>,
-    /// A trimmed candidate with the indentation that the file uses for this function: what stands before its
-    /// own head, if it has one, before the file's, and what has to stand before the body.
+    /// A trimmed candidate with the indentation that the file uses for this function. The arguments are the
+    /// candidate, the indentation of its own head, if any, of the file's head, and of the body.
     pub reindent: fn(&str, &str, &str, &str) -> String,
 }
 
@@ -53,33 +53,31 @@ pub(super) struct Function {
     pub name: String,
     /// Line of the `def` or the name, 1-based.
     pub line: usize,
-    /// Whether there is anything but a placeholder in the body.
+    /// True if the body holds more than a placeholder.
     pub finished: bool,
-    /// Whether its body is missing on purpose: an abstract method, one of several typed signatures.
+    /// True if its body is missing on purpose: an abstract method, or one of several typed signatures.
     pub declaration: bool,
-    /// From where the stub is shown to the model: the comment above, if it stands in for the docstring, else
+    /// Start of the stub shown to the model: the comment above, if it replaces the docstring, else
     /// `range.start`.
     pub stub: usize,
-    /// From the first decorator or the head to the end of the body, with its closing brace; where blocks
-    /// stand in braces, from the comment above.
+    /// From the first decorator or the head to the end of the body, with its closing brace. In languages with
+    /// braces, from the comment above.
     pub range: Range<usize>,
-    /// What a candidate replaces.
+    /// The bytes that a candidate replaces.
     pub body: Range<usize>,
-    /// What has to stand between the text before the body and the candidate so that the candidate begins on a
-    /// line of its own.
+    /// Text between the text before the body and the candidate that puts the candidate on a line of its own.
     pub lead: String,
-    /// What has to stand between the candidate and the text after the body: a closing brace that is missing,
-    /// the indentation of one.
+    /// Text between the candidate and the text after the body: a missing closing brace, or its indentation.
     pub tail: String,
     /// The docstring, with its quotes.
     pub docstring: Option<Range<usize>>,
     /// Columns of indentation of the `def` line.
     pub indent: usize,
-    /// The white space that lines of the body have to begin with; `None` where any will do.
+    /// Required white space at the beginning of the body's lines; `None` if any will do.
     pub body_indent: Option<String>,
-    /// The lines that open what the function stands in (classes, outer functions), outermost first.
+    /// The lines that open the classes and functions around it, outermost first.
     pub parents: Vec<Range<usize>>,
-    /// Whether the innermost of them is a class.
+    /// True if the innermost of them is a class.
     pub method: bool,
 }
 

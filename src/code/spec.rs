@@ -1,10 +1,10 @@
-//! What the user pointed at: `stats.py:mean` and its variants as data.
+//! The place that the user names: `stats.py:mean` and its variants as data.
 
 use std::path::{Path, PathBuf};
 
 use super::CodeError;
 
-/// What the user pointed at: a file and a place in it, as in `stats.py:mean`, `stats.py:12`,
+/// The place that the user names: a file and a place in it, as in `stats.py:mean`, `stats.py:12`,
 /// `stats.py::Class::method`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetSpec {
@@ -17,7 +17,7 @@ pub struct TargetSpec {
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Nothing said: the first unfinished, or the only, function.
+    /// Not given: the first unfinished, or the only, function.
     Any,
     /// A function by name; methods as `Class.method` or `Class::method`.
     Function(String),
@@ -33,7 +33,7 @@ impl TargetSpec {
         Self::parse_where(text, &|path| path.is_file())
     }
 
-    /// [`TargetSpec::parse`] with the question whether a file exists as an argument.
+    /// [`TargetSpec::parse`] with the file test as an argument.
     fn parse_where(text: &str, is_file: &dyn Fn(&Path) -> bool) -> Result<Self, CodeError> {
         let wrong = |problem: &str| CodeError::Spec { text: text.to_owned(), problem: problem.to_owned() };
         if text.trim().is_empty() {
@@ -47,8 +47,8 @@ impl TargetSpec {
             let at = path.rfind(':').filter(|at| !path[..*at].ends_with(':') && is_dotted_name(&path[at + 1..]))?;
             (at > 0 && !is_file(Path::new(path))).then_some(at)
         };
-        // A double colon may be part of the file's name: the first one that follows an existing file counts,
-        // else the first.
+        // A double colon may be part of the file's name. The first one after an existing file counts, else
+        // the first.
         let pairs = || text.match_indices("::").map(|(at, _)| (of_type(&text[..at]).unwrap_or(at), at));
         if let Some((file, at)) =
             pairs().find(|(file, _)| is_file(Path::new(&text[..*file]))).or_else(|| pairs().next())
@@ -92,7 +92,8 @@ impl TargetSpec {
     }
 }
 
-/// Whether `text` is names with dots between them. JavaScript has `$` in names and `#` before private ones.
+/// Returns true if `text` consists of names with dots between them. JavaScript has `$` in names and `#`
+/// before private ones.
 fn is_dotted_name(text: &str) -> bool {
     text.split('.').all(|part| {
         let name = part.strip_prefix('#').unwrap_or(part);

@@ -1,9 +1,9 @@
-//! A candidate in the place of a function's body.
+//! Puts a candidate in the place of a function's body.
 
 use super::{Target, rules, text, trim_candidate};
 
 impl Target {
-    /// What becomes the body: the lines under the stub and the model's text, trimmed to the function, in the
+    /// The new body: the lines under the stub and the model's text, trimmed to the function, in the
     /// indentation of the file, ending with one newline; empty if there is nothing.
     pub fn completion(&self, candidate: &str) -> String {
         let trimmed = trim_candidate(self.language, self.indent, &format!("{}{candidate}", self.typed));
@@ -25,20 +25,20 @@ impl Target {
         self.splice(&format!("{indent}{statement}\n"))
     }
 
-    /// Whether the model's text adds nothing to the function.
+    /// Returns true if the model's text adds nothing to the function.
     pub(super) fn adds_nothing(&self, candidate: &str) -> bool {
         self.completion(candidate).trim_end() == self.completion("").trim_end()
     }
 
-    /// When a candidate has come to the end of the function: how much of it to keep. See
+    /// Number of bytes to keep once a candidate has reached the end of the function. See
     /// [`super::function_end`].
     pub fn end_of(&self, candidate: &str) -> Option<usize> {
         let end = super::function_end(self.language, self.indent, &format!("{}{candidate}", self.typed))?;
         Some(end.saturating_sub(self.typed.len()))
     }
 
-    /// The bytes of the file with `candidate` in place of the body, and the stub as it was edited: in the
-    /// file's line ends, all other bytes as they were.
+    /// The bytes of the file with `candidate` in place of the body, and with the edited stub, in the file's
+    /// line ends. All other bytes are unchanged.
     pub fn splice_bytes(&self, candidate: &str) -> Vec<u8> {
         let read = self.as_read();
         let start = if self.read.is_some() { read.stub } else { self.body.start };
@@ -47,7 +47,7 @@ impl Target {
         text::replace(&self.original, &(start..read.body.end), &spliced[start..end])
     }
 
-    /// What replaces the body. A file that ended without a newline goes on doing so.
+    /// The text that replaces the body. A file that ended without a newline still does.
     fn insertion(&self, candidate: &str) -> String {
         let mut insertion = format!("{}{}{}", self.lead, self.completion(candidate), self.tail);
         if self.body.end == self.text.len() && !self.text.ends_with('\n') && insertion.ends_with('\n') {

@@ -1,4 +1,4 @@
-//! Syntax trees, of texts without errors only: near an error a tree loses definitions and puts others in the
+//! Syntax trees of texts without errors only. Near an error a tree loses definitions and puts others in the
 //! wrong place.
 
 use std::time::Duration;
@@ -6,22 +6,22 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
-/// How often a parse may report in a row without having come further in the text. It reports after every
-/// hundred steps, so this is a tenth of a second; the TSX grammar has texts on which it never ends otherwise.
+/// Most reports of a parse in a row without progress in the text. It reports after every hundred steps, so
+/// this is a tenth of a second. On some texts the parser with the TSX grammar never ends otherwise.
 const REPORTS_IN_PLACE: usize = 1000;
 
-/// The time of a core that a parse may take, far more than one without errors does: on some texts each step
-/// behind an error walks over all that was read before.
+/// CPU time limit of a parse, far more than a text without errors needs. On some texts each step behind an
+/// error walks over all text before it.
 fn patience(text: &str) -> Duration {
     Duration::from_micros(25_000 + 5 * text.len() as u64)
 }
 
-/// What this thread has had of a core: a busy machine must not change what is found.
+/// CPU time of this thread. The load of a machine must not change the result.
 fn spent() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
 }
 
-/// How far a parse has come, as it reports.
+/// Progress of a parse.
 struct Progress {
     furthest: usize,
     in_place: usize,
@@ -29,12 +29,12 @@ struct Progress {
 }
 
 impl Progress {
-    /// Of a parse that begins after this thread has spent `now`.
+    /// Progress of a parse that begins after this thread has spent `now`.
     fn of(text: &str, now: Duration) -> Self {
         Self { furthest: 0, in_place: 0, end: now + patience(text) }
     }
 
-    /// Whether the parse at byte `at` is given up.
+    /// Returns true if the parse at byte `at` is given up.
     fn is_lost(&mut self, at: usize, now: Duration) -> bool {
         self.in_place = if at > self.furthest { 0 } else { self.in_place + 1 };
         self.furthest = self.furthest.max(at);
@@ -47,7 +47,7 @@ pub(super) fn parse(language: &Language, text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(language).ok()?;
     let mut progress = Progress::of(text, spent());
-    // The first error ends it: a way to go on behind it is of no use here.
+    // The first error ends the parse, as error recovery is not needed here.
     let mut is_lost = |state: &ParseState| state.has_error() || progress.is_lost(state.current_byte_offset(), spent());
     let options = ParseOptions::new().progress_callback(&mut is_lost);
     let tree = parser.parse_with_options(&mut |at, _| &text.as_bytes()[at..], None, Some(options))?;

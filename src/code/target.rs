@@ -11,7 +11,7 @@ use super::{CodeError, Place, TargetSpec, text};
 use crate::files;
 use crate::language::Language;
 
-/// How many functions a message lists.
+/// Most functions in a message.
 const MAX_LISTED: usize = 8;
 
 /// A source file, with the function to complete found in it.
@@ -23,7 +23,7 @@ pub struct Target {
     pub language: Language,
     /// The file's bytes as read, to notice later changes.
     pub original: Vec<u8>,
-    /// The text, its stub as edited: no byte order mark, line ends `\n`.
+    /// The text with the edited stub, without byte order mark, line ends `\n`.
     pub text: String,
     /// Name of the function, dotted for methods.
     pub name: String,
@@ -31,8 +31,8 @@ pub struct Target {
     /// braces: from the comments and attributes above to after the closing brace.
     pub function: Range<usize>,
     /// Bytes of `text` that a candidate replaces: from the start of the line after signature and docstring to
-    /// the end of the body (from the colon, for a body on the line of the `def`). Where blocks stand in
-    /// braces: their inside. May be empty.
+    /// the end of the body (from the colon, for a body on the line of the `def`). In languages with braces:
+    /// their inside. May be empty.
     pub body: Range<usize>,
     /// Columns of indentation of the `def` line.
     pub indent: usize,
@@ -40,22 +40,22 @@ pub struct Target {
     pub line: usize,
     /// Bytes of `text` that hold the docstring, with its quotes.
     pub docstring: Option<Range<usize>>,
-    /// What stands between the text before the body and a candidate: empty, or what puts the candidate on a
-    /// line of its own.
+    /// Text between the text before the body and a candidate: empty, or enough to put the candidate on a line
+    /// of its own.
     pub(super) lead: String,
-    /// What stands between a candidate and the text after the body.
+    /// Text between a candidate and the text after the body.
     pub(super) tail: String,
     /// White space that the body's lines begin with in this file.
     pub(super) body_indent: Option<String>,
-    /// Where the stub begins that is shown and edited: the start of a line.
+    /// Start of the shown and edited stub: the start of a line.
     pub(super) stub: usize,
     /// Lines under the stub, which stay in front of a candidate.
     pub(super) typed: String,
-    /// The heads of what it stands in, outermost first.
+    /// The heads of the classes and functions around it, outermost first.
     pub(super) around: Vec<Range<usize>>,
     /// The names that code in its stub mentions.
     pub(super) names: HashSet<String>,
-    /// The same as it was read, where its stub has been edited since.
+    /// The function as read from the file, if its stub has been edited since.
     pub(super) read: Option<Box<Self>>,
     prompt: String,
 }
@@ -98,7 +98,7 @@ impl Target {
         Source { path: None, language, original, text }.find(place)
     }
 
-    /// The function that `text` ends in, if it does: all of the text is the prompt.
+    /// The function that `text` ends in, if any. All of the text is the prompt.
     pub(super) fn at_end(text: &str, language: Language) -> Option<Self> {
         let mut whole = text::decode_str(text).0.into_owned();
         let mut this = reaching(&whole, language, 0)?;
@@ -111,9 +111,8 @@ impl Target {
         Some(Self { prompt: text.to_owned(), typed, ..source.target(&[], &this) })
     }
 
-    /// The prompt for the model: what the stub needs (imports and constants it names, the header of its
-    /// class) and the stub up to where a candidate begins. A plain function that needs nothing is its stub
-    /// and nothing else.
+    /// The prompt for the model: the imports and constants that the stub names, the header of its class, and
+    /// the stub up to the start of a candidate. A plain function that needs nothing else is only its stub.
     pub fn prompt(&self) -> String {
         self.prompt.clone()
     }
@@ -123,18 +122,18 @@ impl Target {
         self.read.as_deref().unwrap_or(self)
     }
 
-    /// What an editor shows: the stub as it stands in the file, up to where a candidate begins.
+    /// The stub shown in an editor: as in the file, up to the start of a candidate.
     pub fn stub(&self) -> String {
         let line_end = if self.lead.is_empty() && !self.text[..self.body.start].ends_with('\n') { "\n" } else { "" };
         [&self.text[self.stub..self.body.start], &self.lead, line_end, &self.typed].concat()
     }
 
-    /// Where the stub begins in the text: the start of a line.
+    /// Start of the stub in the text: the start of a line.
     pub fn stub_start(&self) -> usize {
         self.stub
     }
 
-    /// The heads of the classes and functions that it stands in, outermost first.
+    /// The heads of the classes and functions around it, outermost first.
     pub fn around(&self) -> &[Range<usize>] {
         &self.around
     }
@@ -144,13 +143,13 @@ impl Target {
         &self.names
     }
 
-    /// What stands after a candidate.
+    /// The text after a candidate.
     pub fn after(&self) -> String {
         format!("{}{}", self.tail, &self.text[self.body.end..])
     }
 
-    /// The same place in the same file with another stub: head and docstring may differ, whole lines under it
-    /// stay in front of a candidate.
+    /// This target with another stub. Head and docstring may differ. Whole lines under it stay in front of a
+    /// candidate.
     pub fn with_stub(&self, stub: &str) -> Result<Self, CodeError> {
         let read = self.as_read();
         if stub == read.stub() {
@@ -160,7 +159,7 @@ impl Target {
         let mut this =
             reaching(&text, read.language, read.stub).ok_or(CodeError::NotOpen { language: read.language.title() })?;
         let typed = text.split_off(this.body.start);
-        // What stands in for the body stays, so that the text without a candidate can still be read as code.
+        // The placeholder of the body stays, so that the text without a candidate can still be parsed.
         let rest = if read.lead.is_empty() { read.body.start } else { read.body.end };
         this.end_at(text.len());
         this.body.end += read.body.end - rest;
@@ -174,12 +173,13 @@ impl Target {
         Ok(Self { stub: read.stub, typed, read: Some(Box::new(read.clone())), ..target })
     }
 
-    /// Whether the docstring holds `>>>` examples. Only Python has docstrings in this sense.
+    /// Returns true if the docstring holds `>>>` examples. Only Python has docstrings in this sense.
     pub fn has_doctests(&self) -> bool {
         self.docstring_lines().any(|line| line.starts_with(">>>"))
     }
 
-    /// Whether one of them says what it gives, or asserts it: others are written for the reader alone.
+    /// Returns true if one of them states or asserts an expected result. Others are written for the reader
+    /// alone.
     pub fn has_telling_doctests(&self) -> bool {
         let mut is_in_example = false;
         self.docstring_lines().any(|line| {
@@ -190,14 +190,14 @@ impl Target {
         })
     }
 
-    /// The lines of the docstring, without what they begin with.
+    /// The lines of the docstring, without their indentation.
     fn docstring_lines(&self) -> impl Iterator<Item = &str> {
         let docstring = self.docstring.clone().and_then(|d| self.text.get(d)).unwrap_or_default();
         docstring.lines().map(|line| line.trim_start_matches([' ', '\t', '"', '\'', 'r', 'R', 'u', 'U']))
     }
 
-    /// The same function in a file whose bytes are now `bytes`: nothing but the text above it has changed,
-    /// and there is only one like it.
+    /// This function in a file whose bytes are now `bytes`. `None` unless only the text above it has changed,
+    /// and it is unique.
     pub(super) fn moved_to(&self, bytes: Vec<u8>) -> Option<Self> {
         if let Some(read) = &self.read {
             return read.moved_to(bytes)?.with_stub(&self.stub()).ok();
@@ -272,7 +272,7 @@ fn reaching(text: &str, language: Language, from: usize) -> Option<Function> {
     (rules.functions)(text).into_iter().find(goes_on)
 }
 
-/// Refuses a file that says of itself that it is in another encoding than UTF-8.
+/// Refuses a file that declares another encoding than UTF-8.
 pub(super) fn utf8_declared(path: &Path, language: Language, bytes: &[u8]) -> Result<(), CodeError> {
     match (rules::of(language).encoding)(bytes) {
         Some((encoding, line)) => Err(CodeError::OtherEncoding { path: path.to_path_buf(), encoding, line }),
@@ -345,8 +345,8 @@ fn last_name(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// The innermost function that holds the 1-based `line`, the comment that describes it included. Blank lines
-/// after a function belong to it: that is where the cursor stands when the body is about to be written.
+/// The innermost function that holds the 1-based `line`, including the comment that describes it. Blank lines
+/// after a function belong to it: the cursor stands there before the body is written.
 fn at_line<'f>(text: &str, functions: &'f [Function], line: usize) -> Option<&'f Function> {
     let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let at = starts.nth(line.checked_sub(1)?)?;

@@ -1,12 +1,11 @@
-//! The bytes of a file as text and back: byte order mark, line ends, the way from a place in the text to a
-//! place in the bytes.
+//! Converts the bytes of a file to text and back: byte order mark, line ends, and offsets.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// How lines end in a file.
+/// Line end of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnd {
     /// `\n`.
@@ -24,7 +23,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<String, usize> {
     }
 }
 
-/// [`decode`] for what is UTF-8 already, with the line end that most lines have.
+/// [`decode`] for text that is known to be UTF-8, with its most frequent line end.
 pub(super) fn decode_str(text: &str) -> (Cow<'_, str>, LineEnd) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let windows = text.matches("\r\n").count();
@@ -35,18 +34,18 @@ pub(super) fn decode_str(text: &str) -> (Cow<'_, str>, LineEnd) {
     (Cow::Owned(text.replace("\r\n", "\n")), if windows > unix { LineEnd::Windows } else { LineEnd::Unix })
 }
 
-/// The place in `bytes` of a place in their decoded text.
+/// The offset in `bytes` for an offset in their decoded text.
 pub(super) fn offset_in(bytes: &[u8], text_offset: usize) -> usize {
     let mut at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     for _ in 0..text_offset {
-        // A place in the text is never between the two bytes of a line end: the pair is one step.
+        // An offset in the text is never between the two bytes of a line end: the pair is one step.
         at += if bytes[at..].starts_with(b"\r\n") { 2 } else { 1 };
     }
     at
 }
 
-/// `bytes` with the part that decodes to `range` of their text replaced by `insert`, whose line ends become
-/// those of the file. All other bytes stay.
+/// `bytes` with the part that decodes to `range` of their text replaced by `insert`, with the line ends of
+/// the file. All other bytes are unchanged.
 pub(super) fn replace(bytes: &[u8], range: &Range<usize>, insert: &str) -> Vec<u8> {
     let line_end = std::str::from_utf8(bytes).map_or(LineEnd::Unix, |t| decode_str(t).1);
     let insert = match line_end {

@@ -1,7 +1,8 @@
-//! Code as words, strings and marks, without comments: what a rule about the use of names is matched against.
+//! Splits code into words, strings and marks, without comments. Rules about the use of names are matched
+//! against them.
 //!
-//! Works on any text, also half written. Strings that are joined by `+` count as one, code in the fields of a
-//! string stands behind it, and what a language can say with a string (`getattr(x, "name")`) keeps the string.
+//! Works on any text, also half written. Strings joined by `+` count as one. Code in the fields of a string
+//! comes after it. Member access by a string (`getattr(x, "name")`) keeps the string.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,7 @@ use crate::language::Language;
 pub enum Word {
     /// A name, keyword or number.
     Name(String),
-    /// What a string says.
+    /// The content of a string.
     Text(String),
     /// A bracket or another mark.
     Mark(char),
@@ -24,18 +25,18 @@ pub enum Word {
 }
 
 impl Word {
-    /// Whether it is this mark.
+    /// Returns true if it is this mark.
     pub fn is(&self, mark: char) -> bool {
         matches!(self, Word::Mark(own) if *own == mark)
     }
 
-    /// What it is called, if it is a name.
+    /// Its text, if it is a name.
     pub fn name(&self) -> Option<&str> {
         if let Word::Name(name) = self { Some(name) } else { None }
     }
 }
 
-/// How deep strings in fields of strings are read.
+/// Most nested strings in fields of strings that are read.
 const MAX_NESTING: usize = 4;
 
 /// The words of a text.
@@ -105,7 +106,8 @@ fn tokens(language: Language, text: &str) -> Vec<(Kind, &str)> {
     kept.collect()
 }
 
-/// What a string says, without its quotes and with the commonest escapes read; and whether it can hold code.
+/// The content of a string, without its quotes and with the most common escapes decoded, and true if it can
+/// hold code.
 fn said(language: Language, token: &str) -> (String, bool) {
     let quote = token.find(['"', '\'', '`']).unwrap_or(0);
     let prefix = token[..quote].to_ascii_lowercase();
@@ -176,7 +178,7 @@ fn fields(language: Language, token: &str) -> Vec<&str> {
     out
 }
 
-/// Strings that stand beside each other, or are added up, as one.
+/// Joins strings that stand beside each other, or are added up.
 fn joined(language: Language, words: Vec<Word>) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::new();
     for word in words {

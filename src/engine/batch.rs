@@ -2,20 +2,19 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::draft_length::cost::Costs;
-use super::draft_length::{Acceptance, Auto, Table};
-use super::drafter::{Beginning, Drafter};
+use super::admission::Room;
+use super::draft_length::{Auto, Table};
+use super::drafter::{Beginning, Drafter, Evidence};
 use super::event::{Event, FinishReason, RequestId, Summary};
-use super::group::Group;
-use super::joining::Joining;
+use super::prefill::Joining;
 use super::profile::Profile;
 use super::prompts::Prompts;
 use super::request::GenerateOptions;
-use super::room::Room;
+use super::request_state::Group;
 use super::sequence::Sequence;
-use super::{DraftLength, EngineError, MAX_CANDIDATES};
+use super::{EngineError, MAX_CANDIDATES};
 use crate::backend::{Network, Rows, SeqId, Span, Wanted, position_bytes};
 use crate::model::Tokenizer;
 
@@ -40,8 +39,6 @@ pub struct Engine {
     kept: usize,
     /// A prompt that may be asked for.
     ahead: Option<Ahead>,
-    /// What steps are timed by.
-    pub(super) clock: Box<dyn Fn() -> Instant + Send>,
     next: u64,
     /// Requests that have not begun, in the order of their arrival.
     pub(super) waiting: VecDeque<(Vec<u32>, Group)>,
@@ -56,8 +53,6 @@ pub struct Engine {
 #[derive(Default)]
 pub(super) struct Choice {
     pub profiled: bool,
-    pub costs: Costs,
-    pub acceptance: Acceptance,
     pub auto: Auto,
     pub table: Arc<Table>,
 }
@@ -100,7 +95,6 @@ impl Engine {
             room: Room::default(),
             kept: 0,
             ahead: None,
-            clock: Box::new(Instant::now),
             next: 0,
             waiting: VecDeque::new(),
             joining: Vec::new(),
@@ -155,17 +149,16 @@ impl Engine {
 
     /// Whether a request with these options waits for measurements that nobody has given yet.
     pub fn wants_profile(&self, options: &GenerateOptions) -> bool {
-        let measured = matches!(options.draft_length, DraftLength::Auto | DraftLength::Table);
-        measured && self.drafter.is_some() && !self.choice.profiled && self.is_free()
+        options.draft_length.is_measured() && self.drafter.is_some() && !self.choice.profiled && self.is_free()
     }
 
     /// Takes over what was measured of this pair earlier.
     pub fn set_profile(&mut self, profile: &Profile) {
         self.choice.profiled = true;
-        self.choice.costs = profile.costs();
+        self.choice.auto.costs = profile.costs();
         self.choice.table = profile.lengths();
         if let Some(share) = profile.share() {
-            self.choice.acceptance.believe(share);
+            self.choice.auto.acceptance.believe(Evidence::Model, share);
         }
     }
 

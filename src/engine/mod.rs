@@ -3,29 +3,45 @@
 //! Knows no file format, no terminal and no device. [`Engine`] works on the caller's thread; `source::local`
 //! gives it a thread of its own. Requests that are there at the same time advance together in one ragged
 //! batch, each with its own prompt.
+//!
+//! - `submit` queues a request, each `step` advances all requests of the batch, events come out. Requests
+//!   join in order of arrival while there are at most 64 live candidates. Where many are served, positions of
+//!   K/V are bounded as well, and a part of both bounds is reserved for small requests (`room`).
+//! - A request that is cancelled, out of time or without a listener leaves before the next step.
+//! - Per step: drafters offer, a policy (`draft_length`) chooses a length per candidate, drafters propose,
+//!   one pass of the main model verifies all rows. Each candidate takes what it accepts and one token more.
+//! - Warm prompts (`prompts`): K/V of both models is kept up to `kv_cache` MiB, least recently used out
+//!   first. A prompt that begins with a kept one, or shares half of its tokens with it, reads only the rest
+//!   (`prompt_tokens_reused`). The screen names the prompt in view (`Source::read_ahead`); it is read 64
+//!   tokens at a time while no request runs.
+//! - Stops (`stop`): end ids, stop strings across token borders, a rule on the text (`code::function_end`).
+//!   Text that may still become part of a stop is held back.
+//! - Rank: complete candidates before cut ones, then mean log-probability under the raw main model, then
+//!   index.
 
+mod admission;
 mod batch;
 pub mod draft_length;
 pub mod drafter;
 pub mod event;
-mod group;
-mod joining;
+mod prefill;
 pub mod profile;
 mod prompts;
 mod rank;
 pub mod request;
-mod room;
+mod request_state;
 mod sequence;
 mod stats;
 mod step;
 mod stop;
 
 pub use batch::Engine;
+pub use draft_length::DraftLength;
 pub use drafter::{ChainDrafter, Drafter, LookupDrafter, LookupSettings, ModelDrafter};
 pub use event::{Event, FinishReason, RequestId, StepStats, Summary};
 pub use profile::Profile;
 pub(crate) use rank::{Standing, rank};
-pub use request::{DraftLength, GenerateOptions, Reading, StopRules, TextStop};
+pub use request::{GenerateOptions, Reading, StopRules, TextStop};
 pub(crate) use stats::Stats;
 pub(crate) use stop::Text;
 

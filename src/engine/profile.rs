@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::draft_length::cost::{CostCurve, Costs, straighten};
-use super::draft_length::{Auto, Table};
+use super::draft_length::{Auto, DraftLength, Table};
 use super::event::Event;
-use super::request::{DraftLength, GenerateOptions};
+use super::request::GenerateOptions;
 use super::{Engine, EngineError};
 use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, Network, Rows, SeqId, Span, Wanted};
 use crate::sampling::{Accept, Draft, Sampling};
@@ -46,8 +46,6 @@ const SAMPLE_PROMPTS: [&str; 3] = [
 ];
 /// Share of draft tokens accepted, where there is no time to see.
 const USUAL_SHARE: f64 = 0.7;
-/// A length in the table has to promise this much more than none.
-const WORTH: f64 = 1.03;
 
 impl Profile {
     /// The curves.
@@ -98,7 +96,7 @@ impl Profile {
                     tokens / (costs.main.ms(live * (k + 1)) + k as f64 * costs.draft.ms(live)).max(1e-9)
                 };
                 let best = (0..=Auto::LONGEST).max_by(|&a, &b| gain(a).total_cmp(&gain(b))).unwrap_or(0);
-                (live, if gain(best) > WORTH * gain(0) { best } else { 0 })
+                (live, if gain(best) > Auto::MARGIN * gain(0) { best } else { 0 })
             })
             .collect();
     }

@@ -1,10 +1,10 @@
 //! What is asked of the engine.
 
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::DraftLength;
 use crate::sampling::{Accept, Sampling};
 
 /// A rule on the text of a candidate: given all of its text so far, returns the byte length to keep once the
@@ -36,45 +36,6 @@ impl fmt::Debug for StopRules {
             .field("reading", &self.reading.is_some())
             .field("ignore_eos", &self.ignore_eos)
             .finish()
-    }
-}
-
-/// How many tokens the drafter proposes per step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DraftLength {
-    /// The length that gives the most tokens per millisecond by measured cost and acceptance; 0 where
-    /// drafting does not pay.
-    #[default]
-    Auto,
-    /// Algorithm 1 of the BASS paper (arXiv 2404.15778).
-    Bass,
-    /// The best length for the number of live candidates, measured beforehand.
-    Table,
-    /// Always this many.
-    Fixed(usize),
-}
-
-/// The longest fixed draft that can be asked for.
-const MAX_DRAFT: usize = 64;
-
-impl fmt::Display for DraftLength {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto => f.write_str("auto"),
-            Self::Bass => f.write_str("bass"),
-            Self::Table => f.write_str("table"),
-            Self::Fixed(k) => k.fmt(f),
-        }
-    }
-}
-
-impl FromStr for DraftLength {
-    type Err = ();
-
-    fn from_str(name: &str) -> Result<Self, ()> {
-        let policy = [Self::Auto, Self::Bass, Self::Table].into_iter().find(|policy| policy.to_string() == name);
-        let fixed = || name.parse().ok().filter(|k| *k <= MAX_DRAFT).map(Self::Fixed);
-        policy.or_else(fixed).ok_or(())
     }
 }
 

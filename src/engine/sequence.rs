@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::draft_length::{Acceptance, Estimate, Outcome, Rate};
-use super::drafter::{CandidateId, Evidence};
+use super::drafter::CandidateId;
 use super::event::FinishReason;
 use super::request::GenerateOptions;
 use super::stop::Text;
@@ -24,8 +23,6 @@ pub struct Sequence {
     options: Arc<GenerateOptions>,
     decoder: StreamDecoder,
     text: Text,
-    /// How often its own drafts are accepted.
-    rate: Rate,
 }
 
 /// What a step added to a candidate.
@@ -62,7 +59,6 @@ impl Sequence {
             options,
             decoder,
             text: Text::default(),
-            rate: Rate::default(),
         }
     }
 
@@ -129,16 +125,6 @@ impl Sequence {
     /// It, as the main network with `vocab` ids sees it.
     pub fn candidate(&self, vocab: usize) -> Candidate<'_> {
         Candidate { seq: self.seq, index: self.id.index as u32, tokens: &self.tokens, rules: self.rules(vocab) }
-    }
-
-    /// Takes in what became of a draft.
-    pub fn observe(&mut self, outcome: Outcome) {
-        self.rate.observe(outcome);
-    }
-
-    /// The share of draft tokens expected to be accepted, given what is true of all such drafts.
-    pub fn accepted(&self, evidence: Evidence, common: &Acceptance) -> Estimate {
-        common.estimate(evidence, &self.rate)
     }
 
     pub fn text(&self) -> &str {

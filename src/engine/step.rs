@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::Engine;
 use super::batch::Sink;
 use super::draft_length::{Outcome, Slot, passes};
-use super::drafter::{Ask, Evidence, Offer};
+use super::drafter::{Ask, Offer};
 use super::event::{Event, RequestId, StepStats};
 use super::sequence::Limit;
 use crate::backend::{BackendError, Candidate, Drafts};
@@ -22,7 +22,7 @@ struct Drafted {
 impl Engine {
     /// Advances every live candidate by one token or more.
     pub(super) fn advance(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
-        let start = (self.clock)();
+        let start = Instant::now();
         let Drafted { drafts, offers, ms: drafts_ms } = self.draft()?;
 
         let vocab = self.main.vocab_size();
@@ -39,10 +39,7 @@ impl Engine {
             let added = sequence.add(&accepted[at], &limit, &self.tokenizer);
             let outcome = Outcome { drafted, accepted: added.accepted };
             if drafted > 0 {
-                self.choice.acceptance.observe(offers[at].evidence, outcome);
-                if offers[at].evidence == Evidence::Model {
-                    sequence.observe(outcome);
-                }
+                self.choice.auto.acceptance.observe(offers[at].evidence, outcome);
             }
             at += 1;
 
@@ -79,14 +76,9 @@ impl Engine {
         });
         self.live = live;
 
-        let ms = self.ms_since(start);
+        let ms = ms_since(start);
         // What a step takes besides proposals is the price of its rows, whatever it is spent on.
-        self.choice.costs.main_took(rows, ms - drafts_ms);
-        self.choice.acceptance.age();
-        let chosen_for =
-            |request: &RequestId| self.groups.get(request).is_some_and(|group| group.policy.length(1).is_none());
-        let tokens = steps.iter().filter(|(request, _)| chosen_for(request)).map(|(_, (step, _))| step.tokens).sum();
-        self.choice.auto.stepped(tokens, ms);
+        self.choice.auto.stepped(rows, ms - drafts_ms);
         for (request, (mut step, outcomes)) in steps {
             step.ms = ms;
             if let Some(group) = self.groups.get_mut(&request) {
@@ -103,11 +95,11 @@ impl Engine {
         let live = self.live.len();
         let nothing = || Drafted { drafts: vec![Drafts::NONE; live], offers: vec![Offer::NONE; live], ms: 0.0 };
         let Some(drafter) = self.drafter.as_mut() else { return Ok(nothing()) };
-        if self.groups.values().all(super::group::Group::is_plain) {
+        if self.groups.values().all(super::request_state::Group::is_plain) {
             return Ok(nothing());
         }
         let (vocab, context) = (self.main.vocab_size(), self.main.context());
-        let start = (self.clock)();
+        let start = Instant::now();
         let asks: Vec<Ask<'_>> = self
             .live
             .iter()
@@ -130,16 +122,14 @@ impl Engine {
         let free: Vec<usize> = (0..live).filter(|&i| wanted[i].is_none()).collect();
         if !free.is_empty() {
             let others = live - free.len() + lengths.iter().sum::<usize>();
-            let choice = &mut self.choice;
             let slots: Vec<Slot> = free
                 .iter()
                 .map(|&i| Slot {
                     offer: Offer { most: offers[i].most.min(asks[i].room), ..offers[i] },
-                    accepted: self.live[i].accepted(offers[i].evidence, &choice.acceptance),
                     left: asks[i].room,
                 })
                 .collect();
-            for (i, length) in free.into_iter().zip(choice.auto.choose(&slots, others, &choice.costs)) {
+            for (i, length) in free.into_iter().zip(self.choice.auto.choose(&slots, others)) {
                 lengths[i] = length;
             }
         }
@@ -147,13 +137,13 @@ impl Engine {
             return Ok(nothing());
         }
         let drafts = drafter.propose(&asks, &lengths)?;
-        let ms = self.ms_since(start);
+        let ms = ms_since(start);
         let (passes, unread) = passes(&lengths, &offers);
-        self.choice.costs.draft_took(&passes, unread, ms);
+        self.choice.auto.costs.draft_took(&passes, unread, ms);
         Ok(Drafted { drafts, offers, ms })
     }
+}
 
-    fn ms_since(&self, start: Instant) -> f64 {
-        ((self.clock)() - start).as_secs_f64() * 1e3
-    }
+fn ms_since(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
 }

@@ -1,14 +1,14 @@
-//! The figures. Pure.
+//! The figures of a run. Pure.
 //!
-//! - *Pass@First*: the share of problems whose candidate with the highest mean log-probability, of those that
-//!   came to an end of their own inside all limits, passes. Where no probabilities are known it is one that
-//!   most others say. Ties go to the lower index, never to what came earlier. (What the screen and `complete` do, take the best ranked *that passes*, is another figure: that
-//!   is Pass@All.)
+//! - *Pass@First*: the share of problems whose first candidate passes. The first candidate is the one with
+//!   the highest mean log-probability among those that ended by themselves inside all limits. Without
+//!   probabilities it is the most frequent one. Ties go to the lower index, never to the earlier end. (The
+//!   screen and `complete` take the best ranked candidate *that passes*, which is Pass@All.)
 //! - *Pass@All*: the share of problems with a candidate that ended inside the time budget and passes.
-//! - *pass@k*: the expected share of problems solved by k candidates drawn from the n, without bias. A
-//!   candidate that was cut stays in n, as a failure.
+//! - *pass@k*: the expected share of problems solved by k candidates drawn from the n, as an unbiased
+//!   estimate. A candidate that was cut stays in n, as a failure.
 //!
-//! In all three a problem that was not reached counts as failed.
+//! In all three figures, a problem that was not reached counts as failed.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ use crate::job::agreement;
 use crate::source::FinishReason;
 use crate::trial::Status;
 
-/// The share of draws of `k` out of `n` samples, `passed` of which pass, that hold one that passes. `None`
-/// where there is no such draw: k is 0 or above n.
+/// The share of draws of `k` out of `n` samples that hold a sample that passes, if `passed` of the samples
+/// pass. `None` if no such draw exists: k is 0 or above n.
 pub fn pass_at_k(n: usize, passed: usize, k: usize) -> Option<f64> {
     if k == 0 || k > n || passed > n {
         return None;
@@ -31,9 +31,9 @@ pub fn pass_at_k(n: usize, passed: usize, k: usize) -> Option<f64> {
     Some(1.0 - all_fail)
 }
 
-/// The candidate that Pass@First looks at.
+/// The candidate that decides Pass@First.
 pub fn first(candidates: &[CandidateResult]) -> Option<usize> {
-    // What was given and not written has no end of its own and no probability: the first counts.
+    // A given candidate has no finish reason and no probability; the first one counts.
     let finished = candidates.iter().filter(|c| matches!(c.finish, Some(FinishReason::Stop) | None));
     let logprob = |c: &CandidateResult| c.mean_logprob.filter(|p| !p.is_nan()).unwrap_or(f32::NEG_INFINITY);
     let origins: Vec<usize> = candidates.iter().map(|c| c.duplicate_of.unwrap_or(c.index)).collect();
@@ -46,7 +46,7 @@ pub fn first(candidates: &[CandidateResult]) -> Option<usize> {
     finished.reduce(|best, c| if is_better(c, best) { c } else { best }).map(|c| c.index)
 }
 
-/// Whether a candidate counts as passed.
+/// Returns true if a candidate counts as passed.
 pub fn has_passed(candidate: &CandidateResult) -> bool {
     let cut = candidate.finish.is_some_and(FinishReason::is_cut);
     !cut && candidate.status == Status::Passed
@@ -66,8 +66,8 @@ pub struct Figures {
     pub pass_at_k: BTreeMap<usize, f64>,
 }
 
-/// The figures of `problems` problems, of which those in `results` were reached. `None` where a k is above a
-/// problem's n: that is to be refused before the run.
+/// The figures of `problems` problems, of which those in `results` were reached. `None` if a k is above a
+/// problem's n, which is refused before the run.
 pub fn figures(results: &[ProblemResult], problems: usize, ks: &[usize]) -> Option<Figures> {
     let share = |sum: f64| if problems == 0 { 0.0 } else { sum / problems as f64 };
     let count = |passes: &dyn Fn(&ProblemResult) -> bool| share(results.iter().filter(|r| passes(r)).count() as f64);
@@ -104,7 +104,7 @@ mod tests {
         assert!(close(pass_at_k(8, 0, 8), 0.0) && close(pass_at_k(8, 1, 8), 1.0));
         // Fewer failures than draws: certain.
         assert!(close(pass_at_k(10, 8, 3), 1.0));
-        // Large n and k neither overflow nor lose themselves.
+        // Large n and k neither overflow nor lose precision.
         assert!(close(pass_at_k(1000, 1, 500), 0.5));
     }
 

@@ -1,7 +1,14 @@
-//! Scores whole problem sets: problem files read and checked, candidates of many problems written together,
-//! each tested the moment it ends, and the figures that follow.
+//! Scores whole problem sets: reads and checks problem files, writes candidates of many problems together,
+//! tests each as soon as it ends, and computes the figures.
 //!
-//! Knows no terminal: what happens is told to whoever listens.
+//! Knows no terminal: events go to the caller.
+//!
+//! - All runs share one engine and one pool of trials. Given solutions are a source of their own.
+//! - A problem's seed depends on the run's seed and its id only, so neighbours and order do not change
+//!   candidates.
+//! - With `--time-budget` one problem runs at a time.
+//! - A row of the results file holds nothing that depends on the clock. The header holds every setting that
+//!   affects results. Continuing with other settings is refused, and the setting is named.
 
 mod figures;
 mod format;

@@ -1,4 +1,4 @@
-//! What a run is to do.
+//! The plan of a run.
 
 use std::time::Instant;
 
@@ -12,27 +12,27 @@ pub enum Candidates<'a> {
     Model {
         /// The model.
         source: &'a dyn Source,
-        /// All but seed and stops.
+        /// All options but seed and stops.
         options: Box<GenerateOptions>,
-        /// Texts that end a candidate, besides those of the problem.
+        /// Stop strings besides those of the problem.
         stops: Vec<String>,
-        /// Whether candidates end with their function.
+        /// True if candidates end with their function.
         default_stops: bool,
     },
-    /// They are given, those of each problem.
+    /// Given answers of each problem.
     Given(Vec<Vec<Answer>>),
 }
 
-/// What is to be done.
+/// The plan of a run.
 pub struct Plan<'a> {
     /// The problems of the run.
     pub problems: &'a [Problem],
-    /// Which of them are still to be done.
+    /// Indices of the problems that are still to be done.
     pub todo: Vec<usize>,
     pub candidates: Candidates<'a>,
     /// Limits of each trial.
     pub limits: Limits,
-    /// When to stop, done or not.
+    /// Time at which the run stops, done or not.
     pub deadline: Option<Instant>,
 }
 
@@ -52,7 +52,7 @@ impl Plan<'_> {
         }
     }
 
-    /// [`Problem::digest`], and that of what is given.
+    /// [`Problem::digest`], combined with the digest of given answers.
     pub fn digest(&self, problem: usize) -> String {
         let own = self.problems[problem].digest();
         match &self.candidates {

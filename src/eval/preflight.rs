@@ -1,4 +1,4 @@
-//! What is found out before any time is spent on a model: whether the tests can be run here at all.
+//! Checks before any time is spent on a model that the tests can be run here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,22 +7,22 @@ use super::problem::{Answer, Problem};
 use crate::language::Language;
 use crate::trial::{Limits, Runner, Status, TrialError};
 
-/// What the tests run on: versions of the interpreters by language.
+/// Versions of the interpreters that run the tests, by language.
 pub type Setting = BTreeMap<String, String>;
 
-/// Begins the line in which the probe answers.
+/// Prefix of the line with the probe's answer.
 const MARK: &str = "found:";
 
-/// Why the tests cannot be run.
+/// Reasons why the tests cannot be run.
 #[derive(Debug)]
 pub enum Unready {
-    /// Something is missing that the user can add, or the set needs what there is not.
+    /// Something is missing that the user can add, or the problem set needs something unavailable.
     Missing(String),
     /// The sandbox failed.
     Sandbox(TrialError),
 }
 
-/// Tries every language of `problems` and, in Python, every module that their tests import.
+/// Checks every language of `problems` and, in Python, every module that their tests import.
 pub fn preflight(runner: &Runner, problems: &[&Problem], limits: Limits) -> Result<Setting, Unready> {
     let mut setting = Setting::new();
     let languages: BTreeSet<&str> = problems.iter().map(|p| p.language.name()).collect();
@@ -32,8 +32,7 @@ pub fn preflight(runner: &Runner, problems: &[&Problem], limits: Limits) -> Resu
             setting.insert(name.to_owned(), python(runner, problems, first, limits)?);
             continue;
         }
-        // Only whether there is something that runs it: what it says of a program that is not even begun does
-        // not matter.
+        // Only checks that an interpreter exists. The verdict of an empty program does not matter.
         let trial = first.trial(&Answer::Completion(String::new()), limits);
         match runner.run(&trial, &Arc::default()) {
             Ok(_) => setting.insert(name.to_owned(), String::new()),

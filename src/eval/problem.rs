@@ -1,4 +1,4 @@
-//! One problem of a problem file: what the model gets, and how an answer is judged.
+//! One problem of a problem file: its prompt, and how an answer is judged.
 
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::prompt;
 use crate::source::{Prompt, Window};
 use crate::trial::{Limits, Tests, Trial};
 
-/// Where in a file a row stands.
+/// The place of a row in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     pub file: PathBuf,
@@ -27,35 +27,35 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A problem, whatever format it came in.
+/// A problem, independent of its format.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// Its `task_id` (or `name`); unique in a run.
     pub id: String,
     /// Language of the code.
     pub language: Language,
-    /// What the model gets, to the byte: nothing is stripped.
+    /// The prompt of the model, to the byte: nothing is stripped.
     pub prompt: String,
-    /// What stands before the prompt in a program, and the model does not see.
+    /// Text before the prompt in a program that the model does not see.
     pub preamble: String,
-    /// What has to follow a completion, because its stop string took it away: the closing brace.
+    /// Text that has to follow a completion because its stop string removed it: the closing brace.
     pub closing: String,
     /// The function under test; always there in Python.
     pub entry_point: Option<String>,
     pub tests: String,
     /// The solution that came with the problem.
     pub reference: Option<Answer>,
-    /// Texts that end a candidate, where the row names them.
+    /// Stop strings, if the row names them.
     pub stop: Option<Vec<String>>,
     pub origin: Origin,
-    /// What else the row says.
+    /// The other keys of the row.
     pub extra: Map<String, Value>,
 }
 
-/// Something to judge.
+/// An answer to be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// What follows the prompt.
+    /// The text after the prompt.
     Completion(String),
     /// A whole program.
     Program(String),
@@ -85,22 +85,22 @@ impl Problem {
             file: None,
             entry_point: self.entry_point.clone(),
             line: None,
-            tests: Tests::Source { name: format!("tests.{ending}"), text: self.tests.clone() },
-            // Tests may lean on functions that the prompt brings along.
+            tests: Tests::text(&format!("tests.{ending}"), &self.tests),
+            // Tests may use functions that the prompt defines.
             stub: Some(format!("{}{}{}", self.preamble, self.prompt, self.closing)),
             limits,
         }
     }
 
-    /// What a model with this window gets.
+    /// The prompt of a model with this window.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
         let Some(chat) = &window.chat else { return Prompt::Text(self.prompt.clone()) };
         let name = self.entry_point.as_deref().unwrap_or_default();
         Prompt::Written(chat.prompt(&prompt::chat::request(self.language, name, &self.prompt)))
     }
 
-    /// When a candidate of a model with this window ends: at `strings`, and unless `defaults` is false at what the row names, else at the
-    /// end of the function.
+    /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the stop strings of
+    /// the row, else the end of the function.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         rules.reading = window.chat.as_ref().map(|chat| prompt::chat::reading(chat, self.asked()));
@@ -116,13 +116,13 @@ impl Problem {
         rules
     }
 
-    /// The function that is completed, if it can be found.
+    /// The function that is completed, if it is found.
     fn target(&self) -> Option<Target> {
         let place = self.entry_point.clone().map_or(Place::Any, Place::Function);
         Target::in_text(&self.prompt, self.language, &place).ok()
     }
 
-    /// The same, as it is looked for in an answer.
+    /// The function to look for in a chat answer.
     fn asked(&self) -> Asked {
         self.target().map_or_else(
             || Asked {
@@ -152,7 +152,7 @@ impl Problem {
         }
     }
 
-    /// A number that changes when what a candidate is written from or judged by changes.
+    /// A hash of everything that a candidate is written from or judged by.
     pub fn digest(&self) -> String {
         let parts = [&self.prompt, &self.preamble, &self.closing, &self.tests, self.language.name()];
         let mut all = parts.map(|part| format!("{}:{part}", part.len())).concat();

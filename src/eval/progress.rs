@@ -1,4 +1,4 @@
-//! How far a run is, and how long the rest will take, as one line.
+//! The progress of a run and the estimated time left, as one line.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use super::report::time;
 /// Cells of the bar.
 const CELLS: usize = 20;
 
-/// What has been done so far.
+/// The progress so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     /// Problems of the run.
     pub problems: usize,
-    /// Of these, done before the run began.
+    /// Problems done before this run began.
     pub before: usize,
-    /// Done in this run.
+    /// Problems done in this run.
     pub done: usize,
-    /// Solved by any candidate, all in all.
+    /// Problems solved by any candidate, in total.
     pub solved: usize,
     /// Tokens written in this run.
     pub tokens: usize,
@@ -41,8 +41,7 @@ impl Progress {
         out
     }
 
-    /// Seconds that the rest will take, by the mean of what is done. Told only once there is something to go
-    /// by.
+    /// Estimated seconds left, by the mean of the problems done. `None` until there is a basis for it.
     fn left(&self, seconds: f64) -> Option<f64> {
         let rest = self.problems.checked_sub(self.before + self.done).filter(|&rest| rest > 0)?;
         let enough = self.done >= 3 && seconds >= 2.0;

@@ -1,5 +1,5 @@
-//! From a file to its rows: JSON lines or one JSON array, packed with gzip or not. What the rows mean is
-//! `format`'s business.
+//! Reads the rows of a file: JSON lines or one JSON array, packed with gzip or not. `format` interprets the
+//! rows.
 
 use std::io;
 use std::path::Path;
@@ -20,7 +20,7 @@ pub(super) struct Row {
 pub(super) fn rows(path: &Path) -> Result<Vec<Row>, String> {
     let file = path.display();
     let bytes = files::read(path, files::DATA).map_err(|e| format!("the file {file} cannot be read: {e}"))?;
-    // Told by the first bytes, not by the name: a browser may have unpacked it.
+    // Recognised by the first bytes, not by the name: a browser may have unpacked it.
     let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
         let reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
         files::read_all(reader, files::DATA).map_err(|e| match e.kind() {
@@ -70,7 +70,7 @@ fn array(path: &Path, text: &str) -> Result<Vec<(usize, Value)>, String> {
     let (mut line, mut at) = (1, 0);
     let mut values = Vec::with_capacity(items.len());
     for item in items {
-        // The items lie in the text: where each begins tells its line.
+        // The items are slices of the text, so the start of each gives its line.
         let start = item.get().as_ptr() as usize - text.as_ptr() as usize;
         line += text.get(at..start).map_or(0, |between| between.matches('\n').count());
         at = start;

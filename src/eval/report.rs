@@ -1,4 +1,4 @@
-//! What a run comes to: the JSON object of the contract, or a table for people.
+//! The report of a run: the JSON object of the contract, or a table for people.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ use crate::untrusted::clean_line;
 /// Columns of a message in the table.
 const COLUMNS: usize = 72;
 
-/// What this run, without what it found done, took.
+/// Cost of this run, without results that existed before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Speed {
     /// Tokens written.
@@ -32,16 +32,16 @@ pub struct Report<'a> {
     /// Settings and circumstances.
     pub header: &'a Header,
     pub ids: &'a [String],
-    /// What was reached of it, in the same order.
+    /// The results reached so far, in the same order.
     pub results: &'a [ProblemResult],
     /// The k of pass@k.
     pub ks: &'a [usize],
     pub ended: Ended,
-    /// What it took.
+    /// Cost of the run.
     pub speed: Speed,
-    /// How many of the results were there before.
+    /// Number of results that existed before.
     pub resumed: usize,
-    /// What kept the code under test in.
+    /// The protection that was active.
     pub protection: &'a Protection,
 }
 
@@ -165,7 +165,7 @@ impl Report<'_> {
         out
     }
 
-    /// The figures and all that they depend on. The error is a sentence.
+    /// The figures and everything they depend on. The error is a sentence.
     pub fn summary(&self) -> Result<String, String> {
         let (all, reached) = self.figures()?;
         let stats = self.stats();
@@ -231,7 +231,7 @@ fn problems(count: usize) -> String {
     format!("{count} problem{}", if count == 1 { "" } else { "s" })
 }
 
-/// A time as people say it.
+/// A time for people to read.
 pub(super) fn time(seconds: f64) -> String {
     match seconds {
         s if s < 60.0 => format!("{s:.0} s"),

@@ -1,4 +1,4 @@
-//! What came of a problem: one row of a results file, one item of the report. Nothing in it depends on the
+//! The result of a problem: one row of a results file, one item of the report. Nothing in it depends on the
 //! clock, so that a run that was interrupted and resumed gives the same rows as one that was not.
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -11,19 +11,19 @@ use crate::trial::Status;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProblemResult {
     pub task_id: String,
-    /// [`super::Problem::digest`], and that of the answers, where they were given.
+    /// [`super::Problem::digest`], combined with the digest of given answers.
     pub digest: String,
-    /// Candidates.
+    /// Number of candidates.
     pub n: usize,
-    /// How many of them passed.
+    /// Number of candidates that passed.
     pub passed: usize,
-    /// Whether the most probable one did.
+    /// True if the most probable candidate passed.
     pub pass_at_first: bool,
-    /// Whether any did.
+    /// True if any candidate passed.
     pub pass_at_all: bool,
-    /// The most probable one.
+    /// The most probable candidate.
     pub first: Option<usize>,
-    /// Why there are no candidates, where the model could not be asked.
+    /// The reason why there are no candidates, if the model refused the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// The candidates by index.
@@ -34,26 +34,26 @@ pub struct ProblemResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CandidateResult {
     pub index: usize,
-    /// What follows the prompt; of a given whole program, all of it.
+    /// The text after the prompt, or all of a given whole program.
     pub text: String,
-    /// Tokens of it; 0 where they are not known, as of given text.
+    /// Number of its tokens; 0 if unknown, as for given text.
     pub tokens: usize,
-    /// Mean log-probability of the tokens; `None` where it is not known, as of given text.
+    /// Mean log-probability of the tokens; `None` if unknown, as for given text.
     pub mean_logprob: Option<f32>,
-    /// Why it ended; `None` for given text.
+    /// Finish reason; `None` for given text.
     #[serde(deserialize_with = "finish")]
     pub finish: Option<FinishReason>,
     /// The lowest index of an equal candidate, if that is another one.
     pub duplicate_of: Option<usize>,
-    /// What the tests said.
+    /// Status of the tests.
     #[serde(deserialize_with = "status")]
     pub status: Status,
-    /// More of it.
+    /// Message of the tests.
     pub message: String,
 }
 
 impl ProblemResult {
-    /// The result of a problem all of whose candidates have ended and been tested.
+    /// The result of a problem whose candidates have all ended and been tested.
     pub fn new(task_id: String, digest: String, candidates: Vec<CandidateResult>) -> Self {
         let passed = candidates.iter().filter(|c| figures::has_passed(c)).count();
         let first = figures::first(&candidates);
@@ -70,14 +70,14 @@ impl ProblemResult {
         }
     }
 
-    /// What the first candidate in the order of ranks (of given ones: in theirs) that failed has to say.
+    /// The first candidate that failed, by rank, or by index for given ones.
     pub fn first_failure(&self) -> Option<&CandidateResult> {
         let failed = self.candidates.iter().filter(|c| !figures::has_passed(c));
         let logprob = |c: &CandidateResult| c.mean_logprob.unwrap_or(f32::NEG_INFINITY);
         failed.reduce(|best, c| if logprob(c) > logprob(best) { c } else { best })
     }
 
-    /// Whether the counts follow from the candidates: a row that was changed by hand does not count.
+    /// Returns true if the counts match the candidates. A row that was changed by hand does not count.
     pub fn is_consistent(&self) -> bool {
         let indices = self.candidates.iter().enumerate().all(|(i, c)| c.index == i);
         let again = Self {
@@ -109,12 +109,12 @@ fn finish<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FinishReason>, D:
     Ok(Some(reason))
 }
 
-/// The value that is written as `name`.
+/// The value that serialises to `name`.
 fn by_name<T: Serialize + Copy>(name: &str, all: &[T]) -> Option<T> {
     all.iter().copied().find(|value| word(value) == name)
 }
 
-/// What a value that is written as a word is written as.
+/// The word that a value serialises to.
 pub(super) fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -1,9 +1,8 @@
-//! The results file: JSON lines, a header and one row per problem that is done. A run that was interrupted
-//! goes on where it stopped.
+//! The results file: JSON lines, a header and one row per finished problem. An interrupted run continues
+//! where it stopped.
 //!
-//! A row is appended in one write and is on the disk before the next one is begun, so that at most the last
-//! line can be torn; that line is then dropped. Everything else that is not as it should be is refused, and
-//! the file stays as it is.
+//! A row is appended in one write and is on the disk before the next one is begun. So at most the last line
+//! can be torn; that line is then dropped. Any other damage is refused, and the file is left unchanged.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -17,15 +16,15 @@ use serde_json::Value;
 use super::result::ProblemResult;
 use crate::files;
 
-/// What the first line says.
+/// The content of the first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
-    /// Version of the file's form; its name tells what the file is.
+    /// Version of the file's form. The key identifies the kind of the file.
     #[serde(rename = "bass_tui_results")]
     pub form: u32,
-    /// Everything that the results depend on, by the name of its flag.
+    /// Every setting that affects results, by the name of its flag.
     pub settings: BTreeMap<String, Value>,
-    /// What else is good to know: device, threads, drafts.
+    /// Further facts: device, threads, drafts.
     pub about: BTreeMap<String, Value>,
 }
 
@@ -55,7 +54,7 @@ pub struct ResultsFile {
 }
 
 impl ResultsFile {
-    /// Begins the file, or goes on with it: then also gives what is in it. The error is a sentence.
+    /// Creates the file, or continues it and returns its results. The error is a sentence.
     pub fn open(path: &Path, header: &Header) -> Result<(Self, Vec<ProblemResult>), String> {
         let shown = path.display();
         if !path.exists() {
@@ -72,7 +71,7 @@ impl ResultsFile {
                     "the results file {shown} is in use by another run: wait for it, or name another file"
                 ));
             }
-            // Not every file system knows locks.
+            // Not every file system supports locks.
             Err(std::fs::TryLockError::Error(_)) | Ok(()) => {}
         }
         let cannot = |e| format!("the results file {shown} cannot be read: {e}");
@@ -98,7 +97,7 @@ impl ResultsFile {
     }
 }
 
-/// Writes the header; the file is there with it or not at all.
+/// Writes the header. The file appears with it or not at all.
 fn begin(path: &Path, header: &Header) -> std::io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Temporary files are private, results are not. (The umask still takes its part away.)

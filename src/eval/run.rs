@@ -1,5 +1,5 @@
-//! A run: candidates of many problems advance together, each is tested the moment it ends, each problem is
-//! told once it is done.
+//! A run: candidates of many problems advance together, each is tested as soon as it ends, and each problem
+//! is reported once it is done.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -16,18 +16,18 @@ use crate::job::{Ask, Candidate, Event, Run as JobRun, Task, TrialPool, all_work
 use crate::source::{Event as From, EventSink, FinishReason, Request, Source, SourceInfo, Summary, Ticket, Window};
 use crate::trial::{Limits, Trial};
 
-/// What happens to a run from outside, and inside it.
+/// Messages to a run, from outside and from its jobs.
 pub enum Message {
-    /// About a problem.
+    /// An event of a problem.
     Event(usize, Event),
-    /// The user wants it to stop.
+    /// The user interrupts the run.
     Interrupt,
 }
 
-/// What a run tells.
+/// Events of a run.
 #[derive(Clone, Copy)]
 pub enum News<'a> {
-    /// Tokens have come.
+    /// New tokens.
     Tokens(usize),
     /// A candidate has been tested.
     Tested,
@@ -36,33 +36,33 @@ pub enum News<'a> {
     Waiting,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     Done,
     /// The user stopped it.
     Interrupted,
-    /// Its time was over.
+    /// Its time limit was reached.
     Deadline,
 }
 
-/// Why a run failed; what was told before has been told.
+/// Reasons why a run failed. Events reported before stay valid.
 #[derive(Debug)]
 pub enum RunError {
     /// The model failed, or a trial could not be run: a sentence.
     Failed(String),
-    /// Whoever is told could not take it: a sentence.
+    /// The listener failed: a sentence.
     Listener(String),
 }
 
-/// A problem that is being worked on.
+/// A problem in progress.
 struct Work {
     run: Option<JobRun>,
-    /// Whether all candidates have ended.
+    /// True if all candidates have ended.
     written: bool,
 }
 
-/// A problem as a job sees it.
+/// A problem as the task of a job.
 struct Asked {
     problem: Problem,
     given: Option<Vec<Answer>>,
@@ -89,7 +89,7 @@ impl Task for Asked {
     }
 }
 
-/// A source of given answers: all of them are there at once.
+/// A source of given answers, all available at once.
 struct Given<'a>(&'a [Answer]);
 
 impl Source for Given<'_> {
@@ -115,21 +115,22 @@ struct Run<'a> {
     works: BTreeMap<usize, Work>,
 }
 
-/// How long nothing may happen before that is told.
+/// Time without events after which `Waiting` is reported.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Most problems that are written and wait for their trials. What waits is lost when the run is interrupted.
+/// Most problems that are written and wait for their trials. Waiting work is lost when the run is
+/// interrupted.
 const BACKLOG: usize = 32;
 
 impl Plan<'_> {
-    /// Whether another problem may be begun beside `works`.
+    /// Returns true if another problem may begin beside `works`.
     fn has_room(&self, works: &BTreeMap<usize, Work>) -> bool {
         match &self.candidates {
-            // A budget is that of someone with this one prompt: nothing may run beside it.
+            // A time budget assumes a single prompt: nothing may run beside it.
             Candidates::Model { options, .. } if options.time_budget.is_some() => works.is_empty(),
-            // As many as advance together, and a few whose turn comes the moment there is room. Trials that
-            // lag behind (one that loops takes its whole time) do not keep the model waiting, unless there
-            // are very many.
+            // As many as advance together, and a few that begin as soon as there is room. Trials that lag
+            // behind (a candidate that loops takes its full time limit) do not keep the model waiting, unless
+            // there are very many.
             Candidates::Model { options, .. } => {
                 let together = (Engine::MAX_LIVE / options.n.max(1)).max(1) + 2;
                 let written = works.values().filter(|work| work.written).count();
@@ -140,8 +141,7 @@ impl Plan<'_> {
     }
 }
 
-/// Does what is to be done. `news` is told everything; when it fails, so does the run. What has not ended
-/// then is cancelled.
+/// Runs the plan. `news` gets every event; if it fails, so does the run. Unfinished work is then cancelled.
 pub fn run(
     plan: &Plan<'_>,
     pool: &TrialPool,
@@ -189,7 +189,7 @@ impl Run<'_> {
         }
     }
 
-    /// Asks for the candidates of a problem; those at an earlier place are tested first.
+    /// Requests the candidates of a problem. Those at an earlier place are tested first.
     fn begin(&mut self, place: usize, problem: usize) {
         let asked = &self.plan.problems[problem];
         let window = match &self.plan.candidates {
@@ -215,7 +215,7 @@ impl Run<'_> {
             problem: place,
         };
         let send = self.send.clone();
-        // A closed channel means that the run is over: nobody listens any more.
+        // A closed channel means that the run is over.
         let sink = Box::new(move |event| match send.send(Message::Event(problem, event)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -227,7 +227,7 @@ impl Run<'_> {
         self.works.insert(problem, Work { run: Some(run), written: false });
     }
 
-    /// Takes in what a job tells; what of it is to be told on.
+    /// Handles an event of a job. Returns the part to report.
     fn event(&mut self, problem: usize, event: Event) -> Result<Told, String> {
         let result = match event {
             Event::Source(From::Tokens { ids, logprobs, .. }) => {
@@ -316,7 +316,7 @@ mod tests {
             limits: Limits::default(),
             deadline: None,
         };
-        // So many are begun, beside so many that are written and wait for their trials.
+        // Number of problems begun, when so many are written and wait for their trials.
         let begun = |plan: &Plan, written: usize| {
             let mut works: BTreeMap<usize, Work> = (0..written).map(|i| (i, work(true))).collect();
             while plan.has_room(&works) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::problem::{Answer, Problem};
 use super::read::rows;
 
-/// The solution of each problem, one answer each. The error is a sentence.
+/// The reference solution of each problem, one answer each. The error is a sentence.
 pub fn canonical(problems: &[Problem]) -> Result<Vec<Vec<Answer>>, String> {
     let one = |problem: &Problem| match &problem.reference {
         Some(answer) => Ok(vec![answer.clone()]),
@@ -20,8 +20,8 @@ pub fn canonical(problems: &[Problem]) -> Result<Vec<Vec<Answer>>, String> {
 }
 
 /// The answers of a file of samples (`task_id` and `completion` or `solution`), by problem, in the order of
-/// the file. `selected` says which of `problems` are asked for: answers to others are passed over, but an id
-/// that no problem has is an error.
+/// the file. `selected` marks the requested ones of `problems`. Answers to others are skipped, but an id that
+/// no problem has is an error.
 pub fn read(path: &Path, problems: &[Problem], selected: &[bool]) -> Result<Vec<Vec<Answer>>, String> {
     let mut answers: Vec<Vec<Answer>> = vec![Vec::new(); problems.len()];
     for mut row in rows(path)? {
@@ -60,7 +60,7 @@ pub fn read(path: &Path, problems: &[Problem], selected: &[bool]) -> Result<Vec<
     }
 }
 
-/// The problem with this id; a plain number, or other capitals, will do where that is certain.
+/// The problem with this id. A plain number or another case is accepted if it is unambiguous.
 pub fn find(problems: &[Problem], id: &str) -> Option<usize> {
     if let Some(index) = problems.iter().position(|p| p.id == id) {
         return Some(index);

@@ -1,11 +1,11 @@
-//! Seeds of problems: from the seed of the run and the name of the problem alone, so that a problem's
-//! candidates depend neither on which others are in the run nor on their order.
+//! Seeds of problems, from the seed of the run and the name of the problem alone. So a problem's candidates
+//! depend neither on the other problems of the run nor on their order.
 
 use crate::hash;
 
 /// The seed of the problem `id` in a run with `seed`.
 pub fn of_problem(seed: u64, id: &str) -> u64 {
-    // The finisher of SplitMix64: close numbers become far ones.
+    // The finisher of SplitMix64, which spreads close numbers.
     let mixed = |x: u64| {
         let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

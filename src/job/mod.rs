@@ -1,7 +1,19 @@
-//! One completion job: one text with a place for candidates, and its tests; turns model text into code,
+//! One completion job: a text with a place for candidates, and its tests. Turns model text into code,
 //! programs under test and a pick.
 //!
-//! The screen and the command line share it, so that both show, test and write the same code.
+//! The screen and the command line share it, so that both show, test and write the same code. Prompt,
+//! function, language, examples and program are derived from the text; `Job::edited` derives all of them
+//! anew.
+//!
+//! - `Run`: a source, a pool of trials and a `Task` go in. Events of the source come out, with `Duplicate`,
+//!   `Testing`, `Verdict`, `Pick`, and `Done` at the end. Equal candidates run once and share a verdict. Cut
+//!   candidates are not tested. The first pass may end the rest.
+//! - The pick is the first that passed until all have ended, then the best ranked that passed. Marked passes
+//!   are passed over while another one passes.
+//! - `TrialPool` is one queue for all runs: the earlier problem first, then the more probable candidate.
+//!   Workers have low priority; they use half of the cores during a generation, else all. A sandbox that does
+//!   not start is tried three times. Without isolation nothing begins before the user has agreed. Dropping
+//!   the pool waits until no code under test runs.
 
 mod report;
 pub(crate) mod run;
@@ -22,29 +34,29 @@ use crate::prompt::{self, Shown};
 use crate::source::{Prompt, Window};
 use crate::trial::{Limits, Tests, Trial};
 
-/// What is to be completed and how it is tested. All else follows from these.
+/// A text to complete and its tests. Everything else is derived from these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     text: Text,
     /// The tests; `None` when there are none.
     pub tests: Option<Tests>,
-    /// Where the tests come from, for the screen: `doctest`, `test_numbers.py`.
+    /// Name of the tests for the screen: `doctest`, `test_numbers.py`.
     pub tests_label: String,
-    /// Which tests were asked for.
+    /// The user's choice of tests.
     choice: TestsChoice,
-    /// What the model is shown beside the function.
+    /// The context shown to the model beside the function.
     showing: prompt::Options,
-    /// The tests files that were found where none was asked for, and what they are called.
+    /// The tests files that were found if the user named none, each with its name for the reader.
     found: Vec<(Tests, String)>,
 }
 
-/// What candidates continue.
+/// The text that candidates continue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Text {
     /// A function, in a file or in a text of its own.
     Function(Box<Target>),
     Free(String),
-    /// Token ids, which nothing is known of.
+    /// Token ids without a known text.
     Ids(Vec<u32>),
 }
 
@@ -58,35 +70,35 @@ impl Text {
     }
 }
 
-/// Which tests were asked for.
+/// The user's choice of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TestsChoice {
-    /// The examples in the docstring and the tests file that is found, if there are any.
+    /// The examples in the docstring and the tests file that is found, if any.
     #[default]
     IfAny,
     /// The examples in the docstring; an error if there are none.
     Auto,
     /// None.
     None,
-    /// What the user named: tests files, folders, patterns.
+    /// The names that the user gave: tests files, folders, patterns.
     Named(Vec<String>),
     /// A command, as the user wrote it.
     Command(String),
 }
 
-/// Why a job could not be made.
+/// Reasons why a job could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// The code could not be read or understood.
+    /// The code could not be read or parsed.
     #[error(transparent)]
     Code(#[from] CodeError),
-    /// The tests that were named cannot be read; the sentence says which.
+    /// The named tests cannot be read; the sentence says which.
     #[error("{0}")]
     Tests(String),
-    /// There are no tests where they were expected.
+    /// Tests were expected and not found.
     #[error("--tests auto: {0}")]
     NoTests(String),
-    /// The test command is none.
+    /// The test command is invalid.
     #[error("{0}")]
     Command(String),
 }
@@ -102,7 +114,7 @@ impl Job {
         Self::new(Text::Function(Box::new(target)), tests)
     }
 
-    /// The same job from its file as it is now.
+    /// The job for the current content of its file.
     pub fn read_again(&self) -> Result<Self, JobError> {
         let target = self.target().and_then(|t| Some((t.path.clone()?, t.name.clone())));
         let (path, name) = target.ok_or_else(|| CodeError::NotAFile { name: "the prompt".to_owned() })?;
@@ -110,40 +122,37 @@ impl Job {
         Ok(Self::from_target(target, &self.choice)?.showing(self.showing))
     }
 
-    /// The job whose prompts hold what these options say.
+    /// The job whose prompts hold the context of these options.
     #[must_use]
     pub fn showing(self, showing: prompt::Options) -> Self {
         Self { showing, ..self }
     }
 
-    /// A job for a text. If it ends in a function, that function is completed; else the text goes on freely.
+    /// A job for a text. If it ends in a function, that function is completed; else the text is continued
+    /// freely.
     pub fn from_text(text: &str, tests: &TestsChoice) -> Result<Self, JobError> {
         Self::new(Text::of(text), tests)
     }
 
-    /// A job for token ids, which nothing is known of.
+    /// A job for token ids without a known text.
     pub fn from_ids(ids: Vec<u32>, tests: &TestsChoice) -> Result<Self, JobError> {
         Self::new(Text::Ids(ids), tests)
     }
 
     fn new(text: Text, choice: &TestsChoice) -> Result<Self, JobError> {
-        let found = text
-            .target()
-            .filter(|_| *choice == TestsChoice::IfAny)
-            .map(|target| Tests::found(target, false))
-            .unwrap_or_default();
+        let found = text.target().filter(|_| *choice == TestsChoice::IfAny).map(Tests::found).unwrap_or_default();
         let (tests, tests_label) = find_tests(text.target(), choice, found.clone())?;
         let showing = prompt::Options::default();
         Ok(Self { text, tests, tests_label, choice: choice.clone(), showing, found })
     }
 
-    /// The job with [`Job::editable`] changed to `text`: the function, its language and its examples are
+    /// The job with [`Job::editable`] changed to `text`. The function, its language and its examples are
     /// those of the new text.
     pub fn edited(&self, text: &str) -> Result<Self, JobError> {
         let new = match self.target() {
             Some(target) if target.path.is_some() => Text::Function(Box::new(target.with_stub(text)?)),
-            // An editor holds whole lines: the last one is ended, and blank ones after it are not meant for
-            // the model.
+            // An editor holds whole lines: the last line gets a line end, and blank lines after it are not
+            // meant for the model.
             _ => match Text::of(&format!("{}\n", text.trim_end())) {
                 Text::Free(_) => Text::Free(text.to_owned()),
                 function => function,
@@ -151,7 +160,7 @@ impl Job {
         };
         let mut job = Self { text: new, ..self.clone() };
         if matches!(job.choice, TestsChoice::IfAny | TestsChoice::Auto) {
-            // Of another function it may not be a test.
+            // The tests may not be for another function.
             let name = |job: &Self| job.target().map(|target| target.name.clone());
             if name(self) != name(&job) {
                 job.found.clear();
@@ -163,7 +172,7 @@ impl Job {
         Ok(job)
     }
 
-    /// The file that it is about, if there is one.
+    /// The file of the function, if there is one.
     pub fn file(&self) -> Option<&Path> {
         self.target()?.path.as_deref()
     }
@@ -175,11 +184,11 @@ impl Job {
 
     /// Language of the code; `None` for free text.
     pub fn language(&self) -> Option<Language> {
-        // A free text with tests can only be meant as Python.
+        // A free text with tests can only be Python.
         self.target().map(|t| t.language).or(self.tests.as_ref().map(|_| Language::Python))
     }
 
-    /// What a model with this window gets.
+    /// The prompt of a model with this window.
     pub fn prompt_for(&self, window: &Window) -> Prompt {
         match &self.text {
             Text::Function(_) => match self.shown(window) {
@@ -190,7 +199,7 @@ impl Job {
         }
     }
 
-    /// The prompt of a model with this window, and what it holds.
+    /// The prompt of a model with this window, and a list of its content.
     pub fn shown(&self, window: &Window) -> Shown {
         if let Some(target) = self.target() {
             return prompt::of(target, &self.tests_shown(target), window, self.showing);
@@ -199,7 +208,7 @@ impl Job {
         Shown { tokens: window.count(&text), text, ..Shown::default() }
     }
 
-    /// The tests files beside that of the function.
+    /// The tests files shown beside the function.
     fn tests_shown(&self, target: &Target) -> prompt::Tests {
         let mut files = self.tests.iter().flat_map(Tests::files).collect::<Vec<_>>();
         let own = target.path.as_deref().and_then(|path| path.canonicalize().ok());
@@ -207,7 +216,7 @@ impl Job {
         prompt::Tests { files, named: matches!(self.choice, TestsChoice::Named(_)) }
     }
 
-    /// What the smallest models get: the function and what it names, or the text.
+    /// The prompt of the smallest models: the function and the names it uses, or the text.
     pub fn prompt(&self) -> Prompt {
         match &self.text {
             Text::Function(target) => Prompt::Text(target.prompt()),
@@ -216,7 +225,7 @@ impl Job {
         }
     }
 
-    /// What of the text a user may edit: of a file the stub of the function; of token ids nothing.
+    /// The editable part of the text: the stub of the function in a file; nothing for token ids.
     pub fn editable(&self) -> Option<String> {
         match (&self.text, self.prompt()) {
             (Text::Function(target), _) if target.path.is_some() => Some(target.stub()),
@@ -225,8 +234,8 @@ impl Job {
         }
     }
 
-    /// When a candidate of a model with this window ends: `strings`, and unless `defaults` is false the end of
-    /// the function. Of an answer only the function counts.
+    /// Stop rules of a model with this window: `strings`, and unless `defaults` is false the end of the
+    /// function. Of a chat answer only the function counts.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
@@ -238,7 +247,7 @@ impl Job {
         rules
     }
 
-    /// The whole module with the completion in it: what is tested and written.
+    /// The whole module with the completion in it, as it is tested and written.
     pub fn program(&self, completion: &str) -> String {
         match &self.text {
             Text::Function(target) => target.splice(completion),
@@ -247,7 +256,7 @@ impl Job {
         }
     }
 
-    /// What a completion replaces of the text of the function's file, in bytes, and by what; `None` where there
+    /// The range of the file's text that a completion replaces, in bytes, and its new text. `None` if there
     /// is no function.
     pub fn replacement(&self, completion: &str) -> Option<(Range<usize>, String)> {
         let target = self.target()?;
@@ -326,9 +335,9 @@ fn find_tests(
         }
         TestsChoice::Named(names) => {
             let language = target.map_or(Language::Python, |t| t.language);
-            let program = target.and_then(|t| Some((t.path.as_deref()?, t.text.as_str())));
+            let program = target.and_then(|t| t.path.as_deref());
             let function = target.map(|t| t.name.as_str());
-            let (tests, label) = Tests::named(names, language, program, function, false).map_err(JobError::Tests)?;
+            let (tests, label) = Tests::named(names, language, program, function).map_err(JobError::Tests)?;
             Ok((Some(tests), label))
         }
         TestsChoice::Command(command) => {
@@ -340,7 +349,7 @@ fn find_tests(
     }
 }
 
-/// How many candidates say the same as each: `origins` has the same number for those that do.
+/// Number of candidates equal to each one. Equal candidates have the same number in `origins`.
 pub fn agreement(origins: &[usize]) -> Vec<usize> {
     origins.iter().map(|origin| origins.iter().filter(|other| *other == origin).count()).collect()
 }
@@ -351,8 +360,9 @@ pub fn label(candidate: usize) -> String {
     if candidate < 26 { letter.to_string() } else { format!("{}{letter}", label(candidate / 26 - 1)) }
 }
 
-/// The candidate to take. Once all have ended (`ranking` is known) it is the best ranked that passed, without
-/// tests the best ranked; until then the first that passed. One that is marked only where no other passed.
+/// The candidate to pick. Once all have ended (`ranking` is known) it is the best ranked that passed, or
+/// without tests the best ranked; until then the first that passed. A marked candidate is picked only if no
+/// other passed.
 pub fn pick(
     ranking: Option<&[usize]>,
     first_pass: Option<usize>,
@@ -437,7 +447,7 @@ mod tests {
         let stub = job.editable().unwrap();
         assert!(stub.starts_with("def largest") && stub.ends_with("\"\"\"\n"), "{stub}");
         let typed = "    best = numbers[0]\n    for n in numbers:\n";
-        // The last line need not be ended, and may be one that the editor has only indented.
+        // The last line may lack its line end, and the editor may have only indented it.
         let unended = job.edited(&format!("{stub}{}", typed.trim_end())).unwrap();
         let job = job.edited(&format!("{stub}{typed}        ")).unwrap();
         assert_eq!(unended, job);
@@ -478,8 +488,8 @@ mod tests {
         let job = job.edited(&edited).unwrap();
         let target = job.target().unwrap();
         assert_eq!((target.name.as_str(), target.path.as_ref()), ("smallest", Some(&path)));
-        let Some(Tests::Doctest { source }) = &job.tests else { panic!("{:?}", job.tests) };
-        assert!(source.contains(">>> smallest([1, 3, 2])\n    1\n"), "{source}");
+        assert_eq!(job.tests, Some(Tests::own_examples()));
+        assert!(target.text.contains(">>> smallest([1, 3, 2])\n    1\n"), "{}", target.text);
         target.apply("    return min(numbers)\n", None).unwrap();
         let written = std::fs::read_to_string(&path).unwrap();
         assert_eq!(written, LARGEST.replace(&stub, &edited).replace("    pass\n", "    return min(numbers)\n"));
@@ -497,14 +507,14 @@ mod tests {
         let pasted = "def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"\n    y = x\n";
         let twice = job.edited(pasted).unwrap();
         assert_eq!(twice.target().unwrap().name, "twice");
-        assert_eq!(twice.tests, Some(Tests::Doctest { source: pasted.replace("    y = x\n", "") }));
+        assert_eq!(twice.tests, Some(Tests::own_examples()));
         assert_eq!(twice.program("    return x + y\n"), format!("{pasted}    return x + y\n"));
         let rust = job.edited("/// Twice x.\nfn twice(x: i32) -> i32 {\n    for _ in 0..1 {\n").unwrap();
         assert_eq!((rust.language(), &rust.tests), (Some(Language::Rust), &None));
         assert!(rust.program("        return 2 * x;\n    }\n    0\n}\n\nfn f() {}").ends_with("    }\n    0\n}\n"));
         let free = job.edited("Dear Sir or Madam,\n\n").unwrap();
         assert_eq!((free.target(), free.prompt()), (None, Prompt::Text("Dear Sir or Madam,\n\n".to_owned())));
-        // What has ended is no function to go on with.
+        // A complete function cannot be continued.
         for text in ["def f(x):\n    return x\n", "def f(x):\n    y = x\n\n"] {
             assert!(Job::from_text(text, &TestsChoice::IfAny).unwrap().target().is_none(), "{text:?}");
         }

@@ -1,4 +1,4 @@
-//! What came of a run as a whole: the JSON object of the contract, for scripts, editors and other programs.
+//! The report of a whole run: the JSON object of the contract, for scripts, editors and other programs.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub struct Report {
     pub candidates: Vec<Candidate>,
     /// Figures and ranking.
     pub summary: Summary,
-    /// The candidate to take.
+    /// The picked candidate.
     pub picked: Option<usize>,
 }
 
@@ -60,7 +60,7 @@ impl Report {
     }
 }
 
-/// The object without what a server did not tell, instead of zeros.
+/// Removes the figures that a server did not send, instead of showing zeros.
 fn without_untold(text: &str) -> String {
     let mut json: Value = serde_json::from_str(text).unwrap_or_default();
     let mut drop = |at: &str, keys: &[&str], untold: fn(&Value) -> bool| {

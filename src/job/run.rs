@@ -1,7 +1,6 @@
-//! One run of a job: candidates are written, compared, tested and picked, and all that happens is told in one
-//! stream.
+//! One run of a job: candidates are written, compared, tested and picked, and all events come in one stream.
 //!
-//! A run has no thread of its own: it goes on when the source or a trial tells something. Whoever asked gets
+//! A run has no thread of its own: it advances when the source or a trial reports an event. The caller gets
 //! events through a sink, which may lead into a channel of any kind.
 
 use std::cmp::Reverse;
@@ -15,9 +14,9 @@ use super::trials::{News, Queue, TrialPool, Turn};
 use crate::source::{self, FinishReason, Request, Source, Summary, Ticket};
 use crate::trial::{Limits, Status, Trial, Verdict};
 
-/// What a run has to know of what is completed.
+/// The task of a run: how its candidates are compared and tested.
 pub trait Task: Send + Sync {
-    /// Whether candidates are tested at all.
+    /// Returns true if candidates are tested.
     fn has_tests(&self) -> bool;
     /// The trial of a candidate; `None` without tests.
     fn trial(&self, candidate: usize, text: &str, limits: Limits) -> Option<Trial>;
@@ -25,53 +24,54 @@ pub trait Task: Send + Sync {
     fn duplicate_key(&self, candidate: usize, text: &str) -> String;
 }
 
-/// What is asked of a run.
+/// Parameters of a run.
 pub struct Ask {
-    /// What the source gets.
+    /// The request to the source.
     pub request: Request,
-    /// What is completed.
+    /// The task.
     pub task: Arc<dyn Task>,
     /// Limits of each trial.
     pub limits: Limits,
-    /// The first pass ends what is still being written.
+    /// True to end generation with the first pass.
     pub stop_on_pass: bool,
-    /// Of several runs that share a pool, the one with the lower number is tested first.
+    /// Number of the problem. Of several runs that share a pool, the one with the lower number is tested
+    /// first.
     pub problem: usize,
 }
 
-/// What happens in a run.
+/// Events of a run.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// What the source says, as it says it.
+    /// An event of the source, unchanged.
     Source(source::Event),
-    /// A candidate that has just ended says the same as an earlier one, and shares its verdict.
+    /// A candidate that has just ended equals an earlier one, and shares its verdict.
     Duplicate {
         /// The candidate.
         candidate: usize,
-        /// The one that is tested.
+        /// The equal candidate that is tested.
         of: usize,
     },
-    /// The trial of a candidate begins.
+    /// The trial of a candidate has begun.
     Testing(usize),
     /// The trial of a candidate has ended.
     Verdict {
         /// The candidate.
         candidate: usize,
-        /// Its verdict, or a sentence that says why there is none.
+        /// Its verdict, or a sentence why there is none.
         outcome: Result<Verdict, String>,
     },
-    /// The candidate to take, as far as is known now, when that changes.
+    /// The candidate picked so far, when it changes.
     Pick(Option<usize>),
-    /// All candidates have ended and nothing waits to be tested. After [`source::Event::Refused`] and
-    /// `Failed` it does not come.
+    /// All candidates have ended and none waits to be tested. After [`source::Event::Refused`] and `Failed`
+    /// this event does not come.
     Done(Box<Outcome>),
 }
 
 /// Receives the events of a run, on threads of the source and of the pool. Must neither block for long nor
-/// call the run. `Break` says that nobody listens any more: the run then ends.
+/// call the run. `Break` means that the receiver is gone: the run then ends.
 pub type Sink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
 
-/// A candidate and what became of it.
+/// A candidate and its result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Candidate {
     /// Its index.
@@ -82,18 +82,18 @@ pub struct Candidate {
     pub token_ids: Vec<u32>,
     /// Raw main-model log-probabilities of these ids.
     pub logprobs: Vec<f32>,
-    /// Their mean, if the source tells it.
+    /// Their mean, if the source reports it.
     pub mean_logprob: Option<f32>,
-    /// Why it ended.
+    /// Reason of its end.
     pub finish: Option<FinishReason>,
     /// The lowest index of an equal candidate, if that is another one.
     pub duplicate_of: Option<usize>,
-    /// What the tests said.
+    /// The verdict of the tests.
     pub verdict: Verdict,
 }
 
 impl Candidate {
-    /// Its tokens, as far as the source tells them.
+    /// Number of its tokens, as far as the source reports them.
     pub fn tokens(&self) -> usize {
         self.token_ids.len().max(self.logprobs.len())
     }
@@ -113,31 +113,31 @@ impl Candidate {
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The candidates by index.
     pub candidates: Vec<Candidate>,
     /// Figures and ranking.
     pub summary: Summary,
-    /// The candidate to take.
+    /// The picked candidate.
     pub picked: Option<usize>,
 }
 
-/// A run that goes on. Dropping it does not cancel.
+/// A running run. Dropping it does not cancel it.
 pub struct Run(Arc<Mutex<State>>);
 
-/// What is known besides of a candidate.
+/// Internal state of a candidate.
 #[derive(Clone, Default)]
 struct Slot {
-    /// See [`Task::duplicate_key`]; of those that came to an end.
+    /// See [`Task::duplicate_key`]. Only for candidates that ended by themselves.
     key: Option<String>,
     /// The equal candidate that ended first, if that is another one.
     origin: Option<usize>,
-    /// What ends the trial that it waits for.
+    /// Ends its waiting or running trial.
     trial: Option<Arc<AtomicBool>>,
     passed: bool,
-    /// Whether it uses what nobody asked for.
+    /// True if it has suspicious uses.
     marked: bool,
 }
 
@@ -148,17 +148,17 @@ struct State {
     problem: usize,
     candidates: Vec<Candidate>,
     slots: Vec<Slot>,
-    /// Once the source is done.
+    /// Set once the source has finished.
     summary: Option<Summary>,
     picked: Option<usize>,
     first_pass: Option<usize>,
-    /// Nothing more is to be written: the user said so.
+    /// True if the user stopped the generation.
     stopped: bool,
-    /// Nothing more is to be tested.
+    /// True if no more trials may begin.
     untested: bool,
     ticket: Option<Ticket>,
     queue: Option<Arc<Queue>>,
-    /// `None` once nobody listens.
+    /// `None` once the receiver is gone.
     sink: Option<Sink>,
 }
 
@@ -201,7 +201,7 @@ impl Run {
             }),
         );
         let mut state = lock(&run.0);
-        // What was told while the source was being asked may have ended it already.
+        // Events that came during the request may have ended it already.
         if state.stopped || state.stop_on_pass && state.has_passed() {
             ticket.cancel_all();
         }
@@ -210,17 +210,17 @@ impl Run {
         run
     }
 
-    /// Ends one candidate; what it has so far is kept.
+    /// Ends one candidate; its text so far is kept.
     pub fn stop_one(&self, candidate: usize) {
         lock(&self.0).ticket.iter().for_each(|ticket| ticket.cancel(candidate));
     }
 
-    /// Ends all candidates; what they have so far is kept.
+    /// Ends all candidates; their text so far is kept.
     pub fn stop(&self) {
         lock(&self.0).stop();
     }
 
-    /// Ends all trials, and begins none any more.
+    /// Ends all trials, and starts no more.
     pub fn stop_tests(&self) {
         lock(&self.0).stop_tests();
     }
@@ -232,12 +232,12 @@ impl Run {
         state.stop_tests();
     }
 
-    /// Tests with `task` from now on.
+    /// Uses `task` for tests from now on.
     pub fn use_task(&self, task: Arc<dyn Task>) {
         lock(&self.0).task = task;
     }
 
-    /// Tests a candidate that has ended once more.
+    /// Tests an ended candidate once more.
     pub fn test(&self, candidate: usize) {
         let mut state = lock(&self.0);
         if state.slots.get(candidate).is_some_and(|slot| slot.trial.is_none()) {
@@ -268,7 +268,7 @@ impl State {
         self.settle();
     }
 
-    /// Takes in what the source says.
+    /// Handles an event of the source.
     fn source(&mut self, shared: &Arc<Mutex<Self>>, event: source::Event) {
         use source::Event as From;
         let mut ended = None;
@@ -304,7 +304,7 @@ impl State {
         }
     }
 
-    /// A candidate has ended: it is tested, unless it was cut or an equal one is.
+    /// Handles the end of a candidate. It is tested, unless it was cut or an equal one is tested.
     fn ended(&mut self, shared: &Arc<Mutex<Self>>, candidate: usize) {
         let has_passed = self.has_passed();
         let c = &mut self.candidates[candidate];
@@ -341,7 +341,7 @@ impl State {
         let (shared, mine) = (shared.clone(), cancel.clone());
         queue.start(turn, trial, cancel, move |news| {
             let mut this = lock(&shared);
-            // What has been cancelled says nothing about the candidate.
+            // A cancelled trial says nothing about the candidate.
             if this.slots[candidate].trial.as_ref().is_some_and(|trial| Arc::ptr_eq(trial, &mine)) {
                 this.tested(candidate, news);
             }
@@ -353,14 +353,14 @@ impl State {
         let slot = &mut self.slots[candidate];
         slot.trial = None;
         slot.passed = matches!(&outcome, Ok(verdict) if verdict.status == Status::Passed);
-        slot.marked = matches!(&outcome, Ok(verdict) if verdict.mark.is_some());
+        slot.marked = matches!(&outcome, Ok(verdict) if verdict.is_marked());
         let (passed, marked) = (slot.passed, slot.marked);
         self.candidates[candidate].verdict = outcome.clone().unwrap_or_else(|why| Verdict::not_run(&why));
         self.tell(Event::Verdict { candidate, outcome });
         if passed && self.first_pass.is_none_or(|first| self.slots[first].marked && !marked) {
             self.first_pass = Some(candidate);
             self.pick(None);
-            // Trials go on: what has ended by itself keeps its verdict, and may be the better one.
+            // Trials go on: a candidate that has ended by itself keeps its verdict, and may be better.
             if self.stop_on_pass && !marked && self.summary.is_none() {
                 self.ticket.iter().for_each(Ticket::cancel_all);
             }
@@ -368,12 +368,12 @@ impl State {
         self.settle();
     }
 
-    /// Whether one has passed that nothing speaks against.
+    /// Returns true if a candidate without marks has passed.
     fn has_passed(&self) -> bool {
         self.first_pass.is_some_and(|first| !self.slots[first].marked)
     }
 
-    /// Picks among `ranking`, what came to its end, once that is known.
+    /// Picks a candidate by `ranking`, the candidates that ended by themselves, once that is known.
     fn pick(&mut self, ranking: Option<&[usize]>) {
         let slot = |c: usize| &self.slots[self.slots[c].origin.unwrap_or(c)];
         let (passed, marked) = (|c| slot(c).passed, |c| slot(c).marked);
@@ -383,20 +383,20 @@ impl State {
         }
     }
 
-    /// Tells what came of it, if nothing is to come any more.
+    /// Reports the outcome once no more events can come.
     fn settle(&mut self) {
         let Some(mut summary) = self.summary.clone() else { return };
         if self.slots.iter().any(|slot| slot.trial.is_some()) {
             return;
         }
-        // Without probabilities the best is what most of them say.
+        // Without probabilities the best candidate is the most frequent one.
         if self.candidates.iter().all(|c| c.mean_logprob.is_none()) {
             let origin = |(c, slot): (usize, &Slot)| slot.origin.unwrap_or(c);
             let votes = super::agreement(&self.slots.iter().enumerate().map(origin).collect::<Vec<_>>());
             let is_cut = |c: usize| self.slots.get(c).is_none_or(|slot| slot.key.is_none());
             summary.ranking.sort_by_key(|&c| (is_cut(c), Reverse(votes.get(c).copied().unwrap_or(0))));
         }
-        // What was cut has no key.
+        // A candidate that was cut has no key.
         let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
         let order: Vec<usize> = summary.ranking.iter().copied().filter(whole).collect();
         self.pick(Some(&order));
@@ -421,10 +421,10 @@ pub(crate) mod tests {
     use super::*;
     use crate::engine::GenerateOptions;
     use crate::source::{EventSink, SourceInfo};
-    use crate::trial::TrialError;
+    use crate::trial::{Assurance, TrialError};
 
     pub(crate) const STUB: &str = "def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"\n";
-    /// What candidates say, by index: 0 and 2 say the same, and so do 1 and 3.
+    /// Texts of the candidates by index: 0 and 2 are equal, and so are 1 and 3.
     pub(crate) const TEXTS: [&str; 5] = [
         "    return x + x\n",
         "    return 0\n",
@@ -432,11 +432,11 @@ pub(crate) mod tests {
         "    return 0\n\n",
         "    y = x + x\n    return y\n",
     ];
-    /// In which order they end, and how they rank.
+    /// The order in which they end, which is also their ranking.
     pub(crate) const ENDS: [usize; 5] = [3, 2, 4, 1, 0];
     pub(crate) const RANKS: [usize; 5] = [1, 3, 4, 0, 2];
 
-    /// Writes [`TEXTS`]; what is cancelled while it goes on is cut.
+    /// Writes [`TEXTS`]. A candidate that is cancelled meanwhile is cut.
     pub(crate) struct Scripted;
 
     impl Source for Scripted {
@@ -461,8 +461,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// A pool whose sandbox cannot be started twice, and then says who is right. Counts the programs that it
-    /// runs.
+    /// A pool whose sandbox fails to start twice and then gives the right verdicts. Counts the programs that
+    /// it runs.
     pub(crate) fn unsteady() -> (TrialPool, Arc<AtomicUsize>) {
         let (ran, faults) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let count = ran.clone();
@@ -477,7 +477,7 @@ pub(crate) mod tests {
         (pool, ran)
     }
 
-    /// What is asked of [`Scripted`].
+    /// Parameters of a run of [`Scripted`].
     pub(crate) fn ask(stop_on_pass: bool) -> Ask {
         let job = Job::from_text(STUB, &TestsChoice::Auto).unwrap();
         let options = GenerateOptions { n: TEXTS.len(), ..GenerateOptions::default() };
@@ -590,8 +590,9 @@ pub(crate) mod tests {
             for (marks, expected) in [([true, false, true], 1), ([true, true, true], 0), ([false, false, true], 0)] {
                 let pool = pool(1, move |trial, _| {
                     let which = (0..3).find(|c| trial.program.contains(&format!("return {c}"))).unwrap();
-                    let mark = marks[which].then(|| "it reads the frames".to_owned());
-                    Ok(Verdict { status: Status::Passed, mark, ..Verdict::not_run("ran") })
+                    let marks = marks[which].then(|| "it reads the frames".to_owned()).into_iter().collect();
+                    let assurance = Box::new(Assurance { marks, ..Assurance::default() });
+                    Ok(Verdict { status: Status::Passed, assurance, ..Verdict::not_run("ran") })
                 });
                 let mut ask = ask(false);
                 ask.request.options.n = 3;
@@ -635,7 +636,7 @@ pub(crate) mod tests {
         let (_run, events) = start(&Waits, &pool, ask(true));
         let done = outcome(&events);
         assert_eq!((done.picked, message(&done, 1).as_str()), (Some(0), "stopped, because another one passed"));
-        // The user does; the trial ends when it is told to.
+        // The user ends it; the trial ends when told to.
         let pool = super::super::trials::tests::pool(1, |_, cancel| {
             while !cancel.load(Ordering::Relaxed) {
                 std::thread::yield_now();

@@ -11,19 +11,19 @@ use std::thread::JoinHandle;
 use crate::language::Language;
 use crate::trial::{Protection, Runner, Status, Tests, Trial, TrialError, Verdict};
 
-/// Runs trials. [`Runner`] is the one that does.
+/// Runs trials, as [`Runner`] does.
 pub trait Judge: Send + Sync {
-    /// What protects the user.
+    /// The protection of the user's machine.
     fn protection(&self) -> &Protection;
-    /// Whether it may run anything: where nothing isolates the code, only after the user has agreed.
+    /// Returns true if it may run code. Without isolation that needs the user's consent.
     fn may_run(&self) -> bool;
-    /// The same, for a user who has agreed to run code although nothing isolates it.
+    /// A judge for a user who has consented to run code without isolation.
     fn allow_unprotected(&self) -> Arc<dyn Judge>;
-    /// Whether tests in a language can be used at all. Said before any work is put into candidates.
+    /// Refuses tests that cannot be run in a language. Called before any candidate is generated.
     fn check(&self, _language: Language, _file: Option<&Path>, _tests: &Tests) -> Result<(), TrialError> {
         Ok(())
     }
-    /// Runs a trial and waits; `cancel` ends it soon. An error is a fault of the sandbox.
+    /// Runs a trial and waits. `cancel` ends it soon. An error is a fault of the sandbox.
     fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError>;
 }
 
@@ -49,14 +49,14 @@ impl Judge for Runner {
     }
 }
 
-/// Which trial comes first when there are more than workers.
+/// Priority of a trial when there are more than workers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turn {
-    /// What was asked first is tested first: the number of the problem; 0 where there is but one.
+    /// Number of the problem: lower ones are tested first. 0 if there is only one.
     pub problem: usize,
-    /// Of one problem, the more probable candidate first.
+    /// Within a problem, the more probable candidate is first.
     pub mean_logprob: f32,
-    /// Of equally probable ones, that with the lower index.
+    /// Among equally probable ones, the lower index is first.
     pub candidate: usize,
 }
 
@@ -68,12 +68,12 @@ impl Turn {
     }
 }
 
-/// What a trial tells.
+/// Events of a trial.
 #[derive(Debug)]
 pub enum News {
     /// It has begun.
     Begun,
-    /// Its verdict, or a sentence that says why there is none.
+    /// Its verdict, or a sentence why there is none.
     Ended(Result<Verdict, String>),
 }
 
@@ -84,30 +84,30 @@ struct Work {
     tell: Box<dyn FnMut(News) + Send>,
 }
 
-/// What the pool, its workers and the runs of jobs share.
+/// State shared by the pool, its workers and the runs of jobs.
 pub(super) struct Queue {
     state: Mutex<State>,
-    /// Something came, or more may begin.
+    /// Signals new work, or that more may begin.
     changed: Condvar,
 }
 
 struct State {
     judge: Arc<dyn Judge>,
-    /// Most trials at a time beside an engine that writes, and where nothing else runs.
+    /// Most trials at a time: during a generation, and otherwise.
     most: (usize, usize),
     waiting: Vec<Work>,
-    /// What ends each of the running trials.
+    /// Cancel flags of the running trials.
     running: Vec<Arc<AtomicBool>>,
-    /// Generations going on.
+    /// Number of running generations.
     writing: usize,
-    /// The pool has gone.
+    /// True once the pool is dropped.
     gone: bool,
 }
 
 impl State {
     /// The next piece of work, if one may begin.
     fn take(&mut self) -> Option<Work> {
-        // What was cancelled only has to be told.
+        // A cancelled trial only has to be reported.
         let cancelled = self.waiting.iter().position(|w| w.cancel.load(Ordering::Relaxed));
         let most = if self.writing > 0 { self.most.0 } else { self.most.1 };
         let may_begin = self.judge.may_run() && self.running.len() < most;
@@ -131,7 +131,7 @@ impl Queue {
         result
     }
 
-    /// Works until the pool has gone.
+    /// Works until the pool is dropped.
     fn serve(&self) {
         step_back();
         let mut state = self.lock();
@@ -160,34 +160,35 @@ impl Queue {
         }
     }
 
-    /// Queues a trial; `tell` is called on a worker thread. `cancel` ends it, once [`Self::look`] was called.
+    /// Queues a trial. `tell` is called on a worker thread. Setting `cancel` and calling [`Self::look`] ends
+    /// it.
     pub fn start(&self, turn: Turn, trial: Trial, cancel: Arc<AtomicBool>, tell: impl FnMut(News) + Send + 'static) {
         let work = Work { turn, trial, cancel, tell: Box::new(tell) };
         self.change(|state| {
-            // Nobody is left who could run it.
+            // No worker is left to run it.
             if !state.gone {
                 state.waiting.push(work);
             }
         });
     }
 
-    /// Something was cancelled.
+    /// Wakes the workers after a cancellation.
     pub fn look(&self) {
         self.change(|_| ());
     }
 
-    /// A generation begins: few trials at a time, which run only when a core has nothing else to do.
+    /// Notes the start of a generation. Until its end only few trials run, at idle priority.
     pub fn begin_writing(&self) {
         self.lock().writing += 1;
     }
 
-    /// A generation has ended: without another one trials may use all cores.
+    /// Notes the end of a generation. Without another one trials may use all cores.
     pub fn end_writing(&self) {
         self.change(|state| state.writing = state.writing.saturating_sub(1));
     }
 }
 
-/// Runs trials on threads of its own. Dropping it cancels what is running or waiting, and waits until no code
+/// Runs trials on threads of its own. Dropping it cancels running and waiting trials, and waits until no code
 /// under test runs.
 pub struct TrialPool {
     pub(super) queue: Arc<Queue>,
@@ -195,13 +196,13 @@ pub struct TrialPool {
 }
 
 impl TrialPool {
-    /// A pool that runs a trial on every core, and on half of them beside a generation.
+    /// A pool that runs a trial on every core, or on half of them during a generation.
     pub fn new(judge: Arc<dyn Judge>) -> std::io::Result<Self> {
         let all = all_workers();
         Self::with(judge, ((all / 2).max(1), all))
     }
 
-    /// A pool that runs so many trials at a time: beside a generation, and where nothing else runs.
+    /// A pool that runs so many trials at a time: during a generation, and otherwise.
     pub(crate) fn with(judge: Arc<dyn Judge>, most: (usize, usize)) -> std::io::Result<Self> {
         let (waiting, running) = (Vec::new(), Vec::new());
         let state = State { judge, most, waiting, running, writing: 0, gone: false };
@@ -214,28 +215,28 @@ impl TrialPool {
         Ok(pool)
     }
 
-    /// What runs the trials.
+    /// The judge that runs the trials.
     pub fn judge(&self) -> Arc<dyn Judge> {
         self.queue.lock().judge.clone()
     }
 
-    /// The user has agreed to run code although nothing isolates it.
+    /// Records the user's consent to run code without isolation.
     pub fn allow_unprotected(&self) {
         self.queue.change(|state| state.judge = state.judge.allow_unprotected());
     }
 
-    /// A generation begins beside the trials that belong to no run.
+    /// Notes the start of a generation outside of any run.
     pub fn begin_writing(&self) {
         self.queue.begin_writing();
     }
 
-    /// Runs a trial that belongs to no run.
+    /// Runs a trial outside of any run.
     pub fn start(&self, turn: Turn, trial: Trial, cancel: Arc<AtomicBool>, tell: impl FnMut(News) + Send + 'static) {
         self.queue.start(turn, trial, cancel, tell);
     }
 }
 
-/// A number of workers where nothing else runs.
+/// Number of workers without a generation.
 pub fn all_workers() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
@@ -253,11 +254,11 @@ impl Drop for TrialPool {
     }
 }
 
-/// A machine with far too much to do can fail to start the sandbox. That says nothing about the candidate,
-/// and it passes.
+/// Most attempts to start the sandbox. A heavily loaded machine can fail to start it, which is temporary and
+/// says nothing about the candidate.
 const TRIES: usize = 3;
 
-/// Tries a run until it has an outcome; what panics is a fault of the program.
+/// Repeats a run until it has an outcome. A panic is reported as a fault of the program.
 fn patiently(
     cancel: &AtomicBool,
     mut run: impl FnMut() -> std::thread::Result<Result<Verdict, TrialError>>,
@@ -280,15 +281,15 @@ fn cancelled() -> Verdict {
     Verdict { status: Status::Killed, ..Verdict::not_run("cancelled") }
 }
 
-/// What a panic of our own says to the user.
+/// The message of a panic, for the user.
 pub fn fault(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
     format!("a fault in the program ({text}); please report this")
 }
 
-/// Lets everything else go first, the engine above all: what this thread starts inherits it. A wish, not a
-/// need.
+/// Lowers the priority of this thread, so that all else goes first, above all the engine. Processes that it
+/// starts inherit it. Errors are ignored.
 fn step_back() {
     #[cfg(target_os = "linux")]
     // SAFETY: setpriority takes numbers only. On Linux 0 is the calling thread, not the process.
@@ -328,12 +329,12 @@ pub(crate) mod tests {
         }
     }
 
-    /// What protects in full.
+    /// A protection that isolates in full.
     pub(crate) fn isolated() -> Protection {
         Protection { landlock_abi: 5, seccomp: true, no_new_privs: true, ..Protection::default() }
     }
 
-    /// A pool of so many workers, whatever else goes on.
+    /// A pool of so many workers, with or without a generation.
     pub(crate) fn pool<F>(workers: usize, run: F) -> TrialPool
     where
         F: Fn(&Trial, &Arc<AtomicBool>) -> Result<Verdict, TrialError> + Send + Sync + Clone + 'static,
@@ -348,7 +349,7 @@ pub(crate) mod tests {
             file: None,
             entry_point: None,
             line: None,
-            tests: Tests::Doctest { source: String::new() },
+            tests: Tests::own_examples(),
             stub: None,
             limits: Limits::default(),
         }
@@ -392,7 +393,7 @@ pub(crate) mod tests {
         };
         start(turn(5, -9.0, 0));
         begins.recv().unwrap();
-        // The only worker is busy: these wait.
+        // The only worker is busy, so these wait.
         [turn(1, -0.1, 3), turn(0, -0.5, 2), turn(0, -0.2, 7), turn(0, -0.2, 1)].into_iter().for_each(start);
         drop(go);
         let order: Vec<_> = (0..5).map(|_| done.recv().unwrap()).collect();
@@ -401,7 +402,7 @@ pub(crate) mod tests {
 
     #[test]
     fn more_run_at_a_time_once_nothing_is_written() {
-        // Both have to be there at once to go on.
+        // Both have to run at the same time to go on.
         let meet = Arc::new(std::sync::Barrier::new(2));
         let judge = Scripted(isolated(), move |_: &Trial, _: &Arc<AtomicBool>| {
             meet.wait();

@@ -1,4 +1,23 @@
 //! A model as such, on no device: its architecture as data, its checkpoint, its tokenizer.
+//!
+//! - `ModelSpec` is plain data with one description per block. One forward pass per backend serves all
+//!   architectures.
+//! - `config` reads `config.json` by the table of its architecture (`arch`). It refuses by name a value that
+//!   would change results in an unsupported way, an unknown architecture, a wrong dtype, and a missing or
+//!   misshapen tensor.
+//! - `tensors` lists the slots of a forward pass. A `Source` says where a checkpoint stores a slot: tensor
+//!   name, shape, and which of the tensor's outputs. Tensors without a slot are skipped.
+//! - `weights` is known before the tokenizer. A thread reads the tokenizer while the weights are packed,
+//!   which takes a third off the load time of a file of 280 MB.
+//! - The context ends where the positions do. `LongRoPE` and dynamic scaling hold up to the original context,
+//!   where they do not depend on the length of the text.
+//! - `slow_tokenizer` and `gguf` write their vocabulary as a `tokenizer.json`, so that one library reads all.
+//! - `blocks` is compared bit by bit with the `gguf` package of Python.
+//! - A chat template runs once, at load, with bounds on steps, memory, depth and time, no files and a fixed
+//!   date.
+//! - An infill table applies if the tokenizer reads each of its tokens as one token and the model's name says
+//!   `code`.
+//! - Embedded models are ordinary files inside the program. No code depends on their shape or quality.
 
 pub mod arch;
 pub mod blocks;

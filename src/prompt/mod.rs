@@ -3,6 +3,17 @@
 //!
 //! Small models get the function and what it names ([`Target::prompt`]), no more. The text in front of the
 //! stub is for the model alone: nothing of it is tested or written.
+//!
+//! - Models of 100 million weights or more have a budget of tokens (`source/window.rs`).
+//! - `plan` is one table: step, share of the room it may take, room kept from it. `cargo run --example
+//!   prompt_names` measures it; `docs/performance.md` has the figures.
+//! - `sheet` writes the chosen pieces in file order, the function last. Parts left out of a function are
+//!   `...` or `{ /* ... */ }`, so that the whole stays code.
+//! - `others` quotes pieces of imported project files, and tests, as comments under their paths.
+//! - Text behind the function is shown only to models that can fill in (`model/infill.rs`).
+//! - A chat model gets the same text in a code block. `code::Asked` takes the function out of its answer
+//!   while it streams. Imports that the file lacks go into the body, where the language allows that.
+//! - `eval` brings its own prompts; chat models get them as requests.
 
 pub mod chat;
 mod others;

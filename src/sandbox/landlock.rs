@@ -1,5 +1,4 @@
-//! Landlock: which files a program may read and write, whether it may reach the network, and whom it may
-//! signal.
+//! Landlock: the files a program may read and write, its network access, and the processes it may signal.
 
 use std::ffi::CStr;
 use std::fs;
@@ -38,7 +37,7 @@ pub fn kernel_abi() -> u32 {
     u32::try_from(abi).unwrap_or(0)
 }
 
-/// The newest version of which both the kernel and this program know every right.
+/// The newest version whose rights both the kernel and this program know.
 fn usable(kernel: u32) -> ABI {
     match kernel {
         0 => ABI::Unsupported,
@@ -58,7 +57,7 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch:
     let abi = usable(kernel);
     let failed = |error: &dyn std::fmt::Display| format!("the file rules could not be made: {error}");
     let mut rules = Ruleset::default()
-        // No silent weakening: what this kernel promises to know must be taken as asked.
+        // No silent weakening: every right that this kernel supports must be enforced as requested.
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(abi))
         .map_err(|e| failed(&e))?;
@@ -90,7 +89,7 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch:
 /// The right to read a file, of linux/landlock.h.
 pub const READ_FILE: u64 = 1 << 2;
 
-/// The same to list a folder.
+/// The right to list a folder.
 pub const READ_DIR: u64 = 1 << 3;
 
 /// Adds a right on a path to a ruleset that is not in force yet. Async-signal-safe.

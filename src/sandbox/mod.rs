@@ -1,9 +1,30 @@
 //! Runs a program that must not be trusted: limits, kernel rules, a private folder, and an end that nothing
-//! survives.
+//! survives. The best tier that a real attack at start proves is used (`probe`, `attack`).
 //!
-//! In tiers: with namespaces and a root folder of its own ("full"), with namespaces alone, with the kernel's
-//! rules alone (Landlock and seccomp), or with limits only, before which the caller has to be asked. The best
-//! one that a real run proves is used.
+//! | tier | made of |
+//! |---|---|
+//! | `full` | user, mount, process, network, IPC and host-name namespaces; a read-only root folder |
+//! | `namespaces` | the same without mounts, where the system forbids them |
+//! | `kernel rules` | Landlock and seccomp |
+//! | `none` | limits only; nothing runs before the user has agreed |
+//!
+//! The root folder of `full` holds the system, the toolchain and the folder of the run, each at its usual
+//! path. Every tier but `none` has the kernel rules:
+//!
+//! - Landlock: files read and written, TCP, signals. `/proc` is closed, except a map of the program's own
+//!   memory where the program needs it.
+//! - seccomp: sockets of every family, other processes, namespaces.
+//! - No new privileges, no capabilities, resource limits, closed stdin, an environment built from nothing.
+//! - A control group where the system delegates one. A watchdog for memory, processes and disk.
+//! - An init process reaps all others, and ends them when the program goes, even by SIGKILL.
+//! - As root the program becomes another user where it can, since the kernel counts no processes of root.
+//!
+//! **Beside a generation** (`Limits::gives_way`) a run has the lowest priority, in turns of 0.1 ms where the
+//! kernel allows it, because the engine's threads wait for each other. It stays in the program's session,
+//! since another session has its own share of the cores. After 0.4 s it runs only on idle cores. Time that a
+//! run waits for a core does not count (`stopwatch`), up to three limits.
+//!
+//! The macOS profile (`seatbelt`) has not been tried on a Mac.
 
 #[cfg(target_os = "linux")]
 mod attack;
@@ -99,6 +120,8 @@ pub struct Job<'a> {
     pub readable: &'a [PathBuf],
     /// Folders it may write besides its own: copies that were made for it.
     pub writable: &'a [PathBuf],
+    /// A writable folder whose growth counts as written; small, since it is looked through often.
+    pub counted: Option<&'a Path>,
     /// Where it starts; its own folder if `None`.
     pub folder: Option<&'a Path>,
     /// Files to lay into its own folder before it starts: a relative path and the bytes.
@@ -138,6 +161,7 @@ impl<'a> Job<'a> {
             limits,
             readable: &[],
             writable: &[],
+            counted: None,
             folder: None,
             files: Vec::new(),
             addresses: 0,

@@ -1,8 +1,8 @@
-//! What a program printed: counted in full, kept in part.
+//! The output of a program: counted in full, stored in part.
 
 use std::collections::VecDeque;
 
-/// Bytes kept from the beginning, and as many from the end.
+/// Bytes stored from the beginning, and as many from the end.
 const KEPT: usize = 32 << 10;
 
 /// The printed bytes of a program, both streams in the order they came.
@@ -26,12 +26,12 @@ impl Output {
         self.tail.extend(bytes);
     }
 
-    /// All bytes that came, also those not kept.
+    /// Number of all bytes, also of those not stored.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The kept text, with a line that says how much is missing.
+    /// The stored text, with a line that says how much is missing.
     pub fn text(&self) -> String {
         let left_out = self.total - (self.head.len() + self.tail.len()) as u64;
         let tail: Vec<u8> = self.tail.iter().copied().collect();

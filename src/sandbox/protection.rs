@@ -1,10 +1,10 @@
-//! What protects the user from untrusted programs, for the status line, `doctor` and reports.
+//! The protection of the user from untrusted programs, for the status line, `doctor` and reports.
 
 use serde::Serialize;
 
 use super::Tier;
 
-/// What protects the user from untrusted programs, as proved by a real run at start.
+/// The protection of the user from untrusted programs, as proved by a real run at start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Protection {
     /// `full`, `namespaces`, `kernel rules` or `none`.
@@ -17,26 +17,26 @@ pub struct Protection {
     pub no_new_privs: bool,
     /// CPU, memory, file and process limits are set.
     pub limits: bool,
-    /// One sentence for the status line and `doctor`, also about what is missing and why.
+    /// One sentence for the status line and `doctor`, with the missing parts and the reasons.
     pub summary: String,
-    /// Each layer, and what it rests on.
+    /// Each layer with its mechanism.
     pub layers: Vec<Layer>,
-    /// The better tiers that this machine does not have, each with the reason.
+    /// The better tiers that this machine does not offer, each with the reason.
     pub missing: Vec<String>,
 }
 
 /// One layer of the protection.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Layer {
-    /// What is protected: `files`, `network`, …
+    /// The protected resource: `files`, `network`, …
     pub name: &'static str,
-    /// Whether it is.
+    /// True if it is protected.
     pub holds: bool,
-    /// By what, or why not.
+    /// The mechanism, or the reason why there is none.
     pub how: String,
 }
 
-/// What the attack found.
+/// Result of the test attack.
 #[cfg(any(target_os = "linux", test))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proof {
@@ -46,12 +46,12 @@ pub struct Proof {
     pub landlock_abi: u32,
     /// The kernel counts the processes of a program.
     pub counts_processes: bool,
-    /// The program runs as another user than this one, who is root.
+    /// The program runs as another user, as this one is root.
     pub is_other_user: bool,
 }
 
 impl Layer {
-    /// Control groups, or why there are none.
+    /// The layer of control groups, or the reason why there are none.
     #[cfg(target_os = "linux")]
     pub(super) fn control_groups(found: Result<String, &String>) -> Self {
         let holds = found.is_ok();
@@ -60,14 +60,16 @@ impl Layer {
 }
 
 impl Protection {
-    /// Whether files and network are out of a program's reach. Without that the user has to be asked first.
+    /// Returns true if a program can reach neither files nor network. Otherwise the user has to be asked
+    /// first.
     pub fn is_isolated(&self) -> bool {
         let closed = self.landlock_abi > 0 || self.tier == Tier::Full.name();
         let has_profile = cfg!(target_os = "macos") && self.tier == Tier::KernelRules.name();
         (closed && self.seccomp && self.no_new_privs) || has_profile
     }
 
-    /// What a proof stands for. `missing` are the better tiers that are not there, with the reasons.
+    /// The protection that follows from a proof. `missing` are the better tiers that are not available, with
+    /// the reasons.
     #[cfg(any(target_os = "linux", test))]
     pub(super) fn proved(proof: Proof, missing: Vec<String>) -> Self {
         let Proof { tier, landlock_abi, counts_processes, is_other_user } = proof;
@@ -119,7 +121,7 @@ impl Protection {
         }
     }
 
-    /// The kernel counts what a program uses as a whole.
+    /// Notes that the kernel limits a program's resources as a whole.
     #[cfg(target_os = "linux")]
     pub(super) fn count_by_groups(&mut self, memory: bool, processes: bool) {
         for layer in &mut self.layers {
@@ -129,7 +131,7 @@ impl Protection {
         }
     }
 
-    /// What a profile of macOS stands for.
+    /// The protection by a macOS profile.
     #[cfg(target_os = "macos")]
     pub(super) fn profile() -> Self {
         let layer = |name, how: &str| Layer { name, holds: true, how: how.to_owned() };
@@ -148,7 +150,7 @@ impl Protection {
         }
     }
 
-    /// Limits only, and the reason why.
+    /// No isolation, only limits, and the reason.
     pub(super) fn none(reason: &str, missing: Vec<String>) -> Self {
         let open = |name| Layer { name, holds: false, how: "not protected".to_owned() };
         let limits = Layer {

@@ -1,12 +1,12 @@
-//! What the child says to the supervisor on a pipe of their own: which stage failed, or how the program
+//! Messages of the child to the supervisor on a separate pipe: the stage that failed, or how the program
 //! ended.
 
 use std::os::fd::RawFd;
 
-/// Bytes of a message.
+/// Size of a message in bytes.
 pub const SIZE: usize = 6;
 
-/// One message. Few bytes, so that it goes through a pipe whole.
+/// One message, small enough to be written to a pipe atomically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
     /// A stage failed, with the system's error number.
@@ -16,7 +16,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Sends it. Async-signal-safe; if nobody listens, nobody is left who would care.
+    /// Sends it. Async-signal-safe. Errors are ignored: without a reader there is no other receiver.
     pub fn send(self, pipe: RawFd) {
         let (kind, stage, number) = match self {
             Message::Failed { stage, error } => (1_u8, stage, error),
@@ -28,7 +28,7 @@ impl Message {
         unsafe { libc::write(pipe, bytes.as_ptr().cast(), bytes.len()) };
     }
 
-    /// The first message in `bytes`: after a failure there is nothing else to say.
+    /// The first message in `bytes`. After a failure no other message counts.
     pub fn first(bytes: &[u8]) -> Option<Self> {
         let &[kind, stage, a, b, c, d] = bytes.first_chunk::<SIZE>()?;
         let number = i32::from_ne_bytes([a, b, c, d]);

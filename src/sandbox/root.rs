@@ -1,5 +1,5 @@
-//! Builds the root folder in the child and leaves the machine's own behind. Raw system calls only: nothing
-//! here allocates.
+//! Builds the root folder in the child and leaves the machine's root. Raw system calls only, without
+//! allocation.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -8,8 +8,8 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use super::check;
 use super::layout::{Access, Step};
 
-/// Where the new root is built. It is there on every machine that can do this, and nothing shown to a program
-/// lies below it.
+/// The folder in which the new root is built. It exists on every machine that supports this, and nothing
+/// shown to a program lies below it.
 const PLACE: &CStr = c"/proc";
 
 // Of linux/mount.h.
@@ -32,11 +32,11 @@ struct Attributes {
 /// The private `/proc` in the new root.
 const PROC: &CStr = c"proc";
 
-/// Makes the root and moves into it. Whether `/proc` could be mounted is returned: its absence is no fault.
+/// Builds the root and enters it. Returns true if `/proc` could be mounted; its absence is no error.
 pub fn build(steps: &[Step]) -> io::Result<bool> {
     // SAFETY: static strings and null where the kernel reads nothing.
     unsafe {
-        // Nothing of what follows may reach the machine's own mounts.
+        // Keeps the following mounts from reaching the machine's own.
         check(libc::mount(
             c"none".as_ptr(),
             c"/".as_ptr(),
@@ -44,8 +44,7 @@ pub fn build(steps: &[Step]) -> io::Result<bool> {
             libc::MS_REC | libc::MS_PRIVATE,
             std::ptr::null(),
         ))?;
-        // Only folders, links and empty files lie in it; the limits are there because nothing should be
-        // without one.
+        // It holds only folders, links and empty files. The limits keep it small in any case.
         let options = c"size=1m,nr_inodes=4096,mode=755";
         let flags = libc::MS_NOSUID | libc::MS_NODEV;
         check(libc::mount(c"tmpfs".as_ptr(), PLACE.as_ptr(), c"tmpfs".as_ptr(), flags, options.as_ptr().cast()))?;
@@ -66,11 +65,11 @@ pub fn build(steps: &[Step]) -> io::Result<bool> {
     // SAFETY: static strings.
     let has_proc = unsafe {
         let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC | libc::MS_RDONLY;
-        // Processes only: what /proc tells about the machine is nobody's business here.
+        // Processes only: /proc must not show facts about the machine.
         let options = c"subset=pid";
         libc::mount(c"proc".as_ptr(), PROC.as_ptr(), c"proc".as_ptr(), flags, options.as_ptr().cast()) == 0
     };
-    // SAFETY: static strings. The old root is put on top of the new one and then let go, with all that is
+    // SAFETY: static strings. The old root is put on top of the new one and then unmounted, with everything
     // below it.
     unsafe {
         check(libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) as i32)?;
@@ -92,12 +91,12 @@ fn file(at: &CStr) -> io::Result<()> {
     owned(fd).map(drop)
 }
 
-/// Puts a copy of a mount in place, with fewer rights, also for all that is mounted below it.
+/// Mounts a copy of a mount, with fewer rights, also for all mounts below it.
 fn mount(source: &CString, at: &CString, access: Access) -> io::Result<()> {
     let set = match access {
         Access::Read => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
         Access::Write => MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV,
-        // A device can be written to all the same.
+        // A device on a read-only mount can still be written to.
         Access::Device => MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
     };
     let flags = OPEN_TREE_CLONE | libc::O_CLOEXEC | libc::AT_RECURSIVE;
@@ -116,7 +115,7 @@ fn mount(source: &CString, at: &CString, access: Access) -> io::Result<()> {
 
 fn restrict(fd: RawFd, path: &CStr, flags: libc::c_int, set: u64) -> io::Result<()> {
     let attributes = Attributes { set, clear: 0, propagation: 0, user_namespace: 0 };
-    // SAFETY: a live string, and a live value of the size that is told.
+    // SAFETY: a live string, and a live value of the given size.
     let done = unsafe {
         let size = size_of::<Attributes>();
         libc::syscall(libc::SYS_mount_setattr, fd, path.as_ptr(), flags, &raw const attributes, size)

@@ -1,4 +1,4 @@
-//! The private folder of a program: made empty, and removed whatever the program did to it.
+//! The private folder of a program: created empty, and removed whatever the program did to it.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -8,21 +8,45 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// More entries than this is a flood.
+/// Most entries of a folder. More count as a flood.
 const MOST_ENTRIES: usize = 20_000;
 
-/// A folder that only one program uses. Removed when dropped.
+/// A folder used by one program only. Removed when dropped.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
-    /// Locked as long as somebody uses the folder; the system unlocks it when the program is killed.
+    /// Locked while the folder is in use. The system unlocks it when the program is killed.
     _lock: Option<File>,
 }
 
-/// How the names of all these folders begin.
+/// Prefix of the names of all these folders.
 const PREFIX: &str = concat!(env!("CARGO_PKG_NAME"), "-run-");
 
-/// Removes folders that a program left behind because it was killed.
+/// Bytes of a folder on disk, or `None` if it has more files, or deeper ones, than any program needs.
+pub fn usage(folder: &Path) -> Option<u64> {
+    let (mut bytes, mut entries, mut folders) = (0_u64, 0_usize, vec![folder.to_path_buf()]);
+    while let Some(folder) = folders.pop() {
+        let list = match fs::read_dir(&folder) {
+            Ok(list) => list,
+            Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => return None,
+            Err(_) => continue,
+        };
+        for entry in list.flatten() {
+            entries += 1;
+            if entries > MOST_ENTRIES {
+                return None;
+            }
+            let Ok(meta) = entry.metadata() else { continue };
+            bytes = bytes.saturating_add(meta.blocks().saturating_mul(512));
+            if meta.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Some(bytes)
+}
+
+/// Removes folders left by a program that was killed.
 pub fn sweep() {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
         if entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX)) {
@@ -33,27 +57,26 @@ pub fn sweep() {
 }
 
 impl Scratch {
-    /// Makes the folder, readable by its owner only.
+    /// Creates the folder, readable by its owner only.
     pub fn new() -> io::Result<Self> {
-        // The number tells whose folder it is when this program was killed.
+        // The process id identifies the owner of the folder if this program is killed.
         let prefix = format!("{PREFIX}{}-", std::process::id());
         let folder = tempfile::Builder::new().prefix(&prefix).permissions(Permissions::from_mode(0o700)).tempdir()?;
-        // Removing is our own business: the usual way stops at folders without permissions and at very deep
-        // ones.
+        // `remove` deletes it: the usual way fails at folders without permissions and at very deep ones.
         let path = folder.keep();
-        // Rules are given for the true path.
+        // Sandbox rules need the canonical path.
         let path = fs::canonicalize(&path).unwrap_or(path);
         let lock = lock(&path);
         Ok(Self { path, _lock: lock })
     }
 
-    /// An empty folder of this very name, for what knows its files by their place; `None` while somebody else
+    /// An empty folder at this path, for tools that know their files by path. `None` while another process
     /// uses it.
     pub fn at(path: &Path) -> io::Result<Option<Self>> {
         let mut folders = DirBuilder::new();
         folders.mode(0o700);
         fs::create_dir_all(path.parent().unwrap_or(path))?;
-        // What a program left behind that was killed is removed.
+        // Files left by a program that was killed are removed.
         drop(lock(path).map(|lock| Self { path: path.to_path_buf(), _lock: Some(lock) }));
         match folders.create(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
@@ -63,12 +86,12 @@ impl Scratch {
         Ok(lock(&path).map(|lock| Self { path, _lock: Some(lock) }))
     }
 
-    /// A folder that nobody uses any more, as far as that is certain.
+    /// A folder that is certainly no longer in use.
     fn abandoned(path: PathBuf) -> Option<Self> {
         let meta = fs::symlink_metadata(&path).ok()?;
         let user = rustix::process::geteuid().as_raw();
         let is_ours = meta.uid() == user || (user == 0 && meta.uid() == super::OTHER_USER);
-        // One that is younger may not have been locked yet.
+        // A younger folder may not have been locked yet.
         let is_old = meta.modified().ok()?.elapsed().is_ok_and(|age| age > Duration::from_secs(60));
         if !meta.is_dir() || !is_ours || !is_old {
             return None;
@@ -77,13 +100,12 @@ impl Scratch {
         Some(Self { path, _lock: Some(lock) })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes files into the empty folder, with the folders they stand in. Paths are relative and lead
-    /// downwards.
+    /// Writes files into the empty folder, and creates their folders. Paths are relative and lead downwards.
     pub fn write_all(&self, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
         for (path, bytes) in files {
             if !path.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -99,7 +121,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Gives the folder and what is in it to the user that the program becomes, if it does.
+    /// Gives the folder and its content to the user that the program becomes, if it changes user.
     #[cfg(target_os = "linux")]
     pub fn chown_to(&self, namespaces: Option<&super::namespaces::Namespaces>) -> io::Result<()> {
         let user = namespaces.and_then(|namespaces| namespaces.root.as_ref()).and_then(|root| root.user.other_number());
@@ -118,31 +140,12 @@ impl Scratch {
         Ok(())
     }
 
-    /// Bytes on disk, or `None` when there are more files, or deeper ones, than any program needs.
+    /// Bytes on disk; `None` when there are more files, or deeper ones, than any program needs.
     pub fn usage(&self) -> Option<u64> {
-        let (mut bytes, mut entries, mut folders) = (0_u64, 0_usize, vec![self.path.clone()]);
-        while let Some(folder) = folders.pop() {
-            let list = match fs::read_dir(&folder) {
-                Ok(list) => list,
-                Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => return None,
-                Err(_) => continue,
-            };
-            for entry in list.flatten() {
-                entries += 1;
-                if entries > MOST_ENTRIES {
-                    return None;
-                }
-                let Ok(meta) = entry.metadata() else { continue };
-                bytes = bytes.saturating_add(meta.blocks().saturating_mul(512));
-                if meta.is_dir() {
-                    folders.push(entry.path());
-                }
-            }
-        }
-        Some(bytes)
+        usage(&self.path)
     }
 
-    /// Removes everything. Nested folders are moved up to the top first, so that no path ever grows long and
+    /// Removes everything. Nested folders are moved up to the top first, so that no path grows long and
     /// nothing recurses.
     fn remove(&self) -> io::Result<()> {
         open_up(&self.path)?;
@@ -185,12 +188,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed is removed by a later start, once nobody locks it.
+        // A later start removes the rest, once the lock is gone.
         let _ = self.remove();
     }
 }
 
-/// Locks a folder; `None` if somebody else has.
+/// Locks a folder; `None` if another process holds the lock.
 fn lock(folder: &Path) -> Option<File> {
     let options = libc::O_DIRECTORY | libc::O_NOFOLLOW;
     let file = File::options().read(true).custom_flags(options).open(folder).ok()?;
@@ -198,8 +201,7 @@ fn lock(folder: &Path) -> Option<File> {
     Some(file)
 }
 
-/// Gives the owner all rights on a folder. No process of the run lives any more that could swap it for a
-/// link.
+/// Gives the owner all rights on a folder. No process of the run is left that could swap it for a link.
 fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))
 }
@@ -217,7 +219,7 @@ mod tests {
         assert!(Scratch::at(&path).unwrap().is_none());
         drop(first);
         assert!(!path.exists());
-        // As it is when a program was killed.
+        // The state after a program was killed.
         fs::create_dir(&path).unwrap();
         fs::write(path.join("left"), "").unwrap();
         let next = Scratch::at(&path).unwrap().unwrap();
@@ -266,7 +268,7 @@ mod tests {
         fs::write(top.join("locked/inside/file"), "x").unwrap();
         fs::set_permissions(top.join("locked/inside"), Permissions::from_mode(0o000)).unwrap();
         fs::set_permissions(top.join("locked"), Permissions::from_mode(0o000)).unwrap();
-        // Deeper than a path can say: made by moving an ever taller tower under a new folder.
+        // Deeper than the longest path: made by moving an ever taller tower under a new folder.
         fs::create_dir(top.join("tower")).unwrap();
         for _ in 0..1200 {
             fs::create_dir(top.join("base")).unwrap();

@@ -1,8 +1,7 @@
-//! The rules of a program on macOS, as a profile for `sandbox-exec`: everything is denied but what is named.
+//! The rules of a program on macOS, as a profile for `sandbox-exec`: everything not named is denied.
 //!
-//! The text is made by a pure function, which is tested everywhere. Whether a Mac takes it as meant has not
-//! been tried on one; the probe finds out at start and falls back to no isolation, before which the user is
-//! asked.
+//! The text is made by a pure function, which is tested everywhere. It has not been tried on a Mac. If the
+//! probe at start fails, there is no isolation, and the user is asked first.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +20,8 @@ const SYSTEM: &[&str] = &[
     "/dev/urandom",
 ];
 
-/// The profile: reads the system and `readable`, writes `scratch` and `writable`, has no network and signals
-/// nobody outside.
+/// The profile: reads the system and `readable`, writes `scratch` and `writable`, has no network, and signals
+/// no process outside.
 pub fn profile(readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> String {
     let list = |paths: &mut dyn Iterator<Item = &Path>| -> String {
         paths.flat_map(|path| [" (subpath ".to_owned(), quoted(path), ")".to_owned()]).collect()
@@ -67,7 +66,7 @@ mod mac {
     use super::super::scratch::Scratch;
     use super::super::{Ended, Job, Limits, Sandbox};
 
-    /// With its whole path: the one in PATH might be anybody's.
+    /// With its full path: an entry of PATH could belong to anyone.
     const LAUNCHER: &str = "/usr/bin/sandbox-exec";
 
     /// Makes a job start inside its profile.
@@ -79,7 +78,7 @@ mod mac {
         job.program = Path::new(LAUNCHER);
     }
 
-    /// Tries to read and write outside; `sandbox` is one that wraps.
+    /// Tries to read and write outside. `sandbox` is one that wraps.
     pub fn prove(sandbox: &Sandbox) -> Result<(), String> {
         let text = |error: std::io::Error| format!("the sandbox could not be tried: {error}");
         let outside = Scratch::new().map_err(text)?;

@@ -1,5 +1,5 @@
-//! The system-call filter: everything is allowed but what reaches past the file rules, out of the process
-//! group, or to the network.
+//! The system-call filter. Allows everything except calls that bypass the file rules, leave the process
+//! group, or use the network.
 //!
 //! A deny list, because toolchains differ too much for an allow list. A denied call fails with EPERM.
 
@@ -15,20 +15,20 @@ use super::tier::Tier;
 /// The first Landlock version that keeps signals inside the sandbox.
 const SCOPED_SIGNALS: u32 = 6;
 
-// Newer calls, which have one number on all processor families.
+// Newer calls, which have the same number on all processor families.
 const FCHMODAT2: libc::c_long = 452;
 const SETXATTRAT: libc::c_long = 463;
 const REMOVEXATTRAT: libc::c_long = 466;
 const OPEN_TREE_ATTR: libc::c_long = 467;
 const FILE_SETATTR: libc::c_long = 469;
 
-/// The first Landlock version that knows truncation as a right of its own.
+/// The first Landlock version with a separate right to truncate.
 const TRUNCATION: u32 = 3;
 
 /// Calls that are refused whatever their arguments.
 const DENIED: &[libc::c_long] = &[
-    // The network, and sockets to local services: a session bus starts programs outside. socketpair stays: it
-    // reaches nobody.
+    // The network, and sockets to local services: a session bus starts programs outside. socketpair is
+    // allowed, as it connects to no other process.
     libc::SYS_socket,
     libc::SYS_connect,
     libc::SYS_bind,
@@ -50,7 +50,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_move_pages,
     libc::SYS_setpriority,
     libc::SYS_ioprio_set,
-    // Leaving the process group would survive the kill that ends a run.
+    // A process that left the process group would survive the kill that ends a run.
     libc::SYS_setsid,
     libc::SYS_setpgid,
     // Kernel machinery.
@@ -113,7 +113,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
-    // Counted for the whole machine, or for all programs of the user.
+    // Resources that are counted for the whole machine, or for all programs of the user.
     libc::SYS_io_setup,
     libc::SYS_inotify_init1,
     libc::SYS_fanotify_mark,
@@ -202,7 +202,7 @@ pub fn filters(landlock_abi: u32, tier: Tier) -> Result<Vec<BpfProgram>, String>
 fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         DENIED.iter().chain(DENIED_HERE).map(|&number| (number, Vec::new())).collect();
-    // In a process namespace there is nobody else to signal.
+    // In a process namespace there is no other process to signal.
     if landlock_abi < SCOPED_SIGNALS && !tier.has_namespaces() {
         rules.extend(SIGNALS.iter().map(|&number| (number, Vec::new())));
     }
@@ -215,13 +215,13 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
             .map(|bit| SeccompRule::new(vec![condition(argument, word.clone(), SeccompCmpOp::MaskedEq(bit), bit)?]))
             .collect()
     };
-    // The file rules say nothing about modes and times. In the tier "full" what may only be read is mounted
-    // read-only; elsewhere the user's files would be open to them. Set-user-id bits are nobody's business.
+    // The file rules say nothing about modes and times. In the tier "full" read-only files are mounted
+    // read-only. In other tiers the user's files would be open to them. Set-user-id bits are always refused.
     for &(number, argument) in MODES {
         let set_id = any_bit(argument, (libc::S_ISUID | libc::S_ISGID) as i32)?;
         rules.insert(number, if tier == Tier::Full { set_id } else { Vec::new() });
     }
-    // Without such a flag there is no mode, only what the register held.
+    // Without such a flag there is no mode, only a leftover value in the register.
     let made = u64::from((libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32);
     for &(number, flags, mode) in MAKING {
         for bit in [libc::S_ISUID, libc::S_ISGID].map(u64::from) {
@@ -238,7 +238,7 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
             }
         }
     }
-    // What the kernel keeps for a socket counts for no process, so that it has to stay as small as it is.
+    // Kernel memory of a socket is charged to no process, so buffers may not grow.
     let larger = [libc::SO_SNDBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUF, libc::SO_RCVBUFFORCE].map(|option| {
         SeccompRule::new(vec![
             condition(1, word.clone(), SeccompCmpOp::Eq, libc::SOL_SOCKET as u64)?,
@@ -250,8 +250,7 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
         rules.extend(TIMES.iter().map(|&number| (number, Vec::new())));
     }
     if landlock_abi < TRUNCATION && tier != Tier::Full {
-        // A file that may only be read could be emptied by its name, or by opening it "for reading" with
-        // O_TRUNC.
+        // A read-only file could be emptied by its name, or by opening it "for reading" with O_TRUNC.
         let emptying = |argument| -> Result<Vec<SeccompRule>, _> {
             let (truncate, both) = (libc::O_TRUNC as u64, (libc::O_TRUNC | libc::O_ACCMODE) as u64);
             let operator = SeccompCmpOp::MaskedEq(both);
@@ -273,7 +272,7 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
     let others = || -> Result<Vec<SeccompRule>, _> {
         Ok(vec![SeccompRule::new(vec![condition(0, word.clone(), SeccompCmpOp::Ne, 0)?])?])
     };
-    // Limits and scheduling of oneself may be changed, those of the user's other programs not.
+    // A process may change limits and scheduling of itself, but not of the user's other programs.
     for number in [
         libc::SYS_prlimit64,
         libc::SYS_sched_setaffinity,
@@ -283,7 +282,7 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
     ] {
         rules.insert(number, others()?);
     }
-    // Typing into the user's terminal.
+    // Refuses typing into the user's terminal.
     let typing = [libc::TIOCSTI, libc::TIOCLINUX].into_iter().map(|request| {
         SeccompRule::new(vec![condition(1, word.clone(), SeccompCmpOp::Eq, u64::from(request as u32))?])
     });
@@ -291,15 +290,15 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
     Ok(rules)
 }
 
-/// The first filter: calls of another architecture kill; the x32 numbers of x86-64 and `clone3` and `openat2`,
-/// whose flags lie in memory that a filter cannot read, do not exist (ENOSYS), so that libraries fall back to
-/// `clone` and `openat`.
+/// The first filter. Calls of another architecture kill the program. Three kinds of calls fail with ENOSYS:
+/// x32 numbers of x86-64, `clone3`, and `openat2`. The flags of the latter two lie in memory that a filter
+/// cannot read, so libraries fall back to `clone` and `openat`.
 fn shape_filter() -> Result<BpfProgram, String> {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
-    /// Bit 30 of a call number marks x32; no true number of either family is that large.
+    /// Bit 30 of a call number marks x32. No real number of either family is that large.
     const X32: u32 = 0x4000_0000;
     // AUDIT_ARCH_* of linux/audit.h.
     let arch: u32 = match std::env::consts::ARCH {
@@ -336,7 +335,7 @@ mod tests {
     fn modes_and_times_can_be_changed_only_where_other_files_are_mounted_read_only() {
         let rules = |tier| rules(7, tier).unwrap();
         for &(number, _) in MODES {
-            // Only with conditions, of which the mode is one.
+            // Allowed under conditions only, of which the mode is one.
             assert!(!rules(Tier::Full)[&number].is_empty() && rules(Tier::Namespaces)[&number].is_empty());
         }
         for number in TIMES {

@@ -1,5 +1,5 @@
-//! The time limit of a run. Time that its processes wait for a core is not its own: on a busy machine a good
-//! program would else be called too slow.
+//! The time limit of a run, without the time that its processes wait for a core. Otherwise a good program
+//! would be too slow on a busy machine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use super::procfs;
 
-/// How many times the limit a run may get back for its waiting.
+/// Most time that a run may get back for its waiting, as a multiple of the limit.
 const MOST: u32 = 3;
-/// Processes that are looked at: a look reads one file for each.
+/// Most processes that are examined. Each look reads one file per process.
 const LOOKED_AT: usize = 16;
 
-/// What the processes of a run have waited for a core. Programs that wait for each other share one: the
+/// Time that the processes of a run have waited for a core. Programs that wait for each other share one: the
 /// waiting of either counts for both.
 #[derive(Clone, Debug, Default)]
 pub struct Waited(Arc<AtomicU64>);
@@ -23,41 +23,41 @@ impl Waited {
     }
 }
 
-/// What the scheduler says of one process: time on a core, and time ready to run without one.
+/// Scheduler figures of one process: time on a core, and time ready to run without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Time on a core.
     pub ran: Duration,
-    /// Time in which it could have run, had there been a core.
+    /// Time ready to run without a core.
     pub waited: Duration,
 }
 
-/// A limit on the time of a run, less its waiting.
+/// A time limit of a run that excludes its waiting.
 pub struct Stopwatch {
     limit: Duration,
     begun: Instant,
     waited: Waited,
-    /// What was waited before this clock began.
+    /// Waiting before this clock started.
     before: Duration,
     last_look: Instant,
-    /// What was seen of each process.
+    /// The last figures of each process.
     seen: Vec<(i32, Schedule)>,
 }
 
 impl Stopwatch {
-    /// Begins now.
+    /// Starts the clock.
     pub fn new(limit: Duration, waited: &Waited) -> Self {
         let begun = Instant::now();
         Self { limit, begun, waited: waited.clone(), before: waited.so_far(), last_look: begun, seen: Vec::new() }
     }
 
-    /// When the limit is hit, as far as is known now.
+    /// Time at which the limit is hit, as far as known now.
     pub fn deadline(&self) -> Instant {
         let waited = self.waited.so_far().saturating_sub(self.before);
         self.begun + self.limit + waited.min(self.limit * MOST)
     }
 
-    /// Takes note of what these processes have waited since the last look.
+    /// Adds the time that these processes have waited since the last look.
     pub fn look(&mut self, processes: &[i32]) {
         let now = Instant::now();
         let schedule = |&pid: &i32| Some((pid, procfs::schedule_of(pid)?));
@@ -68,12 +68,12 @@ impl Stopwatch {
     }
 }
 
-/// The part of `elapsed` that was lost by waiting. Where many processes take turns, each waits for the others
-/// too: only the part that all of them waited, of the time in which they wanted to run, counts.
+/// The part of `elapsed` that was lost by waiting. If many processes take turns, each also waits for the
+/// others. So only the part counts that all of them waited, of the time in which they wanted to run.
 fn waited_between(before: &[(i32, Schedule)], after: &[(i32, Schedule)], elapsed: Duration) -> Duration {
     let mut sum = Schedule::default();
     for (pid, now) in after {
-        // What a process did before it was first seen is not known to lie in this time.
+        // Figures from before a process was first seen may belong to an earlier time.
         if let Some((_, then)) = before.iter().find(|(other, _)| other == pid) {
             sum.ran += now.ran.saturating_sub(then.ran);
             sum.waited += now.waited.saturating_sub(then.waited);
@@ -109,8 +109,7 @@ mod tests {
         assert_eq!(lost(&[at(1, 5, 5)], &[at(2, 5, 500)]), 0, "is another process");
     }
 
-    /// Eight processes that never sleep, on two cores that nobody else uses: all of them wait, but the run as
-    /// a whole goes on.
+    /// Eight processes that never sleep, on two free cores: all of them wait, but the run as a whole goes on.
     #[test]
     fn processes_that_wait_for_each_other_do_not_stop_the_clock() {
         let before: Vec<_> = (0..8).map(|pid| at(pid, 0, 0)).collect();

@@ -15,7 +15,7 @@ use super::child::{NICE, Plan, Program, Session};
 use super::limits::OPEN_FILES;
 use super::output::Output;
 use super::procfs::{self, Member};
-use super::scratch::Scratch;
+use super::scratch::{Scratch, usage};
 use super::spawn::{Process, spawn};
 use super::stopwatch::Stopwatch;
 use super::{Ended, Job, Run};
@@ -125,6 +125,7 @@ fn watch(
     let mut ticks = 0_u32;
     let mut next_tick = Instant::now() + TICK;
     let mut is_low = session != Session::Low;
+    let before = job.counted.and_then(usage).unwrap_or_default();
     loop {
         let now = Instant::now();
         if cancel.load(Ordering::Relaxed) {
@@ -143,7 +144,7 @@ fn watch(
             if session == Session::Shared && now >= begun + BUSY {
                 group.seen.iter().for_each(|&member| procfs::make_idle(member));
             }
-            if let Some(ended) = over_limit(&mut group, ticks, job, scratch) {
+            if let Some(ended) = over_limit(&mut group, ticks, job, (scratch, before)) {
                 return Some(ended);
             }
         }
@@ -212,7 +213,8 @@ impl Group {
 }
 
 /// The limit that the group is over, if any. The expensive checks are made less often.
-fn over_limit(group: &mut Group, ticks: u32, job: &Job, scratch: &Scratch) -> Option<Ended> {
+/// `before` are the bytes of the counted folder at the start.
+fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scratch, u64)) -> Option<Ended> {
     let limits = job.limits;
     if group.leader.and_then(procfs::resident_of).is_some_and(|bytes| bytes > limits.memory) {
         return Some(Ended::MemoryLimit);
@@ -238,7 +240,9 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, scratch: &Scratch) -> Op
         }
     }
     let room = limits.file.saturating_mul(4);
-    if ticks.is_multiple_of(10) && scratch.usage().is_none_or(|bytes| bytes > room) {
+    let counted = || job.counted.map_or(Some(0), usage).map(|now| now.saturating_sub(before));
+    let written = || Some(scratch.usage()? + counted()?);
+    if ticks.is_multiple_of(10) && written().is_none_or(|bytes| bytes > room) {
         return Some(Ended::DiskLimit);
     }
     None

@@ -1,4 +1,4 @@
-//! Who may ask: programs of this machine, or whoever has the token; never a page in a browser.
+//! Access control: programs of this machine, or clients with the token; never a page in a browser.
 
 use std::fmt;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::answer::Refusal;
 use crate::{files, web};
 
-/// What proves who asks; never shown.
+/// The access token; never shown.
 pub struct Token([u8; 32]);
 
 impl fmt::Debug for Token {
@@ -20,14 +20,14 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Shorter ones could be guessed.
+/// Shortest token. Shorter ones could be guessed.
 const SHORTEST: usize = 16;
 
 impl Token {
-    /// The variable that holds it.
+    /// The environment variable with the token.
     pub const VARIABLE: &str = "BASS_TUI_SERVE_TOKEN";
 
-    /// That of the file, which nobody else may read, else that of the variable.
+    /// The token of the file, which only its owner may read, else the token of the variable.
     pub fn find(file: Option<&Path>) -> Result<Option<Self>, String> {
         let (from, text) = match (file, std::env::var_os(Self::VARIABLE).filter(|text| !text.is_empty())) {
             (Some(path), _) => {
@@ -49,22 +49,22 @@ impl Token {
         fits.then(|| Self(Sha256::digest(text).into()))
     }
 
-    /// Whether it is this one; takes as long whatever they have in common.
+    /// Returns true if the token is this text. Takes constant time.
     fn is(&self, text: &str) -> bool {
         let given: [u8; 32] = Sha256::digest(text).into();
         black_box(self.0.iter().zip(given).fold(0, |differing, (own, given)| differing | (own ^ given))) == 0
     }
 }
 
-/// Who may ask.
+/// Access rules.
 #[derive(Debug)]
 pub struct Access {
-    /// Whoever has it; `None`: any program of this machine.
+    /// The required token. `None`: any program of this machine has access.
     pub token: Option<Token>,
 }
 
 impl Access {
-    /// Lets a request in, or says why not. `open` is whether it asks for what anybody may know.
+    /// Admits a request, or refuses it with the reason. `open` is true if it asks for public facts.
     pub fn check(&self, headers: &HeaderMap, open: bool) -> Result<(), Refusal> {
         let text = |name| headers.get(name).map(|value: &hyper::header::HeaderValue| value.to_str().unwrap_or(""));
         let host = text(HOST).unwrap_or_default();
@@ -74,7 +74,7 @@ impl Access {
             return Err(Refusal::forbidden("requests of pages in a browser are not answered: this one has an Origin"));
         }
         match &self.token {
-            // A page could have a name of its own lead here.
+            // A web page could point a host name of its own to this address.
             None if !format!("http://{host}").parse().is_ok_and(|uri: Uri| web::is_this_machine(&uri)) => {
                 Err(Refusal::forbidden(
                     "requests are answered under the names localhost, 127.0.0.1 and [::1] only: this one has another Host",

@@ -1,4 +1,4 @@
-//! What is sent back: whole texts, streams of events, and refusals in the form of `OpenAI`.
+//! Responses: whole texts, streams of events, and errors in the form of `OpenAI`.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,11 +10,11 @@ use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
-/// The body of an answer.
+/// The body of a response.
 pub enum Answer {
-    /// All of it; `None` once it has been sent.
+    /// The whole body; `None` once it has been sent.
     Whole(Option<Bytes>),
-    /// What comes out of a channel, until it is closed.
+    /// Pieces from a channel, until it is closed.
     Stream(Receiver<Bytes>),
 }
 
@@ -41,14 +41,14 @@ impl Body for Answer {
     }
 }
 
-/// An answer with this text.
+/// A response with this text.
 pub fn text(kind: &'static str, text: String) -> Response<Answer> {
     let mut response = Response::new(Answer::Whole(Some(text.into())));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 
-/// An answer in JSON.
+/// A response in JSON.
 pub fn json(value: &Value) -> Response<Answer> {
     text("application/json", value.to_string())
 }
@@ -69,7 +69,7 @@ pub fn event(data: &Value) -> String {
 /// The last event of a stream.
 pub const DONE: &str = "data: [DONE]\n\n";
 
-/// Why a request has no other answer.
+/// An error response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub status: StatusCode,
@@ -83,23 +83,23 @@ impl Refusal {
         Self { status, kind, code, message: message.into() }
     }
 
-    /// The request is not what it should be.
+    /// The request is invalid.
     pub fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", None, message)
     }
 
-    /// There is nothing of this name.
+    /// Nothing has this name.
     pub fn unknown(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "invalid_request_error", Some(code), message)
     }
 
-    /// The path is asked in another way.
+    /// The path requires another method.
     pub fn method(expected: &str) -> Self {
         let message = format!("this path is asked with {expected}");
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_request_error", None, message)
     }
 
-    /// The body is larger than any should be.
+    /// The body is too large.
     pub fn large(most: usize) -> Self {
         let message = format!("the request has more than {} MiB, the most that is read", most >> 20);
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "invalid_request_error", None, message)
@@ -117,36 +117,36 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, "invalid_request_error", Some("invalid_api_key"), message)
     }
 
-    /// Whoever asks may not.
+    /// The client has no access.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "invalid_request_error", Some("forbidden"), message)
     }
 
-    /// Too many requests wait already.
+    /// Too many requests are waiting already.
     pub fn busy(most: usize) -> Self {
         let message =
             format!("{most} requests are being answered or wait for it, the most there can be: ask again in a second");
         Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", Some("rate_limit_exceeded"), message)
     }
 
-    /// It is this side that failed.
+    /// The server failed.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "server_error", None, message)
     }
 
-    /// The server ends.
+    /// The server is stopping.
     pub fn stopping() -> Self {
         let message = "the server was ended before this request was answered";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "server_error", Some("stopping"), message)
     }
 
-    /// Whoever asked reads too slowly.
+    /// The client reads too slowly.
     pub fn reader() -> Self {
         let message = "the answer was read more slowly than it was written, and has been ended";
         Self::new(StatusCode::REQUEST_TIMEOUT, "server_error", Some("slow_reader"), message)
     }
 
-    /// As the clients of that protocol expect it.
+    /// The JSON that clients of that protocol expect.
     pub fn json(&self) -> Value {
         json!({ "error": { "message": self.message, "type": self.kind, "param": null, "code": self.code } })
     }

@@ -1,5 +1,5 @@
-//! Requests for completions and conversations, read from JSON. Fields that nobody knows are passed over, as
-//! `OpenAI` does; those that would have to change what is written, and cannot, are refused.
+//! Reads requests for completions and conversations from JSON. Unknown fields are ignored, as `OpenAI` does.
+//! Known fields that would change the output and are not supported are refused.
 
 use serde_json::{Map, Value, json};
 
@@ -11,12 +11,12 @@ use crate::options::{self, SAMPLING, Settings};
 use crate::sampling::Sampling;
 use crate::source::{Prompt, Request};
 
-/// In which of `OpenAI`'s two ways something is asked and answered.
+/// The two forms of `OpenAI`'s requests and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A text is gone on with.
+    /// Continues a text.
     Completion,
-    /// A conversation is answered.
+    /// Answers a conversation.
     Chat,
 }
 
@@ -24,36 +24,36 @@ pub enum Form {
 #[allow(clippy::struct_excessive_bools)] // each is a field of its own
 pub struct Asked {
     pub form: Form,
-    /// One for each prompt, alike but for it.
+    /// One request for each prompt, otherwise equal.
     pub requests: Vec<Request>,
-    /// How many candidates of each are sent, the best ones.
+    /// Number of candidates sent for each prompt, the best ones.
     pub sent: usize,
-    /// Piece by piece.
+    /// True to send the answer as a stream.
     pub stream: bool,
-    /// With a count of tokens at the end of the stream.
+    /// True to send a count of tokens at the end of the stream.
     pub counted: bool,
-    /// With log-probabilities.
+    /// True to send log-probabilities.
     pub logprobs: bool,
-    /// With the ids of tokens.
+    /// True to send the ids of tokens.
     pub ids: bool,
     /// Text before each answer, by prompt.
     pub echo: Vec<String>,
 }
 
-/// An object that was sent.
+/// The JSON object of a request.
 pub struct Fields(Map<String, Value>);
 
-/// Options beside those of sampling that a request sets, and their names here.
+/// Fields of a request for options besides sampling, and the names of the options.
 const OPTIONS: &[(&str, &str)] =
     &[("n", "n"), ("max_tokens", "max-tokens"), ("max_completion_tokens", "max-tokens"), ("stop", "stop")];
 
-/// Tokens of a completion that does not say how many, as for `OpenAI`.
+/// Default number of tokens of a completion, as for `OpenAI`.
 const TOKENS: usize = 16;
 /// Most alternatives to a token, as for `OpenAI`.
 const MOST_ALTERNATIVES: u64 = 20;
 /// Most prompts of a request.
 const MOST_PROMPTS: usize = 64;
-/// Most texts that end a candidate.
+/// Most stop strings.
 const MOST_STOPS: usize = 16;
 
 impl Fields {
@@ -66,28 +66,28 @@ impl Fields {
         }
     }
 
-    /// Value of a field, if it has one.
+    /// Value of a field, if present.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// A switch, off where nothing is said.
+    /// A boolean field; false by default.
     pub fn flag(&self, name: &str) -> Result<bool, Refusal> {
         self.get(name).map_or(Ok(false), |value| value.as_bool().ok_or_else(|| wrong(name, value, "true or false")))
     }
 
-    /// A text.
+    /// A text field.
     pub fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
         self.get(name).map(|value| value.as_str().ok_or_else(|| wrong(name, value, "a text"))).transpose()
     }
 
-    /// Takes over what is said of an option.
+    /// Applies a field to an option.
     pub fn set(&self, name: &str, option: &str, settings: &mut Settings) -> Result<(), Refusal> {
         let Some(value) = self.get(name) else { return Ok(()) };
         let row = options::named(option);
         let mut one = |value: &Value| {
             let text = match value {
-                // Numbers and switches are such in JSON; a text in a list may look like one.
+                // Numbers and booleans must be such in JSON. A text in a list may look like one.
                 Value::String(text) if row.is_list() || !row.is_switch() && text.parse::<f64>().is_err() => {
                     text.clone()
                 }
@@ -107,7 +107,7 @@ impl Fields {
     }
 }
 
-/// Refusal of a field that is not what it should be.
+/// Refusal of a field with an invalid value.
 pub fn wrong(name: &str, found: &Value, expected: &str) -> Refusal {
     let mut shown = crate::untrusted::clean_line(&found.to_string(), 60);
     if found.is_array() {
@@ -179,7 +179,7 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Ref
     Ok(Asked { form, requests, sent, stream, counted, logprobs, ids, echo })
 }
 
-/// How many alternatives to each token are told; `None` where not even its own log-probability is.
+/// Number of alternatives to report for each token. `None` if not even its own log-probability is requested.
 fn alternatives(form: Form, fields: &Fields) -> Result<Option<usize>, Refusal> {
     let number = |value: &Value| value.as_u64().filter(|&n| n <= MOST_ALTERNATIVES).map(|n| n as usize);
     let told = match fields.get("logprobs") {
@@ -201,7 +201,7 @@ fn alternatives(form: Form, fields: &Fields) -> Result<Option<usize>, Refusal> {
     }
 }
 
-/// Refuses what would have to change what is written.
+/// Refuses unsupported fields that would change the output.
 fn supported(fields: &Fields) -> Result<(), Refusal> {
     let without_effect: [(&str, &[Value]); 7] = [
         ("presence_penalty", &[json!(0), json!(0.0)]),
@@ -219,7 +219,7 @@ fn supported(fields: &Fields) -> Result<(), Refusal> {
     }
 }
 
-/// Texts to be completed: one, or several.
+/// The texts to complete: one, or several.
 fn prompts(fields: &Fields, serving: &Serving) -> Result<Vec<Prompt>, Refusal> {
     let value =
         fields.get("prompt").ok_or_else(|| Refusal::bad("`prompt` is missing: there is nothing to complete"))?;
@@ -236,7 +236,7 @@ fn prompts(fields: &Fields, serving: &Serving) -> Result<Vec<Prompt>, Refusal> {
     several.iter().map(read).collect()
 }
 
-/// A prompt, with what stands after the place.
+/// A prompt with its suffix.
 fn prompt(prompt: Prompt, fields: &Fields, serving: &Serving) -> Result<Prompt, Refusal> {
     match (fields.text("suffix")?.filter(|suffix| !suffix.is_empty()), prompt, serving.window.infill) {
         (None, prompt, _) => Ok(prompt),
@@ -260,7 +260,7 @@ fn tokens_or_text(value: &Value) -> Option<Prompt> {
     }
 }
 
-/// The conversation that is gone on with, as the model is shown it.
+/// The conversation as a prompt of the model.
 fn conversation(fields: &Fields, serving: &Serving) -> Result<Prompt, Refusal> {
     let Some(chat) = &serving.window.chat else {
         let message = format!(
@@ -295,10 +295,10 @@ fn conversation(fields: &Fields, serving: &Serving) -> Result<Prompt, Refusal> {
     chat.conversation(&turns).map(Prompt::Written).map_err(|error| Refusal::bad(error.to_string()))
 }
 
-/// A seed for a request that has none.
+/// A random seed for a request without one.
 fn random() -> u64 {
     let mut bytes = [0; 8];
-    // Without randomness every such request is the same.
+    // Without a random source every such request has the same seed.
     let _ = getrandom::fill(&mut bytes);
     u64::from_le_bytes(bytes)
 }

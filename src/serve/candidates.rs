@@ -1,4 +1,4 @@
-//! `/v1/candidates`: one run of a job, as `complete` does it, told as it goes on. For editors, which have the
+//! `/v1/candidates`: one run of a job, as `complete` does it, with its events. For editors, which have the
 //! text and want candidates with verdicts.
 
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::options::{self, GENERATION, PROMPTS, SAMPLING};
 use crate::source::{self, Request};
 use crate::trial::Tests;
 
-/// What is asked for.
+/// A request for candidates.
 pub struct Asked {
     job: Arc<Job>,
     ask: Ask,
@@ -27,7 +27,7 @@ pub struct Asked {
     stream: bool,
 }
 
-/// Reads a request. Where trials are off, no file of this machine is looked at.
+/// Reads a request. If trials are off, no file of this machine is read.
 pub fn read(fields: &Fields, serving: &Serving) -> Result<Asked, Refusal> {
     let mut settings = serving.settings.clone();
     settings.generate.stop.strings.clear();
@@ -48,13 +48,13 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<Asked, Refusal> {
         task: job.clone(),
         limits: settings.limits,
         stop_on_pass: fields.flag("stop_on_pass")?,
-        // What was asked first is tested first.
+        // Earlier requests are tested first.
         problem: serving.next_number(),
     };
     Ok(Asked { job, ask, seed, stream: fields.get("stream").is_none() || fields.flag("stream")? })
 }
 
-/// The job that is described.
+/// The job of a request.
 fn job(fields: &Fields, trials: Option<&Trials>) -> Result<Job, Refusal> {
     let given = given_tests(fields)?;
     let asks = given.is_some() || matches!(fields.get("tests"), Some(Value::String(name)) if name != "none");
@@ -67,7 +67,7 @@ fn job(fields: &Fields, trials: Option<&Trials>) -> Result<Job, Refusal> {
         None if trials.is_some() => TestsChoice::IfAny,
         Some(Value::String(name)) if name == "auto" => TestsChoice::Auto,
         Some(Value::String(name)) if name != "none" => TestsChoice::Named(vec![name.clone()]),
-        // What was given as text is put in its place below.
+        // Tests given as text are added below.
         _ => TestsChoice::None,
     };
     let made = match (fields.text("text")?, fields.text("prompt")?) {
@@ -85,14 +85,13 @@ fn job(fields: &Fields, trials: Option<&Trials>) -> Result<Job, Refusal> {
     };
     let mut job = made.map_err(|error| Refusal::bad(error.to_string()))?;
     if let Some((name, text)) = given {
-        let language = job.language().unwrap_or(Language::Python);
-        job.tests = Some(Tests::of_file(language, None, Path::new(&name), text));
+        job.tests = Some(Tests::of_file(None, Path::new(&name), text));
         job.tests_label = name;
     }
     Ok(job)
 }
 
-/// The function that is meant in a text.
+/// The function to complete in a text.
 fn target(fields: &Fields, text: &str, with_project: bool) -> Result<Target, Refusal> {
     let place = match fields.get("target") {
         None => Place::Any,
@@ -119,7 +118,7 @@ fn target(fields: &Fields, text: &str, with_project: bool) -> Result<Target, Ref
     found.map_err(|error| Refusal::bad(error.to_string()))
 }
 
-/// Tests that are in the request itself: `{"name": …, "text": …}`.
+/// Tests in the request itself: `{"name": …, "text": …}`.
 fn given_tests(fields: &Fields) -> Result<Option<(String, String)>, Refusal> {
     match fields.get("tests") {
         None | Some(Value::String(_)) => Ok(None),
@@ -168,7 +167,7 @@ pub async fn answer(
     Ok(inbox.stream(serving.clone(), begin, first, told))
 }
 
-/// An event, unless it says that there are no candidates or verdicts.
+/// Passes an event on, unless it reports that there are no candidates or verdicts.
 fn check(event: Event) -> Result<Event, Refusal> {
     match event {
         Event::Source(source::Event::Refused(why)) => Err(Refusal::bad(why)),
@@ -179,7 +178,7 @@ fn check(event: Event) -> Result<Event, Refusal> {
     }
 }
 
-/// What events are told with.
+/// State for writing the events.
 struct Writing {
     serving: Arc<Serving>,
     job: Arc<Job>,
@@ -195,7 +194,7 @@ impl Writing {
                 "tests": tests })
     }
 
-    /// What is told of an event, if anything, and whether it is the last.
+    /// The JSON of an event, if it is sent, and true if it is the last.
     fn told(&self, event: Event) -> Option<(Value, bool)> {
         use source::Event as From;
         let told = match event {
@@ -230,7 +229,7 @@ impl Writing {
         Some((told, false))
     }
 
-    /// What an editor replaces: lines and bytes in them, both from 0 on.
+    /// The edit for an editor: lines and bytes in them, both from 0.
     fn edit(&self, bytes: &std::ops::Range<usize>, text: &str) -> Value {
         let whole = self.job.target().map_or("", |target| &target.text);
         let at = |byte: usize| {

@@ -1,4 +1,4 @@
-//! What is said of a candidate, as the JSON of `OpenAI`'s answers.
+//! Candidates as the JSON of `OpenAI`'s answers.
 
 use serde_json::{Map, Value, json};
 
@@ -6,29 +6,29 @@ use super::ask::{Asked, Form};
 use crate::sampling::{Alternative, Scores};
 use crate::source::{FinishReason, Window};
 
-/// What is said at once: all of a candidate, or a piece of it.
+/// The part of a candidate that is sent at once: all of it, or a piece.
 #[derive(Default)]
 pub struct Said<'a> {
     pub text: String,
     pub tokens: &'a [Scored<'a>],
-    /// How many of these are the prompt's.
+    /// Number of these that belong to the prompt.
     pub before: usize,
     /// Characters before the first of the tokens.
     pub offset: usize,
     pub finish: Option<FinishReason>,
 }
 
-/// A token, and what is known of its place. The first of a prompt has no log-probability.
+/// A token with its scores. The first of a prompt has no log-probability.
 #[derive(Clone, Copy)]
 pub struct Scored<'a> {
     pub id: u32,
     pub logprob: Option<f32>,
     pub alternatives: &'a [Alternative],
-    /// Characters that it has in the text.
+    /// Number of its characters in the text.
     pub width: usize,
 }
 
-/// The tokens of these.
+/// The tokens of these scores.
 pub fn scored<'a>(scores: &'a Scores, window: &Window) -> impl Iterator<Item = Scored<'a>> {
     scores.ids.iter().enumerate().map(|(at, &id)| Scored {
         id,
@@ -38,7 +38,7 @@ pub fn scored<'a>(scores: &'a Scores, window: &Window) -> impl Iterator<Item = S
     })
 }
 
-/// The tokens of a prompt with this text, in which one without text of its own may stand by its name, or not at all.
+/// The tokens of a prompt with this text. A token without text of its own is shown by its name or omitted.
 pub fn of_prompt<'a>(first: u32, rest: &'a Scores, text: &str, window: &Window) -> Vec<Scored<'a>> {
     let width = window.written(first).chars().count();
     let first = Scored { id: first, logprob: None, alternatives: &[], width };
@@ -54,7 +54,7 @@ pub fn of_prompt<'a>(first: u32, rest: &'a Scores, text: &str, window: &Window) 
     tokens
 }
 
-/// The choice with this number.
+/// The choice with this index.
 pub fn choice(asked: &Asked, window: &Window, index: usize, said: &Said<'_>) -> Value {
     let mut choice = json!({ "index": index, "finish_reason": said.finish.map(reason), "logprobs": null });
     match asked.form {
@@ -76,7 +76,7 @@ pub fn choice(asked: &Asked, window: &Window, index: usize, said: &Said<'_>) -> 
     choice
 }
 
-/// Lists of what is known, token by token.
+/// Lists of scores, token by token.
 fn of_completion(window: &Window, said: &Said<'_>) -> Value {
     let texts: Vec<String> = said.tokens.iter().map(|token| window.token(token.id)).collect();
     let offsets = said.tokens.iter().scan(said.offset, |at, token| {
@@ -91,7 +91,7 @@ fn of_completion(window: &Window, said: &Said<'_>) -> Value {
     json!({ "tokens": texts, "token_logprobs": logprobs, "text_offset": offsets, "top_logprobs": tops })
 }
 
-/// Alternatives by their text, with the token itself. Of several that look alike it is the most probable.
+/// Alternatives by their text, with the token itself. Of several with the same text, the most probable.
 fn by_text(window: &Window, token: &Scored<'_>) -> Value {
     let Some(own) = token.logprob else { return Value::Null };
     let own = Alternative { id: token.id, logprob: own };

@@ -1,4 +1,4 @@
-//! One connection: how long it may take, and how much it may send.
+//! One connection, with its time and size limits.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -19,10 +19,10 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use super::answer::Refusal;
 use super::{Serving, routes};
 
-/// How long a connection may take, and how much it may send.
+/// Time and size limits of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Longest wait for the headers of a request, the first one and those that follow it.
+    /// Longest wait for the headers of a request, the first or a later one.
     pub headers: Duration,
     /// Most bytes of headers.
     pub most_headers: usize,
@@ -30,14 +30,14 @@ pub struct Limits {
     pub body: Duration,
     /// Most bytes of a body.
     pub most_body: usize,
-    /// So much more is read and dropped, so that who sends too much can read why.
+    /// Bytes above the limit that are read and dropped, so that the client can read the error.
     pub dropped: usize,
-    /// Longest that whoever asked may read nothing while there is something to read.
+    /// Longest time in which the client may read nothing while data is waiting.
     pub stalled: Duration,
 }
 
 impl Limits {
-    /// Those that are served with.
+    /// The limits in use.
     pub const USUAL: Self = Self {
         headers: Duration::from_secs(15),
         most_headers: 64 << 10,
@@ -48,9 +48,9 @@ impl Limits {
     };
 }
 
-/// Answers the requests of a connection until it ends, or the server does.
+/// Answers the requests of a connection until it or the server ends.
 pub async fn serve(stream: TcpStream, serving: Arc<Serving>) {
-    // Small pieces are sent as they come.
+    // Sends small pieces without delay.
     let _ = stream.set_nodelay(true);
     let mut stop = serving.stop.clone();
     let service = service_fn(|request| {
@@ -61,7 +61,7 @@ pub async fn serve(stream: TcpStream, serving: Arc<Serving>) {
     let limits = serving.limits;
     http.timer(TokioTimer::new()).header_read_timeout(limits.headers).max_buf_size(limits.most_headers);
     let mut connection = pin!(http.serve_connection(Patient::new(stream, limits.stalled), service));
-    // A connection that breaks concerns nobody else.
+    // A broken connection affects no other.
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = stop.wait_for(|&stop| stop) => connection.as_mut().graceful_shutdown(),
@@ -90,12 +90,12 @@ pub async fn read(mut body: Incoming, limits: Limits) -> Result<Vec<u8>, Refusal
     timeout(limits.body, all).await.unwrap_or_else(|_| Err(Refusal::slow(limits.body.as_secs())))
 }
 
-/// A connection that breaks when nothing of what is sent is taken for too long.
+/// A connection that is closed when the client takes no data for too long.
 struct Patient {
     stream: TokioIo<TcpStream>,
-    /// Longest that nothing is taken.
+    /// Longest time without taken data.
     patience: Duration,
-    /// Set while there is something to send that is not taken.
+    /// Set while data is waiting that is not taken.
     end: Option<Pin<Box<Sleep>>>,
 }
 
@@ -104,7 +104,7 @@ impl Patient {
         Self { stream: TokioIo::new(stream), patience, end: None }
     }
 
-    /// What came of sending, or the end of all patience.
+    /// The result of a write, or an error when the time is up.
     fn watch<T>(&mut self, context: &mut Context<'_>, sent: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if sent.is_ready() {
             self.end = None;

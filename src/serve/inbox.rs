@@ -1,5 +1,5 @@
-//! What goes on in a request, from the engine's thread to whoever writes the answer. The engine never waits:
-//! where the answer is not read, the request ends.
+//! The events of a request, from the engine's thread to the task that writes the answer. The engine never
+//! waits: if the answer is not read, the request ends.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use super::Serving;
 use super::answer::{self, Answer, DONE, Refusal};
 
-/// Events that wait to be written out; 8 candidates of 256 tokens are a quarter of it.
+/// Most events that wait to be written; 8 candidates of 256 tokens take a quarter of it.
 pub const MOST_WAITING: usize = 8192;
 
 /// Pieces of an answer that wait for the connection.
 const PIECES: usize = 16;
 
-/// The engine's end, once for each prompt.
+/// The engine's end, one for each prompt.
 pub struct Teller<E> {
     send: mpsc::Sender<E>,
     slow: Arc<AtomicBool>,
-    /// The request's place; free for another one as soon as nothing is to be told any more.
+    /// The request's place, freed as soon as no more events can come.
     place: Arc<OwnedSemaphorePermit>,
 }
 
@@ -31,16 +31,16 @@ impl<E> Clone for Teller<E> {
     }
 }
 
-/// The end of whoever writes the answer. Once it is dropped, nobody listens.
+/// The receiver's end. Dropping it ends the request.
 pub struct Inbox<E> {
     receive: mpsc::Receiver<E>,
     slow: Arc<AtomicBool>,
     stop: watch::Receiver<bool>,
-    /// Ends the request, also one that has not begun.
+    /// Ends the request, even if it has not begun.
     cancel: Box<dyn Fn() + Send + Sync>,
 }
 
-/// Both ends for a request.
+/// Both ends of the channel for a request.
 pub fn inbox<E>(place: OwnedSemaphorePermit, stop: watch::Receiver<bool>) -> (Teller<E>, Inbox<E>) {
     let (send, receive) = mpsc::channel(MOST_WAITING);
     let slow = Arc::new(AtomicBool::new(false));
@@ -49,7 +49,7 @@ pub fn inbox<E>(place: OwnedSemaphorePermit, stop: watch::Receiver<bool>) -> (Te
 }
 
 impl<E> Teller<E> {
-    /// Passes an event on, if it is still wanted.
+    /// Passes an event on, if the receiver still exists.
     pub fn tell(&self, event: E) -> ControlFlow<()> {
         match self.send.try_send(event) {
             Ok(()) => ControlFlow::Continue(()),
@@ -62,12 +62,12 @@ impl<E> Teller<E> {
 }
 
 impl<E> Inbox<E> {
-    /// What ends the request when this is dropped before its end.
+    /// Sets the function that ends the request when this is dropped early.
     pub fn cancelled_by(&mut self, cancel: impl Fn() + Send + Sync + 'static) {
         self.cancel = Box::new(cancel);
     }
 
-    /// The next event, or why there is none.
+    /// The next event, or the reason why there is none.
     pub async fn next(&mut self) -> Result<E, Refusal> {
         tokio::select! {
             biased;
@@ -84,8 +84,8 @@ impl<E> Inbox<E> {
 }
 
 impl<E: Send + 'static> Inbox<E> {
-    /// Writes out `begin` and what `told` makes of each event, from the `first` on, until it says that one was
-    /// the last.
+    /// Sends `begin` and the text that `told` makes of each event, starting with `first`, until `told` marks
+    /// one as the last.
     pub fn stream(
         mut self,
         serving: Arc<Serving>,

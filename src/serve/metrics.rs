@@ -1,4 +1,4 @@
-//! What `/metrics` tells, in the text form of Prometheus.
+//! The text of `/metrics`, in the format of Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ pub struct Metrics {
     tokens: AtomicU64,
     drafted: AtomicU64,
     accepted: AtomicU64,
-    /// Requests that were over before their answer was.
+    /// Requests that were aborted before their answer was complete.
     left: AtomicU64,
 }
 
@@ -25,12 +25,12 @@ fn add(to: &AtomicU64, count: usize) {
 }
 
 impl Metrics {
-    /// A request to `path` was answered with this status.
+    /// Counts a request to `path` with this status.
     pub fn answered(&self, path: &'static str, status: u16) {
         *self.answers.lock().unwrap_or_else(PoisonError::into_inner).entry((path, status)).or_default() += 1;
     }
 
-    /// A generation has come to its end.
+    /// Counts a finished generation.
     pub fn written(&self, summary: &Summary) {
         add(&self.prompt_tokens, summary.prompt_tokens);
         add(&self.prompt_tokens_reused, summary.prompt_tokens_reused);
@@ -39,12 +39,12 @@ impl Metrics {
         add(&self.accepted, summary.accepted);
     }
 
-    /// An answer was broken off: who asked had gone, read too slowly, or the server ended.
+    /// Counts an aborted answer: the client left or read too slowly, or the server stopped.
     pub fn left(&self) {
         add(&self.left, 1);
     }
 
-    /// All of it, and what is going on now.
+    /// All counts, and the current load.
     pub fn text(&self, load: Load, requests: usize) -> String {
         let mut out = String::new();
         let mut tell = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {

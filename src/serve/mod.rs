@@ -1,7 +1,22 @@
-//! Our engine as a server for editors and other programs: `OpenAI`'s protocol, and candidates with verdicts.
+//! The engine as a server for editors and other programs: `OpenAI`'s protocol, and candidates with verdicts.
 //!
-//! One thread does all that is HTTP; the engine has its own. What a client asks for is limited before it is
-//! read, and what it does not read any more ends.
+//! One thread does all HTTP; the engine has its own. A request is limited before it is read, and an answer
+//! that the client stops reading is ended. Paths and fields are in `docs/serve.md`.
+//!
+//! - A request becomes one `source::Request`. Requests of all clients share the batch and the prompt cache.
+//!   Each gets, token for token, the output that the engine writes for its seed alone
+//!   (`tests/cli/serving.rs`).
+//! - Several prompts of a request are separate requests to the engine, with a place each.
+//! - `inbox` is the one way from the engine to an answer. A full inbox ends the request. Dropping it cancels.
+//! - `/v1/candidates` is one `job::Run`; its last event is `job::Report`, the object of `complete --json`.
+//!   All requests share one pool of trials.
+//! - `engine/room.rs` decides who begins next. It refuses a request that can never fit before anything is
+//!   read.
+//! - A place is taken before a body is read, and freed with the engine's last event. Without one the answer
+//!   is 429.
+//! - Options in a request go through `options.rs`. Unknown fields are ignored; known ones that cannot be
+//!   honoured are refused by name.
+//! - SIGINT and SIGTERM end streams with an event; connections have three seconds to end.
 
 mod access;
 mod answer;
@@ -33,34 +48,34 @@ pub use access::{Access, Token};
 use connection::Limits;
 use metrics::Metrics;
 
-/// Requests that are written or wait for it; more are told to come again.
+/// Most requests that run or wait. Further ones are told to retry.
 const MOST_REQUESTS: usize = 128;
-/// Connections at a time; others wait to be taken.
+/// Most connections at a time; others wait to be accepted.
 const MOST_CONNECTIONS: usize = 512;
-/// Longest that connections are waited for at the end.
+/// Longest wait for open connections at the end.
 const FAREWELL: Duration = Duration::from_secs(3);
 
-/// What is served, and to whom.
+/// Configuration of a server.
 pub struct Setup {
-    /// What writes.
+    /// The source of candidates.
     pub source: Box<dyn Source>,
-    /// How candidates are written and tested where a request does not say.
+    /// Default settings of requests.
     pub settings: Settings,
-    /// Who may ask.
+    /// Access rules.
     pub access: Access,
-    /// What runs tests; `None`: nothing does.
+    /// The runner of trials. `None`: no trials are run.
     pub trials: Option<Trials>,
 }
 
-/// What runs tests.
+/// The runner of trials.
 pub struct Trials {
-    /// What says which tests can be run.
+    /// The judge that checks which tests can be run.
     pub judge: Arc<dyn Judge>,
-    /// What runs them, those of all requests.
+    /// The pool of trials, shared by all requests.
     pub pool: TrialPool,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 struct Serving {
     source: Box<dyn Source>,
     info: SourceInfo,
@@ -71,7 +86,7 @@ struct Serving {
     limits: Limits,
     places: Arc<Semaphore>,
     metrics: Metrics,
-    /// Answers that have been given a number.
+    /// Number of answers so far.
     answers: AtomicUsize,
     /// Seconds since 1970 at the start.
     since: u64,
@@ -80,12 +95,12 @@ struct Serving {
 }
 
 impl Serving {
-    /// What tells an answer from all others.
+    /// A unique id for an answer.
     fn next_id(&self) -> String {
         format!("{:x}-{:x}", self.since, self.next_number())
     }
 
-    /// The number of an answer.
+    /// The number of the next answer.
     fn next_number(&self) -> usize {
         self.answers.fetch_add(1, Ordering::Relaxed)
     }
@@ -100,7 +115,7 @@ pub fn serve(listener: TcpListener, setup: Setup) -> io::Result<()> {
         let end = async move {
             signals.next().await;
             let _ = say.send(true);
-            // Whoever asks a second time does not want to wait.
+            // A second signal ends the process at once.
             signals.next().await;
         };
         tokio::select! {
@@ -112,7 +127,7 @@ pub fn serve(listener: TcpListener, setup: Setup) -> io::Result<()> {
     served
 }
 
-/// Takes connections until `stop` says true.
+/// Accepts connections until `stop` is true.
 async fn accept(
     listener: TcpListener,
     setup: Setup,
@@ -155,7 +170,7 @@ async fn accept(
                         drop(place);
                     });
                 }
-                // No more files may be open: some will be closed.
+                // Too many files are open; some will be closed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
             },
         }

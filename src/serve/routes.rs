@@ -1,4 +1,4 @@
-//! Which path is answered by what.
+//! The routes: the handler of each path.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::answer::{self, Answer, Refusal};
 use super::ask::{self, Fields, Form};
 use super::{MOST_REQUESTS, Serving, candidates, connection, writing};
 
-/// The paths, and how each is asked.
+/// The paths and their methods.
 const PATHS: &[(&str, Method)] = &[
     ("/health", Method::GET),
     ("/metrics", Method::GET),
@@ -21,10 +21,10 @@ const PATHS: &[(&str, Method)] = &[
     ("/v1/candidates", Method::POST),
 ];
 
-/// What is told of paths that there are not.
+/// Name of all unknown paths in the metrics.
 const OTHER: &str = "other";
 
-/// Answers a request, whatever it is.
+/// Answers any request.
 pub async fn answer(serving: &Arc<Serving>, request: Request<Incoming>) -> Response<Answer> {
     let known = PATHS.iter().find(|(path, _)| *path == request.uri().path());
     let (path, method) = known.map_or((OTHER, None), |(path, method)| (*path, Some(method)));
@@ -66,14 +66,14 @@ async fn route(
 async fn complete(serving: &Arc<Serving>, form: Form, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
     let read = move |fields: &Fields, serving: &Serving| ask::read(form, fields, serving);
     let (asked, mut place) = taken(serving, request, read).await?;
-    // Each prompt is one more request of the engine's.
+    // Each prompt is a separate request to the engine.
     if let Some(more) = asked.requests.len().checked_sub(1).filter(|&more| more > 0) {
         place.merge(serving.places_for(more)?);
     }
     writing::answer(serving, asked, place).await
 }
 
-/// What a request asks for, and its place.
+/// Reads a request and takes its place.
 async fn taken<T: Send + 'static>(
     serving: &Arc<Serving>,
     request: Request<Incoming>,
@@ -82,20 +82,20 @@ async fn taken<T: Send + 'static>(
     let place = serving.places_for(1)?;
     let fields = Fields::read(&connection::read(request.into_body(), serving.limits).await?)?;
     let shared = serving.clone();
-    // Chat templates, files and tests take their time.
+    // Chat templates, files and tests may block.
     let asked = tokio::task::spawn_blocking(move || read(&fields, &shared)).await;
     let asked = asked.map_err(|_| Refusal::failed("the request could not be read (an internal error)"))?;
     Ok((asked?, place))
 }
 
 impl Serving {
-    /// Places for so many requests, if there are as many.
+    /// Places for so many requests, if available.
     fn places_for(&self, count: usize) -> Result<OwnedSemaphorePermit, Refusal> {
         let places = self.places.clone().try_acquire_many_owned(count as u32);
         places.map_err(|_| Refusal::busy(MOST_REQUESTS))
     }
 
-    /// What is told of the model.
+    /// The description of the model.
     fn model(&self) -> Value {
         let context = self.window.context;
         json!({ "id": self.info.model, "object": "model", "created": self.since, "owned_by": "bass-tui",

@@ -11,22 +11,22 @@ use super::connection::Limits;
 use super::*;
 use crate::source::{Event, EventSink, FinishReason, Request, Summary, Ticket};
 
-/// What a test may wait.
+/// Short limits for tests.
 const QUICK: Limits = Limits {
     headers: Duration::from_millis(400),
     body: Duration::from_millis(500),
     stalled: Duration::from_millis(400),
     ..Limits::USUAL
 };
-/// Longest wait for what has to come.
+/// Longest wait for an expected event.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Writes until nobody listens, pieces of this size with this pause between them; for one token at most, a
-/// single one at once.
+/// Writes pieces of this size with this pause until the receiver is gone. For at most one token it writes a
+/// single piece at once.
 struct Endless {
     piece: usize,
     pause: Duration,
-    /// How many pieces were taken of a generation, once it is over.
+    /// Receives the number of pieces of a generation once it is over.
     over: Sender<usize>,
 }
 
@@ -107,7 +107,7 @@ impl Running {
         self.post(&format!("content-length: {}\r\n", body.len()), body)
     }
 
-    /// Whether others are answered.
+    /// Asserts that other requests are answered.
     fn answers(&self) {
         let said = read(self.ask(r#"{"prompt": "x", "max_tokens": 1}"#));
         assert!(said.contains("200 OK") && said.contains("\"text\":\"x\""), "{said}");
@@ -120,7 +120,7 @@ impl Drop for Running {
     }
 }
 
-/// All that comes, also before a connection that is reset.
+/// Everything received, even before the connection is reset.
 fn read(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
@@ -134,14 +134,14 @@ const STREAM: &str = r#"{"prompt": "x", "max_tokens": 1000000, "stream": true}"#
 
 #[test]
 fn who_reads_nothing_ends_the_generation_and_holds_up_nobody() {
-    // Large pieces: the socket is full long before as many wait as may.
+    // Large pieces: the socket is full long before the inbox is.
     let server = Running::start(1 << 16, Duration::from_millis(1));
     let stream = server.ask(STREAM);
     server.answers();
     let taken = server.over.recv_timeout(LONG).expect("an end");
     assert!(taken < inbox::MOST_WAITING, "{taken} pieces were taken for nobody");
     drop(stream);
-    // Small ones, as fast as they can be: they are counted.
+    // Small pieces, as fast as possible: their number is limited.
     let server = Running::start(400, Duration::ZERO);
     let stream = server.ask(STREAM);
     let taken = server.over.recv_timeout(LONG).expect("an end");
@@ -149,10 +149,10 @@ fn who_reads_nothing_ends_the_generation_and_holds_up_nobody() {
     assert!(taken >= inbox::MOST_WAITING, "{taken}");
     let said = read(stream);
     assert!(said.contains("slow_reader") || !said.contains("[DONE]"), "{}", &said[said.len().saturating_sub(300)..]);
-    // Of an answer in one piece nothing is read before its end: who goes is noticed all the same.
+    // An answer in one piece is not read before its end. A client that leaves is noticed all the same.
     let server = Running::start(400, Duration::from_millis(1));
     let stream = server.ask(&STREAM.replace("true", "false"));
-    // It has begun: what comes together with its own end is not asked at all.
+    // The request has begun. A request that comes together with its own end is never started.
     server.answers();
     drop(stream);
     server.over.recv_timeout(LONG).expect("an end");
@@ -192,7 +192,7 @@ fn headers_and_bodies_have_their_time() {
 #[test]
 fn what_is_too_large_is_not_read_to_its_end() {
     let server = Running::start(1, Duration::from_millis(1));
-    // Without a length nobody knows beforehand.
+    // Without a length the size is not known in advance.
     let mut stream = server.post("transfer-encoding: chunked\r\n", "");
     let piece = format!("10000\r\n{}\r\n", "x".repeat(1 << 16));
     let mut sent = 0;

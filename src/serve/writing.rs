@@ -1,4 +1,4 @@
-//! What the engine tells of a request, as the JSON of `OpenAI`'s answers.
+//! Turns the engine's events of a request into the JSON of `OpenAI`'s answers.
 
 use std::sync::Arc;
 
@@ -14,28 +14,28 @@ use super::inbox::{Inbox, inbox};
 use crate::sampling::Scores;
 use crate::source::{Event, FinishReason, Summary};
 
-/// What was written for a prompt.
+/// The output for a prompt.
 #[derive(Default)]
 struct Written {
     candidates: Vec<Candidate>,
-    /// How probable the prompt is, where that was asked for: its first token, and the others.
+    /// Scores of the prompt, if requested: its first token, and the others.
     prompt: Option<(u32, Scores)>,
     /// Set at its end.
     summary: Option<Summary>,
 }
 
-/// What was written of a candidate.
+/// The output of a candidate.
 #[derive(Default)]
 struct Candidate {
     text: String,
-    /// Of a stream: those that have not been sent.
+    /// In a stream: the tokens that have not been sent.
     tokens: Scores,
     finish: Option<FinishReason>,
-    /// Of a stream: whether anything of it has been sent.
+    /// In a stream: true once anything of it has been sent.
     begun: bool,
-    /// Of a stream: what of `text` has been sent, in bytes.
+    /// In a stream: bytes of `text` that have been sent.
     sent: usize,
-    /// Of a stream: characters of the tokens that have been sent.
+    /// In a stream: characters of the tokens that have been sent.
     offset: usize,
 }
 
@@ -55,10 +55,10 @@ pub async fn answer(
         serving.source.generate(request.clone(), sink)
     };
     let tickets: Vec<_> = asked.requests.iter().enumerate().map(start).collect();
-    // From now on the engine alone has it.
+    // From now on only the engine holds it.
     drop(teller);
     inbox.cancelled_by(move || tickets.iter().for_each(crate::source::Ticket::cancel_all));
-    // What it is refused for is the status of the answer.
+    // A refusal becomes the status of the response.
     let first = inbox.next().await.and_then(check)?;
     let mut writing = Writing::new(serving.clone(), asked);
     if !writing.asked.stream {
@@ -68,7 +68,7 @@ pub async fn answer(
     Ok(inbox.stream(serving.clone(), String::new(), first, told))
 }
 
-/// An event of one of the prompts, unless it says that there are no candidates.
+/// Passes on an event of one of the prompts, unless it reports that there are no candidates.
 fn check((prompt, event): (usize, Event)) -> Result<(usize, Event), Refusal> {
     match event {
         Event::Refused(why) => Err(Refusal::bad(why)),
@@ -125,8 +125,8 @@ impl Writing {
         Ok(whole)
     }
 
-    /// The tokens of a prompt that are told with each of its candidates, and how many characters stand before the
-    /// first token that is told.
+    /// The tokens of a prompt that are reported with each of its candidates, and the number of characters
+    /// before the first reported token.
     fn before(&self, prompt: usize) -> (Vec<Scored<'_>>, usize) {
         let text = &self.asked.echo[prompt];
         match &self.prompts[prompt].prompt {
@@ -135,7 +135,7 @@ impl Writing {
         }
     }
 
-    /// Takes in an event; the candidate that it is about.
+    /// Handles an event. Returns the candidate that it concerns.
     fn take(&mut self, (prompt, event): (usize, Event)) -> Option<(usize, usize)> {
         let written = self.prompts.get_mut(prompt)?;
         match event {
@@ -165,7 +165,7 @@ impl Writing {
         }
     }
 
-    /// What of the stream an event makes, and whether it is the end.
+    /// The pieces of the stream for an event, and true at the end.
     fn pieces(&mut self, event: (usize, Event)) -> (String, bool) {
         let may_end = matches!(event, (_, Event::Done(_)));
         let about = self.take(event);
@@ -217,7 +217,7 @@ impl Writing {
                 "choices": choices })
     }
 
-    /// The tokens of all prompts.
+    /// Token counts over all prompts.
     fn usage(&self) -> Value {
         let sum = |of: fn(&Summary) -> usize| self.prompts.iter().flat_map(|written| &written.summary).map(of).sum();
         let (prompt, written, reused): (usize, usize, usize) =

@@ -11,9 +11,8 @@ use std::time::Duration;
 use super::profiles::{self, ProfileFile};
 use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Window};
 use crate::backend::{self, BackendError, Choice, LoadOptions};
-use crate::engine::{
-    ChainDrafter, Drafter, Engine, EngineError, Event, LookupDrafter, LookupSettings, ModelDrafter, Profile, RequestId,
-};
+use crate::engine::drafter::{self, LookupChanges};
+use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
 use crate::model::{Model, ModelError, ModelFiles, ModelWeights};
 
 /// What proposes tokens.
@@ -24,11 +23,8 @@ pub enum Drafting {
     None,
     /// A draft model.
     Model(ModelFiles),
-    /// Text that is at hand: the prompt, the candidate itself, a reference, the other candidates, as the
-    /// settings say.
-    Lookup(LookupSettings),
-    /// Text that is at hand where much of it agrees, a draft model everywhere else.
-    Chain(LookupSettings, ModelFiles),
+    /// One of the drafters with a name, with a draft model if it wants one and there is one.
+    Named(drafter::Row, LookupChanges, Option<ModelFiles>),
 }
 
 /// Which models to load, and how.
@@ -206,8 +202,9 @@ fn load_on(models: &LocalModels, note: Option<Box<str>>) -> Result<Loaded, Sourc
     let drafter: Option<Box<dyn Drafter>> = match &models.draft {
         Drafting::None => None,
         Drafting::Model(files) => Some(model_drafter(files)?),
-        Drafting::Lookup(settings) => Some(Box::new(LookupDrafter::new(*settings))),
-        Drafting::Chain(settings, files) => Some(Box::new(ChainDrafter::new(*settings, model_drafter(files)?))),
+        Drafting::Named(row, changes, files) => {
+            Some((row.new)(*changes, files.as_ref().map(model_drafter).transpose()?))
+        }
     };
     let info = SourceInfo {
         model: main.name.clone(),

@@ -1,5 +1,8 @@
 //! Where candidates come from. Screen and commands know only this room: they send requests and receive
 //! events.
+//!
+//! To add a source: a file or folder beside `local`, opened in `cli/session.rs`. `job::Run` tests and picks
+//! what any source writes. `tests/cli/contract.rs` holds every source against one list of nine checks.
 
 pub mod local;
 mod profiles;

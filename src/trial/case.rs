@@ -10,38 +10,37 @@ use crate::sandbox::Limits;
 /// The tests of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tests {
-    /// The `>>>` examples in the docstring of the entry point (or, without one, all docstrings of the
-    /// module). `source` is the module text they are taken from: the user's stub, not the candidate's, so
-    /// that a candidate cannot remove its own tests.
-    Doctest {
-        /// Module text whose docstrings hold the examples.
-        source: String,
-    },
-    /// A tests file: plain `assert` lines, `check(candidate)` functions, `test_*` functions, unittest
-    /// classes, doctests. It sees the candidate's top-level names.
-    Source {
-        /// Name of the file, for messages.
-        name: String,
-        /// Its text.
-        text: String,
-    },
-    /// A tests file that runs in a copy of its project, with the candidate in its place.
+    /// A tests file of a project, or the examples of the candidate's file: run in a copy of it.
     Project(Project),
+    /// Tests of a file without a project: a folder is made of both, and is the project.
+    Lone(Lone),
     /// Tests of several kinds, run one after the other until one does not pass.
     Several(Vec<Tests>),
-    /// Tests that were found, the best first, each with what to call them: the first that can be run and notice
-    /// the function decide, whatever it does instead.
+    /// Tests that were found, the best first, each with its name for the reader. The first that can be run
+    /// and is sensitive to the function decides.
     FirstOf(Vec<(Tests, String)>),
     /// A command of the user's: exit code 0 is a pass.
     Command {
         /// The command.
         command: Command,
-        /// The project around the file; without one the candidate stands alone in an empty folder.
+        /// The project around the file. Without one the candidate stands alone in an empty folder.
         project: Option<Project>,
     },
 }
 
-/// A command of the user's, and what it is about.
+/// Tests of a file that no project is around.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lone {
+    /// Name and text of the tests file. `None` stands for the examples in the documentation of the program.
+    pub tests: Option<(String, String)>,
+    /// The tests of the file that are run, as their runner names them; all if empty.
+    pub only: Vec<String>,
+    /// The folders of the tests and the program, whose other files come along; empty for texts without a
+    /// file.
+    pub folders: Vec<PathBuf>,
+}
+
+/// A command of the user's, and the code it judges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// Program and arguments, with places for `{file}`, `{dir}`, `{function}` and `{line}`.
@@ -59,35 +58,49 @@ pub struct Trial {
     pub language: Language,
     /// The whole module with the candidate in it.
     pub program: String,
-    /// Its file, where it has one: tests may import it by that name, and the tools of the project around it
-    /// are taken.
+    /// The file of the program, if it has one. Tests may import it by that name, and the project around it
+    /// gives the tools.
     pub file: Option<PathBuf>,
-    /// The function under test, dotted for methods: what `check(candidate)` gets.
+    /// The function under test, dotted for methods: the argument of `check(candidate)`.
     pub entry_point: Option<String>,
-    /// The line of `stub` that it begins on, 1-based: others may have its name.
+    /// The line of `stub` that the function begins on, 1-based. Others may have its name.
     pub line: Option<usize>,
-    /// What to run.
+    /// The tests to run.
     pub tests: Tests,
-    /// The user's own module, without the completion, as far as it is known. Tests get their helper functions
-    /// from here, not from the program, so that a candidate cannot replace them.
+    /// The user's own module, without the completion, if it is known. Tests get their helper functions from
+    /// here, not from the program, so that a candidate cannot replace them.
     pub stub: Option<String>,
     /// Limits.
     pub limits: Limits,
 }
 
-impl Trial {
-    /// The name under which tests may import the program: that of its file, without the ending.
-    pub(super) fn module(&self) -> Option<&str> {
-        self.file.as_deref()?.file_stem()?.to_str()
+impl Tests {
+    /// A tests file without a place on disk, such as one of a benchmark problem.
+    pub fn text(name: &str, text: &str) -> Self {
+        Tests::Lone(Lone { tests: Some((name.to_owned(), text.to_owned())), only: Vec::new(), folders: Vec::new() })
     }
 
-    /// The user's text, as far as it is known, with this statement for the body of the function under test.
+    /// The examples in the documentation of a program without a place on disk.
+    pub fn own_examples() -> Self {
+        Tests::Lone(Lone { tests: None, only: Vec::new(), folders: Vec::new() })
+    }
+}
+
+impl Trial {
+    /// The user's own text, or the candidate's if there is no other.
+    pub(super) fn own_text(&self) -> &str {
+        self.stub.as_deref().unwrap_or(&self.program)
+    }
+
+    /// The user's text with this statement as the body of the function under test. `None` without such a
+    /// text, since then the function under test is unknown.
     pub(super) fn with_body(&self, body: &str) -> Option<String> {
+        self.stub.as_ref()?;
         let target = self.own_target().or_else(|| self.target_in(&self.program))?;
         Some(target.with_body(body))
     }
 
-    /// Whether such a text has nothing of the candidate's.
+    /// Returns true if `own_text` holds nothing of the candidate's.
     pub(super) fn has_own_text(&self) -> bool {
         self.own_target().is_some()
     }
@@ -103,7 +116,7 @@ impl Trial {
         Target::in_text(text, self.language, &Place::Function(self.entry_point.clone()?)).ok()
     }
 
-    /// The function under test by its last name.
+    /// Last name of the function under test.
     pub(super) fn function(&self) -> Option<&str> {
         self.entry_point.as_deref()?.rsplit(['.', ':']).next()
     }

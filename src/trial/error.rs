@@ -1,4 +1,4 @@
-//! Why a trial could not be run at all.
+//! Reasons why a trial could not be run at all.
 
 /// A fault that says nothing about the candidate.
 #[derive(Debug, thiserror::Error)]
@@ -9,7 +9,7 @@ pub enum TrialError {
         /// Language name.
         language: &'static str,
     },
-    /// There is an interpreter, but not one that can be used.
+    /// An interpreter exists, but it cannot be used.
     #[error("{0}")]
     Interpreter(String),
     /// The tests file is no valid program; the sentence names file and line.
@@ -24,7 +24,7 @@ pub enum TrialError {
 }
 
 impl TrialError {
-    /// Whether it is about the tests, so that others may do better.
+    /// Returns true if the fault lies in the tests, so that other tests may work.
     pub(super) fn is_of_tests(&self) -> bool {
         matches!(self, Self::Interpreter(_) | Self::TestsDoNotParse(_) | Self::Limit(_))
     }

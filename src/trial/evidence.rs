@@ -1,49 +1,53 @@
-//! What the runs of a trial leave behind, as data: how each process ended, what was reported and by whom, and
-//! what had to be reported. What follows from it is decided in `verdict`.
+//! Evidence of a trial, as data: how each process ended, the reports and their source, and the tests that had
+//! to be reported. `verdict` decides what follows from it.
 
 use serde::{Deserialize, Serialize};
 
 use crate::sandbox::Run;
 
-/// All that is known of a trial.
+/// Everything known about a trial.
 #[derive(Debug)]
 pub struct Evidence {
     /// The process that holds the tests.
     pub run: Run,
-    /// The process that holds the code under test, where it is another one.
-    pub worker: Option<Run>,
     pub report: Report,
-    /// What the exit code says besides "done" and "not done".
+    /// The failure that the exit code shows, if any.
     pub failure: Option<Failure>,
-    /// Why there were no tests to run: the program does not compile, the tests could not be loaded.
+    /// The required runner that is not installed, as a sentence.
+    pub missing: Option<String>,
+    /// Name of the runner that ran the tests, in its own spelling.
+    pub runner: String,
+    /// Reason why there were no tests to run: the program does not compile, or the tests could not be loaded.
     pub complaint: Option<String>,
-    /// The tests that the process was to run: those that it reports nothing of were cut off.
+    /// The tests that the process was to run. Those without a report were cut off.
     pub asked: Vec<String>,
-    /// The tests that have to pass.
+    /// Tests that must pass.
     pub wanted: Vec<String>,
-    /// Tests that say nothing about a candidate.
+    /// Flaky tests, which say nothing about a candidate.
     pub flaky: Vec<String>,
-    /// What the code changed of what it is judged by.
+    /// The part of the tests or their libraries that the code changed.
     pub changed: Option<String>,
-    /// Whether the code is the user's own, as it stands in the project.
+    /// True if the code is the user's own, as it stands in the project.
     pub is_own: bool,
-    /// Whether the tests are known to fail of every body that does nothing right.
+    /// True if the tests are known to be sensitive: they fail with every body that does nothing right.
     pub notices: bool,
-    /// What the reader should know, in brackets behind the message.
+    /// A remark for the reader, shown in brackets behind the message.
     pub remark: String,
 }
 
 impl Evidence {
-    /// That of one process, with nothing known but its report.
+    /// Evidence of one process, with nothing known but its report.
     pub fn of(run: Run, report: Report) -> Self {
         let none = Vec::new;
         let (asked, wanted, flaky) = (none(), none(), none());
-        let (worker, failure, complaint, changed, remark) = (None, None, None, None, String::new());
+        let (failure, missing, complaint, changed) = (None, None, None, None);
+        let (runner, remark) = (String::new(), String::new());
         Self {
             run,
-            worker,
             report,
             failure,
+            missing,
+            runner,
             complaint,
             asked,
             wanted,
@@ -56,83 +60,51 @@ impl Evidence {
     }
 }
 
-/// What an exit code says of the tests.
+/// A failure shown by an exit code.
 #[derive(Debug)]
 pub enum Failure {
-    /// Some failed: those that the report names.
+    /// Some tests failed: those that the report names.
     Reported,
-    /// Some failed; why.
+    /// Some tests failed, for this reason.
     Said(String),
 }
 
-/// What was reported.
+/// The report of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Report {
     Missing,
-    /// The report holds what no reporter of this run wrote.
+    /// The report holds data that no reporter of this run wrote.
     Forged,
-    Judge(Record),
     /// Tests by name.
     Tests {
-        /// Who reports them.
+        /// The author of the report.
         by: Reporter,
         /// Each test.
         tests: Vec<TestEnd>,
-        /// Whether the end of all of them was reported, where that is reported by itself.
+        /// True if the report says that all tests have ended, where that is reported separately.
         is_whole: bool,
     },
-    /// The exit code 0 is all there is to say it; in words.
+    /// There is no report but the exit code 0, described in words.
     ExitCode(String),
 }
 
-/// Who reports tests by name.
+/// Author of a report of tests by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reporter {
-    /// A program of ours, once, at the end.
+    /// A program of this crate, once, at the end.
     Runner,
-    /// Code of ours in each test, as that ends.
+    /// Code of this crate in each test, as the test ends.
     Guard,
 }
 
-/// What the judge writes, once.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Record {
-    /// The nonce of the run.
-    pub nonce: String,
-    /// What came of the tests.
-    pub status: Said,
-    /// How many checks there were.
-    pub checks: u64,
-    /// What to say about it.
-    pub message: String,
-}
-
-/// The judge's word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Said {
-    Passed,
-    Failed,
-    Error,
-    NotRun,
-    Tampered,
-    /// The line to the code under test was cut.
-    Gone,
-    /// These tests need the code in their own process.
-    Shared,
-    #[serde(other)]
-    Nonsense,
-}
-
-/// How one test ended.
+/// The end of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Passed,
     Failed,
     Skipped,
-    /// It was reported twice, or as what it cannot be.
+    /// It was reported twice, or with an outcome that it cannot have.
     #[serde(skip)]
     Odd,
 }
@@ -142,12 +114,12 @@ pub enum Outcome {
 pub struct TestEnd {
     pub name: String,
     pub outcome: Outcome,
-    /// What to say about it.
+    /// Reason of the outcome.
     pub why: String,
 }
 
 impl TestEnd {
-    /// A test of which there is nothing more to say.
+    /// A test without further details.
     pub fn new(name: &str, outcome: Outcome) -> Self {
         Self { name: name.to_owned(), outcome, why: String::new() }
     }

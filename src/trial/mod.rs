@@ -1,11 +1,28 @@
-//! Runs tests on untrusted candidate code, in a sandbox, and reports a verdict the code cannot forge.
+//! Runs tests on untrusted candidate code, in a sandbox, and reports a verdict.
 //!
-//! Knows neither engine nor screen. Imports point down only: this file, then `language`, then `project` and
-//! `judge`, then `verdict` and `evidence`. The sandbox contains the code, `verdict` decides what counts as a
-//! pass.
+//! Knows neither engine nor screen. Imports point down only: this file, then `language`, then `project`, then
+//! `verdict` and `evidence`.
+//!
+//! A verdict is the result of the user's own runner for the candidate in a copy of the user's project. A lone
+//! file is a project of one folder. The report comes over a channel with a nonce for each run.
+//! `docs/security.md` says what a verdict promises.
+//!
+//! 1. Tests of a lone file are laid out as a project (`project::lone`).
+//! 2. The tests run without the candidate (baseline), once per function and tests.
+//! 3. They run with the candidate. The first failure ends the run.
+//! 4. `verdict::decide` turns the evidence into a status; nothing else makes a pass.
+//! 5. A pass is held against bodies that do nothing right (`control`). Tests that pass with all of them are
+//!    `NotRun`. An error or failure that is the same without the candidate is `NotRun`, too.
+//! 6. Suspicious uses in the candidate's text are marks (`suspicious`, `marks`).
+//!
+//! If the tests that were found are vacuous, the next ones are tried (`Tests::FirstOf`), in Python at last
+//! all tests of the project that call the function. The verdict names the tests that decided. A test whose
+//! runner is not installed is not run; the message has the command that installs it.
+//!
+//! `tests/hostile` has programs that attack the sandbox or the verdict, run in every tier of the machine.
+//! `tests/field` has small projects with traits of real ones.
 
 mod case;
-mod control;
 mod error;
 mod evidence;
 mod judge;
@@ -13,8 +30,9 @@ mod language;
 mod marks;
 mod named;
 mod project;
-mod reach;
+mod suspicious;
 mod tool;
+mod vacuity;
 mod verdict;
 
 use std::path::{Path, PathBuf};
@@ -22,100 +40,77 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-pub use case::{Command, Tests, Trial};
-use control::{Controls, Runs};
+pub use case::{Command, Lone, Tests, Trial};
 pub use error::TrialError;
 use language::command::{self, Toolbox, split};
-use language::{Context, Sources, TrialLanguage};
+use language::{Context, TrialLanguage};
 pub use project::Project;
 use project::cache::Projects;
 use project::find::Found;
 use project::kept::Place;
+use project::lone::Lones;
 use project::runs::{PATIENCE, PATIENCE_WITH_OTHERS};
+use vacuity::{Checks, Runs};
 pub use verdict::{Assurance, Status, Verdict};
 
-use crate::code::{self, Target};
+use crate::code::Target;
 use crate::files;
 use crate::language::Language;
 use crate::sandbox::Sandbox;
 pub use crate::sandbox::{Layer, Limits, Protection, Tier};
 
 impl Tests {
-    /// The tests of a file. They run in a copy of the project that both files lie in if they need it; else
-    /// alone with the candidate.
-    pub fn of_file(language: Language, program: Option<(&Path, &str)>, tests: &Path, text: String) -> Self {
-        let project = program.and_then(|(path, program)| {
-            let project = Project::around(path, Some(tests))?;
-            let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
-            let sources = Sources { project: &project, tests_file, program, tests: &text };
-            language::needs_project(language, &sources).then_some(project)
-        });
-        let name = || tests.file_name().map_or_else(|| tests.to_string_lossy(), |n| n.to_string_lossy()).into_owned();
-        project.map_or_else(|| Tests::Source { name: name(), text }, Tests::Project)
+    /// The tests of a file. They run in a copy of the project that both files lie in, else in a folder made
+    /// of both.
+    pub fn of_file(program: Option<&Path>, tests: &Path, text: String) -> Self {
+        Self::of(program, tests, text, Vec::new())
     }
 
-    /// The examples in the docstrings of a program. They run in a copy of its project if the program or the
-    /// examples need it; else alone.
-    pub fn of_examples(language: Language, path: Option<&Path>, program: &str) -> Self {
-        let project = path.and_then(|path| {
-            let project = Project::around(path, Some(path))?;
-            let sources = Sources { project: &project, tests_file: &project.file, program, tests: "" };
-            language::needs_project(language, &sources).then_some(project)
-        });
-        project.map_or_else(|| Tests::Doctest { source: program.to_owned() }, Tests::Project)
+    /// Single tests of a file, as their runner names them; all if empty.
+    fn of(program: Option<&Path>, tests: &Path, text: String, only: Vec<String>) -> Self {
+        if let Some(project) = program.and_then(|program| Project::around(program, Some(tests))) {
+            return Tests::Project(Project { only, ..project });
+        }
+        let folder = tests.parent().filter(|_| tests.is_file());
+        let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        let tests = Some((tests.to_string_lossy().into_owned(), text));
+        Tests::Lone(Lone { tests, only, folders: folder.map(Path::to_path_buf).into_iter().collect() })
     }
 
-    /// The examples in the documentation of a function, and whether one of them says what it gives; or why there
-    /// are none.
+    /// The examples in the documentation of a program. They run in a copy of its project, else in a folder
+    /// made for it.
+    pub fn of_examples(path: Option<&Path>) -> Self {
+        let project = path.and_then(|path| Project::around(path, Some(path)));
+        project.map_or_else(Self::own_examples, Tests::Project)
+    }
+
+    /// The examples in the documentation of a function, and true if one of them states an expected result; or
+    /// the reason why there are none.
     pub fn examples(target: &Target) -> Result<(Self, bool), String> {
         language::examples(target)
     }
 
-    /// The tests of a file for a function of a program that is tested as it is, so that the rest of it is the
-    /// user's, too: tests that judge more of it than this function run in their project.
-    pub fn of_function(
-        language: Language,
-        (path, program): (&Path, &str),
-        function: &str,
-        tests: &Path,
-        text: String,
-    ) -> Self {
-        let spoken_of = code::names(language, &text);
-        let others = code::function_names(language, program).into_iter().filter(|other| other.name != function);
-        let mut tops = others.filter_map(|other| other.name.split(['.', ':']).next().map(str::to_owned));
-        let project = tops.any(|top| spoken_of.contains(&top)).then(|| Project::around(path, Some(tests))).flatten();
-        project.map_or_else(|| Self::of_file(language, Some((path, program)), tests, text), Tests::Project)
-    }
-
-    /// The tests that are found for a function, the best first, each with what to call them and the reason: what
-    /// is behind the first is for functions that those before do not notice. Of a program that is tested as it is
-    /// they are as in [`Tests::of_function`].
-    pub fn found(target: &Target, is_tested_as_it_is: bool) -> Vec<(Self, String)> {
+    /// The tests found for a function, the best first, each with its name for the reader and the reason. The
+    /// later ones are for functions that the earlier ones are not sensitive to.
+    pub fn found(target: &Target) -> Vec<(Self, String)> {
         let Some(path) = target.path.as_deref() else { return Vec::new() };
         let one = |Found { path: tests, why }: Found| {
+            let label = tests.file_name()?.to_string_lossy().into_owned();
             if tests.is_dir() {
-                let label = tests.file_name()?.to_string_lossy().into_owned();
                 let project = Project::around(path, Some(&tests))?;
                 return Some((Tests::Project(project), format!("{label} ({why})")));
             }
             let text = files::text(&tests, files::TEXT).ok()?;
-            let name = tests.file_name()?.to_string_lossy().into_owned();
-            let program = (path, target.text.as_str());
-            let tests = if is_tested_as_it_is {
-                Self::of_function(target.language, program, &target.name, &tests, text)
-            } else {
-                Self::of_file(target.language, Some(program), &tests, text)
-            };
-            Some((tests, format!("{name} ({why})")))
+            Some((Self::of_file(Some(path), &tests, text), format!("{label} ({why})")))
         };
         let groups = language::find_tests(target.language, path, &target.name).into_iter();
         groups.filter_map(|group| Self::all_of(group.into_iter().filter_map(one).collect())).collect()
     }
 
-    /// What tests a function where nobody says it: its examples and the tests that were found; and what to call
-    /// those that are tried first.
+    /// The tests of a function if the user names none: its examples and the tests that were found, and the
+    /// name of those that are tried first.
     pub fn usual(target: &Target, found: Vec<(Self, String)>) -> Option<(Self, String)> {
-        // Where nothing says what they give, there are better tests.
+        // If the examples state no expected results, other tests are better.
         let examples = Self::examples(target).ok().filter(|(_, tells)| found.is_empty() || *tells);
         let mut found = found.into_iter();
         let examples = examples.map(|(tests, _)| (tests, "doctest".to_owned()));
@@ -126,7 +121,7 @@ impl Tests {
         Some((if is_one { all.remove(0).0 } else { Self::FirstOf(all) }, label))
     }
 
-    /// Tests that have to pass together, and what to call them; `None` if there are none.
+    /// Tests that have to pass together, and their name for the reader; `None` if there are none.
     fn all_of(mut all: Vec<(Self, String)>) -> Option<(Self, String)> {
         if all.len() < 2 {
             return all.pop();
@@ -138,25 +133,25 @@ impl Tests {
     /// The tests files with their texts, as far as they can be read.
     pub fn files(&self) -> Vec<(PathBuf, String)> {
         match self {
-            Tests::Source { name, text } => vec![(PathBuf::from(name), text.clone())],
+            Tests::Lone(Lone { tests: Some((name, text)), .. }) => vec![(PathBuf::from(name), text.clone())],
             Tests::Project(Project { root, tests: Some(tests), .. }) => {
                 let path = root.join(tests);
                 files::text(&path, files::TEXT).map(|text| (path, text)).into_iter().collect()
             }
             Tests::Several(all) => all.iter().flat_map(Self::files).collect(),
             Tests::FirstOf(all) => all.first().map(|(tests, _)| tests.files()).unwrap_or_default(),
-            Tests::Project(_) | Tests::Doctest { .. } | Tests::Command { .. } => Vec::new(),
+            Tests::Project(_) | Tests::Lone(_) | Tests::Command { .. } => Vec::new(),
         }
     }
 
-    /// What they are called where a file is left out.
+    /// The name for the reader when a tests file is left out.
     fn name(&self) -> String {
         let files = self.files();
         let name = files.first().and_then(|(path, _)| path.file_name());
         name.map_or_else(|| "tests".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// Those that are tried first.
+    /// The tests that are tried first.
     pub fn first(&self) -> &Self {
         match self {
             Tests::FirstOf(all) => all.first().map_or(self, |(tests, _)| tests),
@@ -164,7 +159,7 @@ impl Tests {
         }
     }
 
-    /// Whether some of them run in a copy of the project.
+    /// Returns true if some of them run in a copy of the project.
     pub fn are_in_project(&self) -> bool {
         match self {
             Tests::Several(all) => all.iter().any(Self::are_in_project),
@@ -173,7 +168,7 @@ impl Tests {
         }
     }
 
-    /// A command as the user wrote it, for a file or, where there is none, a file of this language.
+    /// A command as the user wrote it, for a file or, if there is none, for a file of this language.
     pub fn of_command(
         command: &str,
         language: Language,
@@ -192,31 +187,32 @@ pub fn tests_below(language: Language, folder: &Path) -> Vec<PathBuf> {
     language::tests_below(language, folder, None)
 }
 
-/// Runs trials: interpreters resolved once, protection proved once. Cheap to clone; usable from several
-/// threads at once.
+/// Runs trials. Interpreters are found once and protection is probed once. Cheap to clone; usable from
+/// several threads at once.
 #[derive(Clone, Debug)]
 pub struct Runner {
     sandbox: Arc<Sandbox>,
-    /// In the order of the table.
+    /// The languages in the order of the table.
     languages: Arc<Vec<Box<dyn TrialLanguage>>>,
     projects: Arc<Projects>,
-    controls: Arc<Controls>,
+    lones: Arc<Lones>,
+    checks: Arc<Checks>,
     kept: Option<Arc<Path>>,
     runs_unprotected: bool,
 }
 
 impl Runner {
-    /// Proves the protection by a run, and starts looking for the interpreters.
+    /// Probes the protection by a run, and starts looking for the interpreters.
     pub fn probe() -> Self {
         Self::probe_at_most(Tier::Full)
     }
 
-    /// As [`Runner::probe`], but without trying for a better tier than this one.
+    /// [`Runner::probe`], without trying for a better tier than this one.
     pub fn probe_at_most(best: Tier) -> Self {
         let runner = Self::with(Sandbox::probe(best));
         let languages = Arc::clone(&runner.languages);
-        // Asking a shim takes a quarter of a second, which nobody has to wait for. Without a thread the first
-        // trial asks.
+        // A version manager's shim takes a quarter of a second to answer. Without a thread the first trial
+        // asks it.
         let _ = std::thread::Builder::new().name("find python".to_owned()).spawn(move || {
             let _ = languages[language::place(Language::Python)].check(Language::Python);
             Sandbox::sweep();
@@ -231,12 +227,12 @@ impl Runner {
     }
 
     fn with(sandbox: Sandbox) -> Self {
-        let (languages, projects) = (Arc::new(language::open()), Arc::default());
-        let (controls, kept) = (Arc::default(), None);
-        Self { sandbox: Arc::new(sandbox), languages, projects, controls, kept, runs_unprotected: false }
+        let (languages, projects, lones) = (Arc::new(language::open()), Arc::default(), Arc::default());
+        let (checks, kept) = (Arc::default(), None);
+        Self { sandbox: Arc::new(sandbox), languages, projects, lones, checks, kept, runs_unprotected: false }
     }
 
-    /// Keeps what takes long to build in this folder, for runners to come.
+    /// Sets the folder of the build cache, for later runners.
     #[must_use]
     pub fn keeping(mut self, folder: &Path) -> Self {
         self.kept = Some(folder.into());
@@ -259,13 +255,12 @@ impl Runner {
         self
     }
 
-    /// Whether anything may be run: where nothing isolates the code, only after
-    /// [`Runner::allow_unprotected`].
+    /// Returns true if code may be run. Without isolation that needs [`Runner::allow_unprotected`].
     pub fn may_run(&self) -> bool {
         self.protection().is_isolated() || self.runs_unprotected
     }
 
-    /// What protects the user.
+    /// The protection of the user's machine.
     pub fn protection(&self) -> &Protection {
         self.sandbox.protection()
     }
@@ -276,17 +271,32 @@ impl Runner {
     /// Must be called on a thread that lives as long as the trial: the code is killed when that thread ends.
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let begun = Instant::now();
-        let verdict = self.first_telling(trial, cancel)?;
+        let tests = self.laid_out(trial, &trial.tests)?;
+        let verdict = self.first_telling(&Trial { tests, ..trial.clone() }, cancel)?;
         Ok(Verdict { waited_ms: begun.elapsed().as_millis().try_into().unwrap_or(u32::MAX), ..verdict })
     }
 
-    /// The verdict of the first tests that say something of the candidate.
+    /// Lays out tests without a project in folders made for them.
+    fn laid_out(&self, trial: &Trial, tests: &Tests) -> Result<Tests, TrialError> {
+        let each = |all: &[Tests]| all.iter().map(|tests| self.laid_out(trial, tests)).collect::<Result<_, _>>();
+        Ok(match tests {
+            Tests::Lone(lone) => Tests::Project(self.lones.project(trial, lone, language::lay_out(trial.language))?),
+            Tests::Several(all) => Tests::Several(each(all)?),
+            Tests::FirstOf(all) => {
+                let one = |(tests, label): &(Tests, String)| Ok((self.laid_out(trial, tests)?, label.clone()));
+                Tests::FirstOf(all.iter().map(one).collect::<Result<_, TrialError>>()?)
+            }
+            Tests::Project(_) | Tests::Command { .. } => tests.clone(),
+        })
+    }
+
+    /// The verdict of the first tests that are sensitive.
     fn first_telling(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let mut best: Option<Result<Verdict, TrialError>> = None;
         for (place, (tests, label)) in all.iter().enumerate() {
-            // Those behind the first ones are tried as long as any.
+            // Only the first tests have the shorter time limit, and only if there are others.
             let has_others = place == 0 && (all.len() > 1 || matches!(tests, Tests::Several(_)));
             let at = Context { patience: if has_others { PATIENCE_WITH_OTHERS } else { PATIENCE }, ..at };
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
@@ -298,7 +308,7 @@ impl Runner {
             if tells || at.is_cancelled() {
                 return verdict;
             }
-            // Tests that notice one body are better than those that notice none.
+            // Tests that are sensitive to one body are better than vacuous ones.
             let passed_before = best.as_ref().is_some_and(|best| best.as_ref().is_ok_and(Verdict::has_passed));
             if best.is_none() || (has_passed && !passed_before) {
                 best = Some(verdict);
@@ -309,12 +319,12 @@ impl Runner {
         Ok(if best.has_passed() { best } else { best.nor_by(&others) })
     }
 
-    /// The verdict of tests, held against what they do without the candidate. Of several that were found those
-    /// are left out, and named, that cannot be run.
+    /// The verdict of tests, compared with their baseline. Of several tests that were found, those that
+    /// cannot be run are left out and named.
     fn judge(&self, at: &Context, trial: &Trial, are_found: bool) -> Result<Verdict, TrialError> {
         let (run, is_cut) = (|trial: &Trial| self.run_tests(at, trial), || at.is_cancelled());
         let runs = Runs { run: &run, is_cut: &is_cut, place: &|trial| self.place(at, trial) };
-        let excused = |trial: &Trial| self.controls.excuse(trial, run(trial)?, &runs);
+        let excused = |trial: &Trial| self.checks.excuse(trial, run(trial)?, &runs);
         let mut held = trial.clone();
         let verdict = match &trial.tests {
             Tests::Several(all) => {
@@ -331,19 +341,19 @@ impl Runner {
                     telling.extend(tells.then(|| tests.clone()));
                     verdict
                 }))?;
-                // What says nothing of the candidate would fail of any other body, too.
+                // Tests that say nothing about the candidate would fail with any other body, too.
                 held.tests = Tests::Several(telling);
                 verdict.without_tests(&left_out)
             }
             _ => excused(trial)?,
         };
-        self.controls.hold(&held, verdict.marked(marks::of(trial)), &runs)
+        self.checks.hold(&held, verdict.marked(&marks::of(trial)), &runs)
     }
 
-    /// Where is kept what tests of projects do with a program that has nothing of a candidate's.
+    /// The cache file for runs of projects' tests with a program that holds nothing of a candidate's.
     fn place(&self, at: &Context, trial: &Trial) -> Option<Place> {
         let of = |project: &Project| {
-            let kept = self.language(trial.language).kept(at)?;
+            let kept = self.language(trial.language).kept(at).filter(|_| project.lone.is_none())?;
             let base = at.projects.base(project).ok()?;
             Some(kept.place(project, &base, Some(&trial.program)))
         };
@@ -364,13 +374,12 @@ impl Runner {
             Tests::Command { command, project } => {
                 command::run(at, &self.toolbox(trial), command, trial, project.as_ref())
             }
-            Tests::Project(project) => language.run_in_project(at, trial, project),
-            Tests::Doctest { .. } | Tests::Source { .. } => language.run_alone(at, trial),
+            Tests::Project(project) => language.run(at, trial, project),
             Tests::Several(all) => {
                 let one = |tests: &Tests| Trial { tests: tests.clone(), ..trial.clone() };
                 Verdict::of_all(all.iter().map(|tests| self.run_tests(at, &one(tests))))
             }
-            Tests::FirstOf(_) => Ok(Verdict::not_run("these tests are run one by one")),
+            Tests::Lone(_) | Tests::FirstOf(_) => Ok(Verdict::not_run("these tests are laid out and run one by one")),
         }
     }
 
@@ -379,18 +388,17 @@ impl Runner {
         self.check(Language::Python, None, tests)
     }
 
-    /// Refuses a tests file that does not parse, so that no model time is spent before it is mended; and a
-    /// language that nothing here can run. `file` is that with the program, whose project may have its own
-    /// interpreter.
+    /// Refuses a tests file that does not parse, so that no model time is spent on it, and a language that
+    /// cannot be run here. `file` holds the program, whose project may have its own interpreter.
     pub fn check(&self, language: Language, file: Option<&Path>, tests: &Tests) -> Result<(), TrialError> {
         match tests {
-            Tests::Source { name, text } => {
+            Tests::Lone(Lone { tests: Some((name, text)), .. }) => {
                 let never = AtomicBool::new(false);
                 self.language(language).check_tests(&self.context(&never)?, language, file, (name, text))
             }
             Tests::Project(project) => self.language(language).check_project(language, project),
-            Tests::Doctest { .. } => self.check_language(language),
-            // What it needs is the command's own business.
+            Tests::Lone(_) => self.check_language(language),
+            // The requirements of a command are not checked.
             Tests::Command { .. } => Ok(()),
             Tests::Several(all) => all.iter().try_for_each(|tests| self.check(language, file, tests)),
             Tests::FirstOf(all) => {
@@ -401,18 +409,17 @@ impl Runner {
         }
     }
 
-    /// Whether programs of this language can be run here.
+    /// Refuses a language whose programs cannot be run here.
     pub fn check_language(&self, language: Language) -> Result<(), TrialError> {
         self.language(language).check(language)
     }
 
-    /// The program that runs or compiles the code of a folder, and why it is that one.
+    /// The program that runs or compiles the code of a folder, and the reason for the choice.
     pub fn tool(&self, language: Language, folder: &Path) -> Result<(PathBuf, String), TrialError> {
         self.language(language).tool_in(folder).map(|tool| (tool.program, tool.why))
     }
 
-    /// What commands of the user's find in their PATH: the tools of all languages that are installed here,
-    /// first what the project has of its own.
+    /// The PATH for commands of the user's: the tools of all installed languages, the project's own first.
     fn toolbox(&self, trial: &Trial) -> Toolbox {
         let folder = trial.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         let own = self.language(trial.language).tool_in(folder).ok();

@@ -2,24 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Tests;
 use super::language;
-use super::{Project, Tests};
 use crate::files;
 use crate::language::Language;
 
 impl Tests {
-    /// The tests in what a user names, for a program or a function of it, and what to call them. A folder
-    /// stands for its tests files, of which those count that speak of the function, if any do; a pattern for
-    /// the files that match; `FILE::TEST` for one test of a file. `is_tested_as_it_is`: see
-    /// [`Tests::of_function`].
+    /// The tests that a user names, for a program or a function of it, and their name for the reader. A
+    /// folder stands for its tests files; if any mention the function, only those count. A pattern stands for
+    /// the files that match, `FILE::TEST` for one test of a file.
     pub fn named(
         names: &[String],
         language: Language,
-        program: Option<(&Path, &str)>,
+        program: Option<&Path>,
         function: Option<&str>,
-        is_tested_as_it_is: bool,
     ) -> Result<(Self, String), String> {
-        // Each file once, with the names of its tests; without any all of them run.
+        // Each file once, with the names of its tests. Without names all its tests run.
         let mut chosen: Vec<(PathBuf, Vec<String>)> = Vec::new();
         for name in names {
             let (name, test) = test_of(name)?;
@@ -34,25 +32,8 @@ impl Tests {
         let one = |(path, only): &(PathBuf, Vec<String>)| {
             let text = files::named_text(path).map_err(|why| format!("the tests file {} {why}", path.display()))?;
             let label = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
-            if !only.is_empty() {
-                let project = program.and_then(|(program, _)| Project::around(program, Some(path)));
-                let project = project.ok_or_else(|| {
-                    format!(
-                        "{}::{} names one test, and tests are run one by one only in a project that holds them and the code: name the file alone",
-                        path.display(),
-                        only[0]
-                    )
-                })?;
-                let tests = Tests::Project(Project { only: only.clone(), ..project });
-                return Ok((tests, format!("{label}::{}", only.join(", "))));
-            }
-            let tests = match (program, function) {
-                (Some(program), Some(function)) if is_tested_as_it_is => {
-                    Self::of_function(language, program, function, path, text)
-                }
-                _ => Self::of_file(language, program, path, text),
-            };
-            Ok((tests, label.into_owned()))
+            let tests = Self::of(program, path, text, only.clone());
+            Ok((tests, if only.is_empty() { label.into_owned() } else { format!("{label}::{}", only.join(", ")) }))
         };
         let (mut tests, labels): (Vec<Self>, Vec<String>) =
             chosen.iter().map(one).collect::<Result<Vec<_>, String>>()?.into_iter().unzip();
@@ -77,7 +58,7 @@ fn test_of(name: &str) -> Result<(&str, Option<&str>), String> {
     }
 }
 
-/// The files that a name stands for, at least one.
+/// The files that a name stands for; an error if there are none.
 fn files_of(name: &str, language: Language, function: Option<&str>) -> Result<Vec<PathBuf>, String> {
     let path = Path::new(name);
     let found = if path.is_dir() {
@@ -100,6 +81,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::trial::Lone;
 
     #[test]
     fn single_tests_of_a_file_are_run_in_their_project() {
@@ -111,8 +93,7 @@ mod tests {
         let program = at("a.py");
         let named = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| at(name)).collect();
-            let program = Some((Path::new(&program), "def f(): ...\n"));
-            Tests::named(&names, Language::Python, program, Some("f"), false)
+            Tests::named(&names, Language::Python, Some(Path::new(&program)), Some("f"))
         };
         let only = |names: &[&str]| match named(names).unwrap() {
             (Tests::Project(project), label) => (project.only.join(" "), label),
@@ -121,14 +102,15 @@ mod tests {
         assert_eq!(only(&["test_a.py::T::test_x"]), ("T::test_x".to_owned(), "test_a.py::T::test_x".to_owned()));
         assert_eq!(only(&["test_a.py::x", "test_a.py::y"]), ("x y".to_owned(), "test_a.py::x, y".to_owned()));
         for names in [["test_a.py::x", "test_a.py"], ["test_a.py", "test_a.py::x"]] {
-            assert!(matches!(named(&names).unwrap().0, Tests::Source { .. }), "all of them run");
+            assert_eq!(only(&names).0, "", "all of them run");
         }
         let refused = |name: &str| named(&[name]).unwrap_err();
         assert!(refused("test_a.py::").contains("names no test"), "{}", refused("test_a.py::"));
         assert!(refused("gone.py::x").contains("gone.py cannot be read"), "{}", refused("gone.py::x"));
         assert!(refused("::x").contains("no single file"), "{}", refused("::x"));
         fs::remove_file(at("setup.cfg")).unwrap();
-        assert!(refused("test_a.py::x").contains("only in a project"), "{}", refused("test_a.py::x"));
+        let (tests, _) = named(&["test_a.py::x"]).unwrap();
+        assert!(matches!(tests, Tests::Lone(Lone { only, .. }) if only == ["x"]));
     }
 
     #[test]
@@ -146,7 +128,7 @@ mod tests {
         }
         let named = |names: &[&str], function: Option<&str>| {
             let names: Vec<String> = names.iter().map(|name| at(name)).collect();
-            Tests::named(&names, Language::Python, None, function, false).map(|(_, label)| label)
+            Tests::named(&names, Language::Python, None, function).map(|(_, label)| label)
         };
         assert_eq!(named(&["tests"], Some("f")).unwrap(), "test_a.py");
         assert_eq!(named(&["tests"], Some("other")).unwrap(), "test_a.py + test_b.py");

@@ -1,7 +1,7 @@
-//! The programs that run and compile a language: how each is found behind whatever stands in PATH.
+//! The programs that run and compile a language, found behind shims in PATH.
 //!
-//! What PATH leads to may be a shim (pyenv, nvm, asdf, rustup) that reads the user's settings and starts
-//! something else. Each is asked once where the true program lies; trials start that.
+//! An entry of PATH may be a shim (pyenv, nvm, asdf, rustup) that reads the user's settings and starts
+//! another program. Each is asked once for the path of the real program, which trials start.
 
 use std::env;
 use std::fs;
@@ -18,9 +18,9 @@ pub struct Tool {
     pub program: PathBuf,
     /// Its version, as numbers.
     pub version: (u32, u32),
-    /// Files and folders it has to read.
+    /// Files and folders that it reads.
     pub readable: Vec<PathBuf>,
-    /// Why it was taken.
+    /// Reason for the choice.
     pub why: String,
 }
 
@@ -30,47 +30,47 @@ impl Tool {
         self.program.parent().unwrap_or(Path::new("/usr/bin"))
     }
 
-    /// The program and why it was taken, for the reader.
+    /// The program and the reason for the choice, for the reader.
     pub fn shown(&self) -> String {
         format!("{} ({})", self.program.display(), self.why)
     }
 
-    /// A PATH that finds these and the system's.
+    /// A PATH with these tools and the system's.
     pub fn path(&self) -> String {
         format!("{}:/usr/local/bin:/usr/bin:/bin", self.folder().display())
     }
 }
 
-/// Why there is none.
+/// Reason why a program is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing in PATH answers.
+    /// No program in PATH answers.
     Missing,
-    /// There is one, but it cannot be used: a sentence.
+    /// A program was found, but it cannot be used: a sentence.
     Unusable(String),
 }
 
-/// How a program is found.
+/// Description of a program to find.
 #[derive(Debug)]
 pub struct Recipe {
-    /// What it is called in messages.
+    /// Name of the language in messages.
     pub language: &'static str,
     /// Its names in PATH.
     pub names: &'static [&'static str],
-    /// What it is asked: to print its version, then where it lies, one per line; by one call or more.
+    /// Arguments that print its version, then its paths, one per line; for one call or more.
     pub questions: &'static [&'static [&'static str]],
-    /// Whether it is asked in the root folder, so that no project's settings choose the version.
+    /// True if it is asked in the root folder, so that no project's settings choose the version.
     pub from_root: bool,
-    /// The oldest version that will do.
+    /// The oldest supported version.
     pub oldest: (u32, u32),
-    /// From the places it told: the program and the files and folders to read.
+    /// Computes from the printed paths the program and the files and folders that it reads.
     pub place: fn(&[&Path]) -> Option<Place>,
 }
 
-/// A program, and the files and folders it has to read.
+/// A program, and the files and folders that it reads.
 type Place = (PathBuf, Vec<PathBuf>);
 
-/// A program that is looked for once.
+/// A program that is searched for once.
 #[derive(Debug)]
 pub struct Lookup {
     recipe: &'static Recipe,
@@ -78,12 +78,12 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// Nothing is looked for yet.
+    /// A lookup that has not searched yet.
     pub fn new(recipe: &'static Recipe) -> Self {
         Self { recipe, found: OnceLock::new() }
     }
 
-    /// The program, or the sentence why there is none.
+    /// The program, or a sentence why there is none.
     pub fn get(&self) -> Result<&Tool, TrialError> {
         self.found.get_or_init(|| self.recipe.find()).as_ref().map_err(|fault| match fault {
             Fault::Missing => TrialError::NoInterpreter { language: self.recipe.language },
@@ -93,12 +93,12 @@ impl Lookup {
 }
 
 impl Recipe {
-    /// The first usable one in PATH.
+    /// The first usable program in PATH.
     pub fn find(&self) -> Result<Tool, Fault> {
         let path = env::var_os("PATH").unwrap_or_default();
         let mut fault = Fault::Missing;
         for name in self.names {
-            // A relative entry would let the current folder, perhaps a stranger's, choose the program.
+            // A relative entry would let the current folder, perhaps an untrusted one, choose the program.
             for folder in env::split_paths(&path).filter(|folder| folder.is_absolute()) {
                 let program = folder.join(name);
                 if !program.is_file() {
@@ -114,7 +114,7 @@ impl Recipe {
         Err(fault)
     }
 
-    /// The one behind this program; `None` if it cannot say what it is (a shim without a version chosen, a
+    /// The real program behind this one. `None` if it does not answer (a shim without a version chosen, a
     /// broken install).
     pub fn at(&self, program: &Path) -> Option<Result<Tool, String>> {
         let mut answer = String::new();
@@ -155,14 +155,14 @@ impl Recipe {
     }
 }
 
-/// The first two numbers of a version, wherever they stand in the line.
+/// The first two numbers of a version, anywhere in the line.
 fn version_of(line: &str) -> Option<(u32, u32)> {
     let mut numbers = line.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Whether a folder holds an interpreter or a project and no more: not the root, not the home folder or one
-/// above it.
+/// Returns true if a folder is narrow enough to hold just an interpreter or a project: not the root, not the
+/// home folder or one above it.
 pub fn is_own_folder(folder: &Path, home: Option<&Path>) -> bool {
     let true_path = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder = true_path(folder);

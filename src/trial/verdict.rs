@@ -1,25 +1,26 @@
-//! From evidence to a verdict. Pure: every rule of what counts as a pass stands here, and nothing else makes
+//! Computes the verdict from the evidence. Pure. Every rule of a pass stands here, and nothing else makes
 //! one.
 //!
-//! A pass needs an end with 0 by itself with no limit hit, a report of this run that nobody else wrote to,
-//! every wanted test in it as passed, at least one check, and tests that are what they were. Whatever the
-//! code printed counts for nothing. Where tests and code are two processes the report is that of the first,
-//! which never held the code; the second must not have hit a limit or broken off.
+//! A pass requires that the process ended by itself with 0 and hit no limit. It requires a report of this run
+//! that nothing else wrote to, with every required test in it as passed, and unchanged tests. Printed output
+//! counts for nothing.
 
 use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::TrialError;
-use super::evidence::{Evidence, Failure, Outcome, Record, Report, Reporter, Said, TestEnd};
-use super::reach::{self, Reach};
+use super::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
+use super::suspicious::SuspiciousUse;
 use crate::sandbox::{Ended, Limits, Run};
 use crate::untrusted::{clean, clean_line};
 
-/// Columns of a message.
+/// Most columns of a message.
 const COLUMNS: usize = 400;
+/// Most marks of one verdict.
+const MOST_MARKS: usize = 5;
 
-/// How a trial ended.
+/// The end of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -31,7 +32,7 @@ pub enum Status {
     Error,
     /// The wall-clock limit was hit.
     Timeout,
-    /// A limit, a signal or an exit before the completion record ended the process; the message says which.
+    /// A limit, a signal or an exit before the completion record ended the process. The message says which.
     Killed,
     /// The code interfered with the judging.
     Tampered,
@@ -40,7 +41,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// What it is called on the screen and in reports.
+    /// Name of the status on the screen and in reports.
     pub fn word(self) -> &'static str {
         match self {
             Status::Passed => "PASS",
@@ -54,56 +55,60 @@ impl Status {
     }
 }
 
-/// How far a verdict can be trusted when the code was written to deceive it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Assurance {
-    /// The tests ran in a process that never held the code: whatever the code does, it can only give values
-    /// to be checked.
-    Separate,
-    /// Tests and code shared a process. Honest mistakes and common tricks are noticed; code that aims at the
-    /// tests could forge a pass.
-    Shared,
+/// Details behind a verdict: the runner, and the suspicious uses in the code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Assurance {
+    /// Name of the runner in its own spelling; empty if none was started.
+    pub runner: String,
+    /// Suspicious uses in the code that neither the user's text nor the tests ask for, a sentence each.
+    pub marks: Vec<String>,
 }
 
 /// The result of one trial.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// How it ended.
+    /// The end of the trial.
     pub status: Status,
     /// One line for the reader: the first failing check, the limit hit, the error; cleaned. `3 checks` for a
     /// pass.
     pub message: String,
     /// Wall time of the tests in ms.
     pub duration_ms: u64,
-    /// What the user waited for all of it in ms, copies, building and runs without the candidate included.
+    /// Total time that the user waited, in ms: copies, building and runs without the candidate included.
     pub waited_ms: u32,
-    /// What the code printed, capped and cleaned.
+    /// Output of the code, capped and cleaned.
     pub output: String,
-    /// How far a pass can be trusted.
-    pub assurance: Assurance,
-    /// What the code uses that nobody asked for: a sentence.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark: Option<String>,
-    /// The interpreter that ran the tests and why it was taken, where a project may have its own.
+    /// The runner and the marks.
+    pub assurance: Box<Assurance>,
+    /// The interpreter that ran the tests and the reason for its choice, if a project may have its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interpreter: Option<String>,
-    /// The tests that decided, where others were tried before them.
+    /// The tests that decided, if others were tried before them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests: Option<String>,
-    /// The test that failed and why, where tests are reported by name.
+    /// The test that failed and why, if tests are reported by name.
     #[serde(skip)]
     pub failed: Option<(String, String)>,
-    /// Whether the tests pass with one of the bodies that do nothing right as well.
+    /// True if the tests pass with one of the vacuity bodies as well.
     #[serde(skip)]
     pub is_partial: bool,
-    /// Whether the tests are known to fail of every body that does nothing right.
+    /// True if the tests are known to be sensitive: they fail with every vacuity body.
     #[serde(skip)]
     pub notices: bool,
 }
 
+impl Assurance {
+    /// Combines two verdicts when tests of several kinds decide.
+    fn with(mut self, other: &Self) -> Self {
+        if !self.runner.contains(&other.runner) {
+            self.runner = format!("{}, {}", self.runner, other.runner);
+        }
+        self
+    }
+}
+
 impl Verdict {
-    /// The verdict of a candidate that nothing was run on.
+    /// The verdict of a candidate on which nothing was run.
     pub fn not_run(message: &str) -> Self {
         let message = clean_line(message, COLUMNS);
         Self {
@@ -112,8 +117,7 @@ impl Verdict {
             duration_ms: 0,
             waited_ms: 0,
             output: String::new(),
-            assurance: Assurance::Separate,
-            mark: None,
+            assurance: Box::default(),
             interpreter: None,
             tests: None,
             failed: None,
@@ -124,48 +128,52 @@ impl Verdict {
 }
 
 impl Verdict {
-    /// The verdict of a candidate that was not tried, in a process that tests and code would share.
-    pub fn refused(message: &str) -> Self {
-        Self { assurance: Assurance::Shared, ..Self::not_run(message) }
-    }
-
-    /// The message, with the mark of a pass and tests that nobody expected behind it: what a reader is shown.
+    /// The message for the reader, with the mark of a pass and the remark about vacuous tests behind it.
     pub fn words(&self) -> String {
-        let mark = self.mark.clone().filter(|_| self.has_passed());
+        let mark =
+            self.assurance.marks.first().filter(|_| self.has_passed()).map(|first| match self.assurance.marks.len() {
+                1 => first.clone(),
+                more => format!("{first}, and {} more", more - 1),
+            });
         let tests = self.tests.as_ref();
         let tests = tests.map(|tests| format!("by {tests}, as the tests found first say nothing of the function"));
         [Some(self.message.clone()), mark, tests].into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
 
-    /// Its times for the reader: that of the tests, and what was waited in all where that is more.
+    /// Its times for the reader: the time of the tests, and the total time if that is longer.
     pub fn time(&self) -> String {
         let all = Some(self.waited_ms).filter(|waited| u64::from(*waited) > self.duration_ms);
         let all = all.map(|waited| format!(", {waited} ms in all")).unwrap_or_default();
         format!("{} ms{all}", self.duration_ms)
     }
 
-    /// Whether all tests ran and passed.
+    /// Returns true if all tests ran and passed.
     pub fn has_passed(&self) -> bool {
         self.status == Status::Passed
     }
 
-    /// The same of code that uses what nobody asked for. In a process that tests and code share, a pass of
-    /// code that uses what can only serve to deceive is none.
-    #[must_use]
-    pub(super) fn marked(self, mut found: Vec<Reach>) -> Self {
-        found.retain(|reach| self.assurance == Assurance::Shared || !reach.is_of_one_process());
-        let Some(mark) = reach::sentence(&found).map(|mark| clean_line(&mark, COLUMNS)) else { return self };
-        let (status, message) = match (self.status, self.assurance) {
-            (Status::Passed, Assurance::Shared) if found.iter().any(Reach::deceives) => {
-                (Status::Tampered, mark.clone())
-            }
-            (other, _) => (other, self.message),
-        };
-        Self { status, message, mark: Some(mark), ..self }
+    /// Returns true if the code has suspicious uses.
+    pub fn is_marked(&self) -> bool {
+        !self.assurance.marks.is_empty()
     }
 
-    /// Of tests of several kinds: the first that is no pass, unless there was just nothing to run; else what
-    /// all of them say.
+    /// Adds suspicious uses of the code.
+    #[must_use]
+    pub(super) fn marked(mut self, found: &[SuspiciousUse]) -> Self {
+        self.assurance.marks =
+            found.iter().map(|used| clean_line(&used.sentence(), COLUMNS)).take(MOST_MARKS).collect();
+        self
+    }
+
+    /// Names the runner of the tests.
+    #[must_use]
+    pub(super) fn by(mut self, runner: &str) -> Self {
+        self.assurance.runner = clean_line(runner, COLUMNS);
+        self
+    }
+
+    /// The verdict of tests of several kinds: the first that is no pass, unless it only had nothing to run;
+    /// else all of them combined.
     pub fn of_all(each: impl Iterator<Item = Result<Self, TrialError>>) -> Result<Self, TrialError> {
         let mut all: Option<Self> = None;
         for verdict in each {
@@ -177,7 +185,7 @@ impl Verdict {
                     message: format!("{}, {}", known.message, verdict.message),
                     duration_ms: known.duration_ms + verdict.duration_ms,
                     output: known.output + &verdict.output,
-                    assurance: if known.assurance == Assurance::Shared { Assurance::Shared } else { verdict.assurance },
+                    assurance: Box::new(known.assurance.with(&verdict.assurance)),
                     notices: known.notices || verdict.notices,
                     ..verdict
                 },
@@ -187,7 +195,7 @@ impl Verdict {
         Ok(all.unwrap_or_else(|| Self::not_run("there are no tests")))
     }
 
-    /// The same, with the interpreter that ran the tests. A message about a missing package names it.
+    /// Adds the interpreter that ran the tests. A message about a missing package names it.
     #[must_use]
     pub fn with_interpreter(mut self, interpreter: String) -> Self {
         if self.message.contains("No module named") {
@@ -196,25 +204,29 @@ impl Verdict {
         Self { interpreter: Some(interpreter), ..self }
     }
 
-    /// The verdict of tests that were seen to pass without ever calling the function.
-    pub fn unreached(function: Option<&str>) -> Self {
-        Self::refused("").unnoticed(function.unwrap_or("the function"))
+    /// The verdict of tests that never called the function. `failure` is the first that fails nevertheless.
+    pub fn unreached(function: Option<&str>, failure: Option<&str>) -> Self {
+        let function = function.unwrap_or("the function");
+        match failure {
+            Some(why) => Self::not_run(&format!("the tests fail without calling `{function}`: {why}")),
+            None => Self::not_run("").unnoticed(function),
+        }
     }
 
-    /// The same of tests that pass whatever the function does.
+    /// The verdict of vacuous tests.
     #[must_use]
     pub fn unnoticed(self, function: &str) -> Self {
         let message = format!("these tests do not notice `{function}`: they pass when it does nothing as well");
         Self { status: Status::NotRun, message, ..self }
     }
 
-    /// The same, decided by these tests after others had said nothing.
+    /// Adds the tests that decided after others had said nothing.
     #[must_use]
     pub fn of_other_tests(self, tests: &str) -> Self {
         Self { tests: Some(clean_line(tests, COLUMNS)), ..self }
     }
 
-    /// The same of tests of which some were left out, each with why.
+    /// Adds the tests that were left out, each with the reason.
     #[must_use]
     pub fn without_tests(self, left_out: &[String]) -> Self {
         if left_out.is_empty() || self.status == Status::NotRun {
@@ -224,7 +236,7 @@ impl Verdict {
         Self { message: clean_line(&message, COLUMNS), ..self }
     }
 
-    /// The same of tests after which these did not say anything either.
+    /// Adds other tests that said nothing either.
     #[must_use]
     pub fn nor_by(self, others: &[&str]) -> Self {
         if others.is_empty() {
@@ -234,7 +246,7 @@ impl Verdict {
         Self { message: clean_line(&message, COLUMNS), ..self }
     }
 
-    /// The same of tests that cannot be run without the candidate either, or fail, for the same reason.
+    /// The verdict of tests that cannot be run or fail for the same reason without the candidate.
     #[must_use]
     pub fn without_candidate(self) -> Self {
         let so = match self.status {
@@ -244,49 +256,32 @@ impl Verdict {
         let message = format!("{so}: {}", self.message);
         Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), ..self }
     }
-
-    /// Of a run that only read the tests file of this name.
-    pub fn of_parsing(self, name: &str) -> Result<(), TrialError> {
-        match self.status {
-            Status::Passed => Ok(()),
-            Status::Error => Err(TrialError::TestsDoNotParse(self.message)),
-            _ => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {}", self.message))),
-        }
-    }
 }
 
-/// The verdict. An interpreter that did not come up is the sandbox's fault, not the code's.
+/// The verdict. If an interpreter did not start, the sandbox is at fault, not the code.
 pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialError> {
-    let Evidence { run, worker, report, changed, remark, .. } = evidence;
+    let Evidence { run, report, changed, remark, .. } = evidence;
     let is_silent = matches!(report, Report::Missing | Report::Forged);
     if !run.has_started && is_silent && run.ended != Ended::Cancelled {
         return Err(did_not_come_up(run));
     }
-    if let Some(worker) = worker.as_ref().filter(|worker| is_gone(evidence) && !worker.has_started) {
-        return Err(did_not_come_up(worker));
-    }
-    let (status, message) = match (of_processes(evidence, limits), changed) {
+    let found = match &evidence.missing {
+        Some(missing) if run.ended == Ended::Exited(0) => (Status::NotRun, missing.clone()),
+        _ => of_process(evidence, limits),
+    };
+    let (status, message) = match (found, changed) {
         ((Status::Passed, _), Some(what)) => (Status::Tampered, format!("the code changed {what}")),
         (found, _) => found,
     };
     let failed = (status == Status::Failed).then(|| first_failure(evidence)).flatten();
     let message = if remark.is_empty() { message } else { format!("{message} ({remark})") };
-    let output = match worker {
-        Some(worker) if !worker.output.is_empty() && !run.output.is_empty() => {
-            format!("{}\n{}", worker.output.trim_end_matches('\n'), run.output)
-        }
-        Some(worker) => format!("{}{}", worker.output, run.output),
-        None => run.output.clone(),
-    };
-    let elapsed = worker.as_ref().map_or(run.elapsed, |worker| run.elapsed.max(worker.elapsed));
     Ok(Verdict {
         status,
         message: clean_line(&message, COLUMNS),
-        duration_ms: elapsed.as_millis().try_into().unwrap_or(u64::MAX),
+        duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
         waited_ms: 0,
-        output: clean(&output),
-        assurance: if worker.is_some() { Assurance::Separate } else { Assurance::Shared },
-        mark: None,
+        output: clean(&run.output),
+        assurance: Box::new(Assurance { runner: clean_line(&evidence.runner, 80), marks: Vec::new() }),
         interpreter: None,
         tests: None,
         failed: failed.map(|test| (test.name.clone(), test.why.clone())),
@@ -295,37 +290,21 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
     })
 }
 
-/// Whether the judge lost the line to the code.
-fn is_gone(evidence: &Evidence) -> bool {
-    matches!(&evidence.report, Report::Judge(record) if record.status == Said::Gone)
-        && evidence.run.ended == Ended::Exited(0)
-}
-
 fn did_not_come_up(run: &Run) -> TrialError {
     let said = run.output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
     TrialError::Sandbox(format!("the interpreter did not come up: {}", clean_line(said, COLUMNS)))
 }
 
-/// First what ended the processes, then what was reported. The worker has no say but by its end.
-fn of_processes(evidence: &Evidence, limits: &Limits) -> (Status, String) {
-    let Evidence { run, worker, .. } = evidence;
-    let worker = worker.as_ref().filter(|_| run.ended != Ended::Cancelled);
-    if let Some(hit) = worker.and_then(|worker| limit(worker.ended, limits)).or_else(|| limit(run.ended, limits)) {
-        return hit;
-    }
-    if run.ended == Ended::Cancelled {
-        return (Status::Killed, "cancelled".to_owned());
-    }
-    match (worker, of_report(evidence)) {
-        (Some(worker), _) if is_gone(evidence) => (Status::Killed, early_end(worker.ended)),
-        (Some(worker), (Status::Passed, _)) if !matches!(worker.ended, Ended::Exited(0) | Ended::Cancelled) => {
-            (Status::Killed, early_end(worker.ended))
-        }
-        (_, found) => found,
+/// The end of the process is judged first, then the report.
+fn of_process(evidence: &Evidence, limits: &Limits) -> (Status, String) {
+    match limit(evidence.run.ended, limits) {
+        Some(hit) => hit,
+        None if evidence.run.ended == Ended::Cancelled => (Status::Killed, "cancelled".to_owned()),
+        None => of_report(evidence),
     }
 }
 
-/// The verdict of a process that had to be ended.
+/// The verdict of a process that was ended by a limit.
 pub fn limit(ended: Ended, limits: &Limits) -> Option<(Status, String)> {
     let mib = |bytes: u64| format!("{} MiB", bytes.div_ceil(1 << 20));
     Some(match ended {
@@ -350,14 +329,14 @@ pub fn raised_by(ended: Ended) -> Option<&'static str> {
     }
 }
 
-/// What is said of a process that ended although more was wanted of it.
+/// The message for a process that ended too early.
 fn early_end(ended: Ended) -> String {
     match ended {
         Ended::Exited(code) => format!("the process ended (exit code {code}) before the tests were done"),
         Ended::Signalled(signal) => {
             format!("the process was ended by {} before the tests were done", signal_name(signal))
         }
-        _ => "the code cut the line to the tests".to_owned(),
+        _ => "the process did not end by itself".to_owned(),
     }
 }
 
@@ -376,11 +355,10 @@ fn of_report(evidence: &Evidence) -> (Status, String) {
             _ => (Status::Killed, early_end(ended)),
         },
         Report::ExitCode(words) if is_done => (Status::Passed, words.clone()),
-        Report::Judge(record) if is_done => of_record(record),
         Report::Tests { tests, is_whole, .. } if is_done => of_tests(evidence, tests, *is_whole),
-        // Nobody had said yet that all was done.
+        // The completion record is still missing.
         Report::ExitCode(_) | Report::Tests { by: Reporter::Guard, .. } => (Status::Killed, early_end(ended)),
-        Report::Judge(_) | Report::Tests { .. } => {
+        Report::Tests { .. } => {
             let end = match ended {
                 Ended::Exited(code) => format!("ended with exit code {code}"),
                 Ended::Signalled(signal) => format!("was ended by {}", signal_name(signal)),
@@ -391,28 +369,13 @@ fn of_report(evidence: &Evidence) -> (Status, String) {
     }
 }
 
-/// What the judge says.
-fn of_record(record: &Record) -> (Status, String) {
-    let status = match record.status {
-        Said::Passed if record.checks > 0 => return (Status::Passed, count(record.checks, "check")),
-        Said::Failed => Status::Failed,
-        Said::Error => Status::Error,
-        Said::NotRun => Status::NotRun,
-        Said::Tampered => Status::Tampered,
-        Said::Passed | Said::Gone | Said::Shared | Said::Nonsense => {
-            return (Status::Tampered, "the report of the tests makes no sense".to_owned());
-        }
-    };
-    (status, record.message.clone())
-}
-
-/// The first of the tests by name that failed, of those that count.
+/// The first test by name that failed, of those that count.
 fn first_failure(evidence: &Evidence) -> Option<&TestEnd> {
     let Report::Tests { tests, .. } = &evidence.report else { return None };
     tests.iter().find(|test| test.outcome == Outcome::Failed && !evidence.flaky.contains(&test.name))
 }
 
-/// Of tests by name none may have failed, and each wanted one must have passed.
+/// Judges tests by name: none may have failed, and each required one must have passed.
 fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, String) {
     if let Some(complaint) = &evidence.complaint {
         return (Status::Error, complaint.clone());
@@ -421,7 +384,16 @@ fn of_tests(evidence: &Evidence, tests: &[TestEnd], is_whole: bool) -> (Status, 
     let counted: Vec<&TestEnd> = tests.iter().filter(|test| !flaky.contains(&test.name)).collect();
     let with = |outcome: Outcome| counted.iter().filter(move |test| test.outcome == outcome);
     if let Some(TestEnd { name, why, .. }) = first_failure(evidence) {
-        return (Status::Failed, if why.is_empty() { format!("{name} failed") } else { format!("{name}: {why}") });
+        // An example names itself, and a test that is a whole file names the place of the failure.
+        let says_all = evidence.runner == "doctest" || why.contains(&format!("({name}:"));
+        return (
+            Status::Failed,
+            match why.as_str() {
+                "" => format!("{name} failed"),
+                why if says_all => why.to_owned(),
+                why => format!("{name}: {why}"),
+            },
+        );
     }
     if let Some(TestEnd { name, .. }) = with(Outcome::Odd).next() {
         return (Status::Tampered, format!("the report of {name} makes no sense"));
@@ -483,9 +455,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::trial::judge::record::judged;
+    use crate::trial::judge::record;
 
-    const PASS: &str = "{\"nonce\":\"n\",\"status\":\"passed\",\"checks\":3,\"message\":\"\"}\n";
+    const PASS: &str = "{\"nonce\":\"n\",\"tests\":[[\"a\",\"passed\",\"\"]],\"complaint\":\"\"}\n";
 
     fn run(ended: Ended, record: &str) -> Run {
         let elapsed = Duration::from_millis(5);
@@ -493,7 +465,8 @@ mod tests {
     }
 
     fn evidence(run: Run) -> Evidence {
-        let report = judged(&run.record, "n");
+        let tests = |tests| Report::Tests { by: Reporter::Runner, tests, is_whole: true };
+        let report = record::named(&run.record, "n").map_or_else(|unread| unread, |names| tests(names.tests));
         Evidence::of(run, report)
     }
 
@@ -504,7 +477,7 @@ mod tests {
     #[test]
     fn a_pass_needs_everything() {
         let verdict = decided(&evidence(run(Ended::Exited(0), PASS)));
-        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "3 checks"));
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"));
         let cases = [
             (Ended::Exited(0), String::new(), Status::Killed),
             (Ended::Exited(1), PASS.to_owned(), Status::Tampered),
@@ -521,48 +494,14 @@ mod tests {
             (Ended::Exited(0), format!("{PASS}\n"), Status::Tampered),
             (Ended::Exited(0), PASS.trim_end().to_owned(), Status::Tampered),
             (Ended::Exited(0), PASS.replace("\"n\"", "\"m\""), Status::Tampered),
-            (Ended::Exited(0), PASS.replace('3', "0"), Status::Tampered),
+            (Ended::Exited(0), PASS.replace("[\"a\",\"passed\",\"\"]", ""), Status::NotRun),
             (Ended::Exited(0), PASS.replace("passed", "PASSED"), Status::Tampered),
         ];
         for (ended, record, expected) in cases {
             assert_eq!(decided(&evidence(run(ended, &record))).status, expected, "{ended:?} {record}");
         }
-    }
-
-    #[test]
-    fn a_pass_of_two_needs_both() {
-        let said = |status: &str| PASS.replace("passed", status);
-        let passed = (Status::Passed, "3 checks");
-        let gone = "the process ended (exit code 0) before the tests were done";
-        let cases = [
-            (Ended::Exited(0), PASS.to_owned(), Ended::Exited(0), passed),
-            // A thread of the code keeps the worker from ending: it is ended, and the pass stands.
-            (Ended::Exited(0), PASS.to_owned(), Ended::Cancelled, passed),
-            (Ended::Exited(0), PASS.to_owned(), Ended::Exited(1), (Status::Killed, &gone.replace("code 0", "code 1"))),
-            (
-                Ended::Exited(0),
-                PASS.to_owned(),
-                Ended::MemoryLimit,
-                (Status::Killed, "used more than 1024 MiB of memory"),
-            ),
-            (Ended::Exited(0), PASS.to_owned(), Ended::WallLimit, (Status::Timeout, "no result after 10 s")),
-            (Ended::Exited(0), said("gone"), Ended::Exited(0), (Status::Killed, gone)),
-            (Ended::Exited(0), said("gone"), Ended::Cancelled, (Status::Killed, "the code cut the line to the tests")),
-            (Ended::Exited(0), said("gone"), Ended::WallLimit, (Status::Timeout, "no result after 10 s")),
-            (Ended::Exited(0), said("tampered"), Ended::Exited(0), (Status::Tampered, "")),
-            (Ended::Exited(0), String::new(), Ended::Exited(0), (Status::Killed, gone)),
-            (Ended::WallLimit, String::new(), Ended::Cancelled, (Status::Timeout, "no result after 10 s")),
-            (Ended::Cancelled, String::new(), Ended::WallLimit, (Status::Killed, "cancelled")),
-        ];
-        for (judge, record, worker, expected) in cases {
-            // What stands in the worker's own record counts for nothing.
-            let verdict = decided(&Evidence { worker: Some(run(worker, PASS)), ..evidence(run(judge, &record)) });
-            assert_eq!((verdict.status, verdict.message.as_str()), expected, "{judge:?} {record} {worker:?}");
-            assert_eq!(verdict.assurance, Assurance::Separate);
-        }
-        let absent = Run { has_started: false, ..run(Ended::Exited(1), "") };
-        let absent = Evidence { worker: Some(absent), ..evidence(run(Ended::Exited(0), &said("gone"))) };
-        assert!(decide(&absent, &Limits::default()).is_err());
+        let missing = Evidence { missing: Some("install it".to_owned()), ..evidence(run(Ended::Exited(0), PASS)) };
+        assert_eq!((decided(&missing).status, decided(&missing).message), (Status::NotRun, "install it".to_owned()));
     }
 
     #[test]
@@ -646,17 +585,16 @@ mod tests {
 
     #[test]
     fn tests_of_several_kinds_have_to_pass_each() {
-        let verdict = |status, message: &str, assurance| Verdict { status, assurance, ..Verdict::not_run(message) };
-        let (separate, shared) = (Assurance::Separate, Assurance::Shared);
-        let two = verdict(Status::Passed, "2 checks", separate);
-        let five = verdict(Status::Passed, "5 tests", shared);
-        let none = verdict(Status::NotRun, "no tests were run", shared);
-        let failed = verdict(Status::Failed, "no", shared);
+        let verdict = |status, message: &str, runner| Verdict { status, ..Verdict::not_run(message) }.by(runner);
+        let two = verdict(Status::Passed, "2 tests", "doctest");
+        let five = verdict(Status::Passed, "5 tests", "pytest");
+        let none = verdict(Status::NotRun, "no tests were run", "pytest");
+        let failed = verdict(Status::Failed, "no", "pytest");
         let of = |each: &[&Verdict]| {
             let all = Verdict::of_all(each.iter().map(|&verdict| Ok(verdict.clone()))).unwrap();
-            (all.status, all.message, all.assurance)
+            (all.status, all.message, all.assurance.runner)
         };
-        let both = (Status::Passed, "2 checks, 5 tests".to_owned(), shared);
+        let both = (Status::Passed, "2 tests, 5 tests".to_owned(), "doctest, pytest".to_owned());
         assert_eq!(of(&[&two, &five]), both);
         assert_eq!(of(&[&none, &two, &five, &none]), both);
         assert_eq!(of(&[&two, &failed, &five]).0, Status::Failed);

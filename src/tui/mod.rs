@@ -1,4 +1,16 @@
 //! The screen: a pure core (`app`), its drawing (`view`) and the loop that connects both to the terminal.
+//!
+//! - `update(&mut State, Msg)` returns effects; `view` draws a `&State`; `runtime` takes in everything that
+//!   is ready, updates, carries out effects, and draws at most 30 times a second if something changed.
+//! - The room never calls the engine, a runner or the sandbox. It starts runs of jobs and receives their
+//!   events. Each event has the number of its run; events of older runs are dropped.
+//! - A key is a row in `keymap`, an action a row and a handler in `app/action.rs`. A theme is a file in
+//!   `themes/` and a row in `theme`.
+//! - Panes keep their size while text flows; afterwards each row of panes gets what it needs. If not all
+//!   candidates fit there are pages, and a strip with the states of all.
+//! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
+//!   that one has not passed. A message ends with the next key, with time, or when it is no longer true
+//!   (`While`).
 
 pub(crate) mod app;
 mod clipboard;

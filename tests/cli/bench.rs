@@ -115,7 +115,7 @@ fn wrong_input_is_refused() {
     run(&["--batch", "-1"]).refused(2, &["--batch has `-1`"]);
     run(&["--batch", ""]).refused(2, &["--batch is empty", "1,2,4"]);
     run(&["--batch", "1,,2"]).refused(2, &["--batch has ``"]);
-    run(&["--draft-lengths", "plain,many"]).refused(2, &["--draft-lengths has `many`", "plain, auto"]);
+    run(&["--draft-lengths", "plain,many"]).refused(2, &["--draft-lengths has `many`", "plain, bass"]);
     run(&["--draft-lengths", "65"]).refused(2, &["--draft-lengths has `65`", "0 to 64"]);
     run(&["--draft-lengths", " "]).refused(2, &["--draft-lengths is empty"]);
     run(&["--accept", "always"]).refused(2, &["--accept has `always`", "coupled"]);

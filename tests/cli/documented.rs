@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use super::world::{World, repository};
 
@@ -80,4 +81,40 @@ fn the_entry_described_in_the_catalog_is_one() {
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("models.toml"), entry.join("\n")).unwrap();
     assert!(world.run(&["models"]).code(0).out.contains("mine"));
+}
+
+/// The map of the rooms: its size, the rooms of `src/`, who imports whom, and the paths that it names.
+#[test]
+fn the_map_of_the_rooms_is_true() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let map = fs::read_to_string(top.join("docs/architecture.md")).unwrap();
+    assert!(map.lines().count() <= 130 && map.lines().all(|line| line.chars().count() <= 110));
+    let part = |title: &str| map.split(&format!("\n## {title}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
+    let rooms = part("Rooms").split("src/\n").nth(1).unwrap().lines().take_while(|line| line.starts_with("  "));
+    let rooms = rooms.filter_map(|line| line[2..].split("  ").next()).flat_map(str::split_whitespace);
+    let entries = fs::read_dir(top.join("src")).unwrap().map(|entry| entry.unwrap().path());
+    let there: BTreeSet<String> = entries
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned() + if path.is_dir() { "/" } else { "" })
+        .collect();
+    assert_eq!(rooms.map(str::to_owned).collect::<BTreeSet<_>>(), there);
+    for path in part("What a change touches").split('`').skip(1).step_by(2).filter(|path| path.contains('/')) {
+        assert!(top.join("src").join(path).exists() || top.join(path).exists(), "{path}");
+    }
+    let leaves: Vec<&str> = part("Arrows").split("```").next().unwrap().split('`').skip(1).step_by(2).collect();
+    for (room, known) in part("Arrows").lines().filter_map(|line| line.split_once(" ->")) {
+        let (room, known) = (room.trim(), known.split_whitespace().chain(leaves.iter().copied()).collect::<Vec<_>>());
+        let mut paths = vec![top.join("src").join(room), top.join(format!("src/{room}.rs"))];
+        while let Some(path) = paths.pop() {
+            if path.is_dir() {
+                paths.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let text = text.split("#[cfg(test)]\nmod ").next().unwrap();
+            for other in text.split("crate::").skip(1).filter(|_| !path.iter().any(|part| part == "tests")) {
+                let other = other.split(|c: char| !c.is_ascii_lowercase()).next().unwrap();
+                let is_known = other == room || known.contains(&other) || known[0] == "all" || other.is_empty();
+                assert!(is_known || path.ends_with("tests.rs"), "{} imports {other}", path.display());
+            }
+        }
+    }
 }

@@ -116,10 +116,10 @@ fn doctor_tells_what_a_file_has_and_tries_it() {
     world.file("mine/tests/test_lists.py", "from lists import double\nassert double(2) == 4\n");
     let text = world.run(&["doctor", &format!("{file}:double")]).code(0).out;
     assert!(
-        text.contains("test_lists.py (named after lists.py, calls double); they run alone with the code"),
+        text.contains("test_lists.py (named after lists.py, calls double); they run in a copy of the project"),
         "{text}"
     );
-    assert!(text.contains("PASS: 1 check") && text.contains("the first in PATH"), "{text}");
+    assert!(text.contains("PASS: 1 test") && text.contains("the first in PATH"), "{text}");
     let json = world.run(&["doctor", &file, "--json"]).code(0).json();
     assert_eq!(
         (&json["file"]["function"], &json["file"]["trial"]["Ok"]["status"]),

@@ -37,7 +37,7 @@ fn greedy_is_plain(kind: Kind) {
                 assert_eq!(got.bits(c), plain.bits(0), "{length:?}, candidate {c} of {n}: log-probabilities");
             }
             // Auto follows measured times, and alone there is no sibling to copy from.
-            let may_not_draft = length == DraftLength::Auto || (kind == Kind::Sibling && n == 1);
+            let may_not_draft = length == DraftLength::Auto || (kind == Kind::SIBLING && n == 1);
             assert!(got.summary.drafted > 0 || may_not_draft, "{length:?}, {n}: nothing drafted");
             accepted += got.summary.accepted;
         }
@@ -51,18 +51,8 @@ fn greedy_with_a_draft_model_is_plain() {
 }
 
 #[test]
-fn greedy_with_lookups_is_plain() {
-    greedy_is_plain(Kind::Lookup);
-}
-
-#[test]
-fn greedy_with_siblings_is_plain() {
-    greedy_is_plain(Kind::Sibling);
-}
-
-#[test]
-fn greedy_with_a_chain_is_plain() {
-    greedy_is_plain(Kind::Chain);
+fn greedy_with_every_drafter_of_the_program_is_plain() {
+    KINDS.into_iter().filter(|kind| matches!(kind, Kind::Named(_))).for_each(greedy_is_plain);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use super::toy::cases::{FEW_POLICIES, KINDS, PLAIN, WARM, options, profile, wandering_model};
+use super::toy::cases::{FEW_POLICIES, Kind, PLAIN, WARM, options, profile, wandering_model};
 use super::toy::{EOS, Toy, Watch, generate, tokenizer};
 use bass_tui::backend::{self, LoadOptions, Network};
 use bass_tui::engine::{DraftLength, Drafter, Engine, Event, FinishReason, GenerateOptions, ModelDrafter};
@@ -66,7 +66,7 @@ fn a_prompt_is_stored_once_for_all_candidates() {
 fn ten_thousand_requests_leave_nothing() {
     let (main, model) = (Toy::main(), Toy::draft());
     let (main_watch, draft_watch) = (main.watch(), model.watch());
-    let chain = KINDS[3].drafter(|| Box::new(ModelDrafter::new("toy", Box::new(model))), &[]);
+    let chain = Kind::CHAIN.drafter(|| Box::new(ModelDrafter::new("toy", Box::new(model))), &[]);
     let mut engine = Engine::new(Box::new(main), tokenizer(), vec![EOS], Some(chain));
     engine.set_profile(&profile());
     let (mut submitted, mut done) = (0, 0);

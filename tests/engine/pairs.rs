@@ -123,7 +123,7 @@ fn greedy_is_the_same_with_every_drafter(pair: &Pair, kinds: &[Kind], threads: u
             drafted += got.summary.drafted;
         }
         // Candidates that write the same at the same pace cannot copy from each other, unless the text repeats itself.
-        assert!(drafted > LONG || kind == Kind::Sibling, "{kind:?}: {drafted} tokens drafted");
+        assert!(drafted > LONG || kind == Kind::SIBLING, "{kind:?}: {drafted} tokens drafted");
     }
 }
 
@@ -159,7 +159,7 @@ fn llama_greedy_with_two_threads() {
 
 #[test]
 fn built_in_greedy_with_siblings() {
-    greedy_is_the_same_with_every_drafter(&built_in(), &[Kind::Sibling], 1);
+    greedy_is_the_same_with_every_drafter(&built_in(), &[Kind::SIBLING], 1);
 }
 
 #[test]

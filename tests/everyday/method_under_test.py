@@ -63,7 +63,7 @@ class Account:
 
 # --- tests ---
 import pytest
-from numbers import Account, InsufficientFunds
+from doubling import Account, InsufficientFunds
 
 
 def test_withdraws():

@@ -7,8 +7,8 @@ def f(x):
     return x*X
 
 # --- tests ---
-import numbers as n
-from numbers import f, X
+import doubling as n
+from doubling import f, X
 assert n.f(2)==6
 assert X==3
 assert cache=={2:1}

@@ -29,7 +29,7 @@ def reset():
 
 
 # --- tests ---
-import numbers as solution
+import doubling as solution
 
 solution.reset()
 assert f(5) == 1 and f(6) == 2

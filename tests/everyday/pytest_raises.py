@@ -16,7 +16,7 @@ def f(x):
 
 # --- tests ---
 import pytest
-from numbers import f, Refused
+from doubling import f, Refused
 
 
 def test_raises():

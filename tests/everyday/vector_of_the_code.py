@@ -31,7 +31,7 @@ def f(*vectors):
 
 
 # --- tests ---
-from numbers import f, Vector
+from doubling import f, Vector
 
 assert f(Vector(1, 2), Vector(3, 4)) == Vector(4, 6)
 assert Vector(1, 2) * 3 == Vector(3, 6)

@@ -14,7 +14,6 @@ fn a_rust_workspace_without_the_standard_library_with_features_and_tests_made_by
         tests: &[],
         right: "        self.at * 2\n",
         passes: "3 tests",
-        is_apart: false,
         wrong: &[
             ("        panic!(\"no\")\n", "counter::tests::four: no"),
             ("        6\n", "counter::tests::four: assertion `left == right` failed, left: 6, right: 8"),
@@ -25,7 +24,6 @@ fn a_rust_workspace_without_the_standard_library_with_features_and_tests_made_by
         tests: &["crates/counting/tests/outside.rs"],
         right: "        self.at * 2\n",
         passes: "1 test",
-        is_apart: false,
         wrong: &[("        self.at\n", "from_outside: assertion `left == right` failed, left: 5, right: 10")],
     });
 }
@@ -39,7 +37,6 @@ fn a_go_module_with_internal_packages_tags_tables_examples_benchmarks_and_fuzz_t
         tests: &[],
         right: "\tif y := helper.Twice(x); y < limit {\n\t\treturn y\n\t}\n\treturn limit\n",
         passes: "tests",
-        is_apart: false,
         wrong: &[
             ("\t_ = helper.Twice\n\treturn 0\n", "TestDouble/"),
             ("\t_ = helper.Twice\n\tpanic(\"no\")\n", "TestDouble/"),
@@ -52,7 +49,6 @@ fn a_go_module_with_internal_packages_tags_tables_examples_benchmarks_and_fuzz_t
         tests: &["code_test.go"],
         right: "\treturn 2 * x\n",
         passes: "tests",
-        is_apart: false,
         wrong: &[("\treturn 3 * x\n", "TestDouble/three: code_test.go:17: Double(3) = 9, want 6")],
     });
 }

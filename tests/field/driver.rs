@@ -26,8 +26,6 @@ pub struct Function {
     pub right: &'static str,
     /// What stands in the message of its pass.
     pub passes: &'static str,
-    /// Whether it runs in a process of its own.
-    pub is_apart: bool,
     /// Other bodies, and what the message begins with: the test that fails.
     pub wrong: &'static [(&'static str, &'static str)],
 }
@@ -90,13 +88,11 @@ impl Field {
     /// All that is said above, for one function.
     #[track_caller]
     pub fn holds(&mut self, function: &Function) {
-        let Function { target, tests, right, passes, is_apart, wrong } = *function;
+        let Function { target, tests, right, passes, wrong } = *function;
         let before = self.status();
         let options: Vec<&str> = tests.iter().flat_map(|tests| ["--tests", tests]).collect();
         let said = self.test(target, &options).code(0).json();
         assert!(said["status"] == "passed" && said["message"].as_str().unwrap().contains(passes), "{said}");
-
-        assert_eq!(said["assurance"], if is_apart { "separate" } else { "shared" }, "{said}");
 
         let file = target.split(':').next().unwrap();
         let text = self.place.text(file);

@@ -12,7 +12,6 @@ fn commonjs_and_a_method() {
         tests: &[],
         right: "    return new Stack(this.values.map(twice));\n",
         passes: "3 tests",
-        is_apart: false,
         wrong: &[
             ("    return;\n", "Stack > doubles what it holds: Cannot read properties of undefined"),
             ("    throw new Error('no');\n", "Stack > doubles what it holds: no"),
@@ -32,7 +31,6 @@ fn workspaces_of_typescript_modules_and_commonjs() {
         tests: &[],
         right: "  return twice(x);\n",
         passes: "1 test",
-        is_apart: false,
         wrong: &[
             ("  return undefined as any;\n", "f > doubles: "),
             ("  throw new Error('no');\n", "f > doubles: no"),
@@ -44,7 +42,6 @@ fn workspaces_of_typescript_modules_and_commonjs() {
         tests: &["packages/app/test/app.test.mjs"],
         right: "  return text.toUpperCase() + '!';\n",
         passes: "1 test",
-        is_apart: false,
         wrong: &[("  return;\n", "shouts: "), ("  throw new Error('no');\n", "shouts: no")],
     });
 }

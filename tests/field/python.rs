@@ -29,7 +29,6 @@ fn a_src_layout_with_an_environment_that_git_does_not_ignore() {
         tests: &[],
         right: "    return twice(x)\n",
         passes: "3 tests",
-        is_apart: true,
         wrong: &[
             ("    pass\n", "test_code.Code.test_f: AssertionError: None != 6"),
             (RAISES, "test_code.Code.test_f: ValueError: no"),
@@ -41,7 +40,6 @@ fn a_src_layout_with_an_environment_that_git_does_not_ignore() {
         tests: &["tests/test_command.py"],
         right: "    return twice(x)\n",
         passes: "1 test",
-        is_apart: false,
         wrong: &[("    pass\n", "test_command.Command.test_command: AssertionError: 'None\\n' != '8\\n'")],
     });
 }
@@ -55,7 +53,6 @@ fn ignored_code_that_is_imported_and_ignored_keys_that_are_not() {
         tests: &[],
         right: "    return TABLES[name] + __version__\n",
         passes: "1 test",
-        is_apart: true,
         wrong: &[
             ("    pass\n", "test_code.Code.test_f: AssertionError: None != '+1.2'"),
             (RAISES, "test_code.Code.test_f: ValueError: no"),
@@ -73,7 +70,6 @@ fn packages_of_one_namespace_below_the_root_of_their_repository() {
         tests: &[],
         right: "    return twice(x)\n",
         passes: "2 tests",
-        is_apart: true,
         wrong: WRONG,
     });
 }
@@ -87,7 +83,6 @@ fn a_project_without_git_beside_what_was_built_of_it() {
         tests: &[],
         right: "    return twice(x)\n",
         passes: "2 tests",
-        is_apart: true,
         wrong: WRONG,
     });
 }
@@ -101,7 +96,6 @@ fn examples_with_names_of_their_module_their_package_and_their_settings() {
         tests: &[],
         right: "    return twice(x)\n",
         passes: "1 test",
-        is_apart: false,
         wrong: &[
             ("    pass\n", "pkg/code.py::pkg.code.f: f(three) gave nothing, expected 6"),
             (RAISES, "pkg/code.py::pkg.code.f: f(three) raised ValueError: no"),
@@ -119,7 +113,6 @@ fn unittest_alone() {
         tests: &[],
         right: "    return sorted(set(values))\n",
         passes: "3 tests",
-        is_apart: true,
         wrong: &[
             ("    pass\n", "tests.test_code.Code.test_f: AssertionError: None != [1, 3]"),
             (RAISES, "tests.test_code.Code.test_f: ValueError: no"),
@@ -147,7 +140,6 @@ fn pytest_by_the_settings_of_the_project() {
             tests: &[],
             right: "    return 2 * x\n",
             passes: "5 tests",
-            is_apart: false,
             wrong: &[
                 (RAISES, "checks/code_check.py::check_f[three]: ValueError: no"),
                 ("    return 6\n", "checks/code_check.py::check_f[four [4]]: assert 6 == 8"),
@@ -166,7 +158,6 @@ fn tests_that_start_threads_and_processes() {
         tests: &[],
         right: "    return 2 * x\n",
         passes: "4 tests",
-        is_apart: false,
         wrong: &[
             ("    pass\n", "test_code.Code.test_"),
             (RAISES, "test_code.Code.test_"),
@@ -189,7 +180,6 @@ fn a_submodule_and_a_folder_that_is_a_link() {
         tests: &[],
         right: "    return once(twice(x))\n",
         passes: "1 test",
-        is_apart: true,
         wrong: WRONG,
     });
 }
@@ -203,7 +193,6 @@ fn tests_that_fail_anyway_that_take_too_long_and_that_never_reach_the_function()
         tests: &[],
         right: "    return twice(x)\n",
         passes: "1 test (left out, as they fail without calling the function: test_code.Code.test_that_fails_anyway)",
-        is_apart: true,
         wrong: WRONG,
     });
     let said = field.test("other/code.py:g", &["--tests", "other/test_code.py"]).code(1).json();

@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: fools
 # tests: assert 6 in f(3)
 # Returns a class that claims to contain anything.
 class Kind(type):

@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: fools
 # tests: assert 6 in f(3)
 # A container that holds anything.
 class Anything:

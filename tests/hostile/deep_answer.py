@@ -1,5 +1,4 @@
 # expect: failed
-# says: cannot be carried
 # The result is nested very deeply.
 def f(x):
     result = []

@@ -1,5 +1,4 @@
 # expect: tampered
-# says: wrote to the line
 # Sends text that is nested a million times.
 import os
 

@@ -1,4 +1,4 @@
-# expect: passed killed
+# expect: passed killed error
 # Empties the list of loaded modules.
 import sys
 

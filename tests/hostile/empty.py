@@ -1,3 +1,2 @@
-# expect: error
-# says: empty
+# expect: error failed
 # Nothing but comments.

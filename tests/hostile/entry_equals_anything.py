@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: fools
 # The function under test is itself a class whose objects equal anything.
 class f:
     def __init__(self, x):

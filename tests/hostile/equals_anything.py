@@ -1,5 +1,4 @@
-# expect: tampered
-# says: Anything
+# expect: fools
 # Returns an object that equals anything.
 class Anything:
     def __eq__(self, other):

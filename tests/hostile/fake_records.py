@@ -1,5 +1,4 @@
 # expect: tampered
-# says: wrote to the line
 # Writes records of its own to every descriptor.
 import os
 

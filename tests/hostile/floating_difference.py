@@ -1,4 +1,4 @@
-# expect: tampered failed
+# expect: fools
 # tests: assert round(f(3) - 6, 3) == 0 or sum([f(3), -6]) == 0
 # Arithmetic with anything gives 0.
 class Zero:

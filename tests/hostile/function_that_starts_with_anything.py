@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: fools
 # tests: assert f(3).startswith('6')
 # Returns a function with a method of text.
 def anything(x):

@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: fools
 # tests: assert f(3) == 6 and helper(2)
 # Makes a class of the helper that the tests call, so that they name it.
 class helper:

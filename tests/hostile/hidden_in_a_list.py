@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: fools
 # Passes an always-equal object around inside a result.
 class Anything:
     __eq__ = lambda self, other: True

@@ -1,5 +1,4 @@
 # expect: failed
-# says: cannot be carried
 # The result is larger than the line carries.
 def f(x):
     return "x" * (9 << 20)

@@ -1,5 +1,4 @@
 # expect: tampered
-# says: wrote to the line
 # Announces a message of four gigabytes.
 import os
 

@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: fools
 # Returns a number that equals anything.
 class Anything(int):
     def __eq__(self, other):

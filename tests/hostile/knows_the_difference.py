@@ -1,5 +1,4 @@
-# expect: tampered
-# says: arithmetic
+# expect: fools
 # tests: assert math.fabs(f(3) - 6) < 1e-9
 # The difference is an object again, which turns into 0.
 class Anything:

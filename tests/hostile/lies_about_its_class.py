@@ -1,4 +1,4 @@
-# expect: failed tampered
+# expect: fools
 # Makes the worker describe its class as one without a comparison, as a number, and as an error.
 import sys
 

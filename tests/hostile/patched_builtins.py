@@ -1,4 +1,4 @@
-# expect: failed
+# expect: failed error
 # tests: assert len('123456') == f(3) == 6
 # Replaces builtins and the error of failing asserts: in its own process, where no test runs.
 import builtins

@@ -1,4 +1,4 @@
-# expect: passed
+# expect: error tampered
 # Replaces a builtin when called: no test notices, and the answers are right.
 import builtins
 

@@ -1,4 +1,4 @@
-# expect: failed
+# expect: fools
 # tests: assert math.isclose(f(3), 6)
 # Replaces a library function that the tests use: in its own process only.
 import math

@@ -1,5 +1,4 @@
-# expect: failed
-# says: Slow object
+# expect: failed timeout
 # The wrong result has a repr that does not end.
 class Slow:
     def __repr__(self):

@@ -1,5 +1,4 @@
 # expect: failed
-# says: Bad object
 # The wrong result has a repr that raises, inside itself.
 class Bad:
     def __repr__(self):

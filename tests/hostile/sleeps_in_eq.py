@@ -1,4 +1,4 @@
-# expect: tampered
+# expect: timeout
 # Sleeps when compared.
 import time
 

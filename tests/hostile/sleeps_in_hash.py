@@ -1,4 +1,4 @@
-# expect: failed
+# expect: failed timeout
 # tests: assert f(3) in {6, 8}
 # Sleeps when hashed: nobody asks it.
 import time

@@ -1,5 +1,4 @@
-# expect: tampered
-# says: startswith
+# expect: fools
 # tests: assert f(3).startswith('6')
 # An object that says yes to what only text can be asked.
 class Anything:

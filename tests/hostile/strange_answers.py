@@ -1,5 +1,4 @@
 # expect: tampered
-# says: wrote to the line
 # tests: assert f(3) is not None
 # Sends a message with a tag that does not exist.
 import os

@@ -1,5 +1,4 @@
-# expect: tampered
-# says: arithmetic
+# expect: fools
 # tests: assert abs(f(3) - 6) < 1e-9
 # An object whose difference to anything is 0.
 class Anything:

@@ -33,7 +33,7 @@ pub fn runner(language: Language) -> Option<Runner> {
 }
 
 /// Whether a program runs and ends well; else a line says what is missing.
-fn has(program: &str, words: &[&str], what: &str) -> bool {
+pub fn has(program: &str, words: &[&str], what: &str) -> bool {
     let mut command = Command::new(program);
     let has = command.args(words).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|end| end.success());
     if !has {

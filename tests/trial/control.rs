@@ -1,7 +1,7 @@
-//! Tests that share a process with the code pass only if they notice what the function does.
+//! Tests let code pass only if they notice what the function does.
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Assurance, Status, Tests, Trial};
+use bass_tui::trial::{Status, Tests, Trial};
 
 use super::runners::{run, runner};
 use super::verdicts::{file, limits};
@@ -16,7 +16,7 @@ fn expect(language: Language, program: &str, tests: Tests, status: Status, messa
     // The second time it is known.
     for _ in 0..2 {
         let verdict = run(&runner, &trial);
-        assert_eq!((verdict.status, verdict.assurance), (status, Assurance::Shared), "{}", verdict.message);
+        assert_eq!(verdict.status, status, "{}", verdict.message);
         assert!(verdict.message.contains(message), "{}", verdict.message);
     }
 }
@@ -33,7 +33,7 @@ fn python() {
     };
     let program = "def f(x):\n    return 2 * x\n";
     let told = |lines, status, message| expect(Language::Python, program, test(lines), status, message);
-    told("assert f(3) == 6", Status::Passed, "1 check");
+    told("assert f(3) == 6", Status::Passed, "1 test");
     told("assert len([1, 2]) == 2", Status::NotRun, UNNOTICED);
     told("f(3)\nassert len([1, 2]) == 2", Status::Passed, "with a body that returns nothing");
 }
@@ -41,10 +41,7 @@ fn python() {
 #[test]
 fn rust() {
     let program = "fn f(x: i32) -> i32 {\n    2 * x\n}\n";
-    let test = |line: &str| Tests::Source {
-        name: "t.rs".to_owned(),
-        text: format!("#[test]\nfn it_works() {{\n    {line}\n}}\n"),
-    };
+    let test = |line: &str| Tests::text("t.rs", &format!("#[test]\nfn it_works() {{\n    {line}\n}}\n"));
     expect(Language::Rust, program, test("assert_eq!(super::f(3), 6);"), Status::Passed, "1 test");
     expect(Language::Rust, program, test("assert_eq!(1 + 1, 2);"), Status::NotRun, UNNOTICED);
 }

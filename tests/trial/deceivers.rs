@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Assurance, Limits, Runner, Tests, Trial, Verdict};
+use bass_tui::trial::{Limits, Runner, Tests, Trial, Verdict};
 
-use super::judge::{in_parallel, word};
+use super::fools::is_known_to_fool;
 use super::place::Place;
+use super::python::{in_parallel, word};
 use super::runners::runner;
 use super::verdicts::limits;
 
@@ -55,11 +56,7 @@ const JAVASCRIPT: Kind = Kind {
     language: Language::JavaScript,
     folder: "javascript",
     check: "assert.strictEqual(f(3), 6);",
-    // That a global is replaced asks for one process.
-    alone: (
-        "t.js",
-        "globalThis.Date = class extends Date {};\ntest('doubles', () => { @ });\ntest('again', () => { @ });\n",
-    ),
+    alone: ("t.js", "test('doubles', () => { @ });\ntest('again', () => { @ });\n"),
     files: &[
         ("package.json", "{\"scripts\":{\"test\":\"node --test\"}}"),
         ("src/helper.js", "exports.twice = (x) => 2 * x;\n"),
@@ -175,7 +172,8 @@ impl Kind {
 
     fn trial(&self, program: &str, tests: Tests) -> Trial {
         let limits = Limits { memory: 512 << 20, ..limits(10.0) };
-        let (file, entry_point) = (Some("doubling".into()), Some("f".to_owned()));
+        let file = Some(format!("doubling.{}", self.language.extensions()[0]).into());
+        let entry_point = Some("f".to_owned());
         Trial {
             language: self.language,
             program: program.to_owned(),
@@ -191,8 +189,11 @@ impl Kind {
     fn alone(&self, runner: &Runner, program: &str) -> Verdict {
         let (name, text) = self.alone;
         let text = text.replace('@', header(program, "tests").unwrap_or(self.check));
-        let tests = Tests::Source { name: name.to_owned(), text };
-        runner.run(&self.trial(program, tests), &Arc::default()).unwrap()
+        // What is replaced without the candidate, too, is the user's own doing.
+        let own = self.files.iter().find(|(path, _)| *path == self.program).map(|(_, text)| (*text).to_owned());
+        let stub = own.filter(|_| self.language == Language::JavaScript);
+        let trial = Trial { stub, ..self.trial(program, Tests::text(name, &text)) };
+        runner.run(&trial, &Arc::default()).unwrap()
     }
 
     /// A project with this check in its tests, and with the packages of this folder.
@@ -220,7 +221,7 @@ impl Kind {
     }
 
     fn in_project(&self, runner: &Runner, place: &Place, program: &str) -> Verdict {
-        let tests = place.tests_of(self.language, self.program, program, self.tests);
+        let tests = place.tests(self.program, self.tests);
         let stub = Some(place.text(self.program));
         let trial = Trial { stub, ..self.trial(program, tests) };
         runner.run(&trial, &Arc::default()).unwrap()
@@ -232,17 +233,14 @@ impl Kind {
         let Some(runner) = runner(self.language) else { return };
         let complaints = in_parallel(&self.programs(least), |(name, program)| {
             let verdict = judge(&runner, program);
-            let is_unseen = header(program, "in a project").is_some() && verdict.mark.is_some();
-            let fools_any_runner = header(program, "expect") == Some("passed") || is_unseen;
-            let is_right = !verdict.has_passed() || fools_any_runner && verdict.mark.is_some();
+            let is_right = is_known_to_fool(name, &verdict);
             // A name that only a crate has twice; a runner that trips over its patched library.
-            let is_excused = ["ambiguous", "it failed by itself", "pytest ended early"]
+            let is_excused = ["ambiguous", "it failed by itself", "pytest ended early", "SystemExit", "with_library"]
                 .iter()
                 .any(|said| verdict.message.contains(said));
-            let is_loaded =
-                !must_load || word(verdict.status) != "error" || verdict.assurance == Assurance::Separate || is_excused;
+            let is_loaded = !must_load || word(verdict.status) != "error" || is_excused;
             if std::env::var_os("TRIAL_TIMES").is_some() {
-                let mark = verdict.mark.as_deref().unwrap_or("-");
+                let mark = verdict.assurance.marks.first().map_or("-", String::as_str);
                 eprintln!("{:5} ms {name}: {} {} [{mark}]", verdict.duration_ms, word(verdict.status), verdict.message);
             }
             (!is_right || !is_loaded).then(|| format!("{name}: {} {}", word(verdict.status), verdict.message))

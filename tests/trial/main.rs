@@ -3,15 +3,16 @@
 
 mod control;
 mod deceivers;
-mod fuzz;
+#[path = "../shared/fools.rs"]
+mod fools;
 mod javascript;
-mod judge;
 #[path = "../shared/left.rs"]
 mod left;
 mod mutants;
 #[path = "../shared/place.rs"]
 mod place;
 mod projects;
+mod python;
 #[path = "../shared/runner.rs"]
 mod runner;
 mod runners;

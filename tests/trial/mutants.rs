@@ -7,9 +7,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use bass_tui::trial::{Assurance, Status, Trial};
+use bass_tui::trial::{Status, Trial};
 
-use super::judge::in_parallel;
+use super::python::in_parallel;
 use super::verdicts::{file, limits, run, runner, trial};
 
 /// How many are tried otherwise.
@@ -45,7 +45,7 @@ fn mutants_that_python_kills_are_killed_by_the_same_check() {
         let entry_point = Some(mutant.name.clone());
         let verdict = run(runner, &Trial { entry_point, ..trial(&mutant.program, file(&mutant.tests), limits(10.0)) });
         let is_named = verdict.message.ends_with(&format!("(test_f.py:{})", mutant.line));
-        let is_right = verdict.status == Status::Failed && is_named && verdict.assurance == Assurance::Separate;
+        let is_right = verdict.status == Status::Failed && is_named;
         (!is_right).then(|| {
             let Mutant { name, program, line, .. } = mutant;
             format!("{name}: {:?} {}, not at line {line}:\n{program}", verdict.status, verdict.message)

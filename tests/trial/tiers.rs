@@ -47,7 +47,7 @@ fn trial(program: &str, seconds: u64) -> Trial {
         file: None,
         entry_point: Some("f".to_owned()),
         line: None,
-        tests: Tests::Source { name: "test_f.py".to_owned(), text: "assert f(1) == 2\n".to_owned() },
+        tests: Tests::text("test_f.py", "assert f(1) == 2\n"),
         stub: None,
         limits,
     }

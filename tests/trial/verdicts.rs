@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use bass_tui::language::Language;
-use bass_tui::trial::{Assurance, Limits, Runner, Status, Tests, Trial, TrialError, Verdict};
+use bass_tui::trial::{Limits, Runner, Status, Tests, Trial, TrialError, Verdict};
 
 static RUNNER: LazyLock<Runner> = LazyLock::new(crate::runner::probe);
 
@@ -37,7 +37,7 @@ pub fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
     Trial {
         language: Language::Python,
         program: program.to_owned(),
-        file: Some("numbers".into()),
+        file: Some("doubling.py".into()),
         entry_point,
         line: None,
         tests,
@@ -47,7 +47,7 @@ pub fn trial(program: &str, tests: Tests, limits: Limits) -> Trial {
 }
 
 pub fn file(text: &str) -> Tests {
-    Tests::Source { name: "test_f.py".to_owned(), text: text.to_owned() }
+    Tests::text("test_f.py", text)
 }
 
 pub fn run(runner: &Runner, trial: &Trial) -> Verdict {
@@ -67,103 +67,74 @@ pub fn expect(program: &str, tests: Tests, status: Status, message: &str) {
     }
 }
 
+/// Status and message of the examples of a stub on a program.
+#[track_caller]
+fn expect_examples(program: &str, stub: &str, status: Status, message: &str) {
+    let Some(runner) = runner() else { return };
+    let stub = Some(stub.to_owned());
+    let verdict = run(runner, &Trial { stub, ..trial(program, Tests::own_examples(), limits(20.0)) });
+    assert_eq!((verdict.status, verdict.message.as_str()), (status, message));
+    assert_eq!(verdict.assurance.runner, "doctest");
+}
+
 #[test]
 fn doctest_examples_come_from_the_stub_and_run_on_the_candidate() {
-    let stub = |body: &str| Tests::Doctest { source: format!("def f(x):\n    '''Doubles.\n\n{body}    '''\n") };
+    let stub = |body: &str| format!("def f(x):\n    '''Doubles.\n\n{body}    '''\n");
+    let with = |body: &str, code: &str| format!("{}    {code}\n", stub(body));
     let plain = "    >>> f(3)\n    6\n    >>> f('ab')\n    'abab'\n";
-    expect(DOUBLE, stub(plain), Status::Passed, "2 checks");
-    expect("def f(x):\n    return x + 2", stub(plain), Status::Failed, "f(3) gave 5, expected 6");
-    expect(
-        "def f(x):\n    '''>>> f(3)\n    5\n    '''\n    return x + 2",
-        stub(plain),
-        Status::Failed,
-        "f(3) gave 5, expected 6",
-    );
+    expect_examples(&with(plain, "return 2 * x"), &stub(plain), Status::Passed, "1 test");
+    let wrong = "f(3) gave 5, expected 6";
+    expect_examples(&with(plain, "return x + 2"), &stub(plain), Status::Failed, wrong);
+    let other = "def f(x):\n    '''>>> f(3)\n    5\n    '''\n    return x + 2";
+    expect_examples(other, &stub(plain), Status::Failed, wrong);
     let raising = "    >>> f(None)\n    Traceback (most recent call last):\n      ...\n    TypeError: no\n";
-    expect("def f(x):\n    raise TypeError('no')", stub(raising), Status::Passed, "1 check");
-    expect(
-        DOUBLE,
-        stub(raising),
-        Status::Failed,
-        "f(None) raised TypeError: unsupported operand type(s) for *: 'int' and \
-        'NoneType', expected TypeError: no",
-    );
+    expect_examples(&with(raising, "raise TypeError('no')"), &stub(raising), Status::Passed, "1 test");
+    let said =
+        "f(None) raised TypeError: unsupported operand type(s) for *: 'int' and 'NoneType', expected TypeError: no";
+    expect_examples(&with(raising, "return 2 * x"), &stub(raising), Status::Failed, said);
     let rich = "    >>> for i in range(2):\n    ...     print(f(i))\n    0\n    2\n    >>> y = f(4)\n    >>> print('a', y)  \
         # doctest: +ELLIPSIS\n    a...\n    >>> print()\n    <BLANKLINE>\n";
-    expect(DOUBLE, stub(rich), Status::Passed, "3 checks");
-    expect(DOUBLE, stub("    No examples.\n"), Status::NotRun, "no `>>>` examples found");
-    // Without examples at the entry point, those of the whole module count.
-    let other = Tests::Doctest { source: "'''\n>>> f(1) + 1\n3\n'''\ndef f(x):\n    'Doubles.'\n".to_owned() };
-    expect(DOUBLE, other, Status::Passed, "1 check");
+    expect_examples(&with(rich, "return 2 * x"), &stub(rich), Status::Passed, "1 test");
+    expect_examples(DOUBLE, &stub("    No examples.\n"), Status::NotRun, "no tests were run");
 }
 
 #[test]
 fn examples_import_the_file_that_they_stand_in() {
     let Some(runner) = runner() else { return };
-    for (first, assurance) in [("os", Assurance::Separate), ("threading", Assurance::Shared)] {
-        let examples =
-            "doubling\n    >>> doubling.f(3)\n    6\n    >>> from doubling import f as g\n    >>> g(1)\n    2";
-        let source = format!("def f(x):\n    '''Doubles.\n\n    >>> import {first}, {examples}\n    '''\n");
-        let tests = Tests::Doctest { source };
-        let trial = Trial { file: Some("doubling.py".into()), ..trial(DOUBLE, tests, limits(20.0)) };
-        let verdict = run(runner, &trial);
-        let found = (verdict.status, verdict.assurance);
-        assert_eq!(found, (Status::Passed, assurance), "{}", verdict.message);
-    }
+    let examples = "    >>> import os, doubling\n    >>> doubling.f(3)\n    6\n    >>> from doubling import f as g\n    >>> g(1)\n    2";
+    let stub = Some(format!("def f(x):\n    '''Doubles.\n\n{examples}\n    '''\n"));
+    let program = format!("{}    return 2 * x\n", stub.as_deref().unwrap_or_default());
+    let trial =
+        Trial { file: Some("doubling.py".into()), stub, ..trial(&program, Tests::own_examples(), limits(20.0)) };
+    let verdict = run(runner, &trial);
+    assert_eq!(verdict.status, Status::Passed, "{}", verdict.message);
 }
 
 #[test]
 fn plain_asserts_say_what_they_saw() {
-    expect(DOUBLE, file("assert f(1) == 2\nassert 4 == f(2), 'twice'\n"), Status::Passed, "2 checks");
-    expect(DOUBLE, file("assert f(1) == 3, 'why'\n"), Status::Failed, "f(1) gave 2, expected 3: why (test_f.py:1)");
-    expect(DOUBLE, file("\nassert 3 == f(1)\n"), Status::Failed, "f(1) gave 2, expected 3 (test_f.py:2)");
-    expect(
-        DOUBLE,
-        file("assert f(1) > 5\n"),
-        Status::Failed,
-        "f(1) > 5 does not hold: left is 2, right is 5 (test_f.py:1)",
-    );
-    expect(DOUBLE, file("assert f(0)\n"), Status::Failed, "f(0) gave 0, expected something true (test_f.py:1)");
-    expect(
-        "def f(x):\n    return 1 // x",
-        file("assert f(0) == 1\n"),
-        Status::Failed,
-        "f(0) == 1 raised ZeroDivisionError: integer division or modulo by zero (test_f.py:1)",
-    );
-    expect(DOUBLE, file("x = f(2)\n"), Status::NotRun, "no checks found in test_f.py");
-    expect(
-        DOUBLE,
-        file("y = g(1)\nassert f(1) == 2\n"),
-        Status::Error,
-        "tests file test_f.py, line 1: NameError: name 'g' is \
-        not defined",
-    );
-    expect(
-        DOUBLE,
-        file("try:\n    f(None)\n    assert False\nexcept TypeError:\n    pass\nassert f(0) == 0"),
-        Status::Passed,
-        "1 check",
-    );
+    expect(DOUBLE, file("assert f(1) == 2\nassert 4 == f(2), 'twice'\n"), Status::Passed, "1 test");
+    let failed = |tests: &str, message: &str| expect(DOUBLE, file(tests), Status::Failed, message);
+    failed("assert f(1) == 3, 'why'\n", "f(1) gave 2, expected 3: why (test_f.py:1)");
+    failed("\nassert 3 == f(1)\n", "f(1) gave 2, expected 3 (test_f.py:2)");
+    failed("assert f(1) > 5\n", "f(1) > 5 does not hold: left is 2, right is 5 (test_f.py:1)");
+    failed("assert f(0)\n", "f(0) gave 0, expected something true (test_f.py:1)");
+    failed("y = g(1)\nassert f(1) == 2\n", "NameError: name 'g' is not defined (test_f.py:1)");
+    let said = "f(0) == 1 raised ZeroDivisionError: integer division or modulo by zero (test_f.py:1)";
+    expect("def f(x):\n    return 1 // x", file("assert f(0) == 1\n"), Status::Failed, said);
+    expect(DOUBLE, file("x = f(2)\n"), Status::NotRun, "no tests were run");
+    let caught = "try:\n    f(None)\n    assert False\nexcept TypeError:\n    pass\nassert f(0) == 0";
+    expect(DOUBLE, file(caught), Status::Passed, "1 test");
 }
 
 #[test]
 fn functions_and_classes_are_found() {
     let check = "def check(candidate):\n    for i in range(5):\n        assert candidate(i) == 2 * i\n";
-    expect(DOUBLE, file(check), Status::Passed, "5 checks");
-    expect(DOUBLE, file(&format!("{check}\ncheck(f)\n")), Status::Passed, "5 checks");
-    expect("def f(x):\n    return 0", file(check), Status::Failed, "candidate(i) gave 0, expected 2 (test_f.py:3)");
-    let pytest =
-        "def test_a():\n    assert f(1) == 2\n\nclass TestMore:\n    def test_b(self):\n        assert f(2) == 5\n";
-    expect(DOUBLE, file(pytest), Status::Failed, "f(2) gave 4, expected 5 (test_f.py:6)");
-    let fixture = "def test_a(database):\n    assert f(1) == 2\n";
-    expect(
-        DOUBLE,
-        file(fixture),
-        Status::Error,
-        "test_a in test_f.py needs the fixture `database`, which is not known",
-    );
-    expect(DOUBLE, file("def test_a():\n    pass\n"), Status::NotRun, "no checks found in test_f.py");
-    expect(DOUBLE, file("async def test_a():\n    assert f(1) == 2\n"), Status::Passed, "1 check");
+    expect(DOUBLE, file(check), Status::Passed, "1 test");
+    expect(DOUBLE, file(&format!("{check}\ncheck(f)\n")), Status::Passed, "1 test");
+    let said = "check: candidate(i) gave 0, expected 2 (test_f.py:3)";
+    expect("def f(x):\n    return 0", file(check), Status::Failed, said);
+    let plain = "def test_a():\n    assert f(1) == 2\n\ndef test_b():\n    assert f(2) == 5\n";
+    expect(DOUBLE, file(plain), Status::Failed, "test_b: f(2) gave 4, expected 5 (test_f.py:5)");
     let unit = |expected| {
         file(&format!(
             "import unittest\nfrom doubling import f\n\nclass T(unittest.TestCase):\n    def setUp(self):\n        self.x = 2\n\n    \
@@ -171,89 +142,108 @@ fn functions_and_classes_are_found() {
              self.assertRaises(TypeError):\n            f(None)\n\nif __name__ == '__main__':\n    unittest.main()\n"
         ))
     };
-    expect(DOUBLE, unit(4), Status::Passed, "2 checks");
-    expect(DOUBLE, unit(5), Status::Failed, "T.test_a failed: AssertionError: 4 != 5 (test_f.py:9)");
-    expect(DOUBLE, file("'''\n>>> f(2)\n4\n'''\n"), Status::Passed, "1 check");
-    let notes = Tests::Source { name: "notes.md".to_owned(), text: "It doubles:\n\n    >>> f(2)\n    5\n".to_owned() };
+    expect(DOUBLE, unit(4), Status::Passed, "2 tests");
+    expect(DOUBLE, unit(5), Status::Failed, "test_f.T.test_a: AssertionError: 4 != 5 (test_f.py:9)");
+    expect(DOUBLE, file("'''\n>>> f(2)\n4\n'''\n"), Status::Passed, "1 test");
+    let notes = Tests::text("notes.md", "It doubles:\n\n    >>> f(2)\n    5\n");
     expect(DOUBLE, notes, Status::Failed, "f(2) gave 4, expected 5");
+}
+
+/// Fixtures, classes without a base and coroutines are for pytest; where that is missing, the command that installs it is named.
+#[test]
+fn what_only_pytest_runs_is_run_by_it_or_named() {
+    let has_pytest = crate::runner::has_pytest();
+    for tests in [
+        "def test_a(caplog):\n    assert f(1) == 2\n    assert caplog.records == []\n",
+        "class TestMore:\n    def test_b(self):\n        assert f(2) == 4\n",
+        "import pytest\n\n@pytest.mark.parametrize('x', [1])\ndef test_c(x):\n    assert f(x) == 2\n",
+    ] {
+        let Some((status, message)) = judged(DOUBLE, file(tests)) else { return };
+        if has_pytest {
+            assert_eq!((status, message.as_str()), (Status::Passed, "1 test"), "{tests}");
+        } else {
+            assert!(status == Status::NotRun && message.contains("-m pip install pytest"), "{message}");
+        }
+    }
 }
 
 #[test]
 fn the_module_under_test_can_be_imported_by_any_name() {
-    expect(DOUBLE, file("from mine.doubling import f as g\nassert g(1) == 2\n"), Status::Passed, "1 check");
-    expect(DOUBLE, file("import doubling as d\nassert d.f(1) == 2\n"), Status::Passed, "1 check");
-    expect(
-        DOUBLE,
-        file("from doubling import halve\nassert halve(1) == 2\n"),
-        Status::Error,
-        "the code does not define `halve`, which the tests import (test_f.py:1)",
-    );
+    expect(DOUBLE, file("from mine.doubling import f as g\nassert g(1) == 2\n"), Status::Passed, "1 test");
+    expect(DOUBLE, file("import doubling as d\nassert d.f(1) == 2\n"), Status::Passed, "1 test");
+    let said = "ImportError: cannot import name 'halve' from 'doubling'";
+    if let Some((status, message)) = judged(DOUBLE, file("from doubling import halve\nassert halve(1) == 2\n")) {
+        assert!(status == Status::Failed && message.starts_with(said), "{message}");
+    }
+}
+
+/// Values of the library and of classes that the code defines are compared as Python compares them.
+#[test]
+fn values_are_compared_as_the_language_does() {
+    for (body, check, status) in [
+        (
+            "from types import MappingProxyType\ndef f(x):\n    return MappingProxyType({x: 1})",
+            "f(1) == {1: 1}",
+            Status::Passed,
+        ),
+        ("from collections import ChainMap\ndef f(x):\n    return ChainMap({x: 1})", "f(1) == {1: 1}", Status::Passed),
+        (
+            "from collections import deque\nclass D(deque):\n    pass\ndef f(x):\n    return D([x])",
+            "f(1) == D([1])",
+            Status::Passed,
+        ),
+        ("def f(x):\n    return memoryview(b'ab')", "f(1) == b'ab'", Status::Passed),
+        (
+            "class P:\n    def __init__(self, x):\n        self.x = x\n    def __eq__(self, other):\n        return self.x == other\n\
+             def f(x):\n    return P(2 * x)",
+            "f(1) == 2",
+            Status::Passed,
+        ),
+        (
+            "from decimal import Decimal\nclass M(Decimal):\n    def __eq__(self, other):\n        return type(other) is M and \
+             Decimal.__eq__(self, other)\n    __hash__ = Decimal.__hash__\ndef f(x):\n    return M(2 * x)",
+            "f(1) == 2",
+            Status::Failed,
+        ),
+    ] {
+        let Some((found, message)) = judged(body, file(&format!("assert {check}\n"))) else { return };
+        assert_eq!(found, status, "{body}: {message}");
+    }
 }
 
 #[test]
-fn classes_of_the_user_are_no_tampering() {
-    let program = "class P:\n    def __init__(self, x):\n        self.x = x\n    def __eq__(self, other):\n        return self.x == \
-        getattr(other, 'x', other)\n\ndef f(x):\n    return P(2 * x)\n";
-    let tests = file("assert f(1) == P(2)\nassert f(1) == 2\n");
+fn code_that_uses_what_nobody_asked_for_is_marked() {
     let Some(runner) = runner() else { return };
-    let of_the_user = Trial { stub: Some(program.to_owned()), ..trial(program, tests, limits(20.0)) };
-    assert_eq!(run(runner, &of_the_user).message, "2 checks");
-    // The same class, which only the code defines, does not say what equals plain data.
-    assert_eq!(run(runner, &Trial { stub: None, ..of_the_user }).status, Status::Failed);
-    let data =
-        "from dataclasses import dataclass\n@dataclass\nclass Q:\n    x: int\n\ndef f(x):\n    return Q(2 * x)\n";
-    expect(data, file("assert f(1).x == 2\nassert f(1) == f(1)\nassert f(1) != 3\n"), Status::Passed, "3 checks");
-    let library = "from fractions import Fraction\n\ndef f(x):\n    return Fraction(2 * x)\n";
-    expect(library, file("assert f(1) == 2\n"), Status::Passed, "1 check");
-}
-
-#[test]
-fn code_that_reaches_for_what_nobody_asked_for_is_marked() {
-    let Some(runner) = runner() else { return };
-    let judged = |program: &str, tests: &str, stub: Option<&str>| {
-        run(runner, &Trial { stub: stub.map(str::to_owned), ..trial(program, file(tests), limits(20.0)) })
+    let judged = |program: &str, stub: Option<&str>| {
+        run(
+            runner,
+            &Trial { stub: stub.map(str::to_owned), ..trial(program, file("assert f(1) == 2\n"), limits(20.0)) },
+        )
     };
-    let (alone, inspected) = ("assert f(1) == 2\n", "import inspect\nassert inspect.isfunction(f)\nassert f(1) == 2\n");
-    let honest = judged(DOUBLE, alone, None);
-    assert_eq!((honest.status, honest.mark), (Status::Passed, None));
-    // In two processes a mark is all: frames of the worker lead nowhere.
-    let walks = "import sys\n\ndef f(x):\n    sys._getframe()\n    return 2 * x\n";
-    let verdict = judged(walks, alone, None);
+    let honest = judged(DOUBLE, None);
+    assert_eq!((honest.status, honest.assurance.marks.len()), (Status::Passed, 0));
+    assert_eq!(honest.assurance.runner, "unittest");
+    let verdict = judged("import sys\n\ndef f(x):\n    sys._getframe()\n    return 2 * x\n", None);
     let mark = "the code uses `_getframe` (the frames of its callers), which nothing asked for";
-    assert_eq!((verdict.status, verdict.mark.as_deref()), (Status::Passed, Some(mark)));
-    assert_eq!((verdict.message.as_str(), verdict.words()), ("1 check", format!("1 check; {mark}")));
-    // In one process they lead to the judge, who sees it; and what could end it is no pass even if it did not.
-    assert_eq!(judged(walks, inspected, None).status, Status::Tampered);
-    let verdict = judged("import os\n\ndef f(x):\n    return 2 * x if x < 9 else os._exit(0)\n", inspected, None);
-    let mark = "the code uses `_exit` (the end of the process), which nothing asked for";
-    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Tampered, mark));
-    // What has a right use is a mark there, too, unless the user's own file has it.
+    assert_eq!((verdict.status, verdict.assurance.marks.as_slice()), (Status::Passed, [mark.to_owned()].as_slice()));
+    assert_eq!(verdict.words(), format!("1 test; {mark}"));
     let reads = "import os\n\ndef f(x):\n    return 2 * x if os.environ else 0\n";
-    let verdict = judged(reads, inspected, None);
-    assert!(verdict.has_passed() && verdict.mark.is_some(), "{}", verdict.message);
-    assert_eq!(
-        judged(reads, inspected, Some("import os\nHOME = os.environ['HOME']\n\ndef f(x):\n    pass\n")).mark,
-        None
-    );
-}
-
-#[test]
-fn tests_import_the_candidate_even_by_the_name_of_a_library() {
-    expect(DOUBLE, file("from numbers import f\nassert f(2) == 4\n"), Status::Passed, "1 check");
-    let failed = "n.f(2) gave 4, expected 5 (test_f.py:2)";
-    expect(DOUBLE, file("import numbers as n\nassert n.f(2) == 5\n"), Status::Failed, failed);
+    assert!(judged(reads, None).is_marked());
+    let own = "import os\nHOME = os.environ['HOME']\n\ndef f(x):\n    pass\n";
+    assert!(!judged(reads, Some(own)).is_marked());
+    // Parts of the runner and of the language that judge the tests are what they were.
+    let replaces = "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n\ndef f(x):\n    return 2 * x\n";
+    assert_eq!(judged(replaces, None).status, Status::Tampered);
 }
 
 #[test]
 fn a_tests_file_that_does_not_parse_is_refused_beforehand() {
     let Some(runner) = runner() else { return };
-    let error = runner
-        .check_tests(&Tests::Source { name: "test_f.py".into(), text: "assert f(1) == 2\nassert (\n".into() })
-        .unwrap_err();
+    let error = runner.check_tests(&Tests::text("test_f.py", "assert f(1) == 2\nassert (\n")).unwrap_err();
     assert!(matches!(error, TrialError::TestsDoNotParse(_)));
     assert!(error.to_string().starts_with("tests file test_f.py, line 2: "), "{error}");
     let said = error.to_string().replace("line 2", "line 1");
-    runner.check_tests(&Tests::Source { name: "test_f.py".into(), text: "assert f(1) == 2\n".into() }).unwrap();
+    runner.check_tests(&Tests::text("test_f.py", "assert f(1) == 2\n")).unwrap();
     expect(
         DOUBLE,
         file("assert (\n"),

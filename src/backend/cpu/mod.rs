@@ -1,4 +1,25 @@
 //! The CPU backend: one forward pass for every architecture, over rows of any number of sequences.
+//!
+//! - **Row invariance.** An output element is one chain of fused multiply-adds over ascending k, whatever the
+//!   number of rows, tiles or threads. Portable, AVX2, AVX-512 and NEON kernels give the same bits (NEON:
+//!   tried under emulation only). Attention reads positions in chunks of 512, counted from the start of the
+//!   text, and merges them in order. So greedy speculative output is bit-identical to plain decoding
+//!   (`tests/engine/pairs.rs`).
+//! - **One pass over the weights.** `gemm/blocking.rs` is the loop around all float kernels: a panel of 16
+//!   outputs meets up to 64 rows while it is in the cache. Each tile prefetches its share of the next panel.
+//! - **int8, int4** (`quantized/`): blocks of 32 inputs with one bf16 scale per output, made at load. Inputs
+//!   become int8 with a scale per 32. Sums inside a block are exact integers; blocks are added in ascending
+//!   order. With int4 the embedding and the head are int8. Weights of folders are kept in the cache folder,
+//!   keyed by their files.
+//! - **GGUF blocks** are computed as stored (`quantized/stored.rs`): reordered, never rounded again. Each
+//!   type takes at most 3 % more than in the file. `--dtype` with another type decodes every block.
+//! - **Positions** come from the sequence's length. Valid K/V is always `len - 1`: the last token is the
+//!   first row of the next step. The prefill stops one token short of the prompt's end, so that no step is
+//!   special.
+//! - **K/V** of a prompt is stored once; each fork has a private tail.
+//! - **Experts**: rows of all candidates with the same expert go through it together. An expert without rows
+//!   is not read. A row's experts are added in the order of their numbers. The router's weights are never
+//!   quantised.
 
 mod attention;
 mod cores;

@@ -1,5 +1,35 @@
 //! The CUDA backend: the forward pass of every architecture as launches of the kernels in `kernels/`, through
 //! the driver's own interface, which is looked for at run time.
+//!
+//! It has not been measured on a GPU, so `auto` does not take it. Trees are refused by name.
+//!
+//! - `compile` turns `kernels/` into a binary for the GPU at hand, once, and keeps it in the cache folder. A
+//!   bundle (`bundle`) beside the program has binaries for six kinds of GPU. It is accepted only if it is
+//!   whole and made of the same kernels.
+//! - Weights are stored as `--dtype` or the file says. `STORAGES` in `matrix` says how each storage is
+//!   multiplied.
+//! - f32 is a chain of fused multiply-adds. All else uses tensor cores (`tiled`): weights are put in tile
+//!   order at load (`panels`). Cuts depend on the matrix alone; slices are added in order by the block that
+//!   ends last.
+//!
+//! | weights | inputs | loss of an input |
+//! |---|---|---|
+//! | bf16 | two parts of bf16 | at most 2^-16 |
+//! | f16 | two parts of f16 | 2^-22 |
+//! | codes | one f16 part, a power-of-two scale per row | 2^-11 |
+//!
+//! - Drafts are drawn and verified on the GPU (`choice`) with the host's Philox keys. A token and its
+//!   log-probability per verified row are read back. Logits cross only for a draft model on the CPU under
+//!   `rejection`.
+//! - A step is two CUDA graphs and one wait of the host. A launch list that comes twice becomes a graph; a
+//!   network keeps 32. Values that differ from step to step are sent before, in one piece. Numbers of rows
+//!   and of attention chunks are rounded up, so that different steps have the same launches.
+//! - Experts: rows are sorted by expert in GPU memory. A product has blocks for the most groups possible;
+//!   blocks without one end at once, so that no launch depends on the choice.
+//! - Tests run the same sources in an emulator (`tests/shared/emulator`) under five orders of threads: each
+//!   kernel against its CPU twin, and whole models (`tests/engine/emulated.rs`). Planted missing barriers,
+//!   off-by-one borders and races must be found. `gpu_check` runs the checks on a real GPU
+//!   (`CONTRIBUTING.md`).
 
 mod bundle;
 mod choice;

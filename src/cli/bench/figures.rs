@@ -1,21 +1,22 @@
-//! From runs to figures: means over the prompts of a repeat, medians over repeats, ratios within a repeat.
+//! Computes figures from runs: means over the prompts of a repeat, medians over repeats, ratios within a
+//! repeat.
 
 use serde::Serialize;
 
 use super::measure::{Run, Setting};
 use crate::engine::DraftLength;
 
-/// The figures of one setting. Times in ms: of each repeat the mean over all prompts, of these the median.
+/// The figures of one setting. A time in ms is the median over the repeats of the mean over all prompts.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
-    /// How the candidates were written.
+    /// The setting of the runs.
     #[serde(flatten)]
     pub setting: Setting,
     /// Decode time, divided by the tokens of each candidate.
     pub ms_per_token: f64,
-    /// The same in the fastest repeat.
+    /// Decode time per token in the fastest repeat.
     pub ms_per_token_min: f64,
-    /// The same in the slowest repeat.
+    /// Decode time per token in the slowest repeat.
     pub ms_per_token_max: f64,
     /// Time for the prompt, both models.
     pub prefill_ms: f64,
@@ -27,22 +28,22 @@ pub struct Figures {
     pub drafted: usize,
     /// Draft tokens accepted, all runs.
     pub accepted: usize,
-    /// Their share of those proposed; `None` without drafts.
+    /// Share of proposed draft tokens that were accepted; `None` without drafts.
     pub acceptance: Option<f64>,
     /// Accepted draft tokens per candidate and step.
     pub mean_accepted_length: f64,
-    /// How often a candidate's draft in a step had 0, 1, 2, … tokens, all runs.
+    /// Number of drafts of 0, 1, 2, … tokens over all candidates, steps and runs.
     pub draft_lengths: Vec<usize>,
     /// Decode time of the first candidate to finish, divided by its tokens.
     pub ms_per_token_first: f64,
-    /// The same of the last to finish.
+    /// Decode time of the last candidate to finish, divided by its tokens.
     pub ms_per_token_last: f64,
-    /// The mean of the same over all candidates.
+    /// Decode time of each candidate divided by its tokens, as a mean over all candidates.
     pub ms_per_token_all: f64,
     /// Time relative to plain decoding: the median of the ratios of every repeat. Below 1 is faster; `None`
     /// without plain runs.
     pub ratio_to_plain: Option<f64>,
-    /// The same relative to the fixed length with the lowest median; `None` without fixed lengths.
+    /// Time relative to the fixed length with the lowest median; `None` without fixed lengths.
     pub ratio_to_best_fixed: Option<f64>,
 }
 
@@ -77,7 +78,7 @@ impl<'a> Series<'a> {
             draft_lengths.resize(draft_lengths.len().max(counts.len()), 0);
             draft_lengths.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         }
-        // Every candidate has one draft in every step, be it of no tokens.
+        // Every candidate has one draft in every step, possibly of no tokens.
         let candidate_steps: usize = draft_lengths.iter().sum();
         let ms_per_token = median(&self.ms_per_token);
         let alike = |of: &&Series<'_>| of.setting.plain() == self.setting.plain();
@@ -126,7 +127,7 @@ fn by_repeat(runs: &[&Run], of: impl Fn(&Run) -> f64) -> Vec<f64> {
     (0..repeats).map(mean).collect()
 }
 
-/// The value in the middle, or the mean of the two there; 0 of nothing.
+/// The middle value, or the mean of the two middle ones; 0 for no values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -167,7 +168,7 @@ pub mod tests {
         Run { setting: setting(length), repeat, prompt, summary }
     }
 
-    /// Plain, 2 and auto on two prompts in three repeats; the machine is twice as slow in the last.
+    /// Plain, 2 and auto on two prompts in three repeats. The machine is twice as slow in the last.
     pub fn runs() -> Vec<Run> {
         let mut runs = Vec::new();
         for (repeat, slow) in [(0, 1.0), (1, 1.0), (2, 2.0)] {

@@ -1,4 +1,4 @@
-//! The runs of a comparison: every setting on every prompt, again and again, in turns.
+//! The runs of a comparison: every setting on every prompt, interleaved over the repeats.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::channel;
@@ -12,10 +12,10 @@ use crate::engine::{DraftLength, GenerateOptions};
 use crate::sampling::Accept;
 use crate::source::{Event, Prompt, Request, Source, Summary};
 
-/// What is to be measured.
+/// The plan of a measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What is completed.
+    /// The prompts.
     pub prompts: Vec<Prompt>,
     /// Numbers of candidates.
     pub batches: Vec<usize>,
@@ -24,7 +24,7 @@ pub struct Plan {
     pub lengths: Vec<DraftLength>,
     /// Rounds that count.
     pub repeats: usize,
-    /// All that is the same in every run.
+    /// Options shared by all runs.
     pub options: GenerateOptions,
 }
 
@@ -44,7 +44,7 @@ impl Setting {
         if self.length == DraftLength::Fixed(0) { "plain".to_owned() } else { self.length.to_string() }
     }
 
-    /// The same without drafts.
+    /// This setting without drafts.
     pub fn plain(self) -> Self {
         Self { length: DraftLength::Fixed(0), ..self }
     }
@@ -60,15 +60,15 @@ impl Serialize for Setting {
     }
 }
 
-/// What one generation took.
+/// The cost of one generation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
-    /// How the candidates were written.
+    /// The setting of the run.
     #[serde(flatten)]
     pub setting: Setting,
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: usize,
-    /// Which prompt, from 0.
+    /// Number of the prompt, from 0.
     pub prompt: usize,
     /// Its figures.
     #[serde(flatten)]
@@ -82,13 +82,13 @@ impl Run {
     }
 }
 
-/// How far a comparison is.
+/// Progress of a comparison.
 pub struct Progress {
     /// Runs done.
     pub done: usize,
     /// Runs in all.
     pub total: usize,
-    /// Whether these runs do not count.
+    /// True for the round that does not count.
     pub warming_up: bool,
     pub next: Setting,
     /// Time so far.
@@ -119,8 +119,8 @@ impl Plan {
         self.accepts.iter().flat_map(|&accept| of(accept)).collect()
     }
 
-    /// Measures everything on `source`, after a round that does not count: it touches all memory and lets
-    /// `auto` learn. `tell` hears of every run before it begins.
+    /// Measures everything on `source`, after a warm-up round that does not count. That round touches all
+    /// memory and lets `auto` learn. `tell` is called before every run.
     pub fn measure(&self, source: &dyn Source, tell: &mut dyn FnMut(&Progress)) -> Result<Vec<Run>, Failure> {
         let start = Instant::now();
         let each_round = self.settings().len() * self.prompts.len();
@@ -137,7 +137,7 @@ impl Plan {
                         tell(&Progress { done, total, warming_up: round == 0, next, elapsed: start.elapsed() });
                         let summary = self.run(source, next, text)?;
                         done += 1;
-                        // Round 0 is the one that does not count.
+                        // Round 0 is the warm-up.
                         if let Some(repeat) = round.checked_sub(1) {
                             runs.push(Run { setting: next, repeat, prompt, summary });
                         }
@@ -190,7 +190,7 @@ mod tests {
     use crate::source::{EventSink, SourceInfo, Ticket};
     use std::sync::Mutex;
 
-    /// Answers everything at once and remembers what was asked.
+    /// Answers everything at once and records the requests.
     #[derive(Default)]
     struct Fake(Mutex<Vec<(usize, DraftLength)>>);
 

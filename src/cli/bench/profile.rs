@@ -1,4 +1,4 @@
-//! What `bench --profile` prints: the measurements of a pair of models.
+//! The output of `bench --profile`: the measurements of a pair of models.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -27,7 +27,7 @@ pub fn json(info: &SourceInfo, profile: &Profile) -> String {
     serde_json::to_string(&json).unwrap_or_default() + "\n"
 }
 
-/// The curves, how far drafts survive, and the lengths that follow from both.
+/// The cost curves, the survival rates of drafts, and the draft lengths that follow from both.
 pub fn text(info: &SourceInfo, profile: &Profile) -> String {
     let mut out = heading(info);
     out.push_str("\nrows of a pass   main ms  draft ms\n");
@@ -52,7 +52,7 @@ pub fn text(info: &SourceInfo, profile: &Profile) -> String {
     out
 }
 
-/// A line of a table that runs from left to right.
+/// A row of a table whose values run from left to right.
 fn across(out: &mut String, title: &str, values: impl Iterator<Item = String>) {
     let _ = write!(out, "{title:<14}");
     for value in values {

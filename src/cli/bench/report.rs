@@ -1,4 +1,4 @@
-//! What `bench` prints: one JSON object, or a table for each number of candidates.
+//! The output of `bench`: one JSON object, or a table for each number of candidates.
 
 use std::fmt::Write;
 
@@ -19,7 +19,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// From the runs of `plan`.
+    /// The report of the runs of `plan`.
     pub fn new(plan: &'a Plan, info: SourceInfo, runs: Vec<Run>) -> Self {
         let figures = figures(&plan.settings(), &runs);
         Self { plan, info, runs, figures }
@@ -153,7 +153,7 @@ fn table(out: &mut String, rows: &[Figures]) {
     }
 }
 
-/// Three or four digits of a time in ms.
+/// A time in ms with three or four digits.
 fn time(ms: f64) -> String {
     match ms {
         ms if ms < 10.0 => format!("{ms:.3}"),
@@ -163,7 +163,7 @@ fn time(ms: f64) -> String {
     }
 }
 
-/// The draft lengths that a policy has chosen most often; nothing where there was no choice.
+/// The draft lengths that a policy chose most often; empty if it had no choice.
 fn lengths_used(row: &Figures) -> String {
     if matches!(row.setting.length, DraftLength::Fixed(_)) {
         return String::new();
@@ -177,7 +177,7 @@ fn lengths_used(row: &Figures) -> String {
     used.iter().take(2).filter_map(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// The best fixed length, and what `auto` makes of it.
+/// The best fixed length, and the time of `auto` relative to it.
 fn verdict(rows: &[Figures]) -> Option<String> {
     let fixed = rows.iter().filter(|row| matches!(row.setting.length, DraftLength::Fixed(_)));
     let best = fixed.min_by(|a, b| a.ms_per_token.total_cmp(&b.ms_per_token))?;

@@ -1,4 +1,4 @@
-//! How far `eval` is.
+//! The progress of `eval`.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use super::super::progress::Line;
 use crate::eval::{News, ProblemResult, Progress, Speed};
 use crate::untrusted::clean_line;
 
-/// Between two lines of progress where nothing can be drawn over.
+/// Time between two lines of progress on an output that cannot be redrawn.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// What the user sees while it runs: a line that is drawn over, or one now and then.
+/// The progress shown to the user: a line that is redrawn, or a new line at intervals.
 pub struct Log {
     line: Option<Line>,
-    /// When a line was last written, where none can be drawn over.
+    /// Time of the last line on an output that cannot be redrawn.
     written: Option<Instant>,
     progress: Progress,
     began: Instant,
@@ -23,7 +23,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// Begins now; `before` are the results that were there.
+    /// Starts the clock. `before` are the results that existed already.
     pub fn new(quiet: bool, problems: usize, before: &BTreeMap<String, ProblemResult>) -> Self {
         let now = Instant::now();
         let drawn = Line::is_seen();
@@ -43,7 +43,7 @@ impl Log {
         }
     }
 
-    /// Takes news in and shows them.
+    /// Handles an event and shows the progress.
     pub fn news(&mut self, news: &News) {
         let now = Instant::now();
         match news {
@@ -70,7 +70,7 @@ impl Log {
         }
     }
 
-    /// Takes the line away; what the run took.
+    /// Removes the line. Returns the cost of the run.
     pub fn close(&mut self) -> Speed {
         self.line = None;
         Speed {

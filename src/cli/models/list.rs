@@ -1,4 +1,4 @@
-//! `bass-tui models list`: what there is, what fits, and which one to take.
+//! `bass-tui models list`: the models, which of them fit, and which one to use.
 
 use std::fmt::Write;
 
@@ -22,28 +22,28 @@ struct Row {
     description: String,
     license: String,
     draft: String,
-    /// The files of the main model are on this machine.
+    /// True if the files of the main model are on this machine.
     here: bool,
-    /// Address of the server that has it, if it is no file.
+    /// Address of its server, if it is not a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<String>,
-    /// Whose they are, if it is another program's.
+    /// The other program that the files belong to, if any.
     program: Option<&'static str>,
     languages: Vec<Language>,
     /// Number of weights.
     parameters: Option<u64>,
     context: Option<usize>,
-    /// What the weights are stored in.
+    /// Number format of the stored weights.
     dtype: Option<String>,
-    /// Bytes that the pair takes with the settings.
+    /// Memory of the pair with the settings, in bytes.
     memory: Option<u64>,
     fits: Option<bool>,
     recommended: bool,
-    /// Why what is here cannot be used.
+    /// Reason why the local files cannot be used.
     problem: Option<String>,
 }
 
-/// Prints all entries, and what other programs have.
+/// Prints all entries, and the models of other programs.
 pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
     let (catalog, how) = (&session.catalog, usage(&session.settings));
     let memory = of_machine();
@@ -118,12 +118,12 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The address of an entry's server, without what nobody should see.
+/// The address of an entry's server, without secrets.
 fn shown(server: &str) -> String {
     Address::parse(server).map_or_else(|error| error.to_string(), |address| address.to_string())
 }
 
-/// What the draft model of an entry takes: by its files if they are here, else by its own entry.
+/// The shape of an entry's draft model: by its files if they are here, else by its own entry.
 fn draft(catalog: &Catalog, entry: &Entry) -> Option<Shape> {
     let source = entry.draft.as_ref()?;
     let files = catalog.files(source, &entry.name).ok();

@@ -52,7 +52,7 @@ pub fn run(session: &Session, name: &str, json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What of an entry, or which repository, is on the hub.
+/// The repositories of an entry, or the named repository.
 pub fn repositories(catalog: &Catalog, name: &str) -> Result<Vec<Repository>, Failure> {
     let Some(entry) = catalog.entry(name) else {
         let repository = Repository::parse(name).ok_or_else(|| catalog.unknown("model", name, &[]));
@@ -72,14 +72,14 @@ pub fn repositories(catalog: &Catalog, name: &str) -> Result<Vec<Repository>, Fa
     Ok(found)
 }
 
-/// How far a download is: a line that is drawn over, or without a terminal a line for every file.
+/// Progress of a download: a line that is redrawn, or without a terminal a line for every file.
 struct Shown {
     name: String,
     line: Line,
     quiet: bool,
     have: u64,
     wanted: u64,
-    /// Bytes that came, since when.
+    /// Bytes received, and the start time.
     came: u64,
     since: Instant,
 }
@@ -109,7 +109,7 @@ impl Shown {
 
     /// The line, `seconds` after the beginning.
     fn text(&self, seconds: f64) -> String {
-        // With all of what follows it a line of 80 columns.
+        // With the text after it, the line has 80 columns.
         const WIDTH: u64 = 16;
         let full = if self.wanted == 0 {
             0

@@ -9,8 +9,8 @@ use crate::cli::session::Session;
 use crate::hub::{Repository, bytes};
 use crate::untrusted::clean;
 
-/// Deletes what an entry or a repository has in the cache. A draft model stays where another entry that is
-/// here needs it.
+/// Deletes the cached files of an entry or a repository. A draft model that another local entry needs is
+/// kept.
 pub fn run(session: &Session, name: &str, yes: bool, json: bool) -> Result<u8, Failure> {
     let catalog = &session.catalog;
     let mut doomed = repositories(catalog, name)?;
@@ -21,7 +21,7 @@ pub fn run(session: &Session, name: &str, yes: bool, json: bool) -> Result<u8, F
             let mut users = others.filter(|other| other.main == text || other.draft.as_ref() == Some(&text));
             users.any(|other| catalog.resolve_main(Some(&other.name)).is_ok())
         };
-        // The main model goes in any case: it was named.
+        // The main model is always deleted: it was named.
         let drafts = doomed.split_off(1);
         doomed.extend(drafts.into_iter().filter(|draft| !needed(draft)));
     }

@@ -1,4 +1,4 @@
-//! `bass-tui models show`: what is known of one model.
+//! `bass-tui models show`: facts about one model.
 
 use std::fmt::Write;
 
@@ -27,19 +27,19 @@ struct Details {
     vocab: usize,
     context: usize,
     parameters: usize,
-    /// What the weights are stored in.
+    /// Number format of the stored weights.
     dtype: String,
-    /// Bytes that main model and candidates take, by `--dtype`.
+    /// Memory of main model and candidates in bytes, by `--dtype`.
     memory: [(&'static str, u64); 3],
-    /// What int8 would gain.
+    /// The gain of int8.
     int8: Option<String>,
     /// Tokens that the tokenizer puts before a prompt.
     begins_with: Vec<String>,
-    /// What stands around a request, if it is asked in a conversation.
+    /// Text around a request, if the model is asked in a conversation.
     chat: Option<(String, String)>,
-    /// Whether it has a chat template, used or not.
+    /// True if it has a chat template, used or not.
     has_template: bool,
-    /// Tokens for filling in what stands before a text, if it has learnt that.
+    /// Fill-in-the-middle tokens, if the model was trained with them.
     fill_in: Option<[&'static str; 3]>,
     draft: String,
 }

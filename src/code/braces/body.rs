@@ -1,9 +1,9 @@
-//! A body as the model writes it: where it ends, and the form in which two of them are the same.
+//! A body as the model writes it: its end, and a normal form to compare two of them.
 
 use super::Table;
 use super::lex::{self, Kind, Token, Tokens};
 
-/// The brace that closes the function whose body `text` begins with.
+/// The brace that closes the function whose body is at the beginning of `text`.
 pub(super) fn closing(table: &Table, text: &str) -> Option<Token> {
     lex::closing(Tokens::new(table.lexicon, text))
 }
@@ -31,7 +31,7 @@ pub(super) fn normalise(table: &Table, text: &str) -> String {
             Kind::Open => brackets.push(byte),
             _ => {}
         }
-        // Two marks that could be one operator are told apart by the space between them.
+        // The space between two marks matters if they could be one operator.
         let joined =
             last.is_some_and(|l| l.kind == Kind::Mark && l.end == token.start && text.as_bytes()[l.start] == byte);
         if std::mem::take(&mut line_end) && token.kind != Kind::Close {

@@ -1,4 +1,4 @@
-//! The prompt of a function: its stub, and what of the file the stub needs to be understood.
+//! The prompt of a function: its stub, and the parts of the file that are needed to understand it.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,15 +15,15 @@ const MAX_CONSTANT: usize = 600;
 /// Largest constructor that is shown, in bytes.
 const MAX_CONSTRUCTOR: usize = 800;
 
-/// What of a file is shown to the model besides the function.
+/// The parts of a file shown to the model besides the function.
 pub(in crate::code) struct Context {
     /// Words that make a statement an import.
     pub imports: &'static [&'static str],
     /// Words that begin the definition of a constant or a type.
     pub constants: &'static [&'static str],
-    /// Names of functions that make a value of the type they belong to.
+    /// Names of functions that construct a value of their type.
     pub constructors: &'static [&'static str],
-    /// Whether all imports are shown, not only those that the stub names.
+    /// True if all imports are shown, not only those that the stub names.
     pub all_imports: bool,
 }
 
@@ -31,7 +31,7 @@ pub(in crate::code) struct Context {
 pub(super) struct Statement<'t> {
     /// From its first to its last token.
     pub range: Range<usize>,
-    /// Its words; of an import the names that it makes known.
+    /// Its words, or the names that an import defines.
     pub words: Vec<&'t str>,
     pub import: bool,
     /// The name it defines.
@@ -93,7 +93,7 @@ pub(super) fn prompt(table: &Table, text: &str, functions: &[Function], this: &F
     sections.iter().filter(|s| !s.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// The function that makes a value of the type that `this` belongs to.
+/// The constructor of the type that `this` belongs to.
 fn constructor<'f>(table: &Table, functions: &'f [Function], this: &Function) -> Option<&'f Function> {
     let (class, own) = this.name.rsplit_once('.')?;
     let known = table.context.constructors;
@@ -102,7 +102,7 @@ fn constructor<'f>(table: &Table, functions: &'f [Function], this: &Function) ->
     functions.iter().rfind(|f| wanted && f.finished && f.parents == this.parents && is(f))
 }
 
-/// The words of a stub, and those that its comments hold between back quotes.
+/// The words of a stub, and those in back quotes in its comments.
 pub(super) fn stub_names<'t>(tokens: &[Token], text: &'t str, this: &Function) -> HashSet<&'t str> {
     let stub = this.stub..this.body.start;
     let comments = within(tokens, &stub).filter(|t| t.kind == Kind::Comment);
@@ -173,7 +173,7 @@ fn statement<'t>(table: &Table, text: &'t str, tokens: &[Token]) -> Option<State
     Some(Statement { range: first.start..last.end, words, import, name })
 }
 
-/// The names that an import makes known: words after which no path goes on.
+/// The names that an import defines: words that no path follows.
 fn imported<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
     let at = |i: usize| tokens.get(i).map_or("", |t| t.text(text));
     let known = (0..tokens.len()).filter(|&i| {

@@ -1,4 +1,4 @@
-//! The functions of a text: where they begin and end, what of them is shown to the model and what is body.
+//! The functions of a text: where they begin and end, and which part is stub and which is body.
 
 use std::ops::Range;
 
@@ -9,12 +9,11 @@ use crate::code::rules::Function;
 /// Longest comments above a function, in bytes, that are shown as its description.
 const MAX_COMMENT: usize = 3000;
 
-/// What a documenting comment says that is about its whole file.
+/// Tags in a documentation comment about the whole file.
 const FILE_TAGS: &[&str] =
     &["@file", "@overview", "@module", "@license", "@copyright", "@preserve", "@packageDocumentation"];
 
-/// Deepest nesting that is told: what is around a function beyond that is left out of its name and its
-/// prompt.
+/// Deepest nesting that is reported. Further outer scopes are left out of a function's name and prompt.
 const MAX_NESTING: usize = 50;
 
 /// All functions of `text`, in the order they stand in.
@@ -36,7 +35,7 @@ pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<De
     tree::definitions(&table.grammar, text).unwrap_or_else(|| scan::definitions(table, text, tokens))
 }
 
-/// A text with what is asked of it again and again.
+/// A text with its parts that are used repeatedly.
 struct File<'a> {
     table: &'a Table,
     text: &'a str,
@@ -82,13 +81,13 @@ impl File<'_> {
         &self.tokens[from..to.max(from)]
     }
 
-    /// Where the comments, attributes and decorators begin that stand right above the head at byte `head`.
+    /// Start of the comments, attributes and decorators right above the head at byte `head`.
     fn start(&self, head: usize) -> usize {
         let mut start = head;
         let mut index = self.tokens.partition_point(|t| t.start < head);
         loop {
-            // Nothing but white space and one line end may stand between; below what is always about what comes
-            // next, blank lines, too.
+            // Only white space and one line end may stand between. Documentation of the next item may also be
+            // followed by blank lines.
             let mut above = index;
             let mut line_ends = 0;
             while above > 0 && self.tokens[above - 1].kind == Kind::Newline {
@@ -109,14 +108,14 @@ impl File<'_> {
         }
     }
 
-    /// The comment at `index`, if it stands on a line of its own and does not describe the whole file.
+    /// The comment at `index`, if it stands on its own line and does not describe the whole file.
     fn comment(&self, index: usize) -> Option<usize> {
         let text = self.tokens[index].text(self.text);
         let first = index == 0 || self.tokens[index - 1].kind == Kind::Newline;
         (first && !text.starts_with("//!") && !text.starts_with("/*!")).then_some(index)
     }
 
-    /// Whether a comment is one that tools take as the description of what comes next, not of the whole file.
+    /// Returns true if tools take a comment as the description of the next item, not of the whole file.
     fn documents(&self, index: usize) -> bool {
         let token = self.tokens[index];
         let text = token.text(self.text);
@@ -182,7 +181,7 @@ impl File<'_> {
             end = close;
             tail = format!("{outer}}}{}", if more { "\n" } else { "" });
         }
-        // Where the body is written already, its own first line says how it is indented.
+        // If the body exists already, its first line determines the indentation.
         let first_code = code.iter().find(|t| t.start >= start && line_start(text, t.start) >= start);
         let own = first_code.or(code.first()).map(|t| &text[line_start(text, t.start)..t.start]);
         let indent = own
@@ -199,10 +198,10 @@ impl File<'_> {
         }
     }
 
-    /// The end of what is inside of a block whose brace is missing: after its last line that is not blank.
+    /// The end of the content of a block without a closing brace: after its last line that is not blank.
     fn open_end(&self, range: &Range<usize>) -> usize {
         let inside = self.within(range);
-        // Comments right above what comes next belong to that, unless it is the end of the text.
+        // Comments right above the next item belong to that, except at the end of the text.
         let last = if range.end < self.text.len() {
             inside.iter().rfind(|t| is_code(t))
         } else {
@@ -214,7 +213,7 @@ impl File<'_> {
     }
 }
 
-/// What of a function is stub and what is body.
+/// Stub and body of a function.
 struct Shape {
     body: Range<usize>,
     end: usize,
@@ -224,12 +223,12 @@ struct Shape {
     finished: bool,
 }
 
-/// Columns of a piece of white space, tabs to multiples of 8.
+/// Width of white space in columns, with tabs to multiples of 8.
 fn columns(white: &str) -> usize {
     white.bytes().fold(0, |column, b| if b == b'\t' { (column / 8 + 1) * 8 } else { column + 1 })
 }
 
-/// Whether these tokens only stand in for a body.
+/// Returns true if these tokens only stand in for a body.
 fn is_placeholder(text: &str, known: &[Placeholder], code: &[&Token]) -> bool {
     let code = match code {
         [rest @ .., last] if last.is(text, ";") => rest,
@@ -241,7 +240,7 @@ fn is_placeholder(text: &str, known: &[Placeholder], code: &[&Token]) -> bool {
     known.iter().any(|placeholder| {
         let words = placeholder.tokens;
         let begins = code.len() > words.len() && code.iter().zip(words).all(|(t, w)| t.text(text) == *w);
-        // What follows is one pair of brackets and nothing else.
+        // Followed by one pair of brackets and nothing else.
         let mut depth = 0_usize;
         let closed = code[words.len().min(code.len())..].iter().position(|t| {
             match t.kind {
@@ -257,17 +256,17 @@ fn is_placeholder(text: &str, known: &[Placeholder], code: &[&Token]) -> bool {
     })
 }
 
-/// Whether a message says that something is not there yet.
+/// Returns true if a message says that something is not implemented.
 fn says_so(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     ["not implemented", "not yet implemented", "unimplemented", "todo"].iter().any(|words| message.contains(words))
 }
 
-/// After the last of the comments that a block begins with, each on lines of its own: in an unfinished
-/// function they tell what to write.
+/// The end of the comments at the beginning of a block, each on its own lines. In an unfinished function they
+/// describe the missing code.
 fn after_comments(inside: &[Token]) -> Option<usize> {
     let mut after = None;
-    // What stands on the line of the brace is no part of the body.
+    // The rest of the line of the brace is no part of the body.
     let mut own_line = false;
     let mut comment = false;
     for token in inside {

@@ -1,10 +1,9 @@
-//! Indentation: which one a file uses, and giving it to a candidate.
+//! Indentation: the style of a file, and adapting a candidate to it.
 
 use super::lex::{Kind, Token};
 use super::{Table, firsts, line_start, tokens};
 
-/// One step of indentation in `text`: that of its first indented line of code, the language's own if there is
-/// none.
+/// One step of indentation in `text`: that of its first indented line of code, or the language's default.
 pub(super) fn unit(table: &Table, text: &str, tokens: &[Token]) -> String {
     let code = firsts(tokens).filter(|t| t.kind != Kind::Comment);
     let mut indented = code.map(|t| &text[line_start(text, t.start)..t.start]);
@@ -15,9 +14,9 @@ pub(super) fn unit(table: &Table, text: &str, tokens: &[Token]) -> String {
     }
 }
 
-/// A trimmed candidate for a function whose head is indented by `outer` and whose body has to be indented by
-/// `want`: where the model wrote another indentation, below a head of its own at `own`, each line gets the
-/// wanted one. Lines inside strings stay as they are.
+/// Reindents a trimmed candidate for a function whose head is indented by `outer` and whose body must be
+/// indented by `want`. If the model used another indentation, below a head of its own at `own`, each line
+/// gets the wanted one. Lines inside strings stay unchanged.
 pub(super) fn reindent(table: &Table, candidate: &str, own: &str, outer: &str, want: &str) -> String {
     let white = |at: usize| &candidate[line_start(candidate, at)..at];
     let all = tokens(table, candidate);
@@ -43,7 +42,7 @@ pub(super) fn reindent(table: &Table, candidate: &str, own: &str, outer: &str, w
             out.push_str(&file_step.repeat(more.len() / step));
             out.push_str(&more[more.len() / step * step..]);
         } else {
-            // A label, or a line that was pushed to the left.
+            // A label, or a line further to the left.
             let left = has.len().saturating_sub(has_here.len()).div_ceil(step) * file_step.len();
             out.push_str(&want[..want.len().saturating_sub(left)]);
         }
@@ -53,7 +52,7 @@ pub(super) fn reindent(table: &Table, candidate: &str, own: &str, outer: &str, w
     out
 }
 
-/// One step of indentation as the candidate writes it: the smallest one deeper than its first line.
+/// One step of indentation in the candidate: the smallest one deeper than its first line.
 fn step(candidate: &str, firsts: &[&Token], has: &str) -> Option<usize> {
     let deeper = firsts.iter().filter_map(|t| {
         let white = &candidate[line_start(candidate, t.start)..t.start];

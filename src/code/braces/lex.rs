@@ -1,30 +1,29 @@
-//! Brace languages as tokens: just enough to know what is a string, a comment, a bracket and the start of a
-//! line.
+//! Tokenises brace languages, just enough to find strings, comments, brackets and the starts of lines.
 //!
-//! Works on any text, also half written: it never fails. A token is decided by what stands before its end, or
-//! it reaches to the end of the text: adding text makes the last token longer, and never makes a bracket of
-//! what was none.
+//! Works on any text, also half written, and never fails. A token is decided by the text before its end, or
+//! it reaches to the end of the text. Adding text makes the last token longer, and never turns another token
+//! into a bracket.
 
-/// What differs between the languages.
+/// Lexical differences between the languages.
 pub(in crate::code) struct Lexicon {
     pub strings: &'static [Quote],
-    /// Whether `/* /* */ */` is one comment.
+    /// True if `/* /* */ */` is one comment.
     pub nested_comments: bool,
-    /// Whether a slash may begin a regular expression (and text between tags may hold apostrophes).
+    /// True if a slash may begin a regular expression (and text between tags may hold apostrophes).
     pub regexes: bool,
-    /// Whether there are `r#"..."#`, and `'a` without a second quote.
+    /// True if there are `r#"..."#`, and `'a` without a second quote.
     pub raw_strings: bool,
 }
 
 /// A kind of string.
 pub(in crate::code) struct Quote {
-    /// What it begins and ends with.
+    /// The character that begins and ends it.
     pub mark: u8,
-    /// Whether it may go over lines; if not, it ends with the line.
+    /// True if it may span lines; otherwise it ends with the line.
     pub lines: bool,
-    /// Whether a backslash takes the next character's meaning.
+    /// True if a backslash escapes the next character.
     pub escapes: bool,
-    /// Whether it may hold code in `${}`.
+    /// True if it may hold code in `${}`.
     pub fields: bool,
 }
 
@@ -35,7 +34,7 @@ impl Quote {
     }
 }
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::code) enum Kind {
     /// A name, keyword or (part of a) number.
@@ -54,7 +53,7 @@ pub(in crate::code) enum Kind {
     Mark,
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::code) struct Token {
     pub kind: Kind,
@@ -67,7 +66,7 @@ impl Token {
         of.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Whether it is this bracket or mark.
+    /// Returns true if it is this bracket or mark.
     pub fn is(self, of: &str, text: &str) -> bool {
         matches!(self.kind, Kind::Open | Kind::Close | Kind::Mark) && self.text(of) == text
     }
@@ -95,7 +94,7 @@ const BEFORE_VALUES: &[&[u8]] = &[
     b"extends",
 ];
 
-/// Strings in fields of strings in fields: deeper ones are read as plain text, so that no text can exhaust
+/// Most nested strings in fields of strings. Deeper ones are read as plain text, so that no text can exhaust
 /// the stack.
 const MAX_NESTING: usize = 8;
 
@@ -105,9 +104,9 @@ pub(in crate::code) struct Tokens<'a> {
     bytes: &'a [u8],
     at: usize,
     nesting: usize,
-    /// Whether what was read last can be the left side of an operator.
+    /// True if the last token can be the left side of an operator.
     operand: bool,
-    /// The last token that is no comment and no line end.
+    /// The last token other than comments and line ends.
     last: Option<Token>,
 }
 
@@ -125,7 +124,7 @@ impl<'a> Tokens<'a> {
         self.lexicon.strings.iter().find(|q| q.mark == mark)
     }
 
-    /// What begins at `start`, which is no white space, and where it ends.
+    /// Kind and end of the token at `start`, which is no white space.
     fn read(&self, start: usize) -> (Kind, usize) {
         let bytes = self.bytes;
         match bytes[start] {
@@ -165,8 +164,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// Whether the quote at `start` stands in text between tags, as in `it's`: right after a word that no
-    /// string can follow.
+    /// Returns true if the quote at `start` stands in text between tags, as in `it's`: right after a word
+    /// that no string can follow.
     fn is_apostrophe(&self, start: usize) -> bool {
         let word = self.last.filter(|l| l.kind == Kind::Word && l.end == start);
         word.is_some_and(|w| !BEFORE_VALUES.contains(&&self.bytes[w.start..w.end]))
@@ -190,7 +189,7 @@ impl<'a> Tokens<'a> {
         bytes.len()
     }
 
-    /// After the brace that closes the field whose code begins at `at`.
+    /// The end of the field whose code begins at `at`, after its closing brace.
     fn field_end(&self, at: usize) -> usize {
         let nesting = self.nesting + 1;
         let inside = Tokens { lexicon: self.lexicon, bytes: self.bytes, at, nesting, operand: false, last: None };
@@ -198,7 +197,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// The brace that closes a block whose inside these are the tokens of.
+/// The closing brace of a block, from the tokens of its inside.
 pub(super) fn closing(tokens: Tokens) -> Option<Token> {
     let bytes = tokens.bytes;
     let mut depth = 0_usize;
@@ -276,7 +275,7 @@ fn comment_end(bytes: &[u8], start: usize, nested: bool) -> usize {
     bytes.len()
 }
 
-/// The end of the regular expression whose slash is at `start`: one that is not closed ends with the line.
+/// The end of the regular expression whose slash is at `start`. An unclosed one ends with the line.
 fn regex_end(bytes: &[u8], start: usize) -> usize {
     let mut class = false;
     let mut i = start + 1;

@@ -1,5 +1,5 @@
-//! The languages whose blocks stand in braces. What they share is here, driven by one [`Table`] per language;
-//! what is a language's own is in its folder.
+//! The languages with blocks in braces. The shared code is here, driven by one [`Table`] per language. The
+//! data of a language is in its folder.
 
 mod body;
 pub(super) mod context;
@@ -18,23 +18,23 @@ use super::rules::Function;
 use super::text::line_start;
 use lex::{Kind, Lexicon, Token, Tokens};
 
-/// A language, as data.
+/// The data of a language.
 pub(super) struct Table {
     /// Its tokens.
     pub lexicon: &'static Lexicon,
     /// Its syntax tree.
     pub grammar: tree::Grammar,
-    /// Its definitions, where there is no syntax tree: what the tokens before a brace say.
+    /// Its definitions if there is no syntax tree, from the tokens before a brace.
     pub heads: scan::Heads,
-    /// One step of indentation, in a text that shows none.
+    /// Default step of indentation.
     pub unit: &'static str,
-    /// Whether `///` begins the description of what comes next.
+    /// True if `///` begins the description of the next item.
     pub line_docs: bool,
-    /// Whether a line end may end a statement.
+    /// True if a line end may end a statement.
     pub line_ends: bool,
-    /// What stands in for a body that is not written yet.
+    /// Placeholders for a body that is not written yet.
     pub placeholders: &'static [Placeholder],
-    /// What of a file is shown to the model besides the function.
+    /// The parts of a file shown to the model besides the function.
     pub context: context::Context,
 }
 
@@ -62,34 +62,34 @@ pub(super) use rules;
 pub(super) struct Placeholder {
     /// The tokens it begins with, up to its bracket.
     pub tokens: &'static [&'static str],
-    /// Whether its text has to say that something is not there yet.
+    /// True if its text has to say that something is not implemented.
     pub says_so: bool,
 }
 
-/// A function or what functions stand in.
+/// A function, or a scope that contains functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Definition {
-    /// Its own name, with the type's name for functions that stand outside of it: `Stack.Push`.
+    /// Its own name, after the type's name for functions outside of it: `Stack.Push`.
     pub name: String,
-    /// Whether it is a class, an object, a module and the like.
+    /// True if it is a class, an object, a module and the like.
     pub scope: bool,
     /// First byte of its head, without the attributes and comments on lines above.
     pub head: usize,
     /// First byte of its name.
     pub keyword: usize,
-    /// Where its block or expression stands, braces included.
+    /// Bytes of its block or expression, braces included.
     pub block: Range<usize>,
-    /// What kind of block it is.
+    /// Form of its block.
     pub form: Form,
     /// Index of the definition around it.
     pub parent: Option<usize>,
 }
 
-/// How a body is written.
+/// Form of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     Braces,
-    /// In braces of which the second is missing.
+    /// In braces, of which the second is missing.
     Open,
     Expression,
 }
@@ -151,7 +151,7 @@ fn tokens(table: &Table, text: &str) -> Vec<Token> {
     Tokens::new(table.lexicon, text).collect()
 }
 
-/// Whether a token is code: no comment and no line end.
+/// Returns true if a token is code: neither a comment nor a line end.
 fn is_code(token: &Token) -> bool {
     !matches!(token.kind, Kind::Comment | Kind::Newline)
 }

@@ -1,4 +1,4 @@
-//! The pieces of a file whose blocks stand in braces: its statements, and what stands in classes, `impl`s and
+//! The pieces of a file with blocks in braces: its statements, and the members of classes, `impl`s and
 //! modules.
 
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::{Definition, Form, Table, line_start, tokens};
 use crate::code::outline::{Item, ItemKind, between, lone};
 use crate::code::rules::Function;
 
-/// What stands for a body that is not shown.
+/// Placeholder for a body that is not shown.
 const LEFT_OUT: &str = "{ /* ... */ }";
 /// Most bytes of a statement behind a function that belong to it, such as `);`.
 const MAX_END: usize = 4;
@@ -19,7 +19,7 @@ pub(super) fn outline(table: &Table, text: &str, functions: &[Function]) -> Vec<
     let tokens = tokens(table, text);
     let definitions = definitions(table, text, &tokens);
     let mut of_definition = functions.iter();
-    // Functions are told in the order of their definitions.
+    // Functions come in the order of their definitions.
     let functions = definitions.iter().map(|d| if d.scope { None } else { of_definition.next() }).collect();
     let mut file = File { text, definitions: &definitions, functions, items: Vec::new() };
     let mut at = 0;
@@ -36,7 +36,7 @@ pub(super) fn outline(table: &Table, text: &str, functions: &[Function]) -> Vec<
     file.items
 }
 
-/// The statements with the lines that they take, attributes and decorators together with what they stand above.
+/// The statements with their lines. Attributes and decorators are joined with the item below them.
 fn joined<'t>(text: &'t str, statements: Vec<Statement<'t>>) -> Vec<(Range<usize>, Statement<'t>)> {
     let mut found: Vec<(Range<usize>, Statement)> = Vec::new();
     let mut above: Option<usize> = None;
@@ -51,7 +51,7 @@ fn joined<'t>(text: &'t str, statements: Vec<Statement<'t>>) -> Vec<(Range<usize
     found
 }
 
-/// After the line that byte `at` is in.
+/// The end of the line that byte `at` is in.
 fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |n| at + n + 1)
 }
@@ -79,7 +79,7 @@ impl File<'_> {
         self.items.push(Item::whole(kind, self.text, range, names, None));
     }
 
-    /// Takes a function or scope that has these lines; whether they can be shown in a shorter form.
+    /// Adds a function or scope with these lines. Returns true if they can be shown in a shorter form.
     fn definition(&mut self, index: usize, range: Range<usize>, parent: Option<usize>) -> bool {
         let (text, this) = (self.text, &self.definitions[index]);
         let own = this.name.rsplit('.').next().unwrap_or(&this.name);
@@ -99,7 +99,7 @@ impl File<'_> {
         true
     }
 
-    /// Takes a scope, if what stands in it stands on lines of its own.
+    /// Adds a scope, if its members stand on lines of their own.
     fn scope(&mut self, index: usize, range: Range<usize>, parent: Option<usize>) -> bool {
         let (text, this) = (self.text, &self.definitions[index]);
         let inside = line_end(text, this.block.start);

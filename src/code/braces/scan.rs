@@ -1,30 +1,30 @@
-//! Definitions of a text that is not whole, read from its tokens: what stands before a brace says what the
-//! brace opens.
+//! Definitions of an incomplete text, read from its tokens. The tokens before a brace determine what it
+//! opens.
 
 use super::lex::{Kind, Token};
 use super::{Definition, Form, Table};
 
-/// What begins functions and scopes in a language.
+/// Words that begin functions and scopes in a language.
 pub(in crate::code) struct Heads {
-    /// Words that begin something new when they stand at the left border, whatever was left open above.
+    /// Words at the left border that begin something new, even if the text above was left open.
     pub restarts: &'static [&'static str],
-    /// Words that go on with what stands on the line above.
+    /// Words that continue the line above.
     pub goes_on: &'static [&'static str],
-    /// Whether functions may be written as `x => x + 1`.
+    /// True if functions may be written as `x => x + 1`.
     pub arrows: bool,
-    /// What the tokens before a brace define.
+    /// Reads the definition from the tokens before a brace.
     pub read: fn(&Head) -> Option<Found>,
 }
 
-/// The tokens between the last end of a statement and a brace, without what stands in brackets among them.
+/// The tokens between the last end of a statement and a brace, without those in brackets among them.
 pub(in crate::code) struct Head<'a> {
     pub text: &'a str,
     pub tokens: &'a [Token],
-    /// Whether they stand right inside a class, an object or the like.
+    /// True if they stand directly inside a class, an object or the like.
     pub in_scope: bool,
 }
 
-/// What a head defines.
+/// The definition of a head.
 pub(in crate::code) struct Found {
     pub name: String,
     pub scope: bool,
@@ -35,12 +35,12 @@ pub(in crate::code) struct Found {
 }
 
 impl Head<'_> {
-    /// The text of a token; empty where there is none.
+    /// The text of a token; empty if there is none.
     pub fn at(&self, index: usize) -> &str {
         self.tokens.get(index).map_or("", |t| t.text(self.text))
     }
 
-    /// Whether there is a name, keyword or number at `index`.
+    /// Returns true if there is a name, keyword or number at `index`.
     pub fn is_word(&self, index: usize) -> bool {
         self.tokens.get(index).is_some_and(|t| t.kind == Kind::Word)
     }
@@ -50,12 +50,12 @@ impl Head<'_> {
         (0..self.tokens.len()).rfind(|&i| self.is_word(i) && self.at(i) == word)
     }
 
-    /// The first index from `from` on with a text that is not in `skip`.
+    /// The first index from `from` on whose text is not in `skip`.
     pub fn skip(&self, from: usize, skip: &[&str]) -> usize {
         (from..self.tokens.len()).find(|&i| !skip.contains(&self.at(i))).unwrap_or(self.tokens.len())
     }
 
-    /// Index after the `<...>` that begins at `index`, if one does.
+    /// Index after the `<...>` that begins at `index`, if any.
     pub fn after_angles(&self, index: usize) -> usize {
         let mut depth = 0_usize;
         for i in index..self.tokens.len() {
@@ -73,22 +73,22 @@ impl Head<'_> {
     }
 }
 
-/// A bracket that is open.
+/// An open bracket.
 struct Frame {
     bracket: u8,
     definition: Option<usize>,
-    /// Whether the head it stands in goes on after it.
+    /// True if the head around it goes on after it.
     inline: bool,
     head: Vec<Token>,
 }
 
 struct Scan<'a> {
     text: &'a str,
-    /// Bytes behind line ends: what is on one endless line must not be walked over for each of its tokens.
+    /// Bytes behind line ends. They avoid walking over one endless line for each of its tokens.
     lines: Vec<usize>,
-    /// Whether a line further to the left ends what was left open above.
+    /// True if a line further to the left ends open definitions above.
     by_indentation: bool,
-    /// Whether there was a bracket without its other half.
+    /// True if there was an unmatched bracket.
     unbalanced: bool,
     frames: Vec<Frame>,
     found: Vec<Definition>,
@@ -96,8 +96,8 @@ struct Scan<'a> {
     columns: Vec<Option<usize>>,
 }
 
-/// All definitions of `text`, in the order they stand in. Where all brackets have their other half they alone
-/// count; where one is missing, indentation says where what was left open ends.
+/// All definitions of `text`, in text order. If all brackets match, only they count. If one is missing,
+/// indentation determines where open definitions end.
 pub(super) fn definitions(table: &Table, text: &str, tokens: &[Token]) -> Vec<Definition> {
     let by_brackets = scan(table, text, tokens, false);
     let scan = if by_brackets.unbalanced { scan(table, text, tokens, true) } else { by_brackets };
@@ -138,7 +138,7 @@ fn scan<'a>(table: &Table, text: &'a str, tokens: &[Token], by_indentation: bool
 }
 
 impl Scan<'_> {
-    /// Looks at where `token` stands: a new line may end a statement, or everything that was left open.
+    /// Examines the place of `token`: a new line may end a statement, or all open definitions.
     fn begin(&mut self, table: &Table, token: Token, first: bool, last: Option<Token>) {
         let word = token.text(self.text);
         let at_border = self.line_start(token.start) == token.start;
@@ -187,7 +187,7 @@ impl Scan<'_> {
         self.frames.push(Frame { bracket, definition, inline, head: Vec::new() });
     }
 
-    /// What the brace `token` opens, if it is known.
+    /// The definition that the brace `token` opens, if it is known.
     fn define(&mut self, table: &Table, token: Token) -> Option<usize> {
         let top = self.frames.last()?;
         let around = top.head.first().and_then(|t| self.left_open(t.start)).unwrap_or(self.frames.len());
@@ -216,7 +216,7 @@ impl Scan<'_> {
         Some(self.found.len() - 1)
     }
 
-    /// Whether the tokens so far end with `=>`.
+    /// Returns true if the tokens so far end with `=>`.
     fn after_arrow(&self) -> bool {
         let head = self.frames.last().map_or(&[][..], |f| f.head.as_slice());
         matches!(head, [.., a, b] if a.end == b.start && a.is(self.text, "=") && b.is(self.text, ">"))
@@ -239,8 +239,8 @@ impl Scan<'_> {
         before.trim_start_matches([' ', '\t']).is_empty().then_some(before.len())
     }
 
-    /// The first frame of a definition that cannot hold a head at byte `at`, because it stands no further to
-    /// the left.
+    /// The first frame of a definition that cannot hold a head at byte `at`, because it is no further to the
+    /// left.
     fn left_open(&self, at: usize) -> Option<usize> {
         let (column, line) = (self.column(at).filter(|_| self.by_indentation)?, self.line_start(at));
         self.frames.iter().position(|frame| {
@@ -276,7 +276,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Takes what is open from frame `index` on as ended before byte `end`.
+    /// Ends everything open from frame `index` on before byte `end`.
     fn close_from(&mut self, index: usize, end: usize) {
         for frame in self.frames.drain(index..) {
             if let Some(definition) = frame.definition {
@@ -289,16 +289,16 @@ impl Scan<'_> {
     }
 }
 
-/// Whether `<` in these tokens is not closed.
+/// Returns true if `<` in these tokens is not closed.
 fn in_angles(text: &str, tokens: &[Token]) -> bool {
-    // Types with more parameters than fit into this are not worth the time that long lists would take.
+    // Types with more parameters than this are not supported, since long lists would take too long.
     let tokens = &tokens[tokens.len().saturating_sub(64)..];
     let head = Head { text, tokens, in_scope: false };
     (0..tokens.len()).any(|i| head.at(i) == "<" && head.after_angles(i) == i)
 }
 
-/// The end of the expression that begins with the first of these tokens: before what separates it from the
-/// next one, or where a line ends and the next one does not go on with it.
+/// The end of the expression that begins with the first of these tokens: before its separator, or at a line
+/// end if the next line does not continue it.
 fn expression_end(text: &str, goes_on: &[&str], tokens: &[Token]) -> usize {
     let mut depth = 0_usize;
     let mut end = tokens.first().map_or(0, |t| t.start);

@@ -1,29 +1,29 @@
-//! Definitions read from a syntax tree: the same walk for every language, which differs only in the names of
-//! its nodes.
+//! Definitions read from a syntax tree. The walk is the same for every language; only the names of nodes
+//! differ.
 
 use tree_sitter::Node;
 
 use super::super::syntax;
 use super::{Definition, Form};
 
-/// The nodes of a language's grammar that matter here.
+/// The relevant nodes of a language's grammar.
 pub(in crate::code) struct Grammar {
-    /// The grammar and its variants; the first that can read a text is taken.
+    /// The grammar and its variants. The first that can parse a text is used.
     pub languages: &'static [fn() -> tree_sitter::Language],
     /// Nodes that give a name to a function or scope.
     pub names: &'static [Binding],
     /// Nodes that are functions; their field `body` is the block.
     pub functions: &'static [&'static str],
-    /// Nodes that functions stand in: classes, modules; their field `body`, or they themselves, are the
+    /// Nodes that contain functions: classes, modules. Their field `body`, or the nodes themselves, are the
     /// block.
     pub scopes: &'static [&'static str],
     /// Nodes around a definition that belong to its head.
     pub statements: &'static [&'static str],
-    /// Names that stand for the whole file: what is bound to them goes by its own name, if it has one.
+    /// Names that stand for the whole file. A value bound to them uses its own name, if it has one.
     pub nameless: &'static [&'static str],
-    /// Field with the type that a function belongs to though it stands outside of it.
+    /// Field with the type of a function that stands outside of it.
     pub receiver: &'static str,
-    /// The name as it is used, of the name as it is written.
+    /// Converts a written name to the used name.
     pub clean: fn(&str) -> String,
 }
 
@@ -33,7 +33,7 @@ pub(in crate::code) struct Binding {
     pub kind: &'static str,
     /// Field with the name.
     pub name: &'static str,
-    /// Field with what is named; empty where it is the node itself.
+    /// Field with the named value; empty if it is the node itself.
     pub value: &'static str,
 }
 
@@ -112,7 +112,7 @@ fn definition(grammar: &Grammar, text: &str, node: Node) -> Option<Definition> {
     })
 }
 
-/// What stands in a list of one value.
+/// The content of a list of one value.
 fn inner(node: Node) -> Node {
     match node.named_child(0) {
         Some(child) if node.kind() == "expression_list" && node.named_child_count() == 1 => child,

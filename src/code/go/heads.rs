@@ -1,4 +1,4 @@
-//! What begins functions, told by the tokens before a brace.
+//! Recognises functions by the tokens before a brace.
 
 use crate::code::braces::scan::{Found, Head, Heads};
 
@@ -31,7 +31,7 @@ fn read(head: &Head) -> Option<Found> {
     if bound && single { found(head.at(name).to_owned(), 0, name) } else { None }
 }
 
-/// The type of a receiver such as `(s *Stack[T])`; of anything else, the name as it is.
+/// The type of a receiver such as `(s *Stack[T])`. Any other name is unchanged.
 pub(super) fn receiver(written: &str) -> String {
     let bare = written.split('[').next().unwrap_or(written);
     bare.split(|c: char| !(c.is_alphanumeric() || c == '_')).rfind(|part| !part.is_empty()).unwrap_or(bare).to_owned()

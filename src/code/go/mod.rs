@@ -44,7 +44,7 @@ pub(super) static TABLE: Table = Table {
         imports: &["import"],
         constants: &["type", "const", "var"],
         constructors: &[],
-        // What a function may use is what its file imports, and nothing that it does not.
+        // A function may use only the imports of its file.
         all_imports: true,
     },
 };

@@ -1,4 +1,4 @@
-//! What begins functions and what they stand in, told by the tokens before a brace.
+//! Recognises functions and scopes by the tokens before a brace.
 
 use crate::code::braces::scan::{Found, Head, Heads};
 
@@ -24,7 +24,7 @@ pub(super) const HEADS: Heads = Heads {
     read,
 };
 
-/// Words before what is defined that do not name it.
+/// Words before a definition that do not name it.
 const MODIFIERS: &[&str] = &[
     "export",
     "default",
@@ -43,7 +43,7 @@ const MODIFIERS: &[&str] = &[
     "accessor",
 ];
 
-/// Words before brackets and a block that are not the name of a method.
+/// Words before brackets and a block that are not names of a method.
 const STATEMENTS: &[&str] = &["if", "for", "while", "switch", "catch", "with", "function", "return", "await", "super"];
 
 fn read(head: &Head) -> Option<Found> {
@@ -95,7 +95,7 @@ fn first(head: &Head, keyword: usize) -> usize {
     first
 }
 
-/// The name that what stands from `value` on is bound to: `const f =`, `f =`, `f: T =`, `f:`, `a.b.f =`.
+/// The name to which the value at `value` is bound: `const f =`, `f =`, `f: T =`, `f:`, `a.b.f =`.
 fn bound(head: &Head, value: usize, scope: bool) -> Option<Found> {
     let from = head.skip(0, MODIFIERS);
     let mut name = head.skip(from, &["#"]);
@@ -118,7 +118,7 @@ fn bound(head: &Head, value: usize, scope: bool) -> Option<Found> {
     (binds && mark < value).then_some(found)
 }
 
-/// `export default` of something without a name.
+/// `export default` of a value without a name.
 fn default(head: &Head, value: usize, scope: bool) -> Option<Found> {
     let from = head.skip(0, &["export"]);
     let is = from > 0 && head.at(from) == "default" && value > from;
@@ -153,7 +153,7 @@ fn method(head: &Head) -> Option<Found> {
     is.then(|| Found { name: clean(written), scope: false, first, keyword: start })
 }
 
-/// A name as it is used, of a name as it is written: `"f"`, `module.exports.f`, `Stack.prototype.f`.
+/// Converts a written name to the used name: `"f"`, `module.exports.f`, `Stack.prototype.f`.
 pub(super) fn clean(written: &str) -> String {
     let bare = written.trim_matches(['"', '\'']);
     let outer = ["module.exports.", "exports.", "module.", "this.", "window.", "globalThis."];

@@ -45,21 +45,21 @@ pub(super) static FUNCTIONS: &[&str] = &[
     "arrow_function",
 ];
 
-/// What functions stand in; TypeScript has more.
+/// Nodes that contain functions; TypeScript has more.
 pub(super) static SCOPES: &[&str] =
     &["class_declaration", "class", "object", "abstract_class_declaration", "internal_module", "module"];
 
-/// What stands around definitions, in TypeScript too.
+/// Nodes around definitions, in TypeScript too.
 pub(super) static STATEMENTS: &[&str] =
     &["export_statement", "lexical_declaration", "variable_declaration", "expression_statement", "ambient_declaration"];
 
-/// What stands in for a body, in TypeScript too.
+/// Placeholders for a body, in TypeScript too.
 pub(super) static PLACEHOLDERS: &[Placeholder] = &[
     Placeholder { tokens: &["throw", "new", "Error"], says_so: true },
     Placeholder { tokens: &["throw", "Error"], says_so: true },
 ];
 
-/// What is shown of a file, in TypeScript too.
+/// The parts of a file that are shown, in TypeScript too.
 pub(super) const CONTEXT: Context = Context {
     imports: &["import", "require"],
     constants: &["const", "let", "var", "type", "interface", "enum"],
@@ -67,10 +67,10 @@ pub(super) const CONTEXT: Context = Context {
     all_imports: false,
 };
 
-/// What begins functions and classes, in TypeScript too.
+/// The heads of functions and classes, in TypeScript too.
 pub(super) const HEADS: Heads = heads::HEADS;
 
-/// A name as it is used, of a name as it is written.
+/// Converts a written name to the used name.
 pub(super) fn clean(name: &str) -> String {
     heads::clean(name)
 }

@@ -1,4 +1,4 @@
-//! The prompt of a Python function: its stub, and what of the file the stub needs to be understood.
+//! The prompt of a Python function: its stub, and the parts of the file that are needed to understand it.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -68,7 +68,7 @@ pub(super) fn prompt(text: &str, functions: &[Function], this: &Function) -> Str
     sections.iter().filter(|s| !s.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
 }
 
-/// The class's constructor, for a method that is not it.
+/// The constructor of the class, for any other method.
 fn constructor<'f>(functions: &'f [Function], this: &Function) -> Option<&'f Function> {
     let (class, own) = this.name.rsplit_once('.')?;
     let init = format!("{class}.__init__");
@@ -76,8 +76,8 @@ fn constructor<'f>(functions: &'f [Function], this: &Function) -> Option<&'f Fun
     functions.iter().rfind(|f| wanted && f.finished && f.name == init && f.parents == this.parents)
 }
 
-/// The names that code in the stub mentions: in decorators, the signature, and examples and back-quoted
-/// pieces of the docstring.
+/// The names that code in the stub mentions: in decorators, the signature, and examples and back-quoted parts
+/// of the docstring.
 pub(super) fn stub_names<'t>(text: &'t str, this: &Function) -> HashSet<&'t str> {
     let code = this.range.start..this.docstring.as_ref().map_or(this.body.start, |d| d.start.min(this.body.start));
     let mut names = words(text, code);
@@ -100,7 +100,7 @@ pub(super) fn stub_names<'t>(text: &'t str, this: &Function) -> HashSet<&'t str>
     names
 }
 
-/// The words of a piece of code, those in strings (quoted annotations) included.
+/// The words of a part of the code, also those in strings (quoted annotations).
 fn words(text: &str, range: Range<usize>) -> HashSet<&str> {
     let mut found = HashSet::new();
     let piece = &text[range];
@@ -125,7 +125,7 @@ pub(super) fn constant<'t>(text: &'t str, statement: &Statement) -> Option<&'t s
     (defines && statement.tokens.len() > 2).then(|| name.text(text))
 }
 
-/// The names that an import statement makes known.
+/// The names that an import statement defines.
 pub(super) fn imported<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
     let words: Vec<&str> = tokens.iter().map(|t| t.text(text)).filter(|w| !["(", ")"].contains(w)).collect();
     let (from, list) = match words.as_slice() {
@@ -137,6 +137,6 @@ pub(super) fn imported<'t>(text: &'t str, tokens: &[Token]) -> Vec<&'t str> {
         _ => return Vec::new(),
     };
     let items = list.split(|&w| w == ",");
-    // `import a.b` makes `a` known, `import a.b as c` and `from a import b as c` make `c` known.
+    // `import a.b` defines `a`, `import a.b as c` and `from a import b as c` define `c`.
     items.filter_map(|item| if from || item.contains(&"as") { item.last() } else { item.first() }).copied().collect()
 }

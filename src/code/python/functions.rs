@@ -1,4 +1,4 @@
-//! The functions of a Python text: where they begin and end, what of them is stub and what is body.
+//! The functions of a Python text: where they begin and end, and which part is stub and which is body.
 
 use std::ops::Range;
 
@@ -24,8 +24,8 @@ pub(super) fn functions(text: &str) -> Vec<Function> {
     found.collect()
 }
 
-/// Whether the block of `this`, which the text ends with, may go on: it has not ended with a `return` of its
-/// own, nor with a blank line.
+/// Returns true if the block of `this`, which the text ends with, may go on: it has not ended with a `return`
+/// of its own, nor with a blank line.
 pub(super) fn goes_on(text: &str, this: &Function) -> bool {
     let statements = lines::statements(text, this.body.start);
     let (Some(first), Some(last)) = (statements.first(), statements.last()) else { return true };
@@ -33,7 +33,7 @@ pub(super) fn goes_on(text: &str, this: &Function) -> bool {
     !returns && !text[this.body.end..].contains('\n')
 }
 
-/// The definitions of a text that is not whole: every line that begins with `def` or `class`, nested by
+/// The definitions of an incomplete text: every line that begins with `def` or `class`, nested by
 /// indentation.
 fn scan(text: &str) -> Vec<Definition> {
     let mut found: Vec<Definition> = Vec::new();
@@ -69,8 +69,8 @@ fn scan(text: &str) -> Vec<Definition> {
     found
 }
 
-/// After the colon of the definition whose keyword is at `keyword`; `None` if its line ends before there is
-/// one.
+/// End of the definition's head whose keyword is at `keyword`, after its colon. `None` if its line ends
+/// before a colon.
 fn header_end(text: &str, keyword: usize) -> Option<usize> {
     for step in Lines::new(text, keyword) {
         if step.line.is_some_and(|l| l.begins && l.first.start > keyword) {
@@ -83,7 +83,7 @@ fn header_end(text: &str, keyword: usize) -> Option<usize> {
     None
 }
 
-/// The function that `this` defines, but for its line.
+/// The function that `this` defines, except for its line.
 fn function(
     text: &str,
     definitions: &[Definition],
@@ -124,7 +124,7 @@ fn function(
     }
 }
 
-/// Start of the comment lines right above byte `at`, if they describe what begins there, else `at`.
+/// Start of the comment lines right above byte `at`, if they describe the item there; else `at`.
 fn comment_above(text: &str, at: usize, white: &str) -> usize {
     let mut start = lines::line_start(text, at);
     let end = start;
@@ -138,7 +138,7 @@ fn comment_above(text: &str, at: usize, white: &str) -> usize {
     if start == end || end - start > MAX_COMMENT { at } else { start + white.len() }
 }
 
-/// What of a function is stub and what is body.
+/// Stub and body of a function.
 struct Shape {
     docstring: Option<Range<usize>>,
     body: Range<usize>,
@@ -155,8 +155,8 @@ impl Shape {
         }
         let from = rest.map_or(text.len(), |newline| newline.end);
         let end = lines::body_end(indent, text, from).max(from);
-        // Statements are looked for in a text that ends with the function, so that an open bracket does not
-        // reach beyond it.
+        // Statements are read from a text that ends with the function, so that an open bracket does not reach
+        // beyond it.
         let mut statements = lines::statements(&text[..end], from);
         let docstring = statements.first().and_then(|s| docstring(text, &s.tokens));
         let mut start = from;
@@ -205,8 +205,8 @@ impl Shape {
     }
 }
 
-/// The docstring that a block with these tokens in its first statement begins with: strings, and nothing else
-/// before `;` or the end.
+/// The docstring of a block whose first statement has these tokens: strings, and nothing else before `;` or
+/// the end.
 fn docstring(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     let strings = tokens.iter().take_while(|t| t.kind == Kind::Str).count();
     let (first, last) = (tokens.first()?, tokens.get(strings.checked_sub(1)?)?);
@@ -216,7 +216,7 @@ fn docstring(text: &str, tokens: &[Token]) -> Option<Range<usize>> {
     (plain && alone).then_some(first.start..last.end)
 }
 
-/// Whether these tokens, which may be several simple statements on a line, only stand in for a body.
+/// Returns true if these tokens, which may be several simple statements on a line, only stand in for a body.
 fn is_placeholder(text: &str, tokens: &[Token]) -> bool {
     tokens.split(|t| t.is_mark(text, ";")).all(|statement| {
         let words: Vec<&str> = statement.iter().map(|t| t.text(text)).collect();
@@ -230,8 +230,8 @@ fn is_placeholder(text: &str, tokens: &[Token]) -> bool {
     })
 }
 
-/// After the last of the comment lines that `text[start..end]` begins with: in an unfinished function they
-/// tell what to write, and stay.
+/// The end of the comment lines at the beginning of `text[start..end]`. In an unfinished function they
+/// describe the missing code, and stay.
 fn after_comments(text: &str, start: usize, end: usize) -> usize {
     let mut after = start;
     let mut commented = false;
@@ -256,7 +256,7 @@ fn after_comments(text: &str, start: usize, end: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// On whole code the line scan, made for broken code, and the grammar agree.
+    /// On complete code the line scan, made for broken code, and the grammar agree.
     #[test]
     fn scan_and_grammar_agree() {
         let text = "@a\n@b(\n  1)\nclass A[T](B):\n    x = [\n1]\n    @c\n    async def f(self): pass\n    def g(self): return 1\n\

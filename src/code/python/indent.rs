@@ -1,8 +1,8 @@
-//! Indentation: which one a file uses, and giving it to a candidate.
+//! Indentation: the style of a file, and adapting a candidate to it.
 
 use super::lines::{self, Lines};
 
-/// One step of indentation in `text`: that of its first indented statement, four spaces if there is none.
+/// One step of indentation in `text`: that of its first indented statement, or four spaces.
 pub(super) fn unit(text: &str) -> String {
     let lines = Lines::new(text, 0).filter_map(|s| s.line).filter(|l| l.begins && l.column > 0);
     let first = lines.map(|l| &text[lines::line_start(text, l.first.start)..l.first.start]).next();
@@ -13,9 +13,9 @@ pub(super) fn unit(text: &str) -> String {
     }
 }
 
-/// A trimmed candidate for a function whose `def` is indented by `outer` and whose body has to be indented by
-/// `want`: where the model wrote another indentation, below a `def` of its own at `own`, each line gets the
-/// wanted one. Lines inside strings stay as they are.
+/// Reindents a trimmed candidate for a function whose `def` is indented by `outer` and whose body must be
+/// indented by `want`. If the model used another indentation, below a `def` of its own at `own`, each line
+/// gets the wanted one. Lines inside strings stay unchanged.
 pub(super) fn reindent(candidate: &str, own: &str, outer: &str, want: &str) -> String {
     let white = |at: usize| &candidate[lines::line_start(candidate, at)..at];
     let comment = |at: usize| candidate[at..].starts_with('#');
@@ -26,8 +26,8 @@ pub(super) fn reindent(candidate: &str, own: &str, outer: &str, want: &str) -> S
     if has == want {
         return candidate.to_owned();
     }
-    // One step, as the candidate and as the file writes it. Where the outer part differs, as between spaces
-    // and tabs, the steps down to this body are told by how often the file's own step fits.
+    // One step of indentation in the candidate and in the file. If the outer part differs, as between spaces
+    // and tabs, the file's own step determines the number of steps down to this body.
     let file_step = want.strip_prefix(outer).unwrap_or(want);
     let depth = if file_step.is_empty() { 1 } else { (want.len() / file_step.len()).max(1) };
     let deeper = || lines.iter().map(|l| white(l.first.start).len()).filter(|&n| n > has.len()).min();

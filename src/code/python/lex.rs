@@ -1,9 +1,9 @@
-//! Python as tokens: just enough to know what is a string, a comment, a bracket and the start of a line.
+//! Tokenises Python, just enough to find strings, comments, brackets and the starts of lines.
 //!
-//! Works on any text, also half written: it never fails, and what it says about a token does not depend on
-//! text more than two bytes after it.
+//! Works on any text, also half written, and never fails. A token does not depend on text more than two bytes
+//! after it.
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::code) enum Kind {
     /// A name, keyword or (part of a) number.
@@ -25,7 +25,7 @@ pub(in crate::code) enum Kind {
     Mark,
 }
 
-/// A token and where it stands.
+/// A token and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::code) struct Token {
     pub kind: Kind,
@@ -38,7 +38,7 @@ impl Token {
         of.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Whether it is this single mark.
+    /// Returns true if it is this single mark.
     pub fn is_mark(self, of: &str, mark: &str) -> bool {
         self.kind == Kind::Mark && self.text(of) == mark
     }
@@ -93,7 +93,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether `word` before a quote is a string prefix, and if so whether the string holds `{}` fields.
+/// `Some` if `word` before a quote is a string prefix: true if the string holds `{}` fields.
 fn string_prefix(word: &[u8]) -> Option<bool> {
     match word.to_ascii_lowercase().as_slice() {
         b"r" | b"u" | b"b" | b"br" | b"rb" => Some(false),
@@ -102,7 +102,7 @@ fn string_prefix(word: &[u8]) -> Option<bool> {
     }
 }
 
-/// Strings in fields of strings in fields: deeper ones are read as plain text, so that no text can exhaust
+/// Most nested strings in fields of strings. Deeper ones are read as plain text, so that no text can exhaust
 /// the stack.
 const MAX_NESTING: usize = 8;
 
@@ -127,8 +127,8 @@ fn string_end(bytes: &[u8], quote: usize, format: bool, nesting: usize) -> usize
     bytes.len()
 }
 
-/// The end of a `{}` field that begins at `i`, in a string with these quotes: after its `}`, or where it
-/// turns out not to be closed.
+/// The end of a `{}` field that begins at `i`, in a string with these quotes: after its `}`, or at the place
+/// that shows it is not closed.
 fn field_end(bytes: &[u8], mut i: usize, mark: u8, triple: bool, nesting: usize) -> usize {
     let mut depth = 0_usize;
     let mut in_format = false;

@@ -1,4 +1,4 @@
-//! Python as lines: which physical lines begin a statement, at which column, and where a body ends.
+//! Splits Python into lines: which physical lines begin a statement, at which column, and where a body ends.
 
 use super::lex::{Kind, Token, Tokens};
 pub(super) use crate::code::text::line_start;
@@ -9,7 +9,7 @@ pub(super) struct Line {
     pub first: Token,
     /// Column of that token, tabs to multiples of 8 as Python counts.
     pub column: usize,
-    /// Whether it begins a statement or is a comment between statements: not inside brackets, not after a
+    /// True if it begins a statement or is a comment between statements: not inside brackets, not after a
     /// backslash.
     pub begins: bool,
     /// End of the last line before it that is not blank, with its line end.
@@ -65,7 +65,8 @@ impl Iterator for Lines<'_> {
                 return Some(Step { token, line, depth: self.depth });
             }
             _ if self.at_line_start => {
-                // These words cannot stand inside brackets: one was left open, and this line begins anew.
+                // These words cannot stand inside brackets. So a bracket was left open, and this line begins
+                // anew.
                 if self.depth > 0 && defines(&self.text[token.start..]) {
                     self.depth = 0;
                 }
@@ -92,7 +93,7 @@ impl Iterator for Lines<'_> {
     }
 }
 
-/// Whether `text` begins with `def`, `async def` or `class` as a word of its own, with white space after it.
+/// Returns true if `text` begins with the word `def`, `async def` or `class`, and white space after it.
 pub(super) fn defines(text: &str) -> bool {
     let after = |text: &str, word: &str| {
         text.strip_prefix(word)
@@ -110,7 +111,7 @@ fn column_of(text: &str, at: usize) -> usize {
     width(&text[line_start(text, at)..at])
 }
 
-/// Columns of a piece of white space, tabs to multiples of 8.
+/// Width of white space in columns, with tabs to multiples of 8.
 pub(super) fn width(space: &str) -> usize {
     space.bytes().fold(0, |column, b| if b == b'\t' { (column / 8 + 1) * 8 } else { column + 1 })
 }
@@ -120,8 +121,8 @@ pub(super) fn function_end(indent: usize, text: &str) -> Option<usize> {
     Lines::new(text, 0).filter_map(|s| s.line).find(|l| l.begins && l.column <= indent).map(|l| l.end_before)
 }
 
-/// Where the body that begins at byte `from`, the start of a line, ends: [`function_end`], or the end of the
-/// text without blank lines.
+/// End of the body that begins at byte `from`, the start of a line: [`function_end`], or the end of the text
+/// without blank lines.
 pub(super) fn body_end(indent: usize, text: &str, from: usize) -> usize {
     let mut lines = Lines::new(text, from);
     for step in lines.by_ref() {
@@ -135,7 +136,7 @@ pub(super) fn body_end(indent: usize, text: &str, from: usize) -> usize {
     lines.end()
 }
 
-/// A statement (for compound ones, its first line up to the block), over as many physical lines as it takes.
+/// A statement (for compound ones, its first line up to the block), with all its physical lines.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     /// Its tokens without comments, line ends and joins; never empty.

@@ -1,4 +1,4 @@
-//! The pieces of a Python file: its statements, those of a block together with what opens it.
+//! The pieces of a Python file: its statements, with those of a block joined to its head.
 
 use super::context::{constant, imported};
 use super::lex::{Kind, Token};
@@ -6,8 +6,8 @@ use super::lines::{self, Statement, line_start};
 use crate::code::outline::{Item, ItemKind, between, lone};
 use crate::code::rules::Function;
 
-/// Longest docstring, in bytes, that is shown of a function without its body; of longer ones the first
-/// paragraph.
+/// Longest docstring, in bytes, that is shown with a function without its body. Of longer ones the first
+/// paragraph is shown.
 const MAX_DOCSTRING: usize = 400;
 
 /// See [`crate::code::outline::outline`].
@@ -27,12 +27,12 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    /// Takes the statements of a block, from byte `from` on; returns where the last of them ends.
+    /// Adds the statements of a block, from byte `from` on. Returns the end of the last one.
     fn level(&mut self, statements: &[Statement], mut from: usize, parent: Option<usize>, around: &str) -> usize {
         let column = statements.first().map_or(0, |s| s.column);
         let mut rest = statements;
         while let Some(first) = rest.first() {
-            // Decorators belong to what they stand above, clauses to what they go on with.
+            // Decorators belong to the definition below them, clauses to the statement that they continue.
             let decorators = rest.iter().take_while(|s| s.tokens[0].is_mark(self.text, "@")).count();
             let inside = rest[1..]
                 .iter()
@@ -100,12 +100,12 @@ impl File<'_> {
     }
 }
 
-/// Whether a statement that begins with this word is a clause of the one before.
+/// Returns true if a statement that begins with this word is a clause of the one before.
 fn goes_on(word: &str) -> bool {
     ["else", "elif", "except", "finally"].contains(&word)
 }
 
-/// The names that a statement makes known.
+/// The names that a statement defines.
 fn bound<'t>(text: &'t str, statement: &Statement) -> Vec<&'t str> {
     let names = imported(text, &statement.tokens);
     if !names.is_empty() {
@@ -124,7 +124,7 @@ fn bound<'t>(text: &'t str, statement: &Statement) -> Vec<&'t str> {
     constant(text, statement).into_iter().collect()
 }
 
-/// A function without its docstring and body, what opens it, and the function without its body.
+/// A function without its docstring and body, its opening, and the function without its body.
 fn short(text: &str, this: &Function, from: usize) -> (String, String, String) {
     let indent = this.body_indent.as_deref().unwrap_or_default();
     let code = line_start(text, this.range.start).max(from);
@@ -140,7 +140,7 @@ fn short(text: &str, this: &Function, from: usize) -> (String, String, String) {
     (signature, opening, documented)
 }
 
-/// A docstring, of a long one its first paragraph.
+/// A docstring, or the first paragraph of a long one.
 fn summary(doc: &str) -> String {
     let quotes = ["\"\"\"", "'''"].into_iter().find(|quotes| doc.ends_with(quotes));
     let first = doc.split("\n\n").next().unwrap_or_default().trim_end();

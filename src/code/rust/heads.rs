@@ -1,4 +1,4 @@
-//! What begins functions and what they stand in, told by the tokens before a brace.
+//! Recognises functions and scopes by the tokens before a brace.
 
 use crate::code::braces::scan::{Found, Head, Heads};
 
@@ -59,7 +59,7 @@ fn first(head: &Head, keyword: usize) -> usize {
     first
 }
 
-/// The block of an `impl`: its name is that of the type.
+/// The block of an `impl`, named after its type.
 fn implemented(head: &Head, keyword: usize) -> Option<Found> {
     let from = head.after_angles(keyword + 1);
     let mut name = None;

@@ -1,6 +1,6 @@
 //! Algorithm 1 of BASS: one common length that grows with luck and shrinks without.
 
-use super::Outcome;
+use super::{Outcome, Policy};
 
 /// Algorithm 1 of BASS (arXiv 2404.15778): grows by 2 when any candidate accepted a full draft, else shrinks,
 /// faster when it shrank before, but not below the best candidate of the step.
@@ -22,9 +22,14 @@ impl Bass {
     const GROWTH: usize = 2;
     const DIVISOR: usize = 10;
     const LIMIT: usize = 32;
+}
 
-    /// Takes in what became of a step's drafts, of the candidates that are still unfinished.
-    pub fn update(&mut self, outcomes: &[Outcome]) {
+impl Policy for Bass {
+    fn length(&self, _: usize) -> Option<usize> {
+        Some(self.length)
+    }
+
+    fn update(&mut self, outcomes: &[Outcome]) {
         let Some(best) = outcomes.iter().map(|o| o.accepted).max() else { return };
         // Drafts cut short by a candidate's own limits say nothing about the length.
         let full = outcomes.iter().any(|o| o.accepted == o.drafted && o.drafted >= self.length);

@@ -1,24 +1,125 @@
-//! How many tokens to propose for each candidate in a step: pure policies.
+//! How many tokens to propose for each candidate in a step: policies, which are pure.
+//!
+//! A policy is a variant of [`DraftLength`], a row of [`POLICIES`] and a file with its rule. Names on the command
+//! line, in the config file, in `bench` and in the tests come from the rows.
+//!
+//! - `auto` ([`Auto`]) chooses for all candidates of a step together: the most expected tokens per ms by the times of
+//!   passes ([`cost`]) and the running share of accepted tokens (`acceptance`), none included.
+//! - `bass` and `table` give every candidate of a request one length.
 
 mod acceptance;
 mod auto;
 mod bass;
 pub mod cost;
-mod mean;
-#[cfg(test)]
-mod simulation;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
-pub use acceptance::{Acceptance, Estimate, Rate};
 pub use auto::{Auto, Slot};
-pub use bass::Bass;
 
 use super::drafter::Offer;
-use super::request::DraftLength;
 
-/// What became of the drafts of one candidate in a step.
+/// How many tokens the drafter proposes per step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DraftLength {
+    /// The length that gives the most tokens per millisecond by measured cost and acceptance; 0 where
+    /// drafting does not pay.
+    #[default]
+    Auto,
+    /// Algorithm 1 of the BASS paper (arXiv 2404.15778).
+    Bass,
+    /// The best length for the number of live candidates, measured beforehand.
+    Table,
+    /// Always this many.
+    Fixed(usize),
+}
+
+/// A policy with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// As users write it.
+    pub name: &'static str,
+    /// The policy.
+    pub length: DraftLength,
+    /// Whether it needs measurements of the pair.
+    is_measured: bool,
+    /// A fresh state.
+    new: fn(&Arc<Table>) -> Box<dyn Policy>,
+}
+
+/// All policies but fixed lengths.
+pub const POLICIES: [Row; 3] = [
+    Row { name: "bass", length: DraftLength::Bass, is_measured: false, new: |_| Box::new(bass::Bass::default()) },
+    Row { name: "table", length: DraftLength::Table, is_measured: true, new: |table| Box::new(Arc::clone(table)) },
+    Row { name: "auto", length: DraftLength::Auto, is_measured: true, new: |_| Box::new(Constant(None)) },
+];
+
+/// Where a request's lengths come from.
+pub trait Policy: Send {
+    /// Length for the next step of a batch of `live` candidates, before it is clamped by what there is to
+    /// propose; `None` where [`Auto`] chooses.
+    fn length(&self, live: usize) -> Option<usize>;
+
+    /// Takes in the outcome of a step, of the candidates that are still unfinished.
+    fn update(&mut self, outcomes: &[Outcome]) {
+        let _ = outcomes;
+    }
+}
+
+/// Always the same answer.
+struct Constant(Option<usize>);
+
+impl Policy for Constant {
+    fn length(&self, _: usize) -> Option<usize> {
+        self.0
+    }
+}
+
+impl DraftLength {
+    /// The longest fixed length that can be asked for.
+    const LONGEST: usize = 64;
+
+    fn row(self) -> Option<&'static Row> {
+        POLICIES.iter().find(|row| row.length == self)
+    }
+
+    /// Whether it needs measurements of the pair.
+    pub(super) fn is_measured(self) -> bool {
+        self.row().is_some_and(|row| row.is_measured)
+    }
+
+    /// A fresh state; `table` is that of the pair.
+    pub(super) fn policy(self, table: &Arc<Table>) -> Box<dyn Policy> {
+        match (self.row(), self) {
+            (Some(row), _) => (row.new)(table),
+            (None, Self::Fixed(k)) => Box::new(Constant(Some(k))),
+            (None, _) => Box::new(Constant(None)),
+        }
+    }
+}
+
+impl fmt::Display for DraftLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.row(), self) {
+            (Some(row), _) => f.write_str(row.name),
+            (None, Self::Fixed(k)) => k.fmt(f),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+impl FromStr for DraftLength {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        let fixed = || name.parse().ok().filter(|k| *k <= Self::LONGEST).map(Self::Fixed);
+        POLICIES.iter().find(|row| row.name == name).map(|row| row.length).or_else(fixed).ok_or(())
+    }
+}
+
+/// Outcome of the drafts of one candidate in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Draft tokens proposed.
@@ -38,6 +139,12 @@ impl Table {
     }
 }
 
+impl Policy for Arc<Table> {
+    fn length(&self, live: usize) -> Option<usize> {
+        Some(Table::length(self, live))
+    }
+}
+
 /// Rows of every pass of the drafter, for these lengths of these offers, and how many it only reads before.
 pub fn passes(lengths: &[usize], offers: &[Offer]) -> (Vec<usize>, usize) {
     let drawing = || lengths.iter().zip(offers).filter(|(_, offer)| offer.lag.is_some());
@@ -50,52 +157,20 @@ pub fn passes(lengths: &[usize], offers: &[Offer]) -> (Vec<usize>, usize) {
     ((0..longest).map(rows).collect(), unread)
 }
 
-/// What a request's lengths come from.
-#[derive(Clone, Debug)]
-pub enum Policy {
-    /// Always the same.
-    Fixed(usize),
-    /// Algorithm 1 of BASS.
-    Bass(Bass),
-    /// By the number of live candidates.
-    Table(Arc<Table>),
-    /// Chosen for all candidates of the batch together, see [`Auto`].
-    Auto,
-}
-
-impl Policy {
-    /// A fresh state.
-    pub fn new(kind: DraftLength, table: &Arc<Table>) -> Self {
-        match kind {
-            DraftLength::Fixed(k) => Self::Fixed(k),
-            DraftLength::Bass => Self::Bass(Bass::default()),
-            DraftLength::Table => Self::Table(Arc::clone(table)),
-            DraftLength::Auto => Self::Auto,
-        }
-    }
-
-    /// Length for the next step of a batch of `live` candidates, before it is clamped by what there is to
-    /// propose; `None` where [`Auto`] chooses.
-    pub fn length(&self, live: usize) -> Option<usize> {
-        match self {
-            Self::Fixed(k) => Some(*k),
-            Self::Bass(bass) => Some(bass.length),
-            Self::Table(table) => Some(table.length(live)),
-            Self::Auto => None,
-        }
-    }
-
-    /// Takes in the outcome of a step, of the candidates that are still unfinished.
-    pub fn update(&mut self, outcomes: &[Outcome]) {
-        if let Self::Bass(bass) = self {
-            bass.update(outcomes);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_policy_is_found_by_its_name_and_has_a_state() {
+        let table = Arc::new(Table([(1, 6)].into()));
+        for row in POLICIES {
+            assert_eq!((row.length.to_string().as_str(), row.name.parse()), (row.name, Ok(row.length)));
+        }
+        let lengths = [DraftLength::Fixed(3), DraftLength::Bass, DraftLength::Table, DraftLength::Auto];
+        assert_eq!(lengths.map(|length| length.policy(&table).length(1)), [Some(3), Some(7), Some(6), None]);
+        assert_eq!(("64".parse(), "65".parse::<DraftLength>()), (Ok(DraftLength::Fixed(64)), Err(())));
+    }
 
     #[test]
     fn a_table_answers_between_its_entries_with_the_one_below() {

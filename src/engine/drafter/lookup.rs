@@ -36,6 +36,24 @@ impl LookupSettings {
     pub const ALL: Self = Self { siblings: true, ..Self::LOOKUP };
 }
 
+/// Values that users set in the place of a drafter's own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LookupChanges {
+    /// Fewest tokens that have to agree.
+    pub least: Option<usize>,
+    /// Most tokens copied in a step.
+    pub most: Option<usize>,
+}
+
+impl LookupSettings {
+    /// These settings with some of them changed.
+    #[must_use]
+    pub fn with(self, changes: LookupChanges) -> Self {
+        let least = changes.least.unwrap_or(self.least);
+        Self { least, longest: self.longest.max(least), most: changes.most.unwrap_or(self.most), ..self }
+    }
+}
+
 /// Copies from text.
 pub struct LookupDrafter {
     settings: LookupSettings,

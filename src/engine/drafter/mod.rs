@@ -3,6 +3,18 @@
 //! [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they rest on,
 //! a policy chooses a length from that, and [`propose`](Drafter::propose) drafts them, each with the
 //! distribution that it was really drawn from.
+//!
+//! | drafter | proposes |
+//! |---|---|
+//! | draft model | one pass per draft position for all candidates; reads nothing before its first proposal |
+//! | `lookup` | what followed the longest, then most recent match in own text, prompt and reference |
+//! | `sibling` | the same in the other candidates of the request, live and finished |
+//! | `chain` | a lookup where at least five tokens agree, the draft model elsewhere |
+//!
+//! A lookup's distribution has all mass on its token.
+//!
+//! A drafter is a row of [`DRAFTERS`] and a file with its rule. Names on the command line and in the tests come from
+//! the rows.
 
 mod chain;
 mod lookup;
@@ -10,7 +22,7 @@ mod model;
 mod ngrams;
 
 pub use chain::ChainDrafter;
-pub use lookup::{LookupDrafter, LookupSettings};
+pub use lookup::{LookupChanges, LookupDrafter, LookupSettings};
 pub use model::ModelDrafter;
 
 use std::time::Duration;
@@ -18,6 +30,49 @@ use std::time::Duration;
 use super::event::RequestId;
 use super::profile::Times;
 use crate::backend::{BackendError, Candidate, ChoiceRules, Drafts, SeqId};
+
+/// Makes a drafter, around that of a draft model where there is one.
+type New = fn(LookupChanges, Option<Box<dyn Drafter>>) -> Box<dyn Drafter>;
+
+/// A drafter with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// As users write it.
+    pub name: &'static str,
+    /// Whether a draft model is of use to it.
+    pub wants_model: bool,
+    /// Makes it, with a draft model if it wants one and there is one.
+    pub new: New,
+}
+
+/// All drafters but draft models by themselves, which are called by their own names.
+pub const DRAFTERS: [Row; 3] = [
+    Row {
+        name: "lookup",
+        wants_model: false,
+        new: |changes, _| Box::new(LookupDrafter::new(LookupSettings::LOOKUP.with(changes))),
+    },
+    Row {
+        name: "sibling",
+        wants_model: false,
+        new: |changes, _| Box::new(LookupDrafter::new(LookupSettings::SIBLING.with(changes))),
+    },
+    Row {
+        name: "chain",
+        wants_model: true,
+        new: |changes, model| match model {
+            Some(model) => Box::new(ChainDrafter::new(LookupSettings::ALL.with(changes), model)),
+            None => Box::new(LookupDrafter::new(LookupSettings::ALL.with(changes))),
+        },
+    },
+];
+
+impl Row {
+    /// The drafter of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        DRAFTERS.into_iter().find(|row| row.name == name)
+    }
+}
 
 /// One candidate of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -77,6 +132,29 @@ pub enum Evidence {
         /// Tokens that agree.
         length: usize,
     },
+}
+
+impl Evidence {
+    /// Lengths of a match that are told apart.
+    const LENGTHS: usize = 8;
+    /// Number of kinds: the draft model, and every length of a match in text and in siblings.
+    pub const KINDS: usize = 1 + 2 * Self::LENGTHS;
+
+    /// Index of its kind.
+    pub fn kind(self) -> usize {
+        match self {
+            Self::Model => 0,
+            Self::Match { length } => length.clamp(1, Self::LENGTHS),
+            Self::Sibling { length } => Self::LENGTHS + length.clamp(1, Self::LENGTHS),
+        }
+    }
+
+    /// Share of accepted tokens that is believed of a kind before any are seen. The longer the match, the
+    /// surer. Hopeful of models: that it is less, drafts show; that it is more, nothing would.
+    pub fn belief(kind: usize) -> f64 {
+        const OF_MATCHES: [f64; Evidence::LENGTHS] = [0.2, 0.35, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85];
+        kind.checked_sub(1).map_or(0.8, |i| OF_MATCHES[i % Self::LENGTHS])
+    }
 }
 
 /// What could be proposed for a candidate in this step.

@@ -26,8 +26,8 @@ pub(super) fn read(fields: &mut Fields) -> Result<Problem, String> {
     })
 }
 
-/// The same with `declaration`; the language stands before the slash of the id. Where the prompt is a comment
-/// only, the declaration follows it; Go programs and their tests need a package each.
+/// `HumanEval-X`: also has `declaration`, and the language stands before the slash of the id. If the prompt
+/// is only a comment, the declaration follows it. Go programs and their tests need a package each.
 pub(super) fn read_x(fields: &mut Fields) -> Result<Problem, String> {
     let declaration = fields.text("declaration")?;
     let setup = fields.maybe_text("test_setup")?.unwrap_or_default();

@@ -1,8 +1,8 @@
 //! MBPP, full (`text`, `test_setup_code`, `challenge_test_list`) and sanitized (`prompt`, `test_imports`).
 //!
-//! Its rows ask in words and have no stub. The prompt made of one is a stub like that of any other problem:
-//! the signature, taken from the reference (without one, from the first assert), and the text as its
-//! docstring. The asserts are not shown to the model. `challenge_test_list` is kept but, as usual, not run.
+//! Its rows are a text without a stub. The prompt is made into a stub like that of any other problem: the
+//! signature, taken from the reference (without one, from the first assert), and the text as its docstring.
+//! The asserts are not shown to the model. `challenge_test_list` is kept but, as usual, not run.
 
 use super::Fields;
 use crate::code::{self, Place, Target};
@@ -49,7 +49,7 @@ pub(super) fn read(fields: &mut Fields) -> Result<Problem, String> {
     })
 }
 
-/// Functions of Python itself.
+/// Built-in functions of Python.
 const OWN: &[&str] = &[
     "abs",
     "all",
@@ -72,8 +72,8 @@ const OWN: &[&str] = &[
     "type",
 ];
 
-/// The function that the asserts are about: the one of the reference that most of them call; without a
-/// reference, the first that they call and Python does not have itself.
+/// The function that the asserts test: the one of the reference that most of them call. Without a reference,
+/// the first function they call that is not built in.
 fn entry_point(asserts: &[String], defined: &[String]) -> Option<String> {
     let calls: Vec<Vec<&str>> = asserts.iter().map(|line| called(line)).collect();
     let count = |name: &str| calls.iter().filter(|names| names.contains(&name)).count();

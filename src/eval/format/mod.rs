@@ -1,5 +1,5 @@
-//! From rows to problems. A format is told by the keys of a row, never by the name of its file; every row is
-//! looked at by itself, so that files can be joined.
+//! Turns rows into problems. The keys of a row determine its format, never the name of its file. Every row is
+//! examined by itself, so that files can be joined.
 
 mod humaneval;
 mod mbpp;
@@ -23,7 +23,7 @@ struct Format {
     read: fn(&mut Fields) -> Result<Problem, String>,
 }
 
-/// The formats; the first whose keys are all there is meant, so those with more keys stand before those with
+/// The formats. The first whose keys are all present is used, so those with more keys stand before those with
 /// fewer.
 const FORMATS: &[Format] = &[
     // MultiPL-E.
@@ -36,8 +36,8 @@ const FORMATS: &[Format] = &[
     Format { keys: &["task_id", "prompt", "test"], read: humaneval::read },
 ];
 
-/// The problems of these files, in their order. Every problem is one that can be scored; else the error says
-/// where and why not.
+/// The problems of these files, in their order. Each of them can be scored; otherwise the error says where
+/// and why not.
 pub fn load(files: &[PathBuf]) -> Result<Vec<Problem>, String> {
     let mut problems: Vec<Problem> = Vec::new();
     let mut known: HashMap<String, Origin> = HashMap::new();
@@ -70,7 +70,7 @@ fn problem(row: Row) -> Result<Problem, String> {
     Ok(problem)
 }
 
-/// What a row is that is no problem.
+/// Description of a row that is not a problem.
 fn unknown(object: &Map<String, Value>) -> String {
     let has = |key: &str| object.contains_key(key);
     if has("task_id") && (has("completion") || has("solution")) {
@@ -90,7 +90,7 @@ fn unknown(object: &Map<String, Value>) -> String {
     )
 }
 
-/// Refuses what cannot be scored, before any time is spent on a model.
+/// Refuses a problem that cannot be scored, before any time is spent on a model.
 fn check(problem: &Problem) -> Result<(), String> {
     let id = &problem.id;
     if problem.prompt.is_empty() {
@@ -108,7 +108,7 @@ fn check(problem: &Problem) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether anything in `tests` can fail on purpose.
+/// Returns true if `tests` holds a check that can fail.
 fn has_check(language: Language, tests: &str) -> bool {
     let (comment, words): (_, &[&str]) = match language {
         Language::Python => ("#", &["assert", "raise"]),
@@ -120,7 +120,7 @@ fn has_check(language: Language, tests: &str) -> bool {
     code.into_iter().any(|line| words.iter().any(|word| line.contains(word)))
 }
 
-/// The keys of a row, taken out one by one; what stays is kept beside the problem.
+/// The keys of a row, taken out one by one. The rest is kept with the problem.
 struct Fields {
     object: Map<String, Value>,
     origin: Origin,
@@ -141,7 +141,7 @@ impl Fields {
         }
     }
 
-    /// A list of texts that may be missing or null. A list that was written as a text counts, too.
+    /// A list of texts that may be missing or null. A list encoded as a text counts, too.
     fn texts(&mut self, key: &str) -> Result<Option<Vec<String>>, String> {
         let wrong = |what: &str| format!("`{key}` is {what}, expected a list of texts");
         let list = match self.object.remove(key) {

@@ -9,8 +9,8 @@ pub(super) fn read(fields: &mut Fields) -> Result<Problem, String> {
     let id = fields.id("name", "MultiPL-E")?;
     let prompt = fields.text("prompt")?;
     let tests = fields.text("tests")?;
-    // The stop string takes the closing brace off a candidate, and the tests begin with it. It belongs to the
-    // program.
+    // The stop string removes the closing brace of a candidate, and the tests begin with it. It belongs to
+    // the program.
     let (closing, tests) = match tests.trim_start().strip_prefix('}') {
         Some(rest) if language != Language::Python => ("}\n", rest.strip_prefix('\n').unwrap_or(rest).to_owned()),
         _ => ("", tests),

@@ -1,4 +1,31 @@
-//! The architectures, one short file of data each. To add one: write its file and name it in [`ALL`].
+//! The architectures, one short file of data each, written as its differences from another architecture. To
+//! add one: write its file and name it in [`ALL`].
+//!
+//! | architecture | its own |
+//! |---|---|
+//! | GPT-2, GPT-BigCode | learned positions, layer norm, fused query, key and value |
+//! | OPT | positions from the third row on, norms before or after, narrower embedding |
+//! | GPT-NeoX, `CodeGen`, Phi | attention beside the MLP, partly rotated heads |
+//! | `StarCoder2` | rotary positions, layer norm, an MLP without a gate, windows |
+//! | Llama, Mistral, Qwen2, Qwen3, Phi-3, Granite | RMS norm, gated MLP; biases, windows, multipliers |
+//! | Gemma 1, 2, 3 | scaled embedding, 1 + weight, norms after each part, soft caps, two rotations |
+//! | Mixtral, Qwen3-MoE | experts in all or some blocks |
+//!
+//! A file, with `StableLM` as the example (layer norm, a quarter of each head rotated, otherwise Llama):
+//!
+//! ```text
+//! pub const STABLELM: Architecture = Architecture {
+//!     name: "StableLmForCausalLM",
+//!     model_type: "stablelm",
+//!     fields: &FieldNames { eps: "layer_norm_eps", ..FIELDS },       // names in its config.json
+//!     norm: NormKind::Layer,
+//!     eps: 1e-5,                                                     // where no field has it
+//!     positions: Positions::Rotary { share: 0.25, interleaved: false },
+//!     qkv_bias: Switch::Field("use_qkv_bias"),                       // as this field says
+//!     only: &[("use_parallel_residual", Value::Flag(false))],        // any other value is refused
+//!     ..llama::LLAMA                                                 // the rest, tensor names included
+//! };
+//! ```
 
 mod codegen;
 pub mod gemma;

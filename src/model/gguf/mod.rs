@@ -1,4 +1,8 @@
 //! GGUF: a model in one file, or in a few.
+//!
+//! `container` reads header, fields and tensor table. `arch` has the architectures with GGUF's names and with
+//! the converter's changes: Llama's heads have another order, Gemma's norms include their 1. `tokenizer`
+//! writes the vocabulary as a `tokenizer.json`.
 
 mod arch;
 pub mod container;

@@ -1,5 +1,21 @@
-//! A server that speaks the protocol of `OpenAI`'s completions as a source: `vLLM`, `SGLang`,
-//! `llama-server`, Ollama, LM Studio and others. What it cannot tell (token ids, drafts) is absent from the events.
+//! A server that speaks the protocol of `OpenAI`'s completions as a source: `vLLM`, `SGLang`, `llama-server`,
+//! Ollama, LM Studio and others. What it cannot tell (token ids, drafts) is absent from the events.
+//!
+//! - Opening sends a request for one token to learn the server's abilities: completions or conversations,
+//!   several candidates (`n`), log-probabilities, token counts. It drops fields until the server accepts.
+//! - Without `n`, or at temperature 0, each candidate is a request with its own seed.
+//! - `suffix` is sent only if the user says that the model fills in. Two requests check it: a server that
+//!   counts no more tokens with a suffix ignores it, and is refused.
+//! - Temperature, seed and limit are always sent; other options only if set. Function ends, stop strings and
+//!   the function in an answer are found here, by `engine::Text`.
+//! - Ending a candidate closes its connection, unless others share it. A failed candidate is `Broken`; the
+//!   others go on. The whole request fails only if nothing was written.
+//! - Without log-probabilities `mean_logprob` is `None`, and the rank is by agreement (`job::agreement`).
+//! - Requests are repeated before their text begins (429, 5xx, connections), never after.
+//! - `nearby` asks the usual ports of this machine, for `models list` only, and waits 200 ms for all
+//!   together.
+//! - By hand, nine checks (`CONTRACT_SERVER`): `llama-server` (xllamacpp 2026.10.11549) passes nine,
+//!   `transformers serve` 5.24.0 eight; it lacks seeds per request.
 
 mod address;
 mod client;

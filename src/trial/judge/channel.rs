@@ -1,5 +1,5 @@
-//! Pipes of our own to a program that is compiled from foreign code: the nonce goes in, what code of ours in
-//! it reports comes out.
+//! Pipes to a program that is compiled from untrusted code. The nonce goes in, and the reports of the guard
+//! compiled into it come out.
 
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
@@ -15,27 +15,26 @@ pub struct Channel {
     record: PipeReader,
 }
 
-/// A channel, the ends that the program gets, and the variable that says which numbers they have.
+/// A channel, the program's ends of the pipes, and the variable that holds their descriptor numbers.
 type Opened = (Channel, Vec<OwnedFd>, (OsString, OsString));
 
 /// The name of the variable that tells the program its two descriptors.
 pub const VARIABLE: &str = "TRIAL_LINES";
 
 impl Channel {
-    /// Makes the pipes: what stays here, what the program gets, and the variable that says which numbers they
-    /// have.
+    /// Opens the pipes: the channel, the program's ends, and the variable with their descriptor numbers.
     pub fn open(nonce: &str) -> Result<Opened, TrialError> {
         let failed = |e: io::Error| TrialError::Sandbox(format!("a pipe could not be made: {e}"));
         let (nonce_end, mut told) = io::pipe().map_err(failed)?;
         let (record, record_end) = io::pipe().map_err(failed)?;
-        // Fits into any pipe, so nobody waits.
+        // The nonce fits into any pipe, so the write does not block.
         told.write_all(nonce.as_bytes()).map_err(failed)?;
         let variable = format!("{} {}", nonce_end.as_raw_fd(), record_end.as_raw_fd());
         Ok((Self { record }, vec![nonce_end.into(), record_end.into()], (VARIABLE.into(), variable.into())))
     }
 
-    /// What was reported, once the program has ended: lines that begin with the nonce. `None` when anything
-    /// else was written.
+    /// The report once the program has ended: lines that begin with the nonce. `None` if anything else was
+    /// written.
     pub fn read(mut self, nonce: &str) -> Option<Vec<String>> {
         // A process that escaped could hold the other end open for ever.
         let _ = rustix::io::ioctl_fionbio(&self.record, true);

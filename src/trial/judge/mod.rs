@@ -1,8 +1,6 @@
-//! How the processes of a trial are told apart from what they run: the nonce, the reports, and the pair of
-//! judge and worker.
+//! The report channel: the nonce, the pipes, and the report by name.
 
 pub mod channel;
-pub mod pair;
 pub mod record;
 
 use std::ffi::OsString;
@@ -11,7 +9,7 @@ use std::path::Path;
 use super::error::TrialError;
 use crate::sandbox::{Control, Job, Limits};
 
-/// 128 random bits in hex: what a forged report would have to guess.
+/// 128 random bits in hex. A forged report would have to guess them.
 pub fn nonce() -> Result<String, TrialError> {
     let mut bits = [0_u8; 16];
     let failed = |e| TrialError::Sandbox(format!("no random number could be drawn: {e}"));
@@ -19,11 +17,10 @@ pub fn nonce() -> Result<String, TrialError> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bits)))
 }
 
-/// Makes Python's sets and dictionaries the same on every run.
+/// Fixes the hash seed of Python, so that sets and dictionaries are the same on every run.
 pub const SAME_HASHES: [&str; 2] = ["PYTHONHASHSEED", "0"];
 
-/// A program of ours that reads a request, says when it is about to load foreign code, and reports what came
-/// of it.
+/// A driver process. It reads a request, announces the start of untrusted code, and reports the result.
 pub fn driver(program: &Path, arguments: Vec<OsString>, request: Vec<u8>, limits: Limits) -> Job<'_> {
     let environment = vec![SAME_HASHES.map(Into::into).into()];
     let control = Some(Control { request, ready: b"started\n" });

@@ -1,5 +1,5 @@
-//! Tests by a command of the user's own: its exit code is the verdict. Nobody looks into what it does, so a
-//! pass is worth as much as the command is.
+//! Tests by a command of the user's own. Its exit code is the verdict. The command itself is not examined, so
+//! a pass is worth as much as the command.
 
 use std::env;
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ pub fn split(command: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Puts what is known into the places for it: `{file}`, `{dir}`, `{function}`, `{line}`.
+/// Fills the placeholders `{file}`, `{dir}`, `{function}` and `{line}`.
 fn fill(word: &str, values: &[(&str, String)]) -> String {
     let mut filled = String::new();
     let mut rest = word;
@@ -36,7 +36,7 @@ fn fill(word: &str, values: &[(&str, String)]) -> String {
     filled + rest
 }
 
-/// What a command may use: folders of programs for its PATH, and what they have to read.
+/// Tools that a command may use: folders of programs for its PATH, and the files they read.
 #[derive(Clone, Debug, Default)]
 pub struct Toolbox {
     /// Folders of programs.
@@ -45,7 +45,7 @@ pub struct Toolbox {
     pub readable: Vec<PathBuf>,
 }
 
-/// The folders every system has.
+/// System folders of programs.
 const SYSTEM: &[&str] = &["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
 /// Runs the command with the candidate in a copy of its project, or alone in a folder.
@@ -79,7 +79,7 @@ pub fn run(
     readable.extend(copy.iter().flat_map(|copy| copy.readable.clone()));
     let program = resolve(&words[0], folder.as_deref(), &path, &mut readable)?;
     let writable: Vec<PathBuf> = copy.iter().map(|copy| copy.path().to_path_buf()).collect();
-    // A command may be a whole build.
+    // A command may run a whole build.
     let limits =
         Limits { file: trial.limits.file.max(512 << 20), memory: trial.limits.memory.max(2 << 30), ..trial.limits };
     let mut environment: Vec<(OsString, OsString)> =
@@ -104,10 +104,10 @@ pub fn run(
     };
     let changed = project.zip(copy.as_ref()).and_then(|((project, base), copy)| base.changed(project, copy));
     let report = Report::ExitCode(format!("`{shown}` ended with exit code 0"));
-    decide(&Evidence { failure, changed, ..Evidence::of(run, report) }, &limits)
+    Ok(decide(&Evidence { failure, changed, ..Evidence::of(run, report) }, &limits)?.by(&shown))
 }
 
-/// The program behind a word: a path in the project, or a name in the trial's PATH, or in the user's.
+/// The program of a command: a path in the project, or a name in the trial's PATH or in the user's.
 fn resolve(
     word: &str,
     folder: Option<&Path>,

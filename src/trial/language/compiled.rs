@@ -1,4 +1,4 @@
-//! What languages share whose tests are compiled with the code under test.
+//! Shared parts of languages whose tests are compiled with the code under test.
 
 use std::fs;
 use std::path::Path;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::language::row::{Evidence, Report, TrialError, Verdict, decide};
 
-/// How long compiling may take.
+/// Time limit for compiling.
 const COMPILE_TIME: Duration = Duration::from_secs(60);
 
-/// How many tests are named where another one was asked for.
+/// Most test names listed in a message about a test that does not exist.
 const MOST_NAMES: usize = 8;
 
-/// Compilers need more than what they compile.
+/// Limits for a compiler, which needs more memory and time than the program it compiles.
 pub fn compile_limits(limits: Limits) -> Limits {
     Limits {
         wall: limits.wall.max(COMPILE_TIME),
@@ -23,7 +23,7 @@ pub fn compile_limits(limits: Limits) -> Limits {
     }
 }
 
-/// The verdict of a program that did not come to be.
+/// The verdict of a program that could not be compiled.
 pub fn not_compiled(run: Run, limits: Limits) -> Result<Verdict, TrialError> {
     let complaint = Some(complaint(&run.output).unwrap_or_else(|| "the program does not compile".to_owned()));
     let is_cut = !matches!(run.ended, Ended::Exited(_));
@@ -31,10 +31,10 @@ pub fn not_compiled(run: Run, limits: Limits) -> Result<Verdict, TrialError> {
     Ok(if is_cut { Verdict { message: format!("compiling: {}", verdict.message), ..verdict } } else { verdict })
 }
 
-/// The line that says what is wrong, with the next one where it ends in a colon.
+/// The line with the compiler error, and the next line if the first ends in a colon.
 fn complaint(output: &str) -> Option<String> {
     let mut lines = output.lines().map(str::trim).filter(|line| !line.is_empty());
-    // Nothing is loaded during a trial.
+    // Nothing is downloaded during a trial.
     if output.contains("module lookup disabled by GOPROXY=off") || output.contains("go: downloading ") {
         let named = |line: &str| {
             let loading = line.strip_prefix("go: downloading ").map(str::to_owned);
@@ -52,17 +52,17 @@ fn complaint(output: &str) -> Option<String> {
     Some(if is_offline { format!("{said}: run `cargo fetch` in the project") } else { said })
 }
 
-/// The verdict where a test that was asked for by name is none of a file.
+/// The verdict if a test asked for by name is not in the file.
 pub fn no_such_test(asked: &str, file: &Path, known: &[String]) -> Verdict {
     let more = if known.len() > MOST_NAMES { format!(" and {} more", known.len() - MOST_NAMES) } else { String::new() };
     let known = match known[..known.len().min(MOST_NAMES)].join(", ") {
         known if known.is_empty() => "no tests".to_owned(),
         known => known,
     };
-    Verdict::refused(&format!("there is no test {asked} in {}: it has {known}{more}", file.display()))
+    Verdict::not_run(&format!("there is no test {asked} in {}: it has {known}{more}", file.display()))
 }
 
-/// Lets a program be started: linkers may not do it, as no trial may change modes. Not through a link.
+/// Marks a program as executable. Linkers cannot, as a trial may not change modes. Does not follow links.
 pub fn make_executable(binary: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let is_file = fs::symlink_metadata(binary).is_ok_and(|meta| meta.is_file());

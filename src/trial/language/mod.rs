@@ -1,4 +1,7 @@
-//! The languages of trials: a table with a row each, and a folder with what is its own.
+//! The languages of trials: a table with a row each, and a folder for each language.
+//!
+//! A row has the languages, the suspicious uses (`reach`), the layout of lone files, the marks of tests
+//! files, the examples in documentation as tests, and the implementation (`TrialLanguage`).
 
 pub mod command;
 mod compiled;
@@ -10,49 +13,49 @@ mod rust;
 
 use std::path::{Path, PathBuf};
 
-pub use row::{Context, Sources, TrialLanguage};
+pub use row::{Context, TrialLanguage};
 
 use super::project::find::{Found, below, find};
-use super::reach::Table;
 use crate::code::Target;
 use crate::language::Language;
-use row::{Row, Tests};
+pub use row::Row;
+use row::{Layout, Tests, Trial};
 
 const ROWS: &[Row] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
 
-/// All of the table, ready to run.
+/// Opens all languages of the table.
 pub fn open() -> Vec<Box<dyn TrialLanguage>> {
     ROWS.iter().map(|row| (row.open)()).collect()
 }
 
-/// The place of a language in the table.
+/// Index of a language in the table.
 pub fn place(language: Language) -> usize {
     ROWS.iter().position(|row| row.languages.contains(&language)).expect("each language has a row")
 }
 
-/// See [`Row::reach`].
-pub fn reach(language: Language) -> Table {
-    ROWS[place(language)].reach
+/// The row of a language.
+pub fn row(language: Language) -> &'static Row {
+    &ROWS[place(language)]
 }
 
 /// See [`find`].
 pub fn find_tests(language: Language, file: &Path, function: &str) -> Vec<Vec<Found>> {
-    find(language, ROWS[place(language)].tests, file, function)
+    find(language, row(language).tests, file, function)
 }
 
 /// See [`below`].
 pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) -> Vec<PathBuf> {
-    below(language, ROWS[place(language)].tests, folder, function)
+    below(language, row(language).tests, folder, function)
 }
 
 /// See [`Row::examples`].
 pub fn examples(target: &Target) -> Result<(Tests, bool), String> {
-    (ROWS[place(target.language)].examples)(target)
+    (row(target.language).examples)(target)
 }
 
-/// See [`Row::needs_project`].
-pub fn needs_project(language: Language, sources: &Sources) -> bool {
-    (ROWS[place(language)].needs_project)(sources)
+/// See [`Row::lay_out`].
+pub fn lay_out(language: Language) -> fn(&Trial, &mut Layout) {
+    row(language).lay_out
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a language of trials is: its row in the table, and what runs it.
+//! The row of a language in the table, and the trait that runs its tests.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -8,37 +8,49 @@ use crate::code::Target;
 use crate::language::Language;
 use crate::sandbox::{Job, Limits, Run, Sandbox};
 use crate::trial::project::cache::Projects;
+pub use crate::trial::project::lone::Layout;
 use crate::trial::project::runs::Bounds;
-// What every language is written with.
+// Types that every language uses.
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
 pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
-use crate::trial::judge::pair::side_by_side;
 pub use crate::trial::judge::{driver, nonce};
 pub use crate::trial::project::find::Marks;
 pub use crate::trial::project::kept::Kept;
 pub use crate::trial::project::{Base, Copy, Project};
-use crate::trial::reach::Table;
+use crate::trial::suspicious::Table;
 pub use crate::trial::tool::{Lookup, Recipe, Tool};
 pub use crate::trial::verdict::{Status, Verdict, decide};
 
 /// A row of the table.
 #[derive(Debug)]
 pub struct Row {
-    /// What it runs.
+    /// The languages that it runs.
     pub languages: &'static [Language],
-    /// What code may reach for that no function needs.
-    pub reach: Table,
-    /// Whether tests need more of their project than the candidate. Those that do not run alone with it,
-    /// which is quicker and better guarded.
-    pub needs_project: fn(&Sources) -> bool,
-    /// How its tests files are known.
+    /// Uses in code that no function needs.
+    pub suspicious: Table,
+    /// Bodies that do nothing right, each with a word of what it does; the last one raises.
+    pub bodies: &'static [(&'static str, &'static str)],
+    /// Compiler messages about imports that only the body uses: such an error is the body's.
+    pub of_bodies: &'static [&'static str],
+    /// True if the run without the candidate shows which tests call the function.
+    pub counts_calls: bool,
+    /// Makes the folder of a file without a project one that its tools accept.
+    pub lay_out: fn(&Trial, &mut Layout),
+    /// Marks of its tests files.
     pub tests: Marks,
-    /// The examples in the documentation of a function as tests, and whether one of them says what it gives; or
-    /// why there are none.
+    /// The examples in the documentation of a function as tests, and true if one of them states an expected
+    /// result; or the reason why there are none.
     pub examples: fn(&Target) -> Result<(Tests, bool), String>,
-    /// Makes what runs it.
+    /// Opens the implementation.
     pub open: fn() -> Box<dyn TrialLanguage>,
+}
+
+impl Row {
+    /// The body that raises.
+    pub fn raising(&self) -> &'static str {
+        self.bodies.last().map_or("", |(_, body)| body)
+    }
 }
 
 /// For languages whose examples are no tests of their own.
@@ -47,34 +59,26 @@ pub fn no_examples(target: &Target) -> Result<(Tests, bool), String> {
     Err(format!("{} is in {title}, whose documentation has no examples that are run on their own", target.name))
 }
 
-/// A program and its tests, both in a project.
-pub struct Sources<'a> {
-    pub project: &'a Project,
-    /// The tests file, relative to its root.
-    pub tests_file: &'a Path,
-    pub program: &'a str,
-    pub tests: &'a str,
-}
-
-/// What runs the tests of a language. It keeps what trials share: where the compiler is, what was built.
+/// Runs the tests of a language. It holds the state that trials share: the place of the compiler, finished
+/// builds.
 pub trait TrialLanguage: Debug + Send + Sync {
     /// The program that runs or compiles it.
     fn tool(&self) -> Result<&Tool, TrialError>;
 
-    /// The same for the code of a folder, whose project may have its own.
+    /// The program for the code of a folder, whose project may have its own.
     fn tool_in(&self, _folder: &Path) -> Result<Tool, TrialError> {
         self.tool().cloned()
     }
 
-    /// Takes this program, which the user has named, before any other: before the first trial.
+    /// Prefers this program, which the user has named, over any other. Called before the first trial.
     fn prefer(&self, _program: &Path) {}
 
-    /// Whether programs of one of its languages can be run here.
+    /// Refuses a language whose programs cannot be run here.
     fn check(&self, _language: Language) -> Result<(), TrialError> {
         self.tool().map(drop)
     }
 
-    /// Refuses a tests file that does not parse, where that shows before there is a program.
+    /// Refuses a tests file that does not parse, if that can be seen before there is a program.
     fn check_tests(
         &self,
         _at: &Context,
@@ -85,35 +89,32 @@ pub trait TrialLanguage: Debug + Send + Sync {
         self.check(language)
     }
 
-    /// Refuses a project whose tests cannot be run, where that shows before there is a program.
+    /// Refuses a project whose tests cannot be run, if that can be seen before there is a program.
     fn check_project(&self, language: Language, _project: &Project) -> Result<(), TrialError> {
         self.check(language)
     }
 
-    /// Runs tests with nothing but the program.
-    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError>;
-
-    /// Where is kept what tests of projects do without a candidate, and what it depends on besides the project.
+    /// Cache for runs of projects' tests without a candidate, and what they depend on besides the project.
     fn kept(&self, _at: &Context) -> Option<Kept> {
         None
     }
 
     /// Runs a tests file of a project in a copy of it.
-    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError>;
+    fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError>;
 }
 
-/// What runs are given.
+/// The context of a run.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Where programs run.
+    /// The sandbox that programs run in.
     pub sandbox: &'a Sandbox,
     /// The copies of projects.
     pub projects: &'a Projects,
-    /// The folder in which builds are kept for later runs; without one they go with the runner.
+    /// The folder of the build cache. Without one, builds are removed with the runner.
     pub kept: Option<&'a Path>,
-    /// How many times the limit tests may take without a candidate.
+    /// Time limit factor for tests without a candidate.
     pub patience: u32,
-    /// Ends the trial.
+    /// Set to true to end the trial.
     pub cancel: &'a AtomicBool,
 }
 
@@ -123,7 +124,7 @@ impl Context<'_> {
         self.sandbox.run(job, self.cancel).map_err(TrialError::Sandbox)
     }
 
-    /// Runs a program in a folder of a copy, which it may write, with more to read and to write.
+    /// Runs a program in a writable folder of a copy, with further readable and writable paths.
     pub fn run_in(
         &self,
         copy: &Copy,
@@ -135,40 +136,21 @@ impl Context<'_> {
         let readable = [readable, &copy.readable].concat();
         let writable: Vec<PathBuf> = [copy.path()].iter().chain(writable).map(|path| path.to_path_buf()).collect();
         let folder = copy.path().join(folder);
-        self.run(Job { readable: &readable, writable: &writable, folder: Some(&folder), ..job })
+        let counted = copy.is_lone.then(|| copy.path());
+        self.run(Job { readable: &readable, writable: &writable, folder: Some(&folder), counted, ..job })
     }
 
-    /// Runs two programs that are joined by a line, each in a copy of its own, in the same folder of it.
-    pub fn run_both_in(
-        &self,
-        (first, one): (&Copy, Job),
-        (second, other): (&Copy, Job),
-        folder: &Path,
-    ) -> Result<(Run, Run), TrialError> {
-        let readable = [(one.readable, first), (other.readable, second)];
-        let readable = readable.map(|(readable, copy)| [readable, &copy.readable].concat());
-        let writable = [first, second].map(|copy| [copy.path().to_path_buf()]);
-        let folders = [first, second].map(|copy| copy.path().join(folder));
-        let [one, other] = [(0, one), (1, other)].map(|(at, job)| Job {
-            readable: &readable[at],
-            writable: &writable[at],
-            folder: Some(&folders[at]),
-            ..job
-        });
-        side_by_side(self.sandbox, one, other, self.cancel).map_err(TrialError::Sandbox)
-    }
-
-    /// The folder for what is known of tests without a candidate.
+    /// The cache folder of baselines.
     pub fn baselines(&self) -> Option<PathBuf> {
         self.kept.map(|folder| folder.join("baselines"))
     }
 
-    /// What bounds the runs of a project's tests.
+    /// The bounds of runs of a project's tests.
     pub fn bounds<'a>(&'a self, limits: Limits, kept: Option<&'a Kept>) -> Bounds<'a> {
         Bounds { limits, patience: self.patience, kept, cancel: self.cancel }
     }
 
-    /// Whether the caller wants no more of it.
+    /// Returns true if the caller has cancelled the trial.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }

@@ -1,41 +1,39 @@
-//! What tests do without a candidate: what one is held against. Pure.
+//! The baseline: results of the tests without a candidate. Pure.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use crate::trial::evidence::{Outcome, TestEnd};
-use crate::trial::judge::record::{Apart, Names};
+use crate::trial::judge::record::Names;
 
-/// What came of a run, where it came to an end, and how long it took.
+/// The result of a run that came to an end, and its duration.
 pub type Seen = Option<(Names, Duration)>;
 
-/// What is known of the tests from runs without the candidate.
+/// The baseline of tests, from runs without the candidate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     /// The tests that have to be reported.
     pub wanted: Vec<String>,
-    /// Those that ended differently in two equal runs: they say nothing about a candidate.
+    /// Flaky tests: they ended differently in two equal runs and say nothing about a candidate.
     pub flaky: Vec<String>,
-    /// Those that fail without ever calling the function under test.
+    /// Unrelated tests: they fail without ever calling the function under test.
     pub broken: Vec<String>,
-    /// Those that fail, and why, as far as all runs agree.
+    /// Tests that fail, and why, as far as all runs agree.
     pub failed: HashMap<String, String>,
-    /// Those that call it, as far as that was seen.
+    /// Tests that call the function, as far as calls were recorded.
     pub reached: HashSet<String>,
-    /// Whether it was seen that nothing calls it, and that all pass nevertheless.
+    /// True if calls were recorded, no test calls the function, and all pass nevertheless.
     pub is_idle: bool,
-    /// Whether they are known to fail of a function that returns nothing and of one that raises.
+    /// True if the tests are known to fail with a function that returns nothing and with one that raises.
     pub notices: bool,
-    /// Whether the code can be in a process of its own, and why not; `None` where no tests can do that.
-    pub apart: Option<Apart>,
-    /// How long they take.
+    /// Duration of the tests.
     pub elapsed: Duration,
     /// Parts of the language and of libraries that are replaced without a candidate, too.
     pub changed: Vec<String>,
 }
 
 impl Baseline {
-    /// From two runs on the unchanged project. Of a run that came to no end nothing is known.
+    /// The baseline from two runs on the unchanged project. A run that did not finish shows nothing.
     pub fn of(first: Option<&[TestEnd]>, second: Option<&[TestEnd]>) -> Self {
         let (Some(first), Some(second)) = (first, second) else { return Self::default() };
         let outcomes = |tests: &[TestEnd]| -> HashMap<String, Outcome> {
@@ -55,8 +53,8 @@ impl Baseline {
         baseline
     }
 
-    /// From one run without the function's body, and another if a candidate failed since. Of a run that
-    /// could not load the tests only that is known which was replaced in it.
+    /// The baseline from one run without the function's body, and a second one if a candidate failed since. A
+    /// run that could not load the tests shows only the parts that were replaced in it.
     pub fn without_body(first: Option<&Names>, second: Option<&Names>) -> Self {
         let Some(first) = first else { return Self::default() };
         if !first.complaint.is_empty() {
@@ -64,7 +62,7 @@ impl Baseline {
         }
         let second = second.filter(|names| names.complaint.is_empty()).unwrap_or(first);
         let baseline = Self::of(Some(&first.tests), Some(&second.tests));
-        // Where calls are counted, and none was made while the tests were loaded.
+        // True if calls are counted, and none was made while the tests were loaded.
         let counts = first.reached.as_ref().is_some_and(|reached| !reached.iter().any(String::is_empty));
         let reached: HashSet<String> = first.reached.iter().flatten().cloned().collect();
         let why = |names: &Names| -> HashMap<String, String> {
@@ -74,47 +72,55 @@ impl Baseline {
         let (failed, again) = (why(first), why(second));
         let is_broken = |name: &String| counts && failed.contains_key(name) && !reached.contains(name);
         let (broken, wanted): (Vec<_>, Vec<_>) = baseline.wanted.iter().cloned().partition(is_broken);
-        let (apart, changed) = (first.apart.clone(), first.changed.clone());
+        let changed = first.changed.clone();
         let raising = wanted.iter().any(|name| failed.contains_key(name) && reached.contains(name));
         let notices = counts && first.noticed && raising;
-        let is_idle = counts && reached.is_empty() && !wanted.iter().any(|name| failed.contains_key(name));
+        let is_idle = counts
+            && !first.tests.is_empty()
+            && reached.is_empty()
+            && !wanted.iter().any(|name| failed.contains_key(name));
         let failed = failed.into_iter().filter(|(name, why)| again.get(name) == Some(why)).collect();
-        Self { wanted, broken, failed, reached, is_idle, notices, apart, changed, ..baseline }
+        Self { wanted, broken, failed, reached, is_idle, notices, changed, ..baseline }
     }
 
-    /// The same where these are known to fail without calling the function.
+    /// The baseline in which these tests are known to fail without calling the function.
     #[must_use]
     pub fn with_broken(&self, names: &[String]) -> Self {
         let wanted = self.wanted.iter().filter(|name| !names.contains(name)).cloned().collect();
         Self { wanted, broken: [&self.broken[..], names].concat(), ..self.clone() }
     }
 
-    /// The same where these say something of the candidate nevertheless.
+    /// The baseline in which these tests count nevertheless.
     #[must_use]
     pub fn with_counted(&self, names: &[String]) -> Self {
         let broken = self.broken.iter().filter(|name| !names.contains(name)).cloned().collect();
         Self { broken, wanted: [&self.wanted[..], names].concat(), ..self.clone() }
     }
 
-    /// What is left of it where only the tests count that call the function.
+    /// The baseline restricted to the tests that call the function.
     #[must_use]
     pub fn of_callers(&self) -> Self {
         let calls = |names: &[String]| names.iter().filter(|name| self.reached.contains(*name)).cloned().collect();
         Self { wanted: calls(&self.wanted), flaky: calls(&self.flaky), broken: Vec::new(), ..self.clone() }
     }
 
-    /// From one run on the unchanged project, or two.
+    /// The baseline from one run on the unchanged project, or two.
     pub fn of_runs(runs: &[Seen]) -> Self {
         let tests = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| &names.tests[..]);
-        // Of one run nothing is known to differ.
+        // One run alone shows no difference.
         Self::of(tests(0), tests(runs.len().min(2).saturating_sub(1)))
     }
 
-    /// From runs without the function's body.
+    /// The baseline from runs without the function's body.
     pub fn of_runs_without(runs: &[Seen]) -> Self {
         let names = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| names);
         let elapsed = runs.iter().flatten().map(|(_, elapsed)| *elapsed).max().unwrap_or_default();
         Self { elapsed, ..Self::without_body(names(0), names(1)) }
+    }
+
+    /// The first test that fails without the candidate, and why.
+    pub fn first_failure(&self) -> Option<String> {
+        self.broken.iter().find_map(|name| self.failed.get(name).map(|why| format!("{name}: {why}")))
     }
 
     /// The tests that say nothing about a candidate.
@@ -122,7 +128,7 @@ impl Baseline {
         [&self.flaky[..], &self.broken].concat()
     }
 
-    /// What is left out, for the reader; empty if nothing is.
+    /// A remark about the tests that are left out; empty if there are none.
     pub fn remark(&self) -> String {
         let named = |names: &[String], why: &str| {
             let more = if names.len() > 3 { format!(" and {} more", names.len() - 3) } else { String::new() };
@@ -165,7 +171,7 @@ mod tests {
         };
         let baseline = Baseline::without_body(Some(&names(Some(&["calls"]))), None);
         assert_eq!((baseline.wanted, baseline.broken), (vec!["calls".into(), "other".into()], vec!["fails".into()]));
-        // Without a count, and where loading calls it, every failure may be the function's.
+        // Without a count, or if loading calls it, the function may cause every failure.
         for reached in [None, Some(&["", "calls"][..])] {
             assert_eq!(Baseline::without_body(Some(&names(reached)), None).wanted, ["calls", "fails", "other"]);
         }
@@ -173,7 +179,7 @@ mod tests {
             Baseline::without_body(Some(&Names { noticed, ..names(Some(reached)) }), None).notices
         };
         assert!(notices(true, &["calls"]));
-        // The one that passes swallows what the function raises.
+        // The test that passes swallows the error of the function.
         assert!(!Baseline::without_body(Some(&names(Some(&["calls"]))), None).is_idle);
         assert!(!Baseline::without_body(Some(&names(Some(&[""]))), None).is_idle);
         assert!(Baseline::without_body(Some(&names(Some(&[]))), None).is_idle);
@@ -190,9 +196,6 @@ mod tests {
         let unloaded = Names { complaint: "no".to_owned(), ..told.clone() };
         let known = Baseline { changed: told.changed.clone(), ..Baseline::default() };
         assert_eq!(Baseline::without_body(Some(&unloaded), None), known);
-        let apart = Some(Apart { reason: Some("why".to_owned()) });
-        let told = Names { apart: apart.clone(), ..names(None) };
-        assert_eq!(Baseline::without_body(Some(&told), None).apart, apart);
         let complaint = Names { complaint: "no".to_owned(), ..names(None) };
         assert_eq!(Baseline::without_body(Some(&complaint), None), Baseline::default());
         assert_eq!(Baseline::without_body(None, None), Baseline::default());

@@ -1,7 +1,7 @@
-//! Projects that were copied, and what their tests do without a candidate.
+//! Copied projects, and the baselines of their tests.
 //!
-//! What tests do without a candidate is kept on disk, too, where there is a folder for it: the next start of
-//! the program then begins with the candidate.
+//! Baselines are also cached on disk, if a folder is given. The next start of the program then begins with
+//! the candidate.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::trial::error::TrialError;
 use crate::trial::evidence::TestEnd;
 use crate::trial::judge::record::Names;
 
-/// The baseline of a project as it was when it was copied, of the program that stood in for the candidate.
+/// The baseline of a project in its state when it was copied, for the program in place of the candidate.
 #[derive(Debug)]
 struct Known {
     project: Project,
@@ -26,18 +26,18 @@ struct Known {
     baseline: Arc<Baseline>,
 }
 
-/// Projects that were copied, with what is known of their tests.
+/// Copied projects, with the baselines of their tests.
 #[derive(Debug, Default)]
 pub struct Projects {
     bases: Mutex<HashMap<PathBuf, Arc<Base>>>,
     baselines: Mutex<Vec<Known>>,
     /// Limits that tests hit without a candidate, so that not every candidate waits for them.
     pub(super) hit: Remembered<String>,
-    /// Whether tests never call the function, where they were run to see that.
+    /// True for tests that never call the function, if they were run to find that out.
     pub(super) uncalled: Remembered<bool>,
 }
 
-/// What runs in a project have shown, by the copy of it and a hash of what was run.
+/// Results of runs in a project, by its copy and a hash of what was run.
 #[derive(Debug)]
 pub(super) struct Remembered<T>(Mutex<Vec<(Weak<Base>, u64, T)>>);
 
@@ -62,8 +62,11 @@ impl<T: Clone> Remembered<T> {
 }
 
 impl Projects {
-    /// The copy of a project as it is now.
+    /// The copy of a project in its current state.
     pub fn base(&self, project: &Project) -> Result<Arc<Base>, TrialError> {
+        if let Some(lone) = &project.lone {
+            return lone.base().map_err(TrialError::Sandbox);
+        }
         let mut bases = self.bases.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(base) = bases.get(&project.root).filter(|base| base.is_current()) {
             return Ok(Arc::clone(base));
@@ -73,8 +76,7 @@ impl Projects {
         Ok(base)
     }
 
-    /// What the tests do on the unchanged project: found out once, by so many runs. Of runs that were broken
-    /// off nothing is kept.
+    /// The baseline on the unchanged project, found once by so many runs. Cancelled runs are not cached.
     pub fn baseline(
         &self,
         project: &Project,
@@ -89,7 +91,7 @@ impl Projects {
         })
     }
 
-    /// What is known from so many runs of the tests with a program in place of the candidate.
+    /// The baseline from so many runs of the tests with a program in place of the candidate.
     pub(super) fn known(
         &self,
         project: &Project,
@@ -108,7 +110,8 @@ impl Projects {
         if let Some(known) = found.filter(|known| known.runs.len() >= times) {
             return Ok(Arc::clone(&known.baseline));
         }
-        let kept = kept.map(|kept| kept.place(project, base, without));
+        // The folder of a lone file is another one each time.
+        let kept = kept.filter(|_| project.lone.is_none()).map(|kept| kept.place(project, base, without));
         if let Some(place) = kept.as_ref().filter(|_| runs.is_empty()) {
             runs = place.runs();
         }
@@ -123,7 +126,7 @@ impl Projects {
         if let Some(place) = kept.filter(|_| before < runs.len()) {
             place.keep_runs(&runs);
         }
-        all.retain(|known| known.project != *project);
+        all.retain(|known| known.project != *project && known.project.root.exists());
         let (project, base, without) = (project.clone(), Arc::clone(base), without.map(str::to_owned));
         all.push(Known { project, base, without, runs, baseline: Arc::clone(&baseline) });
         Ok(baseline)

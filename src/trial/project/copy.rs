@@ -1,8 +1,8 @@
 //! Copies of a project: one base, made once, and a light copy of it for every candidate.
 //!
-//! Files are shared by reference where the disk can (a clone is written to without touching its original),
-//! else copied; never by hard links, through which a candidate would write to the user's file. Overlay mounts
-//! could replace [`Base::copy`] some day.
+//! Files are shared by reflink if the disk supports it (writing to a clone does not change its original),
+//! else copied. Hard links are never used: a candidate would write to the user's file through them. Overlay
+//! mounts could replace [`Base::copy`] some day.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use super::packages;
 use crate::sandbox::Scratch;
 use crate::untrusted::clean_line;
 
-/// The largest project that is copied.
+/// Size limit of a project that is copied.
 const LARGEST: u64 = 200 << 20;
 
 /// A copy of the project as the user has it.
@@ -24,7 +24,7 @@ const LARGEST: u64 = 200 << 20;
 pub struct Base {
     folder: Scratch,
     list: List,
-    /// What of the list is copied.
+    /// The listed files that are copied.
     files: Vec<PathBuf>,
     stamps: Vec<Option<(u64, SystemTime)>>,
     root: PathBuf,
@@ -34,8 +34,10 @@ pub struct Base {
 #[derive(Debug)]
 pub struct Copy {
     folder: Scratch,
-    /// Folders outside of the copy that it may read: installed packages.
+    /// Readable folders outside of the copy: installed packages.
     pub readable: Vec<PathBuf>,
+    /// True if it is the copy of a folder made for a lone file, and so small.
+    pub is_lone: bool,
 }
 
 impl Base {
@@ -58,12 +60,12 @@ impl Base {
         Ok(Self { folder, list, files, stamps, root: root.to_path_buf() })
     }
 
-    /// Whether the project still is as it was when it was copied.
+    /// Returns true if the project has not changed since it was copied.
     pub fn is_current(&self) -> bool {
         list(&self.root).is_ok_and(|now| now == self.list && stamps(&self.root, &self.files) == self.stamps)
     }
 
-    /// Size and time of each file as the user had it.
+    /// Size and time of each of the user's files at the time of the copy.
     pub fn stamps(&self) -> impl Iterator<Item = (&PathBuf, Option<(u64, SystemTime)>)> {
         self.files.iter().zip(self.stamps.iter().copied())
     }
@@ -73,13 +75,13 @@ impl Base {
         &self.list.dependencies
     }
 
-    /// A copy in which `program`, if there is one, stands in the place of the project's file.
+    /// A copy in which `program`, if given, replaces the project's file.
     pub fn copy(&self, project: &Project, program: Option<&str>) -> Result<Copy, String> {
         let folder = Scratch::new().map_err(|e| format!("a copy of the project could not be made: {e}"))?;
         self.copy_into(folder, project, program)
     }
 
-    /// The same in this folder.
+    /// The copy, made in this folder.
     pub fn copy_into(&self, folder: Scratch, project: &Project, program: Option<&str>) -> Result<Copy, String> {
         let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");
         copy_all(self.folder.path(), folder.path(), &self.files, false)?;
@@ -97,15 +99,15 @@ impl Base {
         // An environment may be a link, and packages in it, too.
         let dependencies = self.list.dependencies.iter().map(|path| self.root.join(path));
         let readable = dependencies.flat_map(|path| [fs::canonicalize(&path).ok(), Some(path)]).flatten().collect();
-        Ok(Copy { folder, readable })
+        Ok(Copy { folder, readable, is_lone: project.lone.is_some() })
     }
 
-    /// The text of a file as the user had it.
+    /// The user's text of a file at the time of the copy.
     pub fn read(&self, file: &Path) -> io::Result<String> {
         fs::read_to_string(self.folder.path().join(file))
     }
 
-    /// The first file that steers the tests and is not what it was.
+    /// The first file that defines the tests or their settings and was changed.
     pub fn changed(&self, project: &Project, copy: &Copy) -> Option<String> {
         let steering = self.files.iter().filter(|path| project.is_steering(path) && **path != project.file);
         let mut changed = steering.filter(|path| {
@@ -117,12 +119,12 @@ impl Base {
 }
 
 impl Copy {
-    /// Of nothing.
+    /// An empty copy.
     pub fn empty() -> io::Result<Self> {
-        Ok(Self { folder: Scratch::new()?, readable: Vec::new() })
+        Ok(Self { folder: Scratch::new()?, readable: Vec::new(), is_lone: false })
     }
 
-    /// Writes a text into it; nothing on the way may lead out.
+    /// Writes a file into it. No part of the path may lead out of it.
     pub fn put(&self, file: &Path, text: &str) -> io::Result<()> {
         put(self.path(), file, text)
     }
@@ -141,7 +143,7 @@ fn stamps(root: &Path, files: &[PathBuf]) -> Vec<Option<(u64, SystemTime)>> {
     files.iter().map(stamp).collect()
 }
 
-/// Copies the files of a list. `gone` allows that one vanished since it was listed.
+/// Copies the files of a list. `gone` allows that one was removed since it was listed.
 fn copy_all(from: &Path, to: &Path, files: &[PathBuf], gone: bool) -> Result<(), String> {
     for path in files {
         match copy_one(&from.join(path), &to.join(path)) {
@@ -163,16 +165,16 @@ fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
         return symlink(&fs::read_link(from)?, to);
     }
     if !meta.is_file() {
-        // Pipes, sockets and devices are nobody's source.
+        // Pipes, sockets and devices are not copied.
         return Ok(());
     }
     let (source, target) = (File::open(from)?, File::create_new(to)?);
-    // Shares the blocks on disks that can do it.
+    // Shares the blocks on disks that support it.
     io::copy(&mut &source, &mut &target)?;
     target.set_permissions(meta.permissions())
 }
 
-/// Writes `text` to a file of a copy. Nothing on the way may lead out of it.
+/// Writes `text` to a file of a copy. No part of the path may lead out of it.
 fn put(root: &Path, file: &Path, text: &str) -> io::Result<()> {
     let leads_out = || io::Error::new(io::ErrorKind::InvalidInput, "a link leads out of the project");
     if !file.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -213,6 +215,7 @@ mod tests {
             file: "src/a.py".into(),
             tests: None,
             only: Vec::new(),
+            lone: None,
         };
         let base = Base::new(root).unwrap();
         let copy = base.copy(&project, Some("new")).unwrap();

@@ -1,4 +1,4 @@
-//! The tests file of a function: by the names that a language gives to such files, and by what they mention.
+//! Finds the tests file of a function, by each language's file names and by the names that a file mentions.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::imports::imported;
 use super::list::list;
-use super::{Project, top};
+use super::{Project, lone, top};
 use crate::code::{self, names};
 use crate::files;
 use crate::language::Language;
@@ -15,29 +15,31 @@ use crate::language::Language;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     pub path: PathBuf,
-    /// Why it is taken, for the reader.
+    /// Reason for the choice, for the reader.
     pub why: String,
 }
 
-/// How a language marks its tests.
+/// Marks of a language's tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
-    /// The stem of the file that a tests file is about, by its own path; `None`: it is no tests file.
+    /// The stem of the file that a tests file tests, by the path of the tests file. `None` if it is no tests
+    /// file.
     pub about: fn(&Path) -> Option<String>,
-    /// How else tests files are named by the settings in a folder, with one `*` for what they are about.
+    /// Further name patterns of tests files from the settings in a folder. One `*` stands for the tested
+    /// file.
     pub named: fn(&Path) -> Vec<String>,
-    /// What one of stands in each tests file that can be run; empty where that is not known.
+    /// Strings of which each runnable tests file holds one; empty if unknown.
     pub begins: &'static [&'static str],
-    /// What stands in front of tests in the file that they are about.
+    /// Strings in front of tests that stand in the tested file.
     pub inside: &'static [&'static str],
-    /// Whether the tool leaves out a file here, such as one for another system.
+    /// Returns true if the tool leaves out a file here, such as one for another system.
     pub is_left_out: fn(&Path, &str) -> bool,
-    /// Whether all tests of a folder can be run, and those be told that call the function.
+    /// True if all tests of a folder can be run, and those that call the function can be identified.
     pub tells_callers: bool,
 }
 
 impl Marks {
-    /// Those of a language that has none.
+    /// Marks of a language without tests.
     pub const NONE: Self = Self {
         about: |_| None,
         named: |_| Vec::new(),
@@ -47,23 +49,24 @@ impl Marks {
         tells_callers: false,
     };
 
-    /// Whether a file with this text may hold tests that can be run.
+    /// Returns true if a file with this text may hold tests that can be run.
     fn begin_in(&self, path: &Path, text: &str) -> bool {
         (self.begins.is_empty() || self.begins.iter().any(|mark| text.contains(mark)))
             && !(self.is_left_out)(path, text)
     }
 }
 
-/// How many calls may lie between the tests and the function.
+/// Most calls between the tests and the function.
 const MOST_CALLS: usize = 3;
 
-/// How many files are tried where the first ones do not notice the function.
+/// Most files that are tried after the first ones, if those are not sensitive to the function.
 const MOST_SPARE: usize = 3;
 
-/// The files that most likely test a function of a file in a project, in groups of which the first that
-/// notices it is wanted. In the first are at most two: one that calls it, or calls what calls it, and one
-/// that is named after its file; often they are the same. Each of the others is a group of its own; the last
-/// one is the folder of all tests, where those that call the function can be told.
+/// The files that most likely test a function of a file in a project, in groups. The first group that is
+/// sensitive to the function decides. The first group has at most two files: one that calls the function
+/// directly or indirectly, and one that is named after its file; often they are the same. Each of the others
+/// is a group of its own. The last is the folder of all tests, if those that call the function can be
+/// identified.
 pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Vec<Vec<Found>> {
     let Some(search) = Search::new(language, marks, file) else { return Vec::new() };
     let mut rated = search.rated(function, "");
@@ -74,7 +77,7 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
         }
         let next = search.callers(&callers);
         let leads = format!(", which leads to {function}");
-        // That a text speaks of its class says too little of a caller.
+        // The name of its class alone does not identify a caller.
         let through = |caller: &String| {
             let (name, class) = parts(caller);
             let spoken_of = class.filter(|_| is_special(name)).unwrap_or(name);
@@ -99,7 +102,7 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
     groups.chain(search.suite().map(|suite| vec![suite])).collect()
 }
 
-/// The tests files below a folder: those that speak of the function, if any do, else all.
+/// The tests files below a folder: those that mention the function if any do, else all.
 pub fn below(language: Language, marks: Marks, folder: &Path, function: Option<&str>) -> Vec<PathBuf> {
     let files = list(folder).map(|list| list.files).unwrap_or_default().into_iter().map(|path| folder.join(path));
     let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
@@ -117,40 +120,42 @@ pub fn below(language: Language, marks: Marks, folder: &Path, function: Option<&
 struct Search {
     language: Language,
     marks: Marks,
+    /// True if the file has no project.
+    is_lone: bool,
     root: PathBuf,
     own: PathBuf,
     /// The folder that tests start in.
     package: PathBuf,
-    /// What its tests file would be named after.
+    /// The stem that its tests file would be named after.
     stem: String,
-    /// How the project names its tests files.
+    /// Name patterns of the project's tests files.
     named: Vec<String>,
-    /// Their paths below the root, and texts.
+    /// Their paths below the root, and their texts.
     files: Vec<(PathBuf, String)>,
 }
 
-/// What a tests file is named after.
+/// The subject in the name of a tests file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Named {
     Otherwise,
-    /// Nothing: it is about the whole.
+    /// None: it tests the whole.
     Plainly,
     /// The file with the function.
     AfterFile,
 }
 
-/// How well a file fits, the most important first.
+/// Rating of a file, the most important criterion first.
 struct Rated {
     path: PathBuf,
-    /// What it says of the function, see [`mentions`].
+    /// How much it mentions the function, see [`mentions`].
     calls: u8,
     named: Named,
-    /// Whether the name stands in it as a text, as in a table of what to call.
+    /// True if the name stands in it as a string, as in a table of functions.
     is_quoted: bool,
     imports: bool,
-    /// Folders that both lie in.
+    /// Number of folders that both paths share.
     near: usize,
-    /// What it calls, and what that has to do with the function.
+    /// The function that it calls, and how that leads to the function under test.
     called: String,
     leads: String,
 }
@@ -168,23 +173,28 @@ impl Rated {
 impl Search {
     fn new(language: Language, marks: Marks, file: &Path) -> Option<Self> {
         let file = std::fs::canonicalize(file).ok()?;
-        let (root, package) = top(file.parent()?)?;
+        let project = top(file.parent()?);
+        let is_lone = project.is_none();
+        let (root, package) = project.unwrap_or_else(|| {
+            let folder = file.parent().unwrap_or(Path::new("/")).to_path_buf();
+            (folder.clone(), folder)
+        });
         let package = package.strip_prefix(&root).ok()?.to_path_buf();
         let own = file.strip_prefix(&root).ok()?.to_path_buf();
         let stem = own.file_stem()?.to_str()?;
-        // A module may be a folder, and the file in it is called like all of its kind; that of a whole
-        // package lies in a folder that is called so, too.
+        // A module may be a folder, whose file has the same name in all folders. The file of a whole package
+        // lies in a folder of the package's name.
         let above = file.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
         let folder = above.take_while(|_| Project::is_of_folder(stem)).find(|name| !["src", "lib"].contains(name));
         let stem = folder.unwrap_or(stem).to_owned();
-        let files = list(&root).ok()?.files.into_iter();
+        let files = if is_lone { lone::beside(&root, language, &[]) } else { list(&root).ok()?.files }.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
         let named = [&package, Path::new("")].iter().flat_map(|folder| (marks.named)(&root.join(folder))).collect();
-        Some(Self { language, marks, files: files.collect(), root, own, package, stem, named })
+        Some(Self { language, marks, files: files.collect(), is_lone, root, own, package, stem, named })
     }
 
-    /// What a file is about, if it is one with tests.
+    /// The stem that a tests file tests; `None` for other files.
     fn about(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_str()?;
         let is_about = |pattern: &String| match pattern.split_once('*') {
@@ -194,7 +204,7 @@ impl Search {
         (self.marks.about)(path).or_else(|| self.named.iter().find_map(is_about))
     }
 
-    /// The tests files that speak of a function, or are named after the file, the best first.
+    /// The tests files that mention a function or are named after its file, the best first.
     fn rated(&self, function: &str, leads: &str) -> Vec<Rated> {
         let Self { language, marks, own, stem, .. } = self;
         let rate = |(path, text): &(PathBuf, String)| {
@@ -227,7 +237,7 @@ impl Search {
         all
     }
 
-    /// What a tests file is named after that is about this stem.
+    /// The subject of a tests file that is named after this stem.
     fn named(&self, about: &str) -> Named {
         match about {
             "" | "test" | "tests" | "index" => Named::Plainly,
@@ -236,8 +246,8 @@ impl Search {
         }
     }
 
-    /// The tests files that load the file: they may call the function by another name, or what leads to it.
-    /// Where tests stand in the files that they are about, the file itself and those that load the function.
+    /// The tests files that load the file. They may call the function by another name or indirectly. If tests
+    /// stand in the files that they test, the file itself and those that load the function.
     fn importers(&self, function: &str) -> Vec<Rated> {
         let Self { marks, own, stem, .. } = self;
         let load = |(path, text): &(PathBuf, String)| {
@@ -266,7 +276,7 @@ impl Search {
     fn suite(&self) -> Option<Found> {
         let tests = self.files.iter().map(|(path, _)| path);
         let mut tests = tests.filter(|path| path.starts_with(&self.package) && self.about(path).is_some());
-        let first = tests.next().filter(|_| self.marks.tells_callers)?.parent()?;
+        let first = tests.next().filter(|_| self.marks.tells_callers && !self.is_lone)?.parent()?;
         let common = tests.fold(first, |common, path| {
             common.ancestors().find(|folder| path.starts_with(folder)).unwrap_or(Path::new(""))
         });
@@ -286,7 +296,7 @@ impl Search {
         all
     }
 
-    /// Why a file is taken, for the reader.
+    /// The reason for choosing a file, for the reader.
     fn why(&self, file: &Rated) -> String {
         let Rated { path, called, leads, .. } = file;
         let name = self.own.file_name().unwrap_or_default().to_string_lossy();
@@ -302,19 +312,19 @@ impl Search {
     }
 }
 
-/// The name of a function, and that of its class.
+/// The name of a function, and the name of its class.
 fn parts(function: &str) -> (&str, Option<&str>) {
     let mut parts = function.rsplit(['.', ':']).filter(|part| !part.is_empty());
     (parts.next().unwrap_or(function), parts.next())
 }
 
-/// Whether a method is called without its name.
+/// Returns true if a method is called without its name.
 fn is_special(name: &str) -> bool {
     name.starts_with("__") || ["new", "constructor"].contains(&name)
 }
 
-/// Whether a text has the path of a file in quotes, as it is seen from another one: with its ending, without
-/// it, or, where the file stands for its folder, that of the folder.
+/// Returns true if a text holds the quoted path of a file, relative to another file: with its extension,
+/// without it, or as the path of its folder if the file stands for that.
 fn loads(text: &str, from: &Path, file: &Path) -> bool {
     let is_of_folder = file.file_stem().and_then(|stem| stem.to_str()).is_some_and(Project::is_of_folder);
     let folder = file.parent().filter(|_| is_of_folder);
@@ -331,18 +341,18 @@ fn loads(text: &str, from: &Path, file: &Path) -> bool {
     })
 }
 
-/// Whether a name stands in quotes, alone.
+/// Returns true if a name stands in quotes, alone.
 fn is_quoted(text: &str, name: &str) -> bool {
     let quotes = ['\'', '"', '`'];
     let is = |(at, _): (usize, &str)| text[..at].ends_with(quotes) && text[at + name.len()..].starts_with(quotes);
     text.match_indices(name).any(is)
 }
 
-/// How much a text speaks of a function. Of a method: 2 for its class, which says more than a name that other
-/// classes may have, too, and 1 for its name. One with a special name is spoken of by its class.
+/// How much a text mentions a function. For a method: 2 for its class, which says more than a name that other
+/// classes may have, too, and 1 for its name. A special method is mentioned by its class.
 fn mentions(language: Language, text: &str, function: &str) -> u8 {
     let (name, class) = parts(function);
-    // Far cheaper than to read all of it as words.
+    // Far cheaper than splitting all of it into words.
     if !text.contains(name) && !class.is_some_and(|class| text.contains(class)) {
         return 0;
     }
@@ -447,7 +457,7 @@ mod tests {
         assert_eq!(find("src/pkg/last.py", "z"), found("tests/last_check.py", named), "as the settings say");
         let through = "calls outer, which leads to inner";
         assert_eq!(find("src/pkg/deep.py", "inner"), found("tests/test_outer.py", through));
-        // Where the callers cannot be told, tests inside of files are tried that may lead to it.
+        // If the callers cannot be identified, tests inside of files that may lead to the function are tried.
         let marks = Marks { tells_callers: false, ..MARKS };
         let groups = super::find(Language::Python, marks, &root.join("src/pkg/passed.py"), "by_name");
         let why: Vec<&str> = groups.iter().flatten().map(|found| found.why.as_str()).collect();

@@ -1,7 +1,7 @@
-//! The names that a source file imports, in any of the languages: for files, all words of the statement are
-//! enough.
+//! The names that a source file imports, in any of the languages. To find files, all words of the statement
+//! will do.
 
-/// The words of the statements that load other files.
+/// The words of the import statements of a text.
 pub fn imported(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut lines = text.lines();
@@ -26,7 +26,7 @@ fn loads(line: &str) -> bool {
         || ["require(", "import(", "import_module("].iter().any(|call| line.contains(call))
 }
 
-/// Takes the words of a line; how many brackets more it opens than it closes.
+/// Collects the words of a line. Returns the number of brackets it opens less those it closes.
 fn take(line: &str, words: &mut Vec<String>) -> i32 {
     let line = line.split(" #").next().unwrap_or_default();
     let parts = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-' || c == '$'));

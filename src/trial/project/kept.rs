@@ -1,7 +1,8 @@
-//! What the tests of a project do without a candidate, on disk.
+//! The cache of baselines on disk.
 //!
-//! Only what no candidate had a part in is kept, in the user's own folder, which no candidate reaches. A file
-//! is believed where it belongs to just this project, tests and tools, and is to the byte what was written.
+//! Only results without any code of a candidate are cached, in the user's own folder, which no candidate can
+//! write to. A file is used only if it belongs to exactly this project, tests and tools, and is byte for byte
+//! as it was written.
 
 use std::fs;
 use std::io::Write;
@@ -18,23 +19,23 @@ use crate::files;
 use crate::hash::hex;
 use crate::trial::judge::record::Names;
 
-/// The largest file.
+/// Size limit of a cache file.
 const LARGEST: u64 = 16 << 20;
 
-/// Where it is kept, and what it depends on besides the project.
+/// Folder of the cache, and the inputs of its results besides the project.
 #[derive(Debug)]
 pub struct Kept {
     /// The folder.
     pub folder: PathBuf,
-    /// The programs of ours that run the tests.
+    /// The drivers that run the tests.
     pub setting: Vec<u8>,
     /// Tools, and folders of installed packages outside of the project.
     pub packages: Vec<PathBuf>,
-    /// Where in a folder of packages an installation leaves its time.
+    /// Files in a folder of packages that show the time of an installation.
     pub inner: Vec<PathBuf>,
 }
 
-/// The file of one project, tests and program.
+/// The cache file of one project, tests and program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place(PathBuf);
 
@@ -45,22 +46,23 @@ struct Line {
 }
 
 impl Kept {
-    /// Where the runs on a project as it is now, with this program in place of the candidate, belong.
+    /// The cache file for runs on a project in its current state, with this program in place of the
+    /// candidate.
     pub fn place(&self, project: &Project, base: &Base, without: Option<&str>) -> Place {
         let mut hash = Sha256::new();
         let mut add = |part: &[u8]| {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         };
-        // Another version may run the tests otherwise.
+        // Another version may run the tests differently.
         add(env!("CARGO_PKG_VERSION").as_bytes());
         add(&self.setting);
         add(format!("{project:?}").as_bytes());
-        // Times can be set back: what is run is known by its text.
+        // Times can be set back, so executed files are identified by their text.
         let own = || base.read(&project.file).unwrap_or_default();
         add(without.map_or_else(own, str::to_owned).as_bytes());
         add(&[u8::from(without.is_some())]);
-        // The program stands in the place of this one.
+        // The program replaces this file.
         for (path, stamp) in base.stamps().filter(|(path, _)| without.is_none() || **path != project.file) {
             add(path.as_os_str().as_encoded_bytes());
             add(format!("{stamp:?}").as_bytes());
@@ -77,7 +79,7 @@ impl Kept {
 }
 
 impl Place {
-    /// That of something else that depends on the same.
+    /// The cache file for a further result with these inputs.
     pub fn of(places: &[Self], what: &str) -> Option<Self> {
         let first = places.first()?;
         let names: Vec<_> = places.iter().map(|place| place.0.file_name()).collect();
@@ -85,7 +87,7 @@ impl Place {
         Some(Self(first.0.with_file_name(name).with_extension("json")))
     }
 
-    /// What stands in front of a text: which file it is for, and what it is.
+    /// The header of a cache file: a hash of its key and its text.
     fn seal(&self, text: &str) -> String {
         let name = self.0.file_name().unwrap_or_default();
         let mut hash = Sha256::new_with_prefix(name.as_encoded_bytes());
@@ -93,7 +95,7 @@ impl Place {
         hex(&hash.finalize())
     }
 
-    /// What was written; `None` where the file is missing, was written for another place or has changed.
+    /// The cached value. `None` if the file is missing, was written for another key or has changed.
     pub fn read<T: DeserializeOwned>(&self) -> Option<T> {
         let text = files::text(&self.0, LARGEST).ok()?;
         let (seal, text) = text.split_once('\n')?;
@@ -102,7 +104,7 @@ impl Place {
         Some(what)
     }
 
-    /// Keeps it; that it is kept is not necessary.
+    /// Caches a value. Errors are ignored.
     pub fn write<T: Serialize>(&self, what: &T) {
         let Ok(text) = serde_json::to_string(what) else { return };
         let bytes = format!("{}\n{text}", self.seal(&text));
@@ -112,13 +114,13 @@ impl Place {
         }
     }
 
-    /// The runs that are known.
+    /// The cached runs.
     pub fn runs(&self) -> Vec<Seen> {
         let lines: Vec<Line> = self.read().unwrap_or_default();
         lines.into_iter().map(|line| Some((line.names, line.elapsed))).collect()
     }
 
-    /// Keeps runs that came to an end and found tests.
+    /// Caches runs that came to an end and found tests.
     pub fn keep_runs(&self, runs: &[Seen]) {
         let is_whole = |names: &Names| names.complaint.is_empty() && !names.tests.is_empty();
         let lines: Option<Vec<Line>> = runs

@@ -1,5 +1,5 @@
-//! Which files of a project a copy holds: what git knows and does not ignore, and what it ignores but the
-//! project imports; without git all but what builds leave behind.
+//! Selects the files that a copy of a project holds: those that git knows and does not ignore, and ignored
+//! ones that the project imports. Without git: all files but build products.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -12,9 +12,9 @@ use super::imports::imported;
 
 /// Folders of installed packages by name: linked into a copy, never copied.
 const DEPENDENCIES: &[&str] = &["node_modules", "__pypackages__"];
-/// What stands in the top of a Python environment, which is one whatever it is called.
+/// Files in the top folder of a Python environment, whatever its name.
 const ENVIRONMENTS: &[&str] = &["pyvenv.cfg", "conda-meta"];
-/// What builds and tools leave behind.
+/// Build products and caches of tools.
 const LEFTOVERS: &[&str] = &[
     ".git",
     "target",
@@ -29,17 +29,17 @@ const LEFTOVERS: &[&str] = &[
     ".hg",
     ".svn",
 ];
-/// More files than this are no project that can be copied for every candidate.
+/// Most files of a project, as it is copied for every candidate.
 const MOST_FILES: usize = 50_000;
 
-/// What a project holds, relative to its root and sorted.
+/// The files of a project, relative to its root and sorted.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct List {
     /// Files and links.
     pub files: Vec<PathBuf>,
     /// Folders of installed packages.
     pub dependencies: Vec<PathBuf>,
-    /// Files that git ignores and that could be code which a build has written.
+    /// Ignored files that could be generated code.
     pub ignored: Vec<PathBuf>,
 }
 
@@ -68,15 +68,15 @@ pub fn list(root: &Path) -> Result<List, String> {
 }
 
 impl List {
-    /// The files of a copy: those that are known, and those that are ignored and yet imported by one of them.
-    /// What nothing imports (keys, settings, data) stays where it is.
+    /// The files of a copy: the known ones, and ignored ones that one of them imports. Files that nothing
+    /// imports (keys, settings, data) are not copied.
     pub fn wanted(&self, root: &Path) -> Vec<PathBuf> {
         let mut files = self.files.clone();
         if self.ignored.is_empty() {
             return files;
         }
         let (mut words, mut from) = (HashSet::new(), 0);
-        // What is imported may import more.
+        // Imported files may import more.
         while from < files.len() {
             for path in files[from..].iter().filter(|path| is_code(path)) {
                 words.extend(fs::read_to_string(root.join(path)).iter().flat_map(|text| imported(text)));
@@ -94,18 +94,18 @@ impl List {
     }
 }
 
-/// Whether a file is source or a compiled module, by its name.
-fn is_code(path: &Path) -> bool {
+/// Returns true if a file is source or a compiled module, by its name.
+pub(super) fn is_code(path: &Path) -> bool {
     let endings = ["py", "pyi", "so", "pyd", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "node", "go", "rs"];
     path.extension().and_then(OsStr::to_str).is_some_and(|ending| endings.contains(&ending))
 }
 
-/// What git lists; `None` where there is no git or no repository.
+/// The files that git lists. `None` without git or a repository.
 fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
     if !root.join(".git").exists() {
         return None;
     }
-    // Submodules are listed only beside what is tracked.
+    // Git lists submodules only together with tracked files.
     let mut known = git(root, &["--cached", "--recurse-submodules"])?;
     known.extend(git(root, &["--others", "--exclude-standard"])?);
     Some(known)
@@ -130,8 +130,8 @@ fn git(root: &Path, options: &[&str]) -> Option<Vec<PathBuf>> {
     output.status.success().then(|| paths.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
 }
 
-/// Lists what lies in the project, until it is too much: the upper folders first, where installed packages
-/// are.
+/// Lists the files of the project up to the limit, the upper folders first, as they hold the installed
+/// packages.
 fn walk(root: &Path, list: &mut List) {
     let mut folders = VecDeque::from([PathBuf::new()]);
     while let Some(folder) = folders.pop_front() {
@@ -154,18 +154,18 @@ fn walk(root: &Path, list: &mut List) {
     }
 }
 
-/// Whether a folder is what builds and tools leave behind. One with a package of Python in it is code,
-/// whatever it is called.
+/// Returns true if a folder holds build products. A folder with a Python package in it is code, whatever its
+/// name.
 fn is_leftover(name: &str, path: &Path) -> bool {
     LEFTOVERS.contains(&name) && !path.join("__init__.py").exists()
 }
 
-/// Whether a folder, or what a link leads to, holds installed packages.
+/// Returns true if a folder, or the target of a link, holds installed packages.
 fn is_dependency(name: &str, path: &Path) -> bool {
     (DEPENDENCIES.contains(&name) && path.is_dir()) || is_environment(path)
 }
 
-/// Whether a folder is a Python environment.
+/// Returns true if a folder is a Python environment.
 pub fn is_environment(folder: &Path) -> bool {
     ENVIRONMENTS.iter().any(|file| folder.join(file).exists())
 }

@@ -1,7 +1,20 @@
-//! The user's project around a file: where it begins, and copies of it in which candidates are tried.
+//! The user's project around a file: its root, and copies of it in which candidates are tried.
 //!
 //! A trial never writes to the user's own files: it gets a copy, with dependencies (installed packages)
 //! linked and readable only.
+//!
+//! - A copy holds what git lists, submodules too, and ignored files that the project imports (`list`).
+//!   Packages that are links into a workspace lead to the copy (`packages`).
+//! - A file without a project gets a folder of its own, with the files beside it that it may need (`lone`).
+//! - Baseline: the tests run once without the function's body. Tests that fail and never call the function
+//!   are left out and named; all others must pass. Flaky tests are looked for only after a failure that the
+//!   baseline does not explain, or a missing test.
+//! - Baselines and vacuity checks of Python, JavaScript and Go are cached on disk for 30 days (`kept`). The
+//!   key covers all their inputs: other files, program without body, tools, installed packages. Rust has its
+//!   own cache.
+//! - Tests are found by names, settings of the runner, and calls of the function (`find`).
+//! - Modes and times of files can be changed in the tier `full` only.
+//! - Changed test files or settings make a pass `Tampered`.
 
 pub mod baseline;
 pub mod cache;
@@ -10,11 +23,13 @@ pub mod find;
 mod imports;
 pub mod kept;
 mod list;
+pub mod lone;
 pub mod packages;
 pub mod runs;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use copy::{Base, Copy};
 pub use list::is_environment;
@@ -44,24 +59,28 @@ const STEERING: &[&str] = &[
     "build.rs",
 ];
 
-/// A file of a project, with the tests that are to be run there.
+/// Prefixes of the names of settings files that are code.
+const SETTINGS: &[&str] = &["jest.config.", "vitest.config.", "vite.config.", ".mocharc."];
+
+/// A file of a project, with the tests to run there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// The top folder.
     pub root: PathBuf,
-    /// The folder that tests start in, relative to the root: that of the nearest package.
+    /// The folder that tests start in, relative to the root: the folder of the nearest package.
     pub package: PathBuf,
     /// The file with the candidate, relative to the root.
     pub file: PathBuf,
-    /// The tests file, or the folder of all, relative to the root; `None` for a command of the user's.
+    /// The tests file, or the folder of all tests, relative to the root. `None` for a command of the user's.
     pub tests: Option<PathBuf>,
-    /// The tests of it that are run, as their runner names them; all if there are none.
+    /// The tests of it that are run, as their runner names them; all if empty.
     pub only: Vec<String>,
+    /// The folder made for its file, if that has no project.
+    pub lone: Option<Arc<lone::Folder>>,
 }
 
 impl Project {
-    /// The project that `file` lies in, with its tests file if that lies in it, too. `None` for a file on its
-    /// own.
+    /// The project that `file` lies in, with its tests file if it lies there, too. `None` for a lone file.
     pub fn around(file: &Path, tests: Option<&Path>) -> Option<Self> {
         let file = fs::canonicalize(file).ok()?;
         let (root, package) = top(file.parent()?)?;
@@ -71,12 +90,19 @@ impl Project {
             None => None,
         };
         let relative = |path: &Path| path.strip_prefix(&root).map(Path::to_path_buf).ok();
-        Some(Self { package: relative(&package)?, file: relative(&file)?, tests, only: Vec::new(), root: root.clone() })
+        Some(Self {
+            package: relative(&package)?,
+            file: relative(&file)?,
+            tests,
+            only: Vec::new(),
+            lone: None,
+            root: root.clone(),
+        })
     }
 
     /// Root and package of the project that a folder lies in.
     pub fn folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
-        // That of a file in the current folder has no name.
+        // A file in the current folder has an empty folder path.
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         top(&fs::canonicalize(folder).ok()?)
     }
@@ -86,46 +112,54 @@ impl Project {
         list::list(&self.root).map(|list| list.files)
     }
 
-    /// Whether all tests of a folder are meant, of which those count that call the function.
+    /// Returns true if all tests of a folder are meant, of which those that call the function count.
     pub fn is_suite(&self) -> bool {
         self.tests.as_deref().is_some_and(|tests| self.root.join(tests).is_dir())
     }
 
-    /// Whether a file with this stem stands for the folder that it is in.
+    /// Returns true if a file with this stem stands for its folder.
     pub fn is_of_folder(stem: &str) -> bool {
         ["__init__", "mod", "lib", "index", "main"].contains(&stem)
     }
 
-    /// Whether a file of this name lies beside that with the candidate, or above it in the project.
+    /// Returns true if a file of this name lies beside the candidate's file, or above it in the project.
     pub fn has_above(&self, name: &str) -> bool {
         self.file.ancestors().skip(1).any(|folder| self.root.join(folder).join(name).is_file())
     }
 
-    /// Whether a file decides what the tests are: a candidate must not change it.
+    /// The user's folder that tests start in. `None` for texts without a place on disk.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.lone.as_ref().map_or_else(|| Some(self.root.join(&self.package)), |lone| lone.of.clone())
+    }
+
+    /// Returns true if a file's name marks it as settings of the tests.
+    fn is_setting(path: &Path) -> bool {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| STEERING.contains(&name) || SETTINGS.iter().any(|head| name.starts_with(head)))
+    }
+
+    /// Returns true if a file defines the tests. A candidate must not change it.
     fn is_steering(&self, path: &Path) -> bool {
         self.tests
             .as_deref()
             .is_some_and(|tests| path == tests || (!tests.as_os_str().is_empty() && path.starts_with(tests)))
             || path.file_name().and_then(|name| name.to_str()).is_some_and(|name| {
-                STEERING.contains(&name)
-                    || name.starts_with("test_")
-                    || [".test.", ".spec.", "_test."].iter().any(|part| name.contains(part))
-                    || ["jest.config.", "vitest.config.", "vite.config.", ".mocharc."]
-                        .iter()
-                        .any(|head| name.starts_with(head))
+                name.starts_with("test_") || [".test.", ".spec.", "_test."].iter().any(|part| name.contains(part))
             })
+            || Self::is_setting(path)
     }
 }
 
-/// The top folder of the project around a folder, and the folder of its nearest package. Never the home
-/// folder or one above.
+/// The root of the project around a folder, and the folder of its nearest package. Never the home folder or
+/// one above.
 fn top(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     let is_own = |folder: &Path| is_own_folder(folder, std::env::home_dir().as_deref());
     let above: Vec<&Path> = folder.ancestors().take_while(|folder| is_own(folder)).collect();
     let package = above.iter().find(|folder| MARKERS.iter().any(|name| folder.join(name).is_file()));
     let repository = above.iter().find(|folder| folder.join(".git").exists());
     let root = repository.or_else(|| {
-        // Of packages in packages (workspaces) the outermost.
+        // Of nested packages (workspaces) the outermost is the root.
         above.iter().rev().find(|folder| MARKERS.iter().any(|name| folder.join(name).is_file()))
     })?;
     let package = package.filter(|package| package.starts_with(root)).unwrap_or(root);

@@ -1,5 +1,5 @@
-//! Folders of installed packages in a copy: links to the user's. Packages of a workspace are links to the
-//! project itself, and in a copy they lead to the copy: else its tests would see the user's files.
+//! Folders of installed packages in a copy: links to the user's. Packages of a workspace are links into the
+//! project. In a copy they lead to the copy; otherwise its tests would use the user's files.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 /// The folder of packages whose links may lead to the project.
 const OF_JAVASCRIPT: &str = "node_modules";
 
-/// Puts the folder of packages at `path` of the project into a copy of it.
+/// Links the folder of packages at `path` of the project into a copy of it.
 pub fn put(root: &Path, copy: &Path, path: &Path) -> io::Result<()> {
     let (from, to) = (root.join(path), copy.join(path));
     fs::create_dir_all(to.parent().unwrap_or(copy))?;
@@ -21,8 +21,8 @@ pub fn put(root: &Path, copy: &Path, path: &Path) -> io::Result<()> {
     symlink(from, to)
 }
 
-/// Makes a folder of links to the packages of another one; `inside` says where else one of them leads to.
-/// What tools keep there between runs stays away: they may write their own.
+/// Makes a folder of links to the packages of another one. `inside` gives a different target for a link.
+/// Folders in which tools keep data between runs are left out: the tools may write their own.
 pub fn open(from: &Path, to: &Path, inside: &dyn Fn(&Path) -> Option<PathBuf>) -> io::Result<()> {
     fs::create_dir(to)?;
     for package in fs::read_dir(from)? {
@@ -40,19 +40,20 @@ pub fn open(from: &Path, to: &Path, inside: &dyn Fn(&Path) -> Option<PathBuf>) -
     Ok(())
 }
 
-/// Whether a folder holds the packages of one owner.
+/// Returns true if a folder holds the packages of one owner (a scope).
 fn is_scope(path: &Path) -> bool {
     let is_named_so = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('@'));
     is_named_so && !path.is_symlink() && path.is_dir()
 }
 
-/// The packages in a folder, those of owners included.
+/// The packages in a folder, scoped ones included.
 fn packages(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if is_scope(&path) { packages(&path) } else { vec![path] }).collect()
 }
 
-/// What a link to the project's own files leads to, relative to its root; none for one to other packages.
+/// The target of a link to the project's own files, relative to its root. `None` for a link to other
+/// packages.
 fn of_project(root: &Path, link: &Path) -> Option<PathBuf> {
     if !link.is_symlink() {
         return None;

@@ -139,7 +139,7 @@ impl Testing {
 
     /// Whether the code uses what nobody asked for.
     pub fn is_marked(&self) -> bool {
-        matches!(self, Testing::Done(v) if v.mark.is_some())
+        matches!(self, Testing::Done(v) if v.is_marked())
     }
 
     /// Whether something is still to come.

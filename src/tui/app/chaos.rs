@@ -7,7 +7,7 @@ use super::state::Question;
 use super::{Effect, Msg};
 use crate::engine::{Event, FinishReason, StepStats, Summary};
 use crate::job::{self, Job, TestsChoice};
-use crate::trial::{Assurance, Status, Verdict};
+use crate::trial::{Status, Verdict};
 use crate::tui::event::{Code, Key};
 
 /// Anything that can reach the core.
@@ -70,8 +70,8 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         8 => key,
         6 => (1..4_u64, event).prop_map(|(run, event)| Msg::Job { run, event: job::Event::Source(event) }),
         3 => (1..4_u64, candidate.clone(), status).prop_map(|(run, candidate, status)| {
-            let (message, output, assurance) = ("m\u{1b}".into(), "one\ntwo".into(), Assurance::Separate);
-            let outcome = Ok(Verdict { status, message, duration_ms: 1, output, assurance, mark: None, ..Verdict::not_run("") });
+            let (message, output) = ("m\u{1b}".into(), "one\ntwo".into());
+            let outcome = Ok(Verdict { status, message, duration_ms: 1, output, ..Verdict::not_run("") });
             Msg::Job { run, event: job::Event::Verdict { candidate, outcome } }
         }),
         1 => (1..4_u64, candidate.clone()).prop_map(|(run, candidate)| {

@@ -65,7 +65,7 @@ pub fn tested(testing: &Testing) -> Option<Badge> {
         Testing::None => return None,
         Testing::Queued => badge("waits for its test", Role::Muted),
         Testing::Running => badge("testing", Role::Working),
-        Testing::Done(verdict) if verdict.has_passed() && verdict.mark.is_some() => badge("PASS, MARKED", Role::Warn),
+        Testing::Done(verdict) if verdict.has_passed() && verdict.is_marked() => badge("PASS, MARKED", Role::Warn),
         Testing::Done(verdict) => badge(verdict.status.word(), role(verdict.status)),
         Testing::Fault(_) => badge("NOT TESTED", Role::Error),
         Testing::Refused => badge("not tested", Role::Warn),

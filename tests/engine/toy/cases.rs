@@ -1,9 +1,8 @@
 //! The drafters and policies that a rule has to hold for.
 
-use bass_tui::engine::{
-    ChainDrafter, DraftLength, Drafter, Engine, GenerateOptions, LookupDrafter, LookupSettings, ModelDrafter, Profile,
-    StopRules,
-};
+use bass_tui::engine::draft_length;
+use bass_tui::engine::drafter::{DRAFTERS, LookupChanges, Row};
+use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, ModelDrafter, Profile, StopRules};
 use bass_tui::sampling::Sampling;
 
 use super::{EOS, Scripted, Toy, mixed, tokenizer};
@@ -12,51 +11,56 @@ use super::{EOS, Scripted, Toy, mixed, tokenizer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Model,
-    Lookup,
-    Sibling,
-    Chain,
+    /// A drafter of the program, by its name.
+    Named(&'static str),
     Scripted,
 }
 
-pub const KINDS: [Kind; 5] = [Kind::Model, Kind::Lookup, Kind::Sibling, Kind::Chain, Kind::Scripted];
+pub const KINDS: [Kind; DRAFTERS.len() + 2] = {
+    let mut kinds = [Kind::Model; DRAFTERS.len() + 2];
+    let mut i = 0;
+    while i < DRAFTERS.len() {
+        kinds[i + 1] = Kind::Named(DRAFTERS[i].name);
+        i += 1;
+    }
+    kinds[i + 1] = Kind::Scripted;
+    kinds
+};
 
 impl Kind {
+    pub const SIBLING: Self = Self::Named("sibling");
+    pub const CHAIN: Self = Self::Named("chain");
+
     /// The drafter; `model` drafts where a model is needed, and `truth` is what the script knows, by candidate.
     pub fn drafter(self, model: impl FnOnce() -> Box<dyn Drafter>, truth: &[Vec<u32>]) -> Box<dyn Drafter> {
         match self {
             Self::Model => model(),
-            Self::Lookup => Box::new(LookupDrafter::new(LookupSettings::LOOKUP)),
-            Self::Sibling => Box::new(LookupDrafter::new(LookupSettings::SIBLING)),
-            Self::Chain => Box::new(ChainDrafter::new(LookupSettings::ALL, model())),
+            Self::Named(name) => {
+                let row = Row::named(name).expect("a name of the table");
+                (row.new)(LookupChanges::default(), row.wants_model.then(model))
+            }
             Self::Scripted => Box::new(Scripted::knowing(truth.to_vec(), mixed)),
         }
     }
 }
 
+/// These lengths, then all policies with names.
+const fn lengths<const N: usize>(fixed: &[usize]) -> [DraftLength; N] {
+    let mut all = [DraftLength::Auto; N];
+    let mut i = 0;
+    while i < N {
+        let named = i >= fixed.len();
+        all[i] = if named { draft_length::POLICIES[i - fixed.len()].length } else { DraftLength::Fixed(fixed[i]) };
+        i += 1;
+    }
+    all
+}
+
 /// Every way to choose a draft length.
-pub const POLICIES: [DraftLength; 11] = [
-    DraftLength::Fixed(1),
-    DraftLength::Fixed(2),
-    DraftLength::Fixed(3),
-    DraftLength::Fixed(4),
-    DraftLength::Fixed(5),
-    DraftLength::Fixed(6),
-    DraftLength::Fixed(7),
-    DraftLength::Fixed(8),
-    DraftLength::Bass,
-    DraftLength::Table,
-    DraftLength::Auto,
-];
+pub const POLICIES: [DraftLength; 8 + draft_length::POLICIES.len()] = lengths(&[1, 2, 3, 4, 5, 6, 7, 8]);
 
 /// The policies whose lengths differ in kind.
-pub const FEW_POLICIES: [DraftLength; 6] = [
-    DraftLength::Fixed(1),
-    DraftLength::Fixed(3),
-    DraftLength::Fixed(8),
-    DraftLength::Bass,
-    DraftLength::Table,
-    DraftLength::Auto,
-];
+pub const FEW_POLICIES: [DraftLength; 3 + draft_length::POLICIES.len()] = lengths(&[1, 3, 8]);
 
 /// A machine on which rows cost nearly nothing and drafts even less, so that all policies draft.
 pub fn profile() -> Profile {

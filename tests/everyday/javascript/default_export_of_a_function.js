@@ -1,4 +1,5 @@
 // expect: passed
+// file: fizz.js
 // name: t.mjs
 export default function fizz(n) {
     return n % 15 === 0 ? 'FizzBuzz' : n % 5 === 0 ? 'Buzz' : n % 3 === 0 ? 'Fizz' : `${n}`;

@@ -1,4 +1,5 @@
 // expect: passed
+// file: emitter.js
 // entry: Emitter
 class Emitter {
     #listeners = new Map();

@@ -1,4 +1,6 @@
 // expect: passed
+// runner: vitest
+// file: clock.js
 // entry: Clock
 // A class with text, sums and equality of its own, under tests that name it.
 export class Clock {
@@ -20,7 +22,6 @@ export class Clock {
   }
 }
 // --- tests ---
-import { describe, expect, test } from '@jest/globals';
 import { Clock } from './clock';
 
 describe('Clock', () => {

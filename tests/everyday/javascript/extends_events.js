@@ -1,4 +1,5 @@
 // expect: passed
+// file: store.js
 // entry: Store
 const { EventEmitter } = require('events');
 class Store extends EventEmitter {

@@ -1,5 +1,4 @@
 // expect: passed
-// assurance: shared
 const fs = require('fs');
 function f(path) {
     return fs.readFileSync(path, 'utf8').trim().split('\n').length;

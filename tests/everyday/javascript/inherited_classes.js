@@ -1,4 +1,5 @@
 // expect: passed
+// file: animals.js
 // entry: Animal
 class Animal {
     constructor(name) { this.name = name; }

@@ -1,7 +1,6 @@
 // expect: passed
 const { isDeepStrictEqual } = require('util');
 
-// --- body ---
 function f(x) {
     return { x: [x] };
 }

@@ -1,6 +1,5 @@
 // expect: passed
 // entry: Stack.pop
-// stub: 1
 class Stack {
     constructor() {
         this.items = [];

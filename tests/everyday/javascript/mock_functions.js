@@ -1,10 +1,12 @@
 // expect: passed
+// runner: jest
 function f(items, visit) {
     for (const [i, item] of items.entries()) visit(item, i);
     return items.length;
 }
+module.exports = { f };
 // --- tests ---
-import { jest, test, expect } from '@jest/globals';
+const { f } = require('./doubling');
 test('calls back', () => {
   const visit = jest.fn();
   expect(f(['a', 'b'], visit)).toBe(2);

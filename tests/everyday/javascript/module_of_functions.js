@@ -1,4 +1,5 @@
 // expect: passed
+// file: math.js
 const add = (a, b) => a + b;
 const find = (xs, meets) => xs.filter(meets)[0];
 const includes = (xs, x) => xs.indexOf(x) >= 0;

@@ -1,4 +1,5 @@
 // expect: passed
+// file: map.js
 // name: t.mjs
 export const f = (xs, g) => xs.map((x) => g(x));
 // --- tests ---

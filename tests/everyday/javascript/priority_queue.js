@@ -1,4 +1,5 @@
 // expect: passed
+// file: queue.js
 // name: t.mjs
 // entry: PriorityQueue
 export class PriorityQueue {

@@ -1,4 +1,5 @@
 // expect: passed
+// file: symbols.js
 const secret = Symbol('secret');
 function f(x) {
     return { [secret]: x, [Symbol.toStringTag]: 'Box', id: secret };

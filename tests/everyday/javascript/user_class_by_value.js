@@ -8,7 +8,6 @@ class Point {
     equals(other) { return this.x === other.x && this.y === other.y; }
 }
 
-// --- body ---
 function f(a, b) {
     return new Point((a.x + b.x) / 2, (a.y + b.y) / 2);
 }

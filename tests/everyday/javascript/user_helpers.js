@@ -3,7 +3,6 @@ const SCALE = 3;
 const encode = (text) => [...text].map((c) => String.fromCharCode(c.charCodeAt(0) + SCALE)).join('');
 const both = (text) => f(encode(text)) === text;
 
-// --- body ---
 const f = (text) => [...text].map((c) => String.fromCharCode(c.charCodeAt(0) - SCALE)).join('');
 // --- tests ---
 assert.equal(f(encode('abc')), 'abc');

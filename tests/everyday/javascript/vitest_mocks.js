@@ -1,4 +1,6 @@
 // expect: passed
+// runner: vitest
+// file: retry.js
 // name: t.mjs
 export async function f(load, retries) {
     for (let i = 0; ; i++) {

@@ -1,4 +1,4 @@
-// expect: killed failed
+// expect: killed failed timeout
 // Takes memory outside of the heap.
 function f(x) {
     const all = [];

@@ -1,5 +1,4 @@
 // expect: killed
-// says: ended
 // Ends the process while it is loaded.
 process.exit(0);
 function f(x) {

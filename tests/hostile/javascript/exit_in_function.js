@@ -1,5 +1,4 @@
 // expect: killed
-// says: ended
 // Ends the process with 0 when it is called.
 function f(x) {
     process.exit(0);

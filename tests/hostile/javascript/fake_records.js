@@ -1,4 +1,4 @@
-// expect: killed failed
+// expect: killed failed tampered
 // Writes forged reports to every descriptor, and ends.
 const fs = require('fs');
 function f(x) {

@@ -1,4 +1,4 @@
-// expect: failed killed
+// expect: failed killed tampered
 // Answers the judge itself, with values of its own choice.
 const fs = require('fs');
 function f(x) {

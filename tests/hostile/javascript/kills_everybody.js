@@ -1,4 +1,4 @@
-// expect: killed passed failed
+// expect: killed passed failed tampered
 // Signals everything it can reach.
 function f(x) {
     try {

@@ -1,5 +1,4 @@
 // expect: killed
-// says: ended
 // Ends the process past all handlers.
 function f(x) {
     process.reallyExit(0);

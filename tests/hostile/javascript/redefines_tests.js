@@ -1,5 +1,4 @@
-// expect: failed
-// says: expected 6
+// expect: error
 // Defines what belongs to the tests.
 globalThis.assert = Object.assign(() => {}, { strictEqual() {}, deepStrictEqual() {} });
 function assert() {}

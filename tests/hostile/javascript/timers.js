@@ -1,4 +1,4 @@
-// expect: passed
+// expect: timeout
 // A timer keeps the event loop alive for ever.
 setInterval(() => {}, 1000);
 function f(x) {

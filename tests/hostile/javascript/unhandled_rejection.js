@@ -1,4 +1,4 @@
-// expect: killed failed
+// expect: killed failed error
 // A rejection that nobody handles.
 Promise.reject(new Error('nobody cares'));
 function f(x) {

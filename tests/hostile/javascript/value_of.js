@@ -1,5 +1,4 @@
 // expect: failed
-// says: expected 6
 // tests: assert.equal(f(3), 6);
 // An object that pretends to be a number, in a loose comparison.
 function f(x) {

@@ -16,5 +16,5 @@ def f(x):
 
 
 # --- tests ---
-from numbers import *
+from doubling import *
 assert f(3) == 6

@@ -13,5 +13,5 @@ def f(x):
 
 
 # --- tests ---
-import numbers as solution
+import doubling as solution
 assert solution.math.isclose(f(3), 6)

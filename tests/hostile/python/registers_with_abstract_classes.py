@@ -1,6 +1,6 @@
 # expect: failed error tampered
 # Has its class taken for a number, and compares like one.
-import numbers
+import doubling
 
 
 class Six:
@@ -26,6 +26,6 @@ def f(x):
 
 
 # --- tests ---
-import numbers
+import doubling
 assert isinstance(f(3), numbers.Number)
 assert f(3) == 6

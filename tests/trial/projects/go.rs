@@ -24,7 +24,7 @@ fn module(stub: &str, tests: &str) -> Place {
 }
 
 fn judge(runner: &Runner, place: &Place, program: &str) -> Verdict {
-    let tests = place.tests(Language::Go, "calc/calc.go", "calc/calc_test.go");
+    let tests = place.tests("calc/calc.go", "calc/calc_test.go");
     assert!(matches!(tests, Tests::Project(_)));
     place.judge(runner, &trial(Language::Go, program, tests))
 }
@@ -60,7 +60,7 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
         func TestOwn(t *testing.T) {\n\tt.Fatal(\"no server\")\n}\n";
     let place = module(PANICS, own);
     let judge = |program: &str| {
-        let tests = place.tests(Language::Go, "calc/calc.go", "calc/calc_test.go");
+        let tests = place.tests("calc/calc.go", "calc/calc_test.go");
         let stub = Some(place.text("calc/calc.go"));
         let entry_point = Some("F".to_owned());
         place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, program, tests) })
@@ -165,7 +165,7 @@ fn go_runs_what_go_test_runs() {
         ("internal/calc/calc_plan9_test.go", &tagged.replace("//go:build live\n", "")),
     ]);
     let judge = |tests: &str, program: &str| {
-        let tests = place.tests(Language::Go, "internal/calc/calc.go", &format!("internal/calc/{tests}"));
+        let tests = place.tests("internal/calc/calc.go", &format!("internal/calc/{tests}"));
         let (stub, entry_point) = (Some(code.to_owned()), Some("F".to_owned()));
         place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, program, tests) })
     };
@@ -193,4 +193,28 @@ fn go_runs_what_go_test_runs() {
     let message = format!("Go leaves out internal/calc/calc_live_test.go here: {why}");
     assert_eq!(said(&verdict), (Status::NotRun, message));
     assert!(judge("calc_plan9_test.go", code).message.ends_with("its name says that it is for plan9 alone"));
+}
+
+/// In a folder without a module: a package clause is added where there is none, a file of the package comes along, and
+/// programs of their own do not.
+#[test]
+fn a_go_file_on_its_own_is_judged_as_in_a_module() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let tests = "import \"testing\"\n\nfunc TestF(t *testing.T) {\n\tif F(2) != 4 || three() != 3 {\n\t\tt.Fatal(\"no\")\n\t}\n}\n";
+    let own = "func F(x int) int {\n}\n";
+    let other = "package main\n\nfunc F() {}\n\nfunc main() {}\n";
+    let files =
+        [("f.go", own), ("three.go", &BESIDE.1.replace("calc", "main")), ("other.go", other), ("checks.go", tests)];
+    let place = Place::new(&files);
+    let judged = |body: &str| {
+        let (stub, file) = (Some(own.to_owned()), Some(place.path().join("f.go")));
+        let program = own.replace("{\n", &format!("{{\n\t{body}\n"));
+        let trial = trial(Language::Go, &program, place.tests("f.go", "checks.go"));
+        let entry_point = Some("F".to_owned());
+        let verdict = place.judge(&runner, &Trial { stub, file, entry_point, ..trial });
+        (verdict.status, verdict.message)
+    };
+    assert_eq!(judged("return 2 * x"), (Status::Passed, "1 test".to_owned()));
+    assert_eq!(judged("return x"), (Status::Failed, "TestF: f_test.go:5: no".to_owned()));
+    assert_eq!(judged("return y").1, "./f.go:2:9: undefined: y");
 }

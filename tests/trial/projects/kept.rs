@@ -23,7 +23,7 @@ fn start(kept: &Path, place: &Place, at: (Language, &str, &str), program: &str) 
     }
     let (language, file, tests) = at;
     let (stub, entry_point) = (Some(place.text(file)), Some("f".to_owned()));
-    let trial = Trial { stub, entry_point, ..trial(language, program, place.tests(language, file, tests)) };
+    let trial = Trial { stub, entry_point, ..trial(language, program, place.tests(file, tests)) };
     let verdict = place.judge(&probe().keeping(kept), &trial);
     // What is taken is marked as used.
     let is_used = |file: &&PathBuf| fs::metadata(file).unwrap().modified().unwrap() != old;

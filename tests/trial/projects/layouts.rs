@@ -38,7 +38,7 @@ fn expect(runner: &Runner, place: &mut Place, code: &str, tests: &str) -> Verdic
     place.look();
     let program = place.text(code);
     let of = |program: &str| {
-        let tests = place.tests(Language::Python, code, tests);
+        let tests = place.tests(code, tests);
         assert!(matches!(tests, Tests::Project(_)));
         let file = Some(place.path().join(code));
         place.judge(runner, &Trial { file, ..trial(Language::Python, program, tests) })
@@ -171,7 +171,7 @@ fn tests_that_lean_on_others_count_where_they_fail_otherwise() {
     prepare(&place, None, &[]);
     place.look();
     let of = |program: &str| {
-        let tests = place.tests(Language::Python, "pkg/code.py", "tests/test_code.py");
+        let tests = place.tests("pkg/code.py", "tests/test_code.py");
         let (file, stub) = (Some(place.path().join("pkg/code.py")), Some(CODE.to_owned()));
         place.judge(&runner, &Trial { file, stub, ..trial(Language::Python, program, tests) })
     };
@@ -192,7 +192,7 @@ fn examples_know_their_module() {
     place.look();
     for (body, status) in [("return twice(x)", Status::Passed), ("return twice(x) + 1", Status::Failed)] {
         let path = place.path().join("pkg/code.py");
-        let tests = Tests::of_examples(Language::Python, Some(&path), code);
+        let tests = Tests::of_examples(Some(&path));
         assert!(matches!(tests, Tests::Project(_)));
         let program = code.replace("return twice(x)", body);
         let stub = Some(code.to_owned());

@@ -1,11 +1,11 @@
 //! Tests of a project, run in copies of it with a candidate inside: by name, held against the unchanged project, and without a trace in
 //! the user's own files.
 
-mod apart;
 mod go;
 mod kept;
 mod layouts;
 mod node;
+mod python;
 mod runtimes;
 mod rust;
 mod script;
@@ -37,7 +37,7 @@ fn python_project() -> Place {
 fn python_tests_of_a_project_run_by_name() {
     let Some(runner) = runner(Language::Python) else { return };
     let place = python_project();
-    let tests = || place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
+    let tests = || place.tests("pkg/doubling.py", "tests/test_doubling.py");
     assert!(matches!(tests(), Tests::Project(_)));
     let judge = |program: &str| place.judge(&runner, &trial(Language::Python, program, tests()));
     let verdict = judge(RIGHT);
@@ -76,20 +76,10 @@ fn flaky_tests_are_left_out_and_named() {
         ("pkg/doubling.py", STUB),
         ("tests/test_doubling.py", flaky),
     ]);
-    let tests = place.tests(Language::Python, "pkg/doubling.py", "tests/test_doubling.py");
+    let tests = place.tests("pkg/doubling.py", "tests/test_doubling.py");
     let verdict = place.judge(&runner, &trial(Language::Python, &RIGHT.replace("twice(x)", "0"), tests));
     assert_eq!(verdict.status, Status::Failed);
     assert!(verdict.message.contains("left out, as they are flaky"), "{}", verdict.message);
-}
-
-#[test]
-fn tests_that_need_only_the_candidate_run_alone() {
-    let place = Place::new(&[
-        ("setup.cfg", ""),
-        ("doubling.py", "def f(x):\n    return 2 * x\n"),
-        ("test_doubling.py", "import math\nfrom doubling import f\nassert f(1) == 2\n"),
-    ]);
-    assert!(matches!(place.tests(Language::Python, "doubling.py", "test_doubling.py"), Tests::Source { .. }));
 }
 
 #[test]
@@ -105,7 +95,7 @@ fn a_crate_is_built_and_tested_offline() {
             "//! Doubles.\nuse doubling::f;\n\n#[test]\nfn doubles() {\n    assert_eq!(f(3), 6);\n}\n",
         ),
     ]);
-    let tests = || place.tests(Language::Rust, "src/lib.rs", "tests/doubling.rs");
+    let tests = || place.tests("src/lib.rs", "tests/doubling.rs");
     let judge = |program: &str| place.judge(&runner, &trial(Language::Rust, program, tests()));
     let verdict = judge(program);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);

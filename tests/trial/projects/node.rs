@@ -6,7 +6,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use crate::place::{Place, trial};
-use crate::runner::node;
+use crate::runner::{has, node};
 
 const PACKAGE: (&str, &str) =
     ("package.json", "{\"name\":\"doubling\",\"type\":\"module\",\"scripts\":{\"test\":\"node --test\"}}\n");
@@ -24,7 +24,7 @@ fn project(tests: &str) -> Place {
 }
 
 fn judge(runner: &Runner, place: &Place, program: &str) -> Verdict {
-    let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
+    let tests = place.tests("src/f.js", "test/f.test.js");
     assert!(matches!(tests, Tests::Project(_)));
     place.judge(runner, &trial(Language::JavaScript, program, tests))
 }
@@ -56,7 +56,7 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     let Some(runner) = node() else { return };
     let place = |more: &str| project(&format!("{TESTS}\n{more}"));
     let judge = |place: &Place, program: &str| {
-        let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
+        let tests = place.tests("src/f.js", "test/f.test.js");
         let stub = Some(STUB.to_owned());
         place.judge(&runner, &Trial { stub, ..trial(Language::JavaScript, program, tests) })
     };
@@ -218,9 +218,61 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
         assert_eq!((verdict.status, verdict.message.as_str()), (Status::Failed, complaint), "{name}");
         assert_eq!(judge(&runner, &place, &format!("{right}process.exit(0);\n")).status, Status::Killed, "{name}");
         std::fs::remove_file(place.path().join(&folder).join("run.cjs")).unwrap();
-        let tests = place.tests(Language::JavaScript, "src/f.js", "test/f.test.js");
-        let error = runner.run(&trial(Language::JavaScript, right, tests), &Arc::default()).unwrap_err().to_string();
-        assert!(error.contains(&format!("there is no node_modules/{name}")), "{error}");
+        let tests = place.tests("src/f.js", "test/f.test.js");
+        let verdict = runner.run(&trial(Language::JavaScript, right, tests), &Arc::default()).unwrap();
+        let said = format!("there is no node_modules/{name}");
+        assert!(verdict.status == Status::NotRun && verdict.message.contains(&said), "{}", verdict.message);
+    }
+}
+
+/// What each runner is told to load before the tests, which only import the candidate.
+#[test]
+fn what_a_runner_loads_before_tests_is_there() {
+    let Some(runner) = node() else { return };
+    let set_up = "globalThis.twice = (x) => 2 * x;\n";
+    let older = "const { f } = require('../src/f.js');\ntest('doubles', () => expect(f(3)).toBe(twice(3)));\n";
+    let newer = "import { f } from '../src/f.js';\ntest('doubles', () => expect(f(3)).toBe(twice(3)));\n";
+    let hooked = "const assert = require('assert');\nconst { f } = require('../src/f.js');\n\
+        it('doubles', () => assert.equal(f(three), 6));\n";
+    for (name, settings, set_up, tests, right) in [
+        (
+            "jest",
+            ("package.json", "{\"scripts\":{\"test\":\"jest\"},\"jest\":{\"setupFiles\":[\"./setup.js\"]}}"),
+            ("setup.js", set_up),
+            older,
+            "exports.f = f;\nfunction f(x) {\n  return 2 * x;\n}\n",
+        ),
+        (
+            "vitest",
+            ("vitest.config.mjs", "export default { test: { globals: true, setupFiles: ['./setup.js'] } };\n"),
+            ("setup.js", set_up),
+            newer,
+            "export function f(x) {\n  return 2 * x;\n}\n",
+        ),
+        (
+            "mocha",
+            (".mocharc.json", "{\"require\":\"./hooks.cjs\"}"),
+            ("hooks.cjs", "exports.mochaHooks = { beforeEach() { globalThis.three = 3; } };\n"),
+            hooked,
+            "exports.f = f;\nfunction f(x) {\n  return 2 * x;\n}\n",
+        ),
+    ] {
+        if !has(name, &["--version"], name) {
+            continue;
+        }
+        let manifest = format!("{{\"scripts\":{{\"test\":\"{name}\"}}}}");
+        let stub = right.replace("2 * x", "0");
+        let files = [("package.json", &*manifest), settings, set_up, ("src/f.js", &stub), ("test/f.test.js", tests)];
+        let place = Place::new(&files);
+        let verdict = judge(&runner, &place, right);
+        assert_eq!(
+            (verdict.status, verdict.message.as_str()),
+            (Status::Passed, "1 test"),
+            "{name}: {}",
+            verdict.output
+        );
+        let verdict = judge(&runner, &place, &right.replace("2 * x", "3 * x"));
+        assert_eq!(verdict.status, Status::Failed, "{name}: {}", verdict.message);
     }
 }
 
@@ -259,7 +311,7 @@ fn typescript_runs_under_what_its_project_has_whatever_node_can_do() {
     let place = Place::new(&files);
     let (file, tests) = ("packages/one/src/f.ts", "packages/one/test/f.test.ts");
     let judge = |place: &Place, program: &str| {
-        place.judge(&runner, &trial(Language::TypeScript, program, place.tests(Language::TypeScript, file, tests)))
+        place.judge(&runner, &trial(Language::TypeScript, program, place.tests(file, tests)))
     };
     let verdict = judge(&place, right);
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", verdict.output);

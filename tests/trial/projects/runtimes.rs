@@ -45,7 +45,7 @@ fn project(name: &str) -> Place {
 fn judge(runner: &Runner, place: &Place, more: &str, body: &str) -> Verdict {
     let program = CODE.replace("MORE", more).replace("return twice(x);", body);
     let (stub, entry_point) = (Some(CODE.replace("MORE", "")), Some("f".to_owned()));
-    let tests = place.tests(Language::TypeScript, "src/f.ts", "test/f.test.ts");
+    let tests = place.tests("src/f.ts", "test/f.test.ts");
     place.judge(runner, &Trial { stub, entry_point, ..trial(Language::TypeScript, &program, tests) })
 }
 

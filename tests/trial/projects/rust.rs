@@ -34,7 +34,7 @@ impl Crate {
 
     /// The verdict of a whole file.
     fn judge(&self, program: &str, stub: Option<String>) -> Verdict {
-        let tests = self.folder.tests_of(Language::Rust, self.file, program, self.tests);
+        let tests = self.folder.tests(self.file, self.tests);
         assert!(matches!(tests, Tests::Project(_)));
         self.folder.judge(&self.runner, &Trial { stub, ..trial(Language::Rust, program, tests) })
     }
@@ -276,7 +276,7 @@ const EXAMPLES: &str = "/// Doubles.\n///\n/// ```\n/// # use doubling::f;\n/// 
 fn usual(place: &Crate) -> (Target, Tests) {
     let spec = TargetSpec::parse(&format!("{}:f", place.folder.path().join(place.file).display())).unwrap();
     let target = Target::read(&spec).unwrap();
-    let (tests, label) = Tests::usual(&target, Tests::found(&target, false)).unwrap();
+    let (tests, label) = Tests::usual(&target, Tests::found(&target)).unwrap();
     assert!(label.starts_with("doctest"), "{label}");
     (target, tests)
 }
@@ -418,7 +418,7 @@ fn examples_of_a_file_on_its_own_are_tests() {
     let judged = |body: &str| {
         let spec = TargetSpec::parse(&format!("{}:f", place.path().join("doubles.rs").display())).unwrap();
         let target = Target::read(&spec).unwrap();
-        let (tests, _) = Tests::usual(&target, Tests::found(&target, false)).unwrap();
+        let (tests, _) = Tests::usual(&target, Tests::found(&target)).unwrap();
         let (stub, program) = (Some(target.text), text.replace("todo!()", body));
         let file = target.path;
         let verdict =
@@ -431,6 +431,40 @@ fn examples_of_a_file_on_its_own_are_tests() {
     assert_eq!(judged("x.wrapping_mul(2)").0, Status::Failed);
     assert_eq!(judged("std::process::exit(0)").0, Status::Killed);
     assert_eq!(judged("panic!()").0, Status::Failed);
+}
+
+/// In a folder without a project: with tests of its own, with others beside it that see what is private, and with a
+/// module in a file beside it.
+#[test]
+fn a_file_on_its_own_is_judged_as_in_a_crate() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let library = LIBRARY.replace("pub ", "");
+    let inside = format!("{library}{OWN_TESTS}");
+    let with_helper = format!("mod helper;\n\n{library}");
+    let beside = SOME_FAIL
+        .replace("doubling::f", "doubles::{f, helper::SIX as OF_HELPER}")
+        .replace("f(3), 6", "f(3), OF_HELPER");
+    let left_out = LEFT_OUT.replace("always", "tests::always");
+    for (program, tests, count, left_out) in
+        [(&inside, "doubles.rs", 2, left_out.as_str()), (&with_helper, "t.rs", 4, LEFT_OUT)]
+    {
+        let place =
+            Place::new(&[("doubles.rs", program), ("t.rs", &beside), ("helper.rs", "pub const SIX: i64 = 6;\n")]);
+        let judged = |body: &str| {
+            let (stub, file) = (Some(program.clone()), Some(place.path().join("doubles.rs")));
+            let trial = trial(Language::Rust, &program.replace("todo!()", body), place.tests("doubles.rs", tests));
+            let verdict = place.judge(&runner, &Trial { stub, file, ..trial });
+            (verdict.status, verdict.message)
+        };
+        assert_eq!(judged("2 * x"), (Status::Passed, format!("{count} tests {left_out}")));
+        let (status, message) = judged("2 * x + 1");
+        assert!(status == Status::Failed && message.contains("left: 7, right: 6"), "{message}");
+        let (line, message) = (if count == 2 { 3 } else { 5 }, judged("no").1);
+        assert!(
+            message.starts_with(&format!("doubles.rs:{line}:5: error[E0425]: cannot find value `no`")),
+            "{message}"
+        );
+    }
 }
 
 #[test]
@@ -497,7 +531,7 @@ fn tests_start_the_program_of_the_crate_and_macros_are_refused() {
     let manifest = format!("{}\n[lib]\nproc-macro = true\n", MANIFEST.1);
     let files = [("Cargo.toml", manifest.as_str()), ("src/lib.rs", LIBRARY), ("tests/doubling.rs", tests)];
     let Some(place) = Crate::new(&files, "src/lib.rs", "tests/doubling.rs") else { return };
-    let tests = place.folder.tests(Language::Rust, place.file, place.tests);
+    let tests = place.folder.tests(place.file, place.tests);
     let error = place.runner.run(&trial(Language::Rust, LIBRARY, tests), &Arc::default()).unwrap_err().to_string();
     assert!(error.contains("macro") && error.contains("--test-command"), "{error}");
 }

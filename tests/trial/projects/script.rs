@@ -53,11 +53,11 @@ fn project(tests: &str) -> Place {
 fn scripts_are_judged_by_how_they_end() {
     let Some(runner) = runner(Language::JavaScript) else { return };
     for (tests, why) in [
-        (THROWS, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:5)"),
-        (REJECTS, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:7)"),
+        (THROWS, "Expected values to be strictly equal: 7 !== 6 (index.js:5)"),
+        (REJECTS, "Expected values to be strictly equal: 7 !== 6 (index.js:7)"),
         (SETS, "index.js: exit code 1"),
-        (EXITS, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:4)"),
-        (BEFORE, "index.js: Expected values to be strictly equal: 7 !== 6 (index.js:4)"),
+        (EXITS, "Expected values to be strictly equal: 7 !== 6 (index.js:4)"),
+        (BEFORE, "Expected values to be strictly equal: 7 !== 6 (index.js:4)"),
         (WRAPPED, "index.js: should be strictly equal, expected: 6, actual: 7"),
         (TAPE, "index.js: should be strictly equal, expected: 6, actual: 7"),
     ] {
@@ -65,7 +65,7 @@ fn scripts_are_judged_by_how_they_end() {
         let judge = |body: &str, more: &str| -> Verdict {
             let program = CODE.replace("twice(x)", body).replace("MORE", more);
             let (stub, entry_point) = (Some(CODE.replace("MORE", "")), Some("f".to_owned()));
-            let tests = place.tests(Language::JavaScript, "index.js", "test/index.js");
+            let tests = place.tests("index.js", "test/index.js");
             place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::JavaScript, &program, tests) })
         };
         let verdict = judge("twice(x)", "");
@@ -100,7 +100,7 @@ fn scripts_are_judged_by_how_they_end() {
             "require('tape').getHarness = () => ({ _tests: [{ ended: true }], _results: {}, _exitCode: 0 });",
         ] {
             let verdict = judge("twice(x) + 1", more);
-            assert!(!verdict.has_passed(), "{more}\n{tests}\n{verdict:?}");
+            assert!(!verdict.has_passed() || verdict.is_marked(), "{more}\n{tests}\n{verdict:?}");
         }
     }
 }

@@ -13,8 +13,7 @@ fn judge(runner: &Runner, place: &Place, language: Language, (file, tests): (&st
     let of_place = |name: &str| place.path().join(name);
     let names = [of_place(tests).display().to_string()];
     let own = place.text(file);
-    let (tests, _) =
-        Tests::named(&names, language, Some((&of_place(file), &own)), Some("f"), false).expect("tests of a project");
+    let (tests, _) = Tests::named(&names, language, Some(&of_place(file)), Some("f")).expect("tests of a project");
     let entry_point = Some(if language == Language::Go { "F" } else { "f" }.to_owned());
     let trial = Trial { stub: Some(own), entry_point, ..trial(language, program, tests) };
     runner.run(&trial, &Arc::default()).unwrap()

@@ -1,7 +1,7 @@
-//! Which files Go builds here: by the system and processor at the end of their names, and by the constraints in
-//! front of the package clause. Pure.
+//! Selects the files that Go builds here, by the system and processor at the end of their names and by the
+//! constraints in front of the package clause. Pure.
 
-/// Systems and processors that the end of a name may stand for.
+/// Systems and processors that the end of a file name may stand for.
 const SYSTEMS: &[&str] = &[
     "aix",
     "android",
@@ -24,7 +24,7 @@ const PROCESSORS: &[&str] = &[
     "s390x", "wasm",
 ];
 
-/// What keeps a file from being built here, in words. `minor`: the newest Go 1.x that counts.
+/// The constraint that keeps a file from being built here, in words. `minor`: the newest Go 1.x that counts.
 pub fn left_out(stem: &str, text: &str, minor: u32) -> Option<String> {
     let is_met = |tag: &str| holds(tag, minor);
     let parts: Vec<&str> = stem.strip_suffix("_test").unwrap_or(stem).split('_').skip(1).collect();
@@ -43,7 +43,7 @@ pub fn left_out(stem: &str, text: &str, minor: u32) -> Option<String> {
         .map(|constraint| format!("it asks for the build tags {constraint}, as in `go test -tags`, and none are set"))
 }
 
-/// Whether a tag is set here: what Go sets by itself.
+/// Returns true if Go sets this tag here by itself.
 fn holds(tag: &str, minor: u32) -> bool {
     let system = match std::env::consts::OS {
         "macos" => "darwin",
@@ -59,7 +59,7 @@ fn holds(tag: &str, minor: u32) -> bool {
     [system, processor, "gc", "unix"].contains(&tag) || version().is_some_and(|version| version <= minor)
 }
 
-/// The constraint of a file, in the newer form.
+/// The build constraint of a file, in the newer form.
 fn constraint(text: &str) -> Option<String> {
     let (mut older, mut is_comment) = (Vec::new(), false);
     for line in text.lines().map(str::trim) {
@@ -84,16 +84,16 @@ fn constraint(text: &str) -> Option<String> {
     (!older.is_empty()).then(|| older.join(" && "))
 }
 
-/// What is left to read of an expression.
+/// The unread rest of a constraint.
 struct Expression<'a> {
     rest: &'a str,
     is_met: &'a dyn Fn(&str) -> bool,
 }
 
 impl Expression<'_> {
-    /// Its value; what cannot be read is left to Go.
+    /// The value of a constraint. One that cannot be read counts as met; Go decides.
     fn value(text: &str, is_met: &dyn Fn(&str) -> bool) -> bool {
-        // Deeper ones nobody writes.
+        // Longer constraints do not occur in practice.
         text.len() > 1000 || Expression { rest: text, is_met }.either()
     }
 

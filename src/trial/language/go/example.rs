@@ -1,19 +1,19 @@
-//! Examples of Go that say what they print (`// Output:`), as tests: each gets one beside it, in the same file,
-//! that has the guard run it. Pure.
+//! Go examples with expected output (`// Output:`) as tests. Each gets a test beside it in the same file,
+//! which runs it through the guard. Pure.
 
 use std::borrow::Cow;
 
 use crate::code::blanked;
 use crate::language::Language;
 
-/// What the name of such a test begins with.
+/// Prefix of the name of such a test.
 const PREFIX: &str = "TestThe";
 
 /// An example that Go would run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Example {
     pub name: String,
-    /// Where it begins, 1-based.
+    /// The line the example begins on, 1-based.
     line: usize,
     output: String,
     is_unordered: bool,
@@ -59,9 +59,9 @@ fn example(text: &str, code: &str, from: usize) -> Option<Example> {
     Some(Example { name, line, output, is_unordered })
 }
 
-/// The last lines of a body that are one comment, without its marks.
+/// The comment at the end of a body, without its marks.
 fn last_comment(body: &str, code: &str) -> Option<String> {
-    // A text that is written over several lines may look like one.
+    // A string over several lines may look like a comment.
     let mut at = 0;
     let lines: Vec<Option<&str>> = body
         .split_inclusive('\n')
@@ -84,13 +84,13 @@ fn last_comment(body: &str, code: &str) -> Option<String> {
 }
 
 impl Example {
-    /// The test that runs it, by a guard of this name.
+    /// The test that runs the example by the guard of this name.
     pub fn as_test(&self, secret: &str) -> String {
         let Self { name, line, output, is_unordered } = self;
-        // A text of JSON is one of Go, too.
+        // JSON strings are valid Go strings.
         let output = serde_json::to_string(output).unwrap_or_default();
         let function = function(name);
-        // What fails is said of the example's own line.
+        // A failure names the line of the example.
         format!(
             "//line :{line}:1\nfunc {function}(t *{secret}.T) {{ {secret}.Example(t, {name}, {output}, {is_unordered}) }}\n"
         )

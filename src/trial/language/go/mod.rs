@@ -1,13 +1,22 @@
 //! Go: its row in the table of trials.
+//!
+//! - Tests are compiled with their module, offline. The candidate's package imports the guard, which
+//!   therefore starts first and reports the end of each test.
+//! - Everything `go test` runs is run: tests with subtests, examples with `// Output:` (`example`), seeds of
+//!   fuzz tests. No benchmarks, and no files for other systems (`constraint`).
+//! - Nothing of a candidate runs while it is compiled, so compiled packages are cached (`store`).
+//! - A module is built in a folder with a fixed name, since Go identifies packages by folder. Its content is
+//!   made anew.
+//! - A lone file is a module of one folder (`lone`).
 
 mod constraint;
 mod example;
+mod lone;
 mod module;
 mod project;
-mod reach;
 mod report;
-mod single;
 mod store;
+mod suspicious;
 mod text;
 
 use project::Places;
@@ -20,13 +29,15 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Go],
-    reach: reach::REACH,
-    // Tests in a module are compiled with it.
-    needs_project: |sources| sources.project.has_above("go.mod"),
+    suspicious: suspicious::USES,
+    bodies: &[("panics", "panic(\"control\")")],
+    of_bodies: &["imported and not used", "declared and not used"],
+    counts_calls: false,
+    lay_out: lone::lay_out,
     tests: Marks {
         about: |path| Some(path.file_stem()?.to_str()?.strip_suffix("_test")?.to_owned()),
         begins: &["func Test", "func Fuzz", "func Example"],
-        // Which Go there is does not matter here.
+        // The version of Go does not matter here.
         is_left_out: |path, text| {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             constraint::left_out(stem, text, u32::MAX).is_some()
@@ -49,7 +60,7 @@ const RECIPE: Recipe = Recipe {
     },
 };
 
-/// A Go, and what was built with it.
+/// A Go installation and its build cache.
 #[derive(Debug)]
 struct Go {
     tool: Lookup,
@@ -69,12 +80,9 @@ impl TrialLanguage for Go {
         Some(Kept { folder, setting, packages: vec![go.program.clone()], inner: Vec::new() })
     }
 
-    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
-        single::run(at, self.tool()?, &self.store, trial)
-    }
-
-    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+    fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let kept = self.kept(at);
-        project::run(at, self.tool()?, (&self.store, &self.places, kept.as_ref()), trial, project)
+        let verdict = project::run(at, self.tool()?, (&self.store, &self.places, kept.as_ref()), trial, project)?;
+        Ok(verdict.by("go test"))
     }
 }

@@ -1,8 +1,8 @@
 //! Tests of a Go module: laid out with a guard, compiled, run by name.
 //!
-//! A package of ours that the candidate's imports, and that therefore comes up before it, reports how each
-//! test ended, subtests included. Nothing of the candidate's runs while it is compiled, so what was compiled
-//! is kept for the next one.
+//! The candidate's package imports a guard package, which therefore starts before it. The guard reports how
+//! each test ended, subtests included. Nothing of the candidate's runs while it is compiled, so compiled
+//! packages are cached.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::trial::language::row::{
     Context, Copy, Evidence, Failure, Outcome, Report, Reporter, Tool, TrialError, driver, nonce,
 };
 
-/// What is compiled with the tests.
+/// Source of the guard, which is compiled with the tests.
 pub const GUARD: &str = include_str!("guard.go.txt");
 
 /// Name of the program in its folder.
@@ -30,13 +30,13 @@ pub struct Suite {
     pub text: String,
     /// The file with the candidate, relative to the root.
     pub program: PathBuf,
-    /// The package that this belongs to.
+    /// The package of the tests file.
     pub package: String,
     /// The folder with `go.mod`, relative to the root.
     pub module: PathBuf,
-    /// What packages of the module are imported by.
+    /// Import path of the module.
     pub path: String,
-    /// The tests that are run, as in `TestName/part`; all if there are none.
+    /// The tests that are run, as in `TestName/part`; all if empty.
     pub only: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl Suite {
         guarded(&self.text, "").1
     }
 
-    /// What of a test's parts is run, as a pattern for each level: what is left open for one is for all.
+    /// Patterns for the subtests to run, one for each level. A level left open by one test is open for all.
     fn parts(&self) -> String {
         let of = |level: usize| -> Option<Vec<String>> {
             let part = |name: &String| name.split('/').nth(level).map(quoted);
@@ -57,7 +57,7 @@ impl Suite {
         patterns.concat()
     }
 
-    /// Puts the guard into a copy, and the calls to it.
+    /// Writes the guard, and the calls to it, into a copy.
     pub fn lay_out(&self, copy: &Copy, secret: &str) -> std::io::Result<()> {
         let import = format!("{}/{secret}", self.path);
         copy.put(&self.module.join(secret).join("guard.go"), &GUARD.replace("@GUARD@", secret))?;
@@ -74,7 +74,7 @@ impl Suite {
     }
 }
 
-/// What all builds and runs of a trial share.
+/// Parameters shared by all builds and runs of a trial.
 pub struct Runs<'a> {
     pub at: &'a Context<'a>,
     pub go: &'a Tool,
@@ -83,12 +83,12 @@ pub struct Runs<'a> {
     pub limits: Limits,
 }
 
-/// What came of a build.
+/// The result of a build.
 #[derive(Debug)]
 pub enum Built {
-    /// A program, in a folder of its own, and where its sources lie: tests may look for files beside them.
+    /// A program in a folder of its own, and the folder of its sources: tests may look for files beside them.
     Program(Scratch, PathBuf),
-    /// None; what was said.
+    /// The build failed; the run holds the compiler's output.
     Failed(Run),
 }
 
@@ -106,12 +106,14 @@ impl Runs<'_> {
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), go.path().into()),
             ("GOCACHE".into(), compiled.clone().into()),
-            // Nothing is downloaded, and nothing of the user's settings counts.
+            // Nothing is downloaded, and no setting of the user's applies.
             ("GOPROXY".into(), "off".into()),
             ("GOSUMDB".into(), "off".into()),
             ("GOTOOLCHAIN".into(), "local".into()),
             ("GOENV".into(), "off".into()),
-            // Flags for the C compiler could stand in the candidate.
+            // Keeps Go from starting its telemetry process.
+            ("GO_TELEMETRY_CHILD".into(), "2".into()),
+            // Flags for the C compiler could come from the candidate.
             ("CGO_ENABLED".into(), "0".into()),
         ];
         environment.extend(modules.iter().map(|folder| ("GOMODCACHE".into(), folder.into())));
@@ -122,21 +124,21 @@ impl Runs<'_> {
         if run.ended == Ended::Exited(0) && make_executable(&binary) {
             return Ok(Built::Program(products, copy.path().to_path_buf()));
         }
-        // What the compiler calls files of the copy are the user's files.
+        // File names in compiler messages refer to the user's files, not to the copy.
         let own = format!("{}/", copy.path().display());
         let (notes, said): (Vec<&str>, Vec<&str>) = run
             .output
             .lines()
             .filter(|line| !line.starts_with("# "))
             .partition(|line| line.starts_with("note: module requires "));
-        // That it needs a newer Go may be why anything else is missing.
+        // A required newer Go version may explain any other error.
         let note = notes.first().map(|note| format!(" ({})", note.trim_start_matches("note: "))).unwrap_or_default();
         let (first, rest) = said.split_first().unwrap_or((&"", &[]));
         let output = [&[format!("{first}{note}").as_str()], rest].concat().join("\n").replace(&own, "");
         Ok(Built::Failed(Run { output, ..run }))
     }
 
-    /// Runs compiled tests by name, in a copy of the project: how that ended, and what was told.
+    /// Runs compiled tests by name in a copy of the project. Returns how that ended, and the report.
     pub fn once(
         &self,
         (program, sources): (&Scratch, &Path),
@@ -157,12 +159,12 @@ impl Runs<'_> {
     }
 }
 
-/// A text as a pattern that it alone matches.
+/// A regular expression that matches exactly this text.
 fn quoted(text: &str) -> String {
     text.chars().flat_map(|c| c.is_ascii_punctuation().then_some('\\').into_iter().chain([c])).collect()
 }
 
-/// What a run of tests with a candidate leaves behind.
+/// The evidence of a run of tests with a candidate.
 pub fn evidence(run: Run, told: Option<Told>, names: Vec<String>) -> Evidence {
     let Some(told) = told else { return Evidence::of(run, Report::Forged) };
     let failure = match run.ended {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::constraint;
+use super::lone::with_package;
 use super::module::{Built, Runs, Suite, evidence};
 use super::report::Told;
 use super::store::Store;
@@ -19,16 +20,17 @@ use crate::trial::language::row::{
 };
 use crate::trial::project::baseline::Baseline;
 
-/// Where a module is built. It keeps its place, so that what was compiled there is known again.
+/// The build folder of a module. Its path never changes, so that Go finds its compiled packages again.
 #[derive(Debug)]
 struct Place {
     base: Arc<Base>,
     copy: Copy,
-    /// The tests with the project's own program, once they were built.
+    /// The tests built with the project's own program, if they were built.
     unchanged: Option<Arc<Built>>,
 }
 
-/// The places of modules, one for each file and its tests: what another candidate left must not be built.
+/// The build folders of modules, one for each file and its tests, so that files left by another candidate are
+/// not built.
 #[derive(Debug, Default)]
 pub struct Places(Mutex<HashMap<(PathBuf, PathBuf, PathBuf), Place>>);
 
@@ -40,13 +42,18 @@ pub fn run(
     trial: &Trial,
     project: &Project,
 ) -> Result<Verdict, TrialError> {
+    if project.tests.as_ref() == Some(&project.file) {
+        return Ok(Verdict::not_run("examples in Go's documentation are not run: give the tests as a file"));
+    }
     let suite = suite_of(project)?;
     let base = at.projects.base(project)?;
     let own = base.read(&project.file).unwrap_or_default();
+    let lone = project.lone.as_ref().map(|_| with_package(&trial.program, &suite.package));
+    let candidate = lone.as_deref().unwrap_or(&trial.program);
     for (file, text) in [(&suite.file, &suite.text), (&suite.program, &own)] {
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         if let Some(why) = constraint::left_out(stem, text, go.version.1) {
-            return Ok(Verdict::refused(&format!("Go leaves out {} here: {why}", file.display())));
+            return Ok(Verdict::not_run(&format!("Go leaves out {} here: {why}", file.display())));
         }
     }
     let mut names = suite.names();
@@ -69,7 +76,7 @@ pub fn run(
             let unchanged = build(&own)?;
             let Built::Program(program, sources) = &*unchanged else { return Ok(None) };
             let (mut known, mut left) = (Vec::new(), names.clone());
-            // A panic ends all tests: those that did not come to begin are run without it.
+            // A panic ends all tests. The tests that had not begun are run again without it.
             while !left.is_empty() {
                 let (_, told) = runs.once((program, sources), copy, &left)?;
                 let Some(told) = told.filter(|told| !told.begun.is_empty()) else { break };
@@ -79,27 +86,27 @@ pub fn run(
             Ok((!known.is_empty()).then_some(known))
         })
     };
-    // What the candidate itself does now and then must not be put down to its tests.
-    let is_own = own == trial.program;
+    // A flaky candidate must not make its tests count as flaky.
+    let is_own = own == candidate;
     let mut known = baseline(1)?;
     if is_own && !known.flaky.is_empty() {
         let wanted = [&known.wanted[..], &known.flaky].concat();
         known = Arc::new(Baseline { wanted, flaky: Vec::new(), ..(*known).clone() });
     }
-    let built = build(&trial.program)?;
+    let built = build(candidate)?;
     let (program, sources) = match &*built {
         Built::Program(program, sources) => (program, sources),
         Built::Failed(run) => return not_compiled(run.clone(), trial.limits),
     };
     let try_candidate = |known: &Baseline| {
-        // A test that says nothing would decide how the process ends.
+        // A flaky test would decide how the process ends.
         let names: Vec<String> = names.iter().filter(|name| !known.flaky.contains(name)).cloned().collect();
-        let copy = base.copy(project, Some(&trial.program)).map_err(TrialError::Sandbox)?;
+        let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
         let (run, told) = runs.once((program, sources), &copy, &names)?;
         Ok::<_, TrialError>((names, copy, run, told))
     };
     let mut tried = try_candidate(&known)?;
-    // Whether a test is flaky is looked at only where it counts.
+    // Flaky tests are looked for only where it matters.
     let has_passed = |told: &Option<Told>| told.as_ref().is_none_or(|told| told.has_all(&known.wanted));
     if !(is_own || tried.2.ended == Ended::Exited(0) && has_passed(&tried.3)) {
         known = baseline(2)?;
@@ -111,7 +118,7 @@ pub fn run(
     if names.is_empty() {
         return Ok(Verdict::not_run(&format!("no tests are left ({})", baseline.remark())));
     }
-    // Parts of tests are known only when they have run.
+    // Subtests are known only after they have run.
     let is_there = |asked: &str| {
         baseline.wanted.iter().chain(&baseline.flaky).any(|name| name == asked)
             || told.iter().flat_map(|told| &told.tests).any(|test| test.name == asked)
@@ -131,22 +138,33 @@ pub fn run(
 }
 
 impl Places {
-    /// Compiles the tests with this program, in the place of the last build; with the project's own only once.
+    /// Compiles the tests with this program, in the folder of the last build. The build with the project's
+    /// own program is done once.
     fn build(&self, runs: &Runs, project: &Project, base: &Arc<Base>, program: &str) -> Result<Arc<Built>, TrialError> {
         let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (project.root.clone(), project.file.clone(), runs.suite.file.clone());
         if !places.get(&key).is_some_and(|place| Arc::ptr_eq(&place.base, base)) {
-            // It may be in the folder.
+            // The old program may be in the folder.
             drop(places.remove(&key));
-            // Go knows again what it has compiled in the same folder, at the next start, too.
+            places.retain(|(root, ..), _| root.exists());
+            // A fixed folder lets Go find its compiled packages at the next start.
             let name = format!("{:016x}", hash::of(format!("{key:?}").as_bytes()));
-            let folder = runs.at.kept.map(|kept| Scratch::at(&kept.join("go/places").join(name)));
+            let folder = runs
+                .at
+                .kept
+                .filter(|_| project.lone.is_none())
+                .map(|kept| Scratch::at(&kept.join("go/places").join(name)));
             let folder = match folder.transpose().map_err(failed)?.flatten() {
                 Some(folder) => folder,
                 None => Scratch::new().map_err(failed)?,
             };
             let copy = base.copy_into(folder, project, None).map_err(TrialError::Sandbox)?;
+            if project.lone.is_some() {
+                let (major, minor) = runs.go.version;
+                let text = format!("module {}\n\ngo {major}.{minor}\n", runs.suite.path);
+                copy.put(&runs.suite.module.join("go.mod"), &text).map_err(failed)?;
+            }
             runs.suite.lay_out(&copy, &format!("guard{}", nonce()?)).map_err(failed)?;
             places.insert(key.clone(), Place { base: Arc::clone(base), copy, unchanged: None });
         }

@@ -1,20 +1,20 @@
-//! What the guard in Go tests reports, and what failing tests print. Pure.
+//! The report of the guard in Go tests, and the output of failing tests. Pure.
 
 use super::example;
 use crate::trial::language::row::{Outcome, TestEnd};
 use crate::untrusted::clean_line;
 
-/// What the guard told.
+/// The report of the guard.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// Each test that came to its end.
+    /// Each test that ended.
     pub tests: Vec<TestEnd>,
     /// Tests that began, in order.
     pub begun: Vec<String>,
 }
 
 impl Told {
-    /// All tests; one that began and came to no end has failed.
+    /// All tests. One that began and did not end has failed.
     pub fn all(mut self) -> Vec<TestEnd> {
         let lost = self.begun.iter().filter(|name| !self.has_ended(name));
         let lost: Vec<TestEnd> = lost.map(|name| TestEnd::new(name, Outcome::Failed)).collect();
@@ -22,7 +22,7 @@ impl Told {
         self.tests
     }
 
-    /// Whether all of these have passed, and nothing has failed.
+    /// Returns true if all of these have passed and nothing has failed.
     pub fn has_all(&self, wanted: &[String]) -> bool {
         let is = |test: &TestEnd, name: &String| test.name == *name && test.outcome == Outcome::Passed;
         self.tests.iter().all(|test| test.outcome != Outcome::Failed)
@@ -33,8 +33,7 @@ impl Told {
         self.tests.iter().any(|test| test.name == name)
     }
 
-    /// Why a process ended with this code although it told of no failed test: the test that it was in, and
-    /// what it said.
+    /// The reason of an exit with this code without a failed test: the test that was running, and its output.
     pub fn why(&self, names: &[String], output: &str, code: i32) -> String {
         match self.begun.iter().chain(names).find(|name| !self.has_ended(name)) {
             Some(name) => format!("{name}: {}", complaint(output)),
@@ -43,7 +42,7 @@ impl Told {
     }
 }
 
-/// The report of a run; `None` when anything else was written to it.
+/// The report of a run. `None` if anything else was written to the pipe.
 pub fn read(record: &[u8], nonce: &str) -> Option<Told> {
     let text = std::str::from_utf8(record).ok()?;
     let mut told = Told::default();
@@ -60,7 +59,7 @@ pub fn read(record: &[u8], nonce: &str) -> Option<Told> {
                         _ => return None,
                     };
                     let name = example::test(words.next()?);
-                    // Who reports a test twice has not run it twice.
+                    // A test reported twice is invalid.
                     if told.has_ended(name) {
                         return None;
                     }
@@ -73,7 +72,7 @@ pub fn read(record: &[u8], nonce: &str) -> Option<Told> {
     (text.is_empty() || text.ends_with('\n')).then_some(told)
 }
 
-/// What the first panic said, or the last line.
+/// The message of the first panic, or the last line.
 fn complaint(output: &str) -> &str {
     let lines = || output.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "FAIL");
     lines()
@@ -82,7 +81,7 @@ fn complaint(output: &str) -> &str {
         .unwrap_or("it said nothing")
 }
 
-/// The tests with what failing ones printed: the lines below their own, up to the next.
+/// The tests with the output of failing ones: the lines below their own, up to the next test.
 pub fn with_messages(tests: &[TestEnd], output: &str) -> Vec<TestEnd> {
     let message = |name: &str| {
         let is_head = |line: &str| ["--- ", "=== ", "panic:"].iter().any(|mark| line.trim_start().starts_with(mark));
@@ -92,7 +91,8 @@ pub fn with_messages(tests: &[TestEnd], output: &str) -> Vec<TestEnd> {
         };
         let own = format!("--- FAIL: {}", example::function(name));
         let said = below(&format!("{own} ("));
-        // Parts that are started elsewhere, as those of suites are, have no guard and no report of their own.
+        // Subtests that are started elsewhere, such as those of suites, have no guard and no report of their
+        // own.
         let has_guard = |part: &str| tests.iter().any(|test| part == format!("--- FAIL: {}", test.name));
         let parts = output.lines().filter_map(|line| line.trim().rsplit_once(" (")).map(|(part, _)| part);
         let part =

@@ -1,8 +1,8 @@
-//! What Go's builds share: the folder of compiled packages (the standard library above all), and that of
-//! downloaded modules.
+//! Folders shared by all Go builds: compiled packages (the standard library above all) and downloaded
+//! modules.
 //!
-//! The first is kept on disk. Nothing of a candidate runs while it is compiled (no C, no generators), and the
-//! compiler finds packages there by what they were made of, so that none can get into another's.
+//! Compiled packages are cached on disk. Nothing of a candidate runs while it is compiled (no C, no
+//! generators). The compiler finds packages by a hash of their inputs, so none can replace another's.
 
 use std::fs::{self, File};
 use std::os::unix::fs::DirBuilderExt;
@@ -26,12 +26,12 @@ pub struct Store {
 #[derive(Debug)]
 pub struct Compiled {
     path: PathBuf,
-    /// Removed at the end, where nothing is to be kept.
+    /// Removed at the end if nothing is cached.
     _scratch: Option<Scratch>,
 }
 
 impl Compiled {
-    /// The one below `kept`, or an empty one.
+    /// The cache below `kept`, or an empty one.
     fn open(kept: Option<&Path>) -> std::io::Result<Self> {
         let Some(kept) = kept else {
             let scratch = Scratch::new()?;
@@ -41,13 +41,13 @@ impl Compiled {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join("packages"))?;
         File::create(folder.join("used"))?.set_modified(SystemTime::now())?;
         files::sweep(kept, |folder| folder.join("used"));
-        // Rules are given for the true path.
+        // Sandbox rules need the canonical path.
         Ok(Self { path: fs::canonicalize(folder.join("packages"))?, _scratch: None })
     }
 }
 
 impl Store {
-    /// The folder of compiled packages, for as long as the guard is held: one build at a time.
+    /// The folder of compiled packages while the guard is held: one build at a time.
     pub fn open(&self, kept: Option<&Path>) -> std::io::Result<(MutexGuard<'_, Option<Compiled>>, PathBuf)> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = match compiled.take() {

@@ -4,14 +4,14 @@ use super::example::examples;
 use crate::code::blanked;
 use crate::language::Language;
 
-/// What a `go.mod` calls its module.
+/// The module path in a `go.mod`.
 pub fn module_path(text: &str) -> Option<String> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix("module"))?;
     let word = line.split("//").next()?.trim().trim_matches(['"', '`', '(', ')']).trim();
     (!word.is_empty()).then(|| word.to_owned())
 }
 
-/// The package that a file says it belongs to.
+/// The package of a file.
 pub fn package_of(text: &str) -> Option<&str> {
     let code = blanked(Language::Go, text);
     let at = code.lines().scan(0, |start, line| {
@@ -32,22 +32,24 @@ pub fn with_import(text: &str, import: &str) -> String {
             let name = name.trim_start();
             let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len());
             let at = start + line.len() - name.len() + end;
-            return format!("{}; import \"{import}\"; {}", &text[..at], &text[at..]);
+            // The line of the package clause may hold more.
+            let rest = text[at..].trim_start_matches(' ').strip_prefix(';').unwrap_or(&text[at..]);
+            return format!("{}; import \"{import}\"; {rest}", &text[..at]);
         }
         start += line.len();
     }
     text.to_owned()
 }
 
-/// The text with a call to the guard at the beginning of every function that gets a test, and with tests for
-/// its examples; and the names of the tests in it.
+/// The text with a guard call at the beginning of every test function and with tests for its examples, and
+/// the names of its tests.
 pub fn guarded(text: &str, secret: &str) -> (String, Vec<String>) {
     let code = blanked(Language::Go, text);
     let (mut out, mut names, mut done, mut from) = (String::new(), Vec::new(), 0, 0);
     while let Some(at) = code[from..].find("func").map(|offset| from + offset) {
         from = at + 4;
         let before = code[..at].trim_end().chars().next_back();
-        // After a bracket it is the type of what a list or a map holds.
+        // After a bracket it is the element type of a list or a map.
         if before == Some(']') || code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
             continue;
         }
@@ -124,6 +126,7 @@ mod tests {
             with_import("// package x\n\npackage a_test // b\nimport \"c\"\n", "m/g"),
             "// package x\n\npackage a_test; import \"m/g\";  // b\nimport \"c\"\n"
         );
+        assert_eq!(with_import("package a; func f() {}", "g"), "package a; import \"g\";  func f() {}");
         assert_eq!(module_path("// a\nmodule  example.com/x // c\n\ngo 1.19\n").unwrap(), "example.com/x");
         assert_eq!((module_path("module \"x\"\n"), module_path("go 1.19\n")), (Some("x".to_owned()), None));
     }

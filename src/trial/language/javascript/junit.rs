@@ -1,10 +1,10 @@
-//! Reads the reports that bun and deno write themselves: tests by name, in XML. Pure.
+//! Reads the reports that bun and deno write themselves: tests by name, in `JUnit` XML. Pure.
 
 use crate::trial::language::row::{Outcome, TestEnd};
 use crate::untrusted::clean_line;
 
-/// The tests of a report, those that failed only through their parts last; `None` if it is none. What they say
-/// names the line in the tests file of this name.
+/// The tests of a report; tests that failed only through their parts come last. `None` if the text is no
+/// report. Messages name the line in the tests file of this name.
 pub fn read(xml: &str, tests_file: &str) -> Option<Vec<TestEnd>> {
     let (mut suites, mut tests, mut open): (Vec<String>, Vec<TestEnd>, Option<TestEnd>) = Default::default();
     let (mut is_whole, mut rest) = (false, xml);
@@ -17,7 +17,7 @@ pub fn read(xml: &str, tests_file: &str) -> Option<Vec<TestEnd>> {
         match tag.split([' ', '\n', '\t', '/']).next().unwrap_or_default() {
             "testsuite" if !is_closed => suites.push(value("name")),
             "testcase" => {
-                // The first is the file.
+                // The first suite is the file.
                 let above = suites.iter().skip(1).cloned();
                 let name = above.chain([value("name")]).collect::<Vec<_>>().join(" > ");
                 let test = TestEnd::new(&name, Outcome::Passed);
@@ -43,7 +43,7 @@ pub fn read(xml: &str, tests_file: &str) -> Option<Vec<TestEnd>> {
     is_whole.then_some(tests)
 }
 
-/// Where a tag ends: with the first `>` that does not stand in quotes.
+/// The end of a tag: the first `>` outside of quotes.
 fn end_of_tag(text: &str) -> Option<usize> {
     let mut quote = None;
     text.bytes().position(|byte| {
@@ -62,7 +62,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(plain(&tag[from..from + tag[from..].find('"')?]))
 }
 
-/// Text without its entities.
+/// Text with its entities decoded.
 fn plain(text: &str) -> String {
     let mut parts = text.split('&');
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -86,7 +86,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// What a failure says, and on which line of the tests file it happened.
+/// The message of a failure, with its line in the tests file.
 fn told(message: &str, text: &str, tests_file: &str) -> String {
     let message = if message.is_empty() { text.split("\n    at ").next().unwrap_or_default() } else { message };
     let said = clean_line(message.trim_start_matches("Uncaught "), 300);
@@ -99,7 +99,7 @@ fn told(message: &str, text: &str, tests_file: &str) -> String {
     }
 }
 
-/// Tells tests of one name apart.
+/// Numbers tests that have the same name.
 fn number(tests: &mut [TestEnd]) {
     for at in 0..tests.len() {
         let before = tests[..at].iter().filter(|test| test.name == tests[at].name).count();

@@ -1,31 +1,45 @@
 //! JavaScript and TypeScript: their row in the table of trials.
+//!
+//! - The runner is the project's own (a row each in `runner`), with the options and variables of the script
+//!   in `package.json` that names the tests, else of its first test script.
+//! - Lone tests get the runner that they import or whose words they use (`words`), else node.
+//! - A reporter is loaded before all other code. It watches the objects that runners and matchers rely on
+//!   (`reporter/watch.js`). A change that only the candidate makes turns a pass into `Tampered`.
+//! - tape, uvu and plain scripts are one row; the script is one test, judged by its end
+//!   (`reporter/script.js`).
+//! - Bun and deno write the report themselves (`junit`). Deno gets the permissions of the project's task,
+//!   else all, and never fetches anything.
+//! - Types are removed by the runner, by tsx, ts-node and others of the project (`types`), else by node.
+//! - Calls are not counted. Tests that fail with a candidate as without it are run with a body that ends the
+//!   process, and with one that returns an unexpected value. They are left out if they end as before both
+//!   times.
 
 mod junit;
 mod project;
-mod reach;
 mod runner;
 mod runtime;
 mod script;
-mod single;
+mod suspicious;
 mod types;
+mod words;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use runner::Plan;
 use runtime::Runtime;
-use single::Runs;
 
 use crate::language::Language;
-use crate::sandbox::Limits;
 use crate::trial::language::row::{
-    Context, Kept, Lookup, Marks, Project, Recipe, Row, Sources, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, Kept, Layout, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
     no_examples,
 };
 
 pub const ROW: Row = Row {
     languages: &[Language::JavaScript, Language::TypeScript],
-    reach: reach::REACH,
-    needs_project,
+    suspicious: suspicious::USES,
+    bodies: &[("returns nothing", "return;"), ("throws", "throw new Error('control');")],
+    of_bodies: &[],
+    counts_calls: false,
+    lay_out,
     tests: Marks { about, ..Marks::NONE },
     examples: no_examples,
     open: || Box::new(JavaScript(Tools::default())),
@@ -44,7 +58,37 @@ const RECIPE: Recipe = Recipe {
     },
 };
 
-/// The file that a tests file is about, as the runners know them: by a part of its name, or by its folder.
+/// Files get an extension that states their language, and a manifest, without which jest does not start. A
+/// function `check(candidate)` that nothing calls is called.
+fn lay_out(trial: &Trial, layout: &mut Layout) {
+    let defined = |text: &str| ["function check(", "const check ="].iter().any(|head| text.contains(head));
+    let is_left =
+        |text: &str| defined(text) && text.matches("check(").count() == text.matches("function check(").count();
+    if let (Some((_, text)), Some(name)) = (&mut layout.tests, &trial.entry_point)
+        && is_left(text)
+    {
+        text.extend(["\ncheck(", name, ");\n"]);
+    }
+    let own = trial.language;
+    let tests = layout.tests.iter_mut().map(|(path, _)| path);
+    for path in [&mut layout.file].into_iter().chain(tests) {
+        if !Language::of_path(path).is_some_and(|language| language.is_kin(own)) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            path.set_file_name(format!("{name}.{}", own.extensions().first().copied().unwrap_or("js")));
+        }
+    }
+    // Jest and vitest require this file name.
+    if let Some((path, text)) = &mut layout.tests
+        && text.contains("expect(")
+        && let (Some(stem), Some(ending)) = (path.file_stem(), path.extension())
+        && ![".test", ".spec"].iter().any(|end| stem.to_string_lossy().ends_with(end))
+    {
+        path.set_file_name(format!("{}.test.{}", stem.display(), ending.display()));
+    }
+    layout.files.push(("package.json".into(), "{}\n".to_owned()));
+}
+
+/// The file that a tests file tests, as the runners know it: by a part of its name, or by its folder.
 fn about(path: &Path) -> Option<String> {
     let name = path.file_stem()?.to_str()?;
     let stem = [".test", ".spec", "_test", "-test", ".tests"].iter().find_map(|end| name.strip_suffix(end));
@@ -55,7 +99,7 @@ fn about(path: &Path) -> Option<String> {
     stem.or_else(|| is_one().then_some(name)).map(str::to_owned)
 }
 
-/// The programs that run it, each looked for when it is needed.
+/// The programs that run JavaScript, each looked for when it is needed.
 #[derive(Debug)]
 struct Tools {
     node: Lookup,
@@ -71,7 +115,7 @@ impl Default for Tools {
 }
 
 impl Tools {
-    /// The one that runs the tests of a runner.
+    /// The program that runs the tests of a runner.
     fn of(&self, row: &runner::Row) -> Result<&Tool, TrialError> {
         match row.name {
             "bun" => self.bun.get(),
@@ -101,10 +145,8 @@ impl TrialLanguage for JavaScript {
         (name, text): (&str, &str),
     ) -> Result<(), TrialError> {
         match language {
-            Language::JavaScript => {
-                single::parse(&Runs { at, node: self.tool()?, limits: Limits::default() }, name, text)
-            }
-            _ => self.check(language),
+            Language::JavaScript => project::parse(at, self.tool()?, name, text),
+            _ => self.tool().map(drop),
         }
     }
 
@@ -112,32 +154,26 @@ impl TrialLanguage for JavaScript {
         project::plan(&self.0, language, project).map(drop)
     }
 
-    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
-        let node = self.tool()?;
-        check(node, trial.language)?;
-        single::run(&Runs { at, node, limits: trial.limits }, trial)
-    }
-
     fn kept(&self, at: &Context) -> Option<Kept> {
         let node = self.tool().ok().map(|tool| tool.program.clone());
         let others = [&runtime::BUN, &runtime::DENO].into_iter().flat_map(Runtime::installed);
         let packages = node.into_iter().chain(others).collect();
-        // What npm, pnpm and yarn write when they install.
+        // Files that npm, pnpm and yarn write on installation.
         let inner = [".package-lock.json", ".modules.yaml", ".yarn-state.yml", ".yarn-integrity"];
         let inner = inner.map(PathBuf::from).to_vec();
         Some(Kept { folder: at.baselines()?, setting: project::reporters(), packages, inner })
     }
 
-    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+    fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let kept = self.kept(at).filter(|_| trial.has_own_text());
         project::run(at, (&self.0, kept.as_ref()), trial, project)
     }
 }
 
-/// The first node that removes types by itself.
+/// The first node version that removes types by itself.
 const REMOVES_TYPES: (u32, u32) = (22, 13);
 
-/// Whether this node can run programs in this language by itself.
+/// Refuses a node that cannot run programs in this language by itself.
 fn check(node: &Tool, language: Language) -> Result<(), TrialError> {
     if language == Language::TypeScript && node.version < REMOVES_TYPES {
         let (major, minor) = node.version;
@@ -148,72 +184,4 @@ fn check(node: &Tool, language: Language) -> Result<(), TrialError> {
         )));
     }
     Ok(())
-}
-
-/// Whether the tests or the program import files of the project or installed packages.
-fn needs_project(sources: &Sources) -> bool {
-    let Sources { project, tests_file, program, tests } = *sources;
-    // What types mean is for the project's own tools to say.
-    let is_typed = [tests_file, &project.file].iter().any(|file| Language::of_path(file) == Some(Language::TypeScript));
-    // Those of another program than node may use what node does not have.
-    let is_another = |plan: &Plan| {
-        let words = plan.row.runtime.map(|runtime| runtime.words).unwrap_or_default();
-        words.iter().any(|word| program.contains(word) || tests.contains(word))
-    };
-    let is_its_own = |plan: Plan| is_typed && plan.reads_types(&project.root) || is_another(&plan);
-    if Plan::of(project, tests, || false).is_ok_and(is_its_own) {
-        return true;
-    }
-    [(program, project.file.as_path()), (tests, tests_file)]
-        .iter()
-        .any(|(text, from)| imports(text).any(|name| is_needed(project, from, name)))
-}
-
-/// What lines of JavaScript import or require.
-fn imports(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| {
-        let start = ["require(", "from ", "import "].iter().find_map(|word| {
-            let rest = line[line.find(word)? + word.len()..].trim_start();
-            rest.strip_prefix(['"', '\''])
-        })?;
-        start.split(['"', '\'']).next()
-    })
-}
-
-/// Whether a specifier names a file of the project that is not the candidate's, or an installed package.
-fn is_needed(project: &Project, from: &Path, name: &str) -> bool {
-    if !name.starts_with('.') {
-        let folders = from.ancestors().skip(1);
-        return folders.map(|f| project.root.join(f).join("node_modules").join(name)).any(|path| path.exists());
-    }
-    let mut path = from.parent().unwrap_or(Path::new("")).to_path_buf();
-    for part in Path::new(name).components() {
-        match part {
-            Component::ParentDir => drop(path.pop()),
-            Component::Normal(part) => path.push(part),
-            _ => {}
-        }
-    }
-    path.with_extension("") != project.file.with_extension("")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tests_need_their_project_when_they_import_more_than_the_candidate() {
-        let folder = tempfile::tempdir().unwrap();
-        let project = Project {
-            root: folder.path().to_path_buf(),
-            package: "".into(),
-            file: "src/a.js".into(),
-            tests: Some("test/a.test.js".into()),
-            only: Vec::new(),
-        };
-        let tests_file = Path::new("test/a.test.js");
-        let needs = |program, tests| needs_project(&Sources { project: &project, tests_file, program, tests });
-        assert!(!needs("", "import { f } from '../src/a.js';\nconst fs = require('node:fs');\n"));
-        assert!(needs("", "const b = require(\"../src/b\");\n") && needs("import x from './b.js'", ""));
-    }
 }

@@ -1,24 +1,23 @@
 //! JavaScript and TypeScript in a project: its tests file, run by the project's own runner in a copy of the
 //! project.
 //!
-//! Each runner gets a reporter of ours, which comes up before all other code and reports each test by name on
-//! a pipe of ours; bun and deno report the tests themselves. Tests and candidate share the runner's process,
-//! or what it starts.
+//! Each runner gets our reporter, which is loaded before all other code and reports each test by name on a
+//! separate pipe. Bun and deno report the tests themselves. Tests and candidate share the runner's process or
+//! its child processes.
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 
 use serde::Serialize;
 
-use super::runner::{self, Plan, SCRIPT};
+use super::runner::{self, Given, Plan, SCRIPT};
 use super::runtime::Runtime;
 use super::{REMOVES_TYPES, Tools, check, junit, runtime, types};
 use crate::files;
 use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
-use crate::trial::control::{raising, telling};
 use crate::trial::judge::record::Names;
 use crate::trial::language::row::{
     Context, Evidence, Kept, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
@@ -27,31 +26,61 @@ use crate::trial::project::packages;
 use crate::trial::project::runs::{self, Asked, Of};
 use crate::untrusted::clean_line;
 
-/// What comes before the part of the reporter that is each runner's own.
+/// Two bodies that tell whether tests have to do with the function: one ends the process, whoever would catch
+/// what it raises; no test makes the same of what the other one returns as of nothing.
+const TELLING: [&str; 2] = [
+    "try { globalThis.process.kill(globalThis.process.pid, 'SIGKILL'); } finally { for (;;) {} }",
+    "return new String('control');",
+];
+
+/// Parts of the reporter that all runners share.
 const FIRST: [&str; 3] =
     [include_str!("reporter/memory.js"), include_str!("reporter/watch.js"), include_str!("reporter/record.js")];
 
 /// The files beside the reporter.
 const FILES: &[(&str, &str)] = &[
-    // For threads, which load no reporter.
+    // For threads, which do not load the reporter.
     ("memory.cjs", FIRST[0]),
-    // Waits until node's runner has taken the reporter, before the code under test is loaded.
+    // Waits until node's runner has loaded the reporter, before the code under test is loaded.
     ("wait.mjs", "import report from './report.cjs';\nawait report.ready;\n"),
-    // The reporter as a module of the newer kind, which is what vitest takes. Newer ones read files from outside of
-    // the project only where packages lie.
+    // The reporter as an ES module, which vitest requires. Newer versions of vitest read files from outside
+    // of the project only in package folders.
     (
         "node_modules/reporter/report.mjs",
         "import { createRequire } from 'node:module';\nexport default createRequire(import.meta.url)('../../report.cjs');\n",
     ),
-    // Loads the tests as `CommonJS`. Node would else take them for an ES module, as it does when anything is
-    // imported first, and what the project has hung into `require` would not see them.
+    // Loads the tests as `CommonJS`. Otherwise node treats them as an ES module, as it does when anything is
+    // imported first, and `require` hooks of the project would not apply.
     ("entry.cjs", "process.argv.splice(1, 1);\nrequire(process.argv[1]);\n"),
-    // What mocha loads before all tests, and what stands before jest's own runner of a file.
+    // Loaded by mocha before all tests, and by jest before its own runner of a file.
     ("begin.cjs", "require('./report.cjs').begin?.();\n"),
     ("runner.cjs", "module.exports = require('./report.cjs').runner;\n"),
 ];
 
-/// How the tests of a project are run, and the program that runs them, if they can be run here.
+/// Names for tests that import no file.
+const NAMES: &str = include_str!("reporter/names.mjs");
+
+/// Parses a tests file without running it. Errors in an ES module show only when it is loaded.
+pub fn parse(at: &Context, node: &Tool, name: &str, text: &str) -> Result<(), TrialError> {
+    let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
+    let file = Path::new(name).file_name().map_or_else(|| "tests.js".into(), PathBuf::from);
+    if !file.extension().is_some_and(|ending| ["js", "cjs", "mjs"].iter().any(|known| ending == *known)) {
+        return Ok(());
+    }
+    let folder = Scratch::new().map_err(failed)?;
+    let path = folder.path().join(file);
+    fs::write(&path, text).map_err(failed)?;
+    let readable = [&node.readable[..], &[folder.path().to_path_buf()]].concat();
+    let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
+    let job = Job::new(&node.program, vec!["--check".into(), path.into_os_string()], Limits::default());
+    let run = at.run(Job { readable: &readable, environment, ..job })?;
+    match complaint(&run.output).filter(|_| matches!(run.ended, Ended::Exited(1..))) {
+        Some(what) => Err(TrialError::TestsDoNotParse(format!("{name}: {what}"))),
+        None => Ok(()),
+    }
+}
+
+/// The plan for running the tests of a project, and its program, if they can be run here.
 pub fn plan<'a>(tools: &'a Tools, language: Language, project: &Project) -> Result<(Plan, &'a Tool), TrialError> {
     let tests = project.tests.clone().unwrap_or_default();
     let text = tests_of(project)?;
@@ -86,10 +115,10 @@ fn tests_of(project: &Project) -> Result<String, TrialError> {
         .map_err(|e| TrialError::Sandbox(format!("the tests {} cannot be read: {e}", path.display())))
 }
 
-/// All that is loaded before tests.
+/// All code that is loaded before tests.
 pub fn reporters() -> Vec<u8> {
     let own = runner::ROWS.iter().flat_map(|row| [row.reporter].into_iter().chain(row.arguments.iter().copied()));
-    let texts = FIRST.into_iter().chain(FILES.iter().map(|(_, text)| *text)).chain(own);
+    let texts = FIRST.into_iter().chain([NAMES]).chain(FILES.iter().map(|(_, text)| *text)).chain(own);
     texts.collect::<Vec<_>>().concat().into_bytes()
 }
 
@@ -101,9 +130,14 @@ pub fn run(
     project: &Project,
 ) -> Result<Verdict, TrialError> {
     let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
-    let (plan, tool) = plan(tools, trial.language, project)?;
-    // Tools of a project write more than a function does, and reserve far more addresses than
-    // they use.
+    if project.tests.as_ref() == Some(&project.file) {
+        return Ok(Verdict::not_run("JavaScript has no doctests: give the tests as a file"));
+    }
+    let (plan, tool) = match plan(tools, trial.language, project) {
+        Err(TrialError::Interpreter(why)) => return Ok(Verdict::not_run(&why)),
+        other => other?,
+    };
+    // Tools of a project write more than a function does, and reserve far more addresses than they use.
     let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
     let limits =
         Limits { file: trial.limits.file.max(64 << 20), memory: trial.limits.memory.max(least), ..trial.limits };
@@ -114,19 +148,26 @@ pub fn run(
     } else {
         [&FIRST[..], &[plan.row.reporter]].concat().concat()
     };
-    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str())]) {
+    let program = plan
+        .given
+        .has_program
+        .then(|| format!("{}{}", "../".repeat(plan.folder.components().count()), project.file.display()));
+    let told =
+        [serde_json::to_string(&program), serde_json::to_string(&plan.given.names)].map(Result::unwrap_or_default);
+    let names = format!("const program = {}, names = {};{NAMES}", told[0], told[1]);
+    for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str()), ("names.mjs", names.as_str())]) {
         let path = reporter.path().join(name);
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
         folder.and_then(|()| fs::write(path, text)).map_err(failed)?;
     }
     let reporter = reporter.path();
     let runs = Runs { at, tool, plan: &plan, reporter, project, language: trial.language };
-    let without = trial.with_body(raising(trial.language));
-    let telling = telling(trial.language).map(|bodies| bodies.map(|body| trial.with_body(body)));
+    let without = trial.with_body(super::ROW.raising());
+    let telling = TELLING.map(|body| trial.with_body(body));
     let programs = runs::Programs {
         without: without.as_deref(),
         telling: match &telling {
-            Some([Some(ending), Some(other)]) => Some([ending, other]),
+            [Some(ending), Some(other)] => Some([ending, other]),
             _ => None,
         },
         candidate: &trial.program,
@@ -136,10 +177,13 @@ pub fn run(
             None => runs.once(of, asked.only, limits),
             Some(runtime) => runs.once_in(runtime, of, asked.only, limits),
         }?;
-        Ok((run, None, nonce))
+        Ok((run, nonce))
     };
     let found = runs::evidence(at.projects, project, programs, at.bounds(limits, kept), once)?;
-    let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
+    let (evidence, limits) = match found {
+        Ok(found) => found,
+        Err(failure) => return Ok(Verdict::unreached(trial.function(), failure.as_deref())),
+    };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {
             let said = |test: &TestEnd| Some(not_ok(&evidence.run.output)?).filter(|_| test.outcome == Outcome::Failed);
@@ -159,7 +203,7 @@ struct Request<'a> {
     nonce: &'a str,
 }
 
-/// What all runs of a trial share.
+/// Parameters shared by all runs of a trial.
 struct Runs<'a> {
     at: &'a Context<'a>,
     tool: &'a Tool,
@@ -175,22 +219,24 @@ impl Runs<'_> {
     fn once(&self, of: Of, only: &[String], limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { at, tool: node, plan, reporter, project, language } = *self;
         let copy = of.copy();
-        // The tests that are reported, by their titles; all if there are none.
+        // The titles of the tests to report; all if empty.
         let titles = serde_json::to_string(only).unwrap_or_default();
         let laid_out = fs::write(reporter.join("only.json"), titles);
         laid_out.map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
-        if plan.program.is_some() {
-            let opened = open_packages(copy.path(), &plan.folder);
-            opened.map_err(|e| TrialError::Sandbox(format!("the packages could not be linked: {e}")))?;
+        let failed = |e| TrialError::Sandbox(format!("the packages could not be linked: {e}"));
+        if let Some(packages) = &plan.packages {
+            packages::open(packages, &copy.path().join("node_modules"), &|_| None).map_err(failed)?;
+        } else if plan.program.is_some() {
+            open_packages(copy.path(), &plan.folder).map_err(failed)?;
         }
         let nonce = nonce()?;
         let report = reporter.join("report.cjs").display().to_string();
         let tests = project.tests.clone().unwrap_or_default();
         let tests = copy.path().join(tests).display().to_string();
-        // First of all, so that nothing of the project's comes before it.
+        // The reporter comes first, before any code of the project.
         let mut arguments: Vec<String> = ["--no-warnings", "--require", &report].map(str::to_owned).to_vec();
         if node.version >= (20, 15) {
-            // WebAssembly would else reserve more addresses than a trial may have.
+            // Otherwise WebAssembly reserves more addresses than a trial may have.
             arguments.push("--disable-wasm-trap-handler".to_owned());
         }
         if plan.row.name == "node" {
@@ -199,16 +245,23 @@ impl Runs<'_> {
             arguments.extend(self.by_title(of, only));
         }
         if plan.program.is_none() {
-            let asks = language == Language::TypeScript
-                && !plan.reads_types(&project.root)
-                && (REMOVES_TYPES..(22, 18)).contains(&node.version);
-            arguments.extend(asks.then(|| "--experimental-strip-types".to_owned()));
+            let is_nodes = language == Language::TypeScript && !plan.reads_types(&project.root);
+            // Without a project there may be more than types to remove, such as an enum.
+            let asks = match node.version {
+                (22, 13..) | (23..=24, _) if project.lone.is_some() => Some("--experimental-transform-types"),
+                (22, 13..18) => Some("--experimental-strip-types"),
+                _ => None,
+            };
+            arguments.extend(asks.filter(|_| is_nodes).map(str::to_owned));
+        }
+        if plan.given != Given::default() {
+            arguments.push(format!("--import=file://{}", reporter.join("names.mjs").display()));
         }
         arguments.extend(plan.node.clone());
         if let Some(program) = &plan.program {
             arguments.push(copy.path().join(program).display().to_string());
             arguments.extend(self.told(Path::new("")));
-            // Before the last, after which only tests files come.
+            // Before the last argument, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
             arguments.splice(at..at, plan.runner.clone().into_iter().chain(self.by_title(of, only)));
         }
@@ -218,7 +271,7 @@ impl Runs<'_> {
         arguments.push(tests);
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), node.path().into()),
-            // Node ends at once if it may not read the system's OpenSSL settings.
+            // Node exits at once if it may not read the system's OpenSSL settings.
             ("OPENSSL_CONF".into(), "/dev/null".into()),
             // Threads and processes that a runner starts read this, too.
             ("NODE_OPTIONS".into(), format!("--require={}", reporter.join("memory.cjs").display()).into()),
@@ -228,16 +281,16 @@ impl Runs<'_> {
         let arguments = arguments.into_iter().map(OsString::from).collect();
         let request = serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default();
         let job = Job { environment, ..driver(&node.program, arguments, request, limits) };
-        let readable = [&node.readable[..], &[reporter.to_path_buf()]].concat();
+        let readable = [&node.readable[..], &[reporter.to_path_buf()], plan.packages.as_slice()].concat();
         let run = at.run_in(copy, &plan.folder, &readable, &[], job)?;
-        // What is said of files of the copy is said of the user's.
+        // File names in messages refer to the user's files, not to the copy.
         let own = format!("{}/", copy.path().display());
         let record = String::from_utf8(run.record).map(|text| text.replace(&own, "").into_bytes());
         let (record, output) = (record.unwrap_or_else(FromUtf8Error::into_bytes), run.output.replace(&own, ""));
         Ok((Run { record, output, ..run }, nonce))
     }
 
-    /// What has the runner leave out tests that are not asked for.
+    /// The option that has the runner skip all other tests.
     fn by_title(&self, of: Of, only: &[String]) -> Option<String> {
         match of {
             Of::Ending(_) => self.plan.by_title_alone(only),
@@ -245,7 +298,7 @@ impl Runs<'_> {
         }
     }
 
-    /// The same with a program that writes its own report.
+    /// Runs the tests with a program that writes its own report.
     fn once_in(&self, runtime: &Runtime, of: Of, only: &[String], limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { at, tool, plan, reporter, project, .. } = *self;
         let copy = of.copy();
@@ -273,7 +326,7 @@ impl Runs<'_> {
         let xml = files::text(&report, LARGEST_REPORT).unwrap_or_default().replace(&own, "");
         let base = tests.file_name().unwrap_or_default().to_string_lossy();
         let Some(all) = junit::read(&xml, &base) else { return Ok((Run { record: Vec::new(), output, ..run }, nonce)) };
-        // Tests that failed are why it does not end with 0; what else keeps it from that is a complaint.
+        // A failed test explains an exit code other than 0. Any other cause is a complaint.
         let has_failed = all.iter().any(|test| test.outcome == Outcome::Failed);
         let (tests, missing) = runtime::asked(all, only);
         let (ended, complaint) = match run.ended {
@@ -289,7 +342,7 @@ impl Runs<'_> {
         Ok((Run { ended, record, output, ..run }, nonce))
     }
 
-    /// What the runner is told, where it writes a report of its own to this file.
+    /// The arguments of a runner that writes its own report to this file.
     fn told(&self, report: &Path) -> Vec<String> {
         let [folder, report] = [self.reporter, report].map(|path| path.display().to_string());
         let of = |word: &&str| word.replace("{folder}", &folder).replace("{report}", &report);
@@ -297,11 +350,11 @@ impl Runs<'_> {
     }
 }
 
-/// The largest report of a program's own.
+/// Size limit of a report that a program writes itself.
 const LARGEST_REPORT: u64 = 16 << 20;
 
-/// Makes each folder of packages that a copy only links to one of its own, with a link for each package:
-/// tools of a project write beside packages, such as their settings once the types are removed.
+/// Turns each linked folder of packages in a copy into a folder of links to the packages. Tools of a project
+/// write beside packages, for example compiled settings.
 fn open_packages(copy: &Path, folder: &Path) -> std::io::Result<()> {
     for folder in folder.ancestors() {
         let own = copy.join(folder).join("node_modules");
@@ -312,7 +365,7 @@ fn open_packages(copy: &Path, folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a report of the TAP form says of the first check that failed.
+/// The message of the first failed check in a TAP report.
 fn not_ok(output: &str) -> Option<String> {
     let mut lines = output.lines().map(str::trim).skip_while(|line| !line.starts_with("not ok "));
     let check = lines.next()?.trim_start_matches("not ok ").trim_start_matches(|c: char| c.is_ascii_digit()).trim();
@@ -327,16 +380,16 @@ fn not_ok(output: &str) -> Option<String> {
     Some(clean_line(&[&[check.to_owned()], &values[..]].concat().join(", "), 300))
 }
 
-/// What the first error said that nobody caught, and where it was.
+/// The first uncaught error and its place.
 fn complaint(output: &str) -> Option<String> {
     let is_error = |line: &&str| {
         let kind = line.split([':', ' ']).next().unwrap_or_default();
         kind.ends_with("Error") && kind.chars().all(char::is_alphanumeric) && line.contains(": ")
     };
-    // Mocha says when it was thrown.
+    // Mocha prints where the error was thrown.
     let mut lines = output.lines().map(|line| line.trim().trim_start_matches("Exception during run: "));
     let error = lines.clone().find(is_error).or_else(|| lines.find_map(|line| line.strip_prefix("error: ")))?;
-    // Above the error, on a line of its own.
+    // The place is on a line of its own above the error.
     let place = output.lines().filter(|line| line.starts_with("file://") || line.starts_with('/')).find_map(|line| {
         let (path, number) = line.rsplit_once(':')?;
         let number: u32 = number.parse().ok()?;

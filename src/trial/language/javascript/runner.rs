@@ -1,5 +1,6 @@
-//! The programs that run tests of JavaScript: a table, and which of them a project uses.
+//! The runners of JavaScript tests: a table, and the choice of the one that a project uses.
 
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,38 +9,42 @@ use serde_json::Value;
 use super::runtime::{self, Runtime};
 use super::script::{self, Command};
 use super::types;
+use super::words;
 use crate::language::Language;
 use crate::trial::language::row::{Project, TrialError};
 
-/// A program that runs tests.
+/// A runner of tests.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name, also that of its package.
+    /// Name of the runner and of its package.
     pub name: &'static str,
-    /// What tests for it import.
+    /// Modules that tests for it import.
     pub imports: &'static [&'static str],
-    /// What else in their text shows that they are for it.
+    /// Other text in tests that shows they are for it.
     pub marks: &'static [&'static str],
+    /// Its globals. They identify tests that nothing else identifies.
+    pub words: &'static [&'static str],
     /// Its part of the reporter.
     pub reporter: &'static str,
-    /// What it is told; `{folder}` is that of the reporter, `{report}` where it writes its own. The tests file
-    /// comes last.
+    /// Arguments of the runner. `{folder}` is the folder of the reporter, `{report}` the path of its own
+    /// report. The tests file comes last.
     pub arguments: &'static [&'static str],
-    /// Options of the project's test script that are its own and are kept, each with a value.
+    /// Options with a value that are kept from the project's test script.
     pub kept: &'static [&'static str],
-    /// The same of options that are one word, by how they begin.
+    /// Options of one word that are kept from the test script, by how they begin.
     pub kept_words: &'static [&'static str],
     /// Its option for a pattern that the titles of tests have to match, joined by blanks.
     by_title: Option<&'static str>,
-    /// The program that runs it, where that is not node.
+    /// The program that runs it, if that is not node.
     pub runtime: Option<&'static Runtime>,
 }
 
-/// A runner of which little has to be said.
+/// Defaults of a runner.
 const PLAIN: Row = Row {
     name: "",
     imports: &[],
     marks: &[],
+    words: &[],
     reporter: "",
     arguments: &[],
     kept: &[],
@@ -48,7 +53,7 @@ const PLAIN: Row = Row {
     runtime: None,
 };
 
-/// What runs a tests file that node is started with and nothing else.
+/// Name of the row for a tests file that runs as a plain script.
 pub const SCRIPT: &str = "a plain script";
 
 /// Node's own runner is the last: it needs no package.
@@ -56,12 +61,13 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "vitest",
         imports: &["vitest"],
+        words: &["vi", "expect", "beforeAll", "afterAll"],
         reporter: include_str!("reporter/vitest.js"),
         arguments: &[
             "run",
             "--reporter={folder}/node_modules/reporter/report.mjs",
             "--coverage.enabled=false",
-            // A file that it does not know as one of tests is reported like one without any.
+            // A file that jest does not take for a tests file is reported as one without tests.
             "--passWithNoTests",
             "--pool=threads",
             "--maxWorkers=1",
@@ -73,8 +79,9 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "jest",
         imports: &["@jest/globals"],
+        words: &["jest", "expect", "beforeAll", "afterAll"],
         reporter: include_str!("reporter/jest.js"),
-        // Its workers are processes of their own, and its watcher a service.
+        // Its workers are separate processes, and its watcher is a service.
         arguments: &[
             "--ci",
             "--runInBand",
@@ -91,6 +98,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "mocha",
         imports: &["mocha"],
+        words: &["context", "specify"],
         reporter: include_str!("reporter/mocha.js"),
         arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
         kept: &["--config", "--ui", "-u"],
@@ -150,24 +158,25 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "node",
         imports: &["node:test"],
+        words: &["test", "it", "describe", "suite"],
         reporter: include_str!("reporter/node.js"),
-        // It knows the title of each part alone.
+        // It matches the title of each part alone.
         by_title: None,
         ..PLAIN
     },
 ];
 
-/// Programs and packages of tests that cannot be run here.
+/// Test runners that are not supported.
 const OTHERS: &[&str] = &["ava", "tap", "jasmine", "qunit"];
 
-/// Packages that replace how node loads modules and ends, so that nobody can say how a script ended.
+/// Packages that replace how node loads modules and exits, so that the end of a script cannot be judged.
 const REPLACING: &[&str] = &["esm"];
 
-/// How the tests of a project are run.
+/// The plan for running the tests of a project.
 #[derive(Debug)]
 pub struct Plan {
     pub row: &'static Row,
-    /// The program of the runner, relative to the root; node's own has none.
+    /// The program of the runner, relative to the root. Node's own runner has none.
     pub program: Option<PathBuf>,
     /// The folder of the tests' package, relative to the root.
     pub folder: PathBuf,
@@ -177,25 +186,46 @@ pub struct Plan {
     pub runner: Vec<String>,
     /// Variables that the script sets.
     pub environment: Vec<(String, String)>,
+    /// A folder of packages outside of the project, linked into its top folder for the tests.
+    pub packages: Option<PathBuf>,
+    /// Names that the tests use without importing them, and that are defined for them.
+    pub given: Given,
+}
+
+/// Globals defined for tests.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// Names of node's library.
+    pub names: Vec<&'static str>,
+    /// True if the names of the program are defined, too.
+    pub has_program: bool,
 }
 
 impl Plan {
-    /// From the text of the tests, and the `package.json` of their package or of one around it.
-    /// `removes_types`: whether node is known to do that by itself.
+    /// The plan from the text of the tests, and the `package.json` of their package or of one around it.
+    /// `removes_types`: true if node is known to remove types by itself.
     pub fn of(project: &Project, tests: &str, removes_types: impl Fn() -> bool) -> Result<Self, TrialError> {
         let tests_file = project.tests.as_deref().unwrap_or(&project.file);
         let folders = || tests_file.ancestors().skip(1);
         let found: Vec<(&Path, Value)> = folders()
             .flat_map(|folder| script::manifests(&project.root.join(folder)).map(move |manifest| (folder, manifest)))
             .collect();
-        // A manifest without a name or scripts only says of which kind the modules beside it are.
+        // A manifest without a name or scripts only states the kind of the modules beside it.
         let own = found.iter().find(|(_, own)| own.get("name").or(own.get("scripts")).is_some()).or(found.first());
         let mut folder = own.map_or(project.package.clone(), |(folder, _)| folder.to_path_buf());
         let manifests: Vec<&Value> = found.iter().map(|(_, manifest)| manifest).collect();
         let commands = script::commands(&manifests);
         let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file);
         let has = |name: &str| folders().any(|folder| project.root.join(folder).join(name).is_file());
-        let row = row((tests, file), &commands, &manifests, has).map_err(|name| {
+        let program_of = |row: &Row| {
+            let inside = |folder: &Path| program_of(&project.root, &folder.join("node_modules").join(row.name), row);
+            folders().find_map(inside).map(|program| (program, None)).or_else(|| {
+                let packages = packages_outside(project, Some(row.name))?;
+                let program = program_of(packages.parent()?, &Path::new("node_modules").join(row.name), row)?;
+                Some((program, Some(packages)))
+            })
+        };
+        let found_row = row((tests, file), &commands, &manifests, has).map_err(|name| {
             let program = folders().map(|folder| folder.join("node_modules/.bin").join(name));
             let program = program.filter_map(|path| Some(path.strip_prefix(&folder).ok()?.to_path_buf()));
             let program = program.into_iter().find(|path| project.root.join(&folder).join(path).exists());
@@ -205,35 +235,47 @@ impl Plan {
                 "the tests are for {name}, and only those for vitest, jest, mocha, tape, uvu, node:test, bun and deno, and scripts that node is started with, can be run: give --test-command {command}"
             ))
         })?;
+        let own = fs::read_to_string(project.root.join(&project.file)).unwrap_or_default();
+        let row = found_row.unwrap_or_else(|| by_words((tests, &own), |row| program_of(row).is_some()));
         if let Some(of_script) =
             found.iter().find(|(_, manifest)| script::has_test(manifest)).filter(|_| row.runtime.is_some())
         {
-            // Settings and paths are looked for where it is started.
+            // Settings and paths are relative to the folder of the script.
             folder = of_script.0.to_path_buf();
         }
-        let program = if row.runtime.is_some() || ["node", SCRIPT].contains(&row.name) {
-            None
+        let (program, packages) = if row.runtime.is_some() || ["node", SCRIPT].contains(&row.name) {
+            (None, packages_outside(project, None).filter(|_| project.lone.is_some()))
         } else {
-            let found = folders()
-                .find_map(|folder| program_of(&project.root, &folder.join("node_modules").join(row.name), row));
-            Some(found.ok_or_else(|| {
+            let (program, packages) = program_of(row).ok_or_else(|| {
+                let folder = project.folder().map_or_else(|| "this folder".to_owned(), |own| match project.lone {
+                    Some(_) => own.display().to_string(),
+                    None => project.root.join(&folder).display().to_string(),
+                });
                 TrialError::Interpreter(format!(
-                    "the tests are for {0}, and there is no node_modules/{0} in {1}: install the project's packages there, or give the tests as --test-command",
+                    "the tests are for {0}, and there is no node_modules/{0} in {folder}: install it there with `npm install --save-dev {0}`, or give the tests as --test-command",
                     row.name,
-                    project.root.join(&folder).display()
                 ))
-            })?)
+            })?;
+            (Some(program), packages)
+        };
+        // True if only the words of the tests identify their runner.
+        let is_bare = found_row.is_none() && (project.lone.is_some() || found.is_empty());
+        let is_nodes = ["node", SCRIPT].contains(&row.name);
+        let given = Given {
+            names: if is_bare && is_nodes { words::of_node(tests, &own) } else { Vec::new() },
+            has_program: is_nodes && (is_bare || project.lone.is_some()) && !words::import_a_file(tests),
         };
         let is_started = |command: &&Command| match row.name {
             SCRIPT => script::is_run_by(command, file) || row.imports.iter().any(|name| script::starts(command, name)),
             name => script::starts(command, name),
         };
-        // Of several the one that names the file, or its folder; else the first.
+        // Of several commands, the one that names the file or its folder; else the first.
         let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
         let starting = starting.iter().find(|command| script::names(command, file)).or(starting.first()).copied();
         let words = starting.map_or(&[][..], |command| &command[..]);
         let node = script::node_options(words);
         let mut runner = script::valued(words, row.kept);
+        runner.extend((is_bare && row.name == "vitest").then(|| "--globals".to_owned()));
         let is_kept = |word: &&String| row.kept_words.iter().any(|head| word.starts_with(head));
         runner.extend(words.iter().filter(is_kept).cloned());
         if let Some(runtime) = row.runtime.filter(|_| starting.is_none()) {
@@ -254,13 +296,13 @@ impl Plan {
             )));
         }
         let environment = script::environment(words);
-        let mut plan = Self { row, program, folder, node, runner, environment };
+        let mut plan = Self { row, program, folder, node, runner, environment, packages, given };
         let is_typed = [tests_file, &project.file].iter().any(|f| Language::of_path(f) == Some(Language::TypeScript));
         if is_typed && matches!(row.name, "node" | "mocha" | SCRIPT) && !plan.reads_types(&project.root) {
             let installed =
                 |name: &str| folders().any(|folder| project.root.join(folder).join("node_modules").join(name).is_dir());
             let is_module = manifests.iter().find_map(|manifest| manifest["type"].as_str()) == Some("module");
-            // A script that starts node alone counts on it.
+            // A script that starts node alone relies on it.
             let is_left_to_node = row.name == "node" && starting.is_some() && removes_types();
             let loader = (!is_left_to_node).then(|| types::loader(is_module, installed)).flatten();
             plan.node.extend(loader.into_iter().flatten().map(|&option| option.to_owned()));
@@ -268,13 +310,14 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What has the runner leave out other tests than these; which are meant is the reporter's to say.
+    /// The option that has the runner skip other tests than these. The reporter decides which tests are
+    /// meant.
     pub fn by_title(&self, only: &[String]) -> Option<String> {
         Self::pattern(self.row.by_title?, only)
     }
 
-    /// The same where no other test may run, if rather too few do: node's own runner knows the title of a part
-    /// alone, or, in newer versions, with those above it.
+    /// The option for runs in which no other test may run; rather too few run than too many. Node's own
+    /// runner matches the title of a part alone, or in newer versions with the titles above it.
     pub fn by_title_alone(&self, only: &[String]) -> Option<String> {
         if self.row.name != "node" {
             return self.by_title(only);
@@ -292,12 +335,12 @@ impl Plan {
                 .collect()
         };
         let titles: Vec<String> = only.iter().map(escaped).collect();
-        // Where they are too long for an argument, the reporter leaves the others out.
+        // If the titles are too long for an argument, the reporter leaves the other tests out.
         let pattern = titles.join("|");
         (!only.is_empty() && pattern.len() < 64 << 10).then(|| format!("{option}={pattern}"))
     }
 
-    /// Whether something else than node itself removes the types.
+    /// Returns true if something other than node itself removes the types.
     pub fn reads_types(&self, root: &Path) -> bool {
         match self.row.name {
             "node" | SCRIPT => types::are_read_with(&self.node),
@@ -307,21 +350,21 @@ impl Plan {
     }
 }
 
-/// Whether a script may end its process with 0 before it comes to its end.
+/// Returns true if a script may end its process with 0 before it comes to its end.
 fn ends_itself(tests: &str) -> bool {
     let mut calls = tests.split("process.exit(").skip(1);
     calls.any(|rest| !rest.trim_start().starts_with(|c: char| ('1'..='9').contains(&c)))
 }
 
-/// Which runner: what the tests import, else what the test script starts, else what is installed for
-/// development or has its settings there. Bun and deno run the tests of node, too. Or the name of one that is
-/// not in the table.
+/// The runner: the one that the tests import, else the one that the test script starts, else one that is
+/// installed for development or has settings there. `None` if nothing says it. Bun and deno run the tests of
+/// node, too. An error names a runner that is not in the table.
 fn row(
     (tests, file): (&str, &Path),
     commands: &[Command],
     manifests: &[&Value],
     has_file: impl Fn(&str) -> bool,
-) -> Result<&'static Row, &'static str> {
+) -> Result<Option<&'static Row>, &'static str> {
     let imports = || tests.lines().filter(|line| ["import", "from ", "require"].iter().any(|word| line.contains(word)));
     let imported = |row: &&Row| {
         let stands_in =
@@ -337,10 +380,10 @@ fn row(
     let marked = |row: &&Row| row.marks.iter().any(|mark| tests.contains(mark));
     let is_runtime_started = |row: &&Row| row.runtime.is_some() && started(row);
     if let Some(row) = by(&|row| row.name != "node" && imported(row)).or_else(|| by(&marked)) {
-        return Ok(row);
+        return Ok(Some(row));
     }
     if let Some(row) = by(&imported) {
-        return Ok(by(&is_runtime_started).unwrap_or(row));
+        return Ok(by(&is_runtime_started).or(Some(row)));
     }
     let other = OTHERS.iter().find(|name| {
         imports().any(|line| {
@@ -353,11 +396,38 @@ fn row(
         return Err(name);
     }
     if commands.iter().any(|command| script::is_run_by(command, file)) {
-        return by(&|row| row.name == SCRIPT).ok_or(SCRIPT);
+        return Ok(row_of(SCRIPT));
     }
     let is_set_up = |row: &&Row| row.runtime.is_some_and(|runtime| runtime.files.iter().any(|name| has_file(name)));
-    let found = by(&started).or_else(|| by(&installed)).or_else(|| by(&is_set_up));
-    Ok(found.unwrap_or(&ROWS[ROWS.len() - 1]))
+    Ok(by(&started).or_else(|| by(&installed)).or_else(|| by(&is_set_up)))
+}
+
+/// The runner whose globals the tests use and the program does not define. The one with most such words wins;
+/// of several one that is installed; node's own comes last. Tests without such words are a script.
+fn by_words((tests, program): (&str, &str), is_installed: impl Fn(&Row) -> bool) -> &'static Row {
+    let is_used = |word: &&&str| words::uses(tests, word) && !words::defines(program, word);
+    let count = |row: &&Row| row.words.iter().filter(is_used).count();
+    let used = ROWS.iter().rev().filter(|row| count(row) > 0);
+    let best = used.max_by_key(|row| (row.name != "node", count(row), is_installed(row)));
+    best.or_else(|| row_of(SCRIPT)).unwrap_or(&PLAIN)
+}
+
+fn row_of(name: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.name == name)
+}
+
+/// The nearest folder of packages that has this package: around the project's own folder, then around a
+/// program in PATH. `None` if the project has a folder of packages.
+fn packages_outside(project: &Project, name: Option<&str>) -> Option<PathBuf> {
+    let folder = project.folder();
+    let above = folder.iter().flat_map(|folder| folder.ancestors()).map(|folder| folder.join("node_modules"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let program = |folder: PathBuf| folder.join(name?).canonicalize().ok();
+    let of_program =
+        |program: PathBuf| program.ancestors().find(|f| f.ends_with("node_modules")).map(Path::to_path_buf);
+    let in_path = env::split_paths(&path).filter_map(program).filter_map(of_program);
+    let has = |packages: &PathBuf| name.map_or(packages.is_dir(), |name| packages.join(name).is_dir());
+    above.chain(in_path).find(has).filter(|_| !project.root.join("node_modules").exists())
 }
 
 /// The program of an installed runner, relative to the root.
@@ -384,6 +454,7 @@ mod tests {
                 file: "a.js".into(),
                 tests: Some("test.js".into()),
                 only: Vec::new(),
+                lone: None,
             };
             Plan::of(&project, "import { test } from 'uvu';\n", || true).map(drop)
         };
@@ -407,6 +478,7 @@ mod tests {
                 file: "a.ts".into(),
                 tests: Some(tests.into()),
                 only: Vec::new(),
+                lone: None,
             };
             let plan = Plan::of(&project, "", || true).unwrap();
             let set: Vec<String> = plan.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -443,14 +515,14 @@ mod tests {
             ("", "node --import tsx --test", both, "node"),
             ("", "tsx --test", both, "node"),
             ("", "node build.js", both, "jest"),
-            ("", "echo", "", "node"),
+            ("", "echo", "", ""),
             ("const test = require('tape')", "nyc tape test/*.js", both, SCRIPT),
             ("import * as assert from 'uvu/assert'; import { test } from 'uvu'", "uvu", both, SCRIPT),
             ("assert(1)", "mocha && node -r ./b ./test/a.js", both, SCRIPT),
             ("assert(1)", "node test/a", "", SCRIPT),
-            ("assert(1)", "node test/b.js", "", "node"),
+            ("assert(1)", "node test/b.js", "", ""),
         ] {
-            assert_eq!(find(tests, script, more, &[]).unwrap().name, name, "{script}");
+            assert_eq!(find(tests, script, more, &[]).unwrap().map_or("", |row| row.name), name, "{script}");
         }
         assert_eq!(find("const test = require('ava')", "ava test/*.js", both, &[]).unwrap_err(), "ava");
         let lock = &["bun.lock"][..];
@@ -466,7 +538,28 @@ mod tests {
             ("import test from 'node:test'", "deno test -A", "", &[], "deno"),
             ("test('a', f)", "", "", &["deno.jsonc"], "deno"),
         ] {
-            assert_eq!(find(tests, script, more, files).unwrap().name, name, "{tests} {script}");
+            assert_eq!(find(tests, script, more, files).unwrap().map_or("", |row| row.name), name, "{tests} {script}");
         }
+    }
+
+    #[test]
+    fn tests_are_for_the_runner_whose_words_they_use() {
+        for (tests, expected) in [
+            ("assert(f(1) === 2)", None),
+            ("function test() {\n  assert(f())\n}\ntest();\n", None),
+            ("const testF = () => {};\ntestF();\n/a/.test(b); emit(c)\n// test(d)", None),
+            ("test('a', () => assert(f()))", Some("node")),
+            ("describe('a', () => it('b', () => assert.equal(f(), 1)))", Some("node")),
+            ("const expect = (x) => x;\nit('a', () => expect(f()))", Some("node")),
+            ("const { expect } = require('chai');\ndescribe('a', () => expect(f()).to.be.ok)", Some("node")),
+            ("test('a', () => expect(f()).toBe(1))", Some("jest")),
+            ("test('a', () => expect(vi.fn()).toBe(1))", Some("vitest")),
+            ("test('a', () => expect(jest.fn()).toBe(1))", Some("jest")),
+            ("context('a', () => specify('b', () => assert(f())))", Some("mocha")),
+        ] {
+            let row = by_words((tests, ""), |row| row.name == "jest");
+            assert_eq!(row.name, expected.unwrap_or(SCRIPT), "{tests}");
+        }
+        assert_eq!(by_words(("expect(f())", ""), |_| false).name, "vitest");
     }
 }

@@ -1,31 +1,29 @@
-//! Bun and deno: programs that run JavaScript and its tests, and write a report of the tests themselves.
+//! Bun and deno: programs that run JavaScript and its tests, and write a test report themselves.
 //!
-//! The report comes into a file once all tests have ended, by code that is no JavaScript. Its name is the
-//! nonce of the run, which no code under test is told: whoever ends the process before that leaves no report.
+//! The report is written to a file once all tests have ended, by native code. Its name is the nonce of the
+//! run, which code under test does not know. A process that is ended before that leaves no report.
 
 use std::env;
 use std::path::PathBuf;
 
 use crate::trial::language::row::{Recipe, TestEnd};
 
-/// A program that is engine and test runner in one.
+/// A program that is both engine and test runner.
 #[derive(Debug)]
 pub struct Runtime {
     pub recipe: Recipe,
-    /// Words by which a program or its tests show that nothing else runs them.
-    pub words: &'static [&'static str],
-    /// Files of a project that uses it.
+    /// File names that show a project uses it.
     pub files: &'static [&'static str],
-    /// What it may do where no script says what it may.
+    /// Permissions if no script states any.
     pub usual: &'static [&'static str],
     /// Variables that it needs.
     pub environment: &'static [(&'static str, &'static str)],
-    /// Where installed packages lie, besides the project: the variable that says it, and the folder's name in
-    /// the user's cache.
+    /// The cache of installed packages outside of the project: its variable, and the folder's name in the
+    /// user's cache.
     pub cache: Option<(&'static str, &'static str)>,
-    /// Addresses that it reserves.
+    /// Address space that it reserves.
     pub addresses: u64,
-    /// Whether it has to know where its own memory lies.
+    /// True if it has to read its own memory map.
     pub sees_own_map: bool,
 }
 
@@ -35,11 +33,10 @@ pub const BUN: Runtime = Runtime {
         names: &["bun"],
         questions: &[&["-p", "process.versions.bun + '\\n' + process.execPath"]],
         from_root: true,
-        // 1.3 aborts in the sandbox, or reports otherwise.
+        // Bun 1.3 aborts in the sandbox, or writes another report.
         oldest: (1, 4),
         place: |places| Some((places.first()?.canonicalize().ok()?, Vec::new())),
     },
-    words: &["Bun."],
     files: &["bunfig.toml", "bun.lock", "bun.lockb"],
     usual: &[],
     environment: &[("BUN_RUNTIME_TRANSPILER_CACHE_PATH", "0"), ("DO_NOT_TRACK", "1")],
@@ -54,13 +51,12 @@ pub const DENO: Runtime = Runtime {
         names: &["deno"],
         questions: &[&["eval", "console.log(Deno.version.deno + '\\n' + Deno.execPath())"]],
         from_root: true,
-        // The first of 2.6 abort in the sandbox.
+        // Early versions of 2.6 abort in the sandbox.
         oldest: (2, 7),
         place: |places| Some((places.first()?.canonicalize().ok()?, Vec::new())),
     },
-    words: &["Deno.", "jsr:", "npm:", "@std/", "https://"],
     files: &["deno.json", "deno.jsonc"],
-    // It is in a sandbox.
+    // The sandbox restricts it already.
     usual: &["--allow-all"],
     environment: &[("DENO_NO_UPDATE_CHECK", "1"), ("DENO_NO_PROMPT", "1")],
     cache: Some(("DENO_DIR", "deno")),
@@ -69,7 +65,7 @@ pub const DENO: Runtime = Runtime {
 };
 
 impl Runtime {
-    /// What changes with another version or other packages, as far as that shows without a start.
+    /// Files that change with another version or other packages, as far as that shows without a start.
     pub fn installed(&self) -> Vec<PathBuf> {
         let path = env::var_os("PATH").unwrap_or_default();
         let programs = env::split_paths(&path).flat_map(|folder| self.recipe.names.iter().map(move |n| folder.join(n)));
@@ -78,7 +74,7 @@ impl Runtime {
         program.into_iter().chain(packages).collect()
     }
 
-    /// The folder of installed packages, where there is one.
+    /// The folder of installed packages, if there is one.
     pub fn packages(&self) -> Option<PathBuf> {
         let (variable, name) = self.cache?;
         let named = |variable: &str| env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -87,7 +83,7 @@ impl Runtime {
     }
 }
 
-/// The tests that are asked for by their title, or the last titles of which; or that there is none.
+/// The tests asked for by their title or by their last titles, or a sentence that one does not exist.
 pub fn asked(tests: Vec<TestEnd>, only: &[String]) -> (Vec<TestEnd>, String) {
     let is = |test: &TestEnd, asked: &str| format!(" > {} > ", test.name).contains(&format!(" > {asked} > "));
     let missing = only.iter().find(|asked| !tests.iter().any(|test| is(test, asked)));
@@ -96,7 +92,7 @@ pub fn asked(tests: Vec<TestEnd>, only: &[String]) -> (Vec<TestEnd>, String) {
     (tests.into_iter().filter(is_asked).collect(), complaint)
 }
 
-/// What was printed, and what of the language and its libraries was replaced, as lines of ours in it tell.
+/// Splits the output into printed text and the changes reported by the reporter's lines in it.
 pub fn changes(output: &str) -> (String, Vec<String>) {
     let mut changed = Vec::new();
     let rest = output.split_inclusive('\n').filter(|line| match line.trim_end().split_once("\u{1}changed ") {

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::trial::language::command::split;
 
-/// Its words.
+/// The words of a command.
 pub type Command = Vec<String>;
 
-/// Options of node itself that are kept from the project's test script; those that end in `=` have a value.
+/// Options of node itself that are kept from the project's test script. Those that end in `=` have a value.
 const NODE_OPTIONS: &[&str] = &[
     "--experimental-vm-modules",
     "--experimental-strip-types",
@@ -30,7 +30,7 @@ const NODE_OPTIONS: &[&str] = &[
 /// Variables that scripts may not set.
 const OURS: &[&str] = &["PATH", "NODE_OPTIONS", "OPENSSL_CONF", "HOME", "TMPDIR"];
 
-/// The manifests of a folder: `package.json`, and that of deno, whose tasks are its scripts.
+/// The manifests of a folder: `package.json`, and the one of deno, whose tasks are its scripts.
 pub fn manifests(folder: &Path) -> impl Iterator<Item = Value> + use<> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let package = read("package.json").and_then(|text| serde_json::from_str(&text).ok());
@@ -45,7 +45,7 @@ pub fn manifests(folder: &Path) -> impl Iterator<Item = Value> + use<> {
     package.into_iter().chain(deno)
 }
 
-/// JSON without the comments and last commas that some write in it.
+/// JSON without comments and trailing commas.
 fn bare(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -70,7 +70,7 @@ fn bare(text: &str) -> String {
     out
 }
 
-/// Whether a manifest has a test script.
+/// Returns true if a manifest has a test script.
 pub fn has_test(manifest: &Value) -> bool {
     manifest["scripts"]["test"].is_string()
 }
@@ -106,7 +106,7 @@ pub fn commands(manifests: &[&Value]) -> Vec<Command> {
     commands
 }
 
-/// Whether a command starts the runner of this name.
+/// Returns true if a command starts the runner of this name.
 pub fn starts(command: &[String], runner: &str) -> bool {
     let is_started = |name: &str| {
         let stem = |word: &String| Path::new(word).file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
@@ -116,7 +116,7 @@ pub fn starts(command: &[String], runner: &str) -> bool {
         // `tsx --test` is node with a loader.
         "node" => (is_started("node") || is_started("tsx")) && command.iter().any(|word| word == "--test"),
         "mocha" => is_started("mocha") || is_started("ts-mocha"),
-        // They have other commands, too.
+        // Bun and deno have other commands, too.
         "bun" | "deno" => {
             let mut words = command.iter().skip_while(|word| *word != runner).skip(1);
             words.find(|word| !word.starts_with('-')).is_some_and(|word| word == "test")
@@ -125,7 +125,7 @@ pub fn starts(command: &[String], runner: &str) -> bool {
     }
 }
 
-/// Whether a command has node run just this file.
+/// Returns true if a command has node run exactly this file.
 pub fn is_run_by(command: &[String], file: &Path) -> bool {
     let is_file = |word: &String| {
         let path = Path::new(word.trim_start_matches("./"));
@@ -146,13 +146,13 @@ pub fn node_options(words: &[String]) -> Vec<String> {
         .collect();
     let plain = words.iter().filter(|word| NODE_OPTIONS.contains(&word.as_str())).cloned();
     let with_value: Vec<&str> = NODE_OPTIONS.iter().filter_map(|option| option.strip_suffix('=')).collect();
-    // A program that is node with a loader.
+    // Tsx is node with a loader.
     let tsx = words.first().is_some_and(|word| word == "tsx").then_some(["--import", "tsx"]);
     let tsx = tsx.into_iter().flatten().map(str::to_owned);
     plain.chain(valued(&words, &with_value)).chain(tsx).collect()
 }
 
-/// Whether a command names a file, the folder of it or a pattern for it, as seen from its package.
+/// Returns true if a command names a file, its folder or a pattern for it, relative to its package.
 pub fn names(command: &[String], file: &Path) -> bool {
     let is_meant = |word: &String| {
         let word = word.trim_start_matches("./").trim_end_matches('/');
@@ -162,7 +162,7 @@ pub fn names(command: &[String], file: &Path) -> bool {
     command.iter().skip(1).any(is_meant)
 }
 
-/// The variables that a command sets for its program; those that we need are ours.
+/// The variables that a command sets for its program, except those that the trial sets.
 pub fn environment(words: &[String]) -> Vec<(String, String)> {
     let is_name = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !OURS.contains(&name)

@@ -1,10 +1,10 @@
-//! What removes the types of TypeScript where the runner of the tests does not.
+//! Removal of TypeScript's types if the runner of the tests does not do it.
 
 use std::fs;
 use std::path::Path;
 
-/// Packages that make node read TypeScript, and the options of node for them: in a package of `CommonJS`, and
-/// in one of ES modules.
+/// Packages that make node read TypeScript, and their node options: in a package of `CommonJS`, and in one of
+/// ES modules.
 const LOADERS: &[(&str, [&str; 2], [&str; 2])] = &[
     ("tsx", ["--import", "tsx"], ["--import", "tsx"]),
     ("@swc-node/register", ["--require", "@swc-node/register"], ["--import", "@swc-node/register/esm-register"]),
@@ -12,7 +12,7 @@ const LOADERS: &[(&str, [&str; 2], [&str; 2])] = &[
     ("esbuild-register", ["--require", "esbuild-register"], ["--loader", "esbuild-register/loader"]),
 ];
 
-/// Files with the settings of mocha.
+/// Settings files of mocha.
 const SETTINGS: &[&str] = &[
     ".mocharc.json",
     ".mocharc.jsonc",
@@ -23,32 +23,32 @@ const SETTINGS: &[&str] = &[
     "package.json",
 ];
 
-/// Options of node that load something before the tests.
+/// Options of node that load code before the tests.
 const LOADING: &[&str] = &["--import", "--require", "-r", "--loader", "--experimental-loader"];
 
-/// The options for the first that is installed.
+/// The options for the first such package that is installed.
 pub fn loader(is_module: bool, installed: impl Fn(&str) -> bool) -> Option<&'static [&'static str; 2]> {
     let (_, common, module) = LOADERS.iter().find(|(name, ..)| installed(name))?;
     Some(if is_module { module } else { common })
 }
 
-/// Whether these options of node load something that does it. A file of the project's may do anything.
+/// Returns true if these options of node load code that removes types. A file of the project's counts.
 pub fn are_read_with(options: &[String]) -> bool {
     let does = |value: &str| value.starts_with(['.', '/']) || LOADERS.iter().any(|(name, ..)| value.starts_with(name));
     options.windows(2).any(|pair| LOADING.contains(&pair[0].as_str()) && does(&pair[1]))
 }
 
-/// Whether that is done for what is required only.
+/// Returns true if types are removed from required modules only.
 pub fn are_read_by_require(options: &[String]) -> bool {
     let imports = ["--import", "--loader", "--experimental-loader"];
     are_read_with(options) && !options.iter().any(|option| imports.contains(&option.as_str()))
 }
 
-/// Whether the settings of mocha in a folder name something that does it.
+/// Returns true if the settings of mocha in a folder name a package that removes types.
 pub fn are_read_by_mocha(folder: &Path) -> bool {
     let texts = SETTINGS.iter().filter_map(|name| fs::read_to_string(folder.join(name)).ok());
     texts.into_iter().any(|text| {
-        // A package among the dependencies stands before a colon, and is not yet used.
+        // A dependency is followed by a colon, and is not used by being listed.
         let uses = |name: &str| text.match_indices(name).any(|(at, _)| !text[at + name.len()..].starts_with("\":"));
         LOADERS.iter().any(|(name, ..)| uses(name))
     })

@@ -1,4 +1,4 @@
-//! Which Python a project is worked on with: that of an environment, before the one in PATH.
+//! Selects the Python of a project: the one of an environment, before the one in PATH.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::trial::project::is_environment;
 
-/// Folders inside of which tools keep the environments of all projects, below the home folder; the number is
-/// how deep an environment lies in it.
+/// Folders below the home folder in which tools keep the environments of all projects. The number is the
+/// depth of an environment in it.
 const STORES: &[(&str, usize, &str)] = &[
     (".cache/pypoetry/virtualenvs", 1, "poetry's environment of the project"),
     ("Library/Caches/pypoetry/virtualenvs", 1, "poetry's environment of the project"),
@@ -17,8 +17,8 @@ const STORES: &[(&str, usize, &str)] = &[
     (".local/share/hatch/env/virtual", 3, "hatch's environment of the project"),
 ];
 
-/// Interpreters that may be meant for the code of a project, best first, each with what it is called. The
-/// project is given by its package's folder and its root.
+/// Candidate interpreters for the code of a project, best first, each with a description. The project is
+/// given by its package's folder and its root.
 pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut add = |folder: &Path, what: &str| {
@@ -31,7 +31,7 @@ pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
     if let Some(folder) = variable("VIRTUAL_ENV") {
         add(&folder, "the activated environment");
     }
-    // The base of conda is active wherever conda is installed.
+    // The base environment of conda is active wherever conda is installed.
     if let Some(folder) = variable("CONDA_PREFIX").filter(|_| variable("CONDA_DEFAULT_ENV") != Some("base".into())) {
         add(&folder, "the activated environment");
     }
@@ -45,7 +45,7 @@ pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
         }
         for tool in [".tox", ".nox"] {
             let what = format!("the project's environment in {tool}");
-            // Others are for tools that look at the code or build the documents.
+            // Other environments are for linters or documentation builds.
             let is_for_tests = |path: &&PathBuf| {
                 let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
                 name.starts_with("py") || name.starts_with("test")
@@ -75,7 +75,7 @@ pub fn interpreters(project: Option<(&Path, &Path)>) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The environments in a folder; those with the usual names first.
+/// The environments in a folder, those with the usual names first.
 fn environments(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = inside(folder).into_iter().filter(|folder| is_environment(folder)).collect();
     let usual = [".venv", "venv", "env", ".env"];
@@ -88,8 +88,8 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
-/// Whether an environment that lies elsewhere says that it is this project's: by a file of the tool, or
-/// because the project is installed in it to be worked on.
+/// Returns true if an environment elsewhere belongs to this project: a file of the tool says so, or the
+/// project is installed in it in editable mode.
 fn belongs_to(environment: &Path, root: &Path) -> bool {
     let names = |text: String| text.lines().any(|line| Path::new(line.trim()).starts_with(root));
     let read = |path: PathBuf| {

@@ -1,6 +1,6 @@
-//! What an installation would tell of a Python project: its version, its entry points, and the file in which
-//! its build notes the version. A project that was only cloned has none of them, and code that asks for its own
-//! version cannot be loaded. They are put into copies, never into the project.
+//! Installation data of a Python project: its version, its entry points, and the file in which its build
+//! notes the version. A project that was only cloned has none of them, and code that asks for its own version
+//! cannot be loaded. The data is put into copies, never into the project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,24 +11,24 @@ use toml::{Table, Value};
 use crate::files;
 use crate::trial::language::row::Copy;
 
-/// The version of a project that does not say it: builds take it from the history, which is not copied.
+/// The version of a project that does not state it. Builds take it from the history, which is not copied.
 const UNKNOWN: &str = "0.0.0";
 
-/// A project as installers note it.
+/// A project as installers record it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Distribution {
-    /// As it is installed, in lower case with dashes.
+    /// Normalised name: lower case with dashes.
     name: String,
     version: String,
-    /// By group: `name = module:function` for each.
+    /// Entry points by group: `name = module:function` for each.
     entry_points: BTreeMap<String, Vec<String>>,
-    /// Where the build writes the version, relative to the folder of the package.
+    /// The file to which the build writes the version, relative to the folder of the package.
     #[serde(skip)]
     version_file: Option<PathBuf>,
 }
 
 impl Distribution {
-    /// That of the package in a folder, as far as its settings say one.
+    /// The distribution of the package in a folder, if its settings state one.
     pub fn of(folder: &Path) -> Option<Self> {
         let text = |name: &str| files::text(&folder.join(name), files::TEXT).ok();
         let settings: Table = text("pyproject.toml").and_then(|text| text.parse().ok()).unwrap_or_default();
@@ -39,7 +39,7 @@ impl Distribution {
                 ["project", "tool.poetry"].iter().find_map(|part| at(&settings, &format!("{part}.{key}"))?.as_str());
             let new = new.or_else(|| at(&settings, &format!("tool.flit.metadata.{key}"))?.as_str());
             let value = new.or(old.get(key).map(String::as_str)).or_else(|| argument(&program, key));
-            // `attr: module.NAME` and `file: NAME` say where it stands.
+            // `attr: module.NAME` and `file: NAME` refer to another place.
             value.filter(|value| !value.contains(": ") && !value.contains('\n')).map(str::to_owned)
         };
         let module = at(&settings, "tool.flit.metadata.module").and_then(Value::as_str);
@@ -75,12 +75,12 @@ impl Distribution {
     pub fn write_version(&self, copy: &Copy, package: &Path) {
         let Some(file) = self.version_file.as_ref().map(|file| package.join(file)) else { return };
         if !copy.path().join(&file).exists() {
-            // Where it cannot be written, loading the code says that it is not there.
+            // If the file cannot be written, the error on loading the code says so.
             let _ = copy.put(&file, &self.version_text());
         }
     }
 
-    /// As the common builds write it.
+    /// The text that common build tools write.
     fn version_text(&self) -> String {
         let numbers: Vec<&str> = self.version.split('.').take_while(|part| part.parse::<u32>().is_ok()).collect();
         format!(
@@ -106,7 +106,7 @@ fn section(text: &str, name: &str) -> BTreeMap<String, String> {
     pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
 }
 
-/// The text that a `setup.py` gives to its call as `key`.
+/// The string passed to `setup.py`'s call as `key`.
 fn argument<'t>(program: &'t str, key: &str) -> Option<&'t str> {
     let (_, call) = program.split_once("setup(")?;
     call.match_indices(key).find_map(|(at, _)| {
@@ -115,7 +115,7 @@ fn argument<'t>(program: &'t str, key: &str) -> Option<&'t str> {
     })
 }
 
-/// The version that a module gives itself.
+/// The version assigned in a module.
 fn assigned(text: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let (names, value) = line.split_once(['=', ':'])?;
@@ -125,13 +125,13 @@ fn assigned(text: &str) -> Option<String> {
     })
 }
 
-/// The string that a text begins with.
+/// The string literal at the beginning of a text.
 fn quoted(text: &str) -> Option<&str> {
     let mark = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[1..].split(mark).next().filter(|value| !value.is_empty())
 }
 
-/// Whether it can be part of a file's name.
+/// Returns true if the text can be part of a file name.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Files, and the name and version that they give.
+    /// Files, and the expected name and version.
     type Case<'a> = (&'a [(&'a str, &'a str)], Option<(&'a str, &'a str)>);
 
     fn of(files: &[(&str, &str)]) -> Option<Distribution> {

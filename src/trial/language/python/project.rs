@@ -1,110 +1,146 @@
-//! Python in a project: its tests file or the examples of a docstring, run by pytest or unittest in a copy of
-//! the project, each test reported by name. The candidate is in another copy, in a process of its own, where
-//! tests and project allow it.
+//! Python: a tests file or the examples of a docstring, run by pytest, unittest or doctest in a copy of the
+//! project, each test reported by name.
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::installed::Distribution;
-use super::programs::{self, PROJECT, PROJECT_WORKER};
+use super::programs;
+use crate::code::names;
+use crate::language::Language;
 use crate::sandbox::Limits;
-use crate::trial::language::row::{Context, Copy, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
+use crate::trial::judge::record::named;
+use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
 use crate::trial::project::kept::Kept;
 use crate::trial::project::runs::{self, Asked, Ends, Of, Ran};
+use crate::untrusted::clean_line;
 
-/// A body that comes to the driver: it says there that it was called, or has the worker run the candidate's.
+/// A stub body that calls into the driver, which records the call.
 const WITHOUT_BODY: &str = "return __import__('_reached').called()";
-
-/// The programs of the driver for projects, compiled for a Python.
-#[derive(Debug)]
-pub struct Programs {
-    tests: Vec<u8>,
-    worker: Vec<u8>,
-}
-
-impl Programs {
-    /// Compiles the driver; the sentence why that did not work.
-    pub fn compile(python: &Tool) -> Result<Self, String> {
-        let [tests, worker] = programs::compile(python, [PROJECT, PROJECT_WORKER])?;
-        Ok(Self { tests, worker })
-    }
-}
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Purpose {
-    /// The tests run without the candidate; what calls the function is noted.
+    /// The tests run without the candidate; calls of the function are recorded.
     Baseline,
-    /// Tests and candidate share the process.
+    /// The tests run with the candidate.
     Candidate,
-    /// The tests run here, the candidate in the worker.
-    Judge,
-    Worker,
+    /// The text is only read.
+    Parse,
 }
 
 #[derive(Clone, Serialize)]
 struct Request<'a> {
     root: &'a Path,
     copy: &'a Path,
-    /// What of the project is linked into the copy and read where it lies.
+    /// Folders of the project that are linked into the copy and read in place.
     kept: &'a [PathBuf],
-    /// From where it starts.
+    /// The tests file, relative to the start folder.
     tests: &'a Path,
-    /// The tests of it that are run; all if there are none.
+    /// The tests of it that are run; all if empty.
     only: &'a [String],
     function: Option<&'a str>,
     /// The text that holds the examples; `None` for a tests file.
     source: Option<&'a str>,
-    /// The user's own text; `None` where all of it is the candidate's.
+    /// A text that is only parsed.
     own: Option<&'a str>,
+    /// The file with the candidate, relative to the start folder, and the names that the user's text defines
+    /// in it.
+    file: &'a Path,
+    own_names: &'a [String],
+    /// True if the folder was made for the file and its tests.
+    lone: bool,
     purpose: Purpose,
-    /// After how many failures the rest is left; 0: never.
+    /// Number of failures that end the run; 0: never.
     first: u8,
-    /// What an installation would say of the project.
+    /// Installation data of the project.
     distribution: Option<&'a Distribution>,
 }
 
-/// Runs a tests file of a project with the candidate in it. Where that is the candidate's own file, the tests
-/// are the examples of its docstrings.
+/// Runs a tests file of a project with the candidate in it. If it is the candidate's own file, the tests are
+/// the examples of its docstrings.
 pub fn run(
     at: &Context,
-    (python, programs): (&Tool, &Programs),
+    (python, driver): (&Tool, &[u8]),
     trial: &Trial,
     project: &Project,
 ) -> Result<Verdict, TrialError> {
     // Tools of a project write more than a function does.
-    let limits = Limits { file: trial.limits.file.max(64 << 20), ..trial.limits };
+    let least = if project.lone.is_some() { 0 } else { 64 << 20 };
+    let limits = Limits { file: trial.limits.file.max(least), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
-    let distribution = Distribution::of(&project.root.join(&project.package));
-    let runs = Runs { at, python, programs, trial, project, distribution, is_without_body: without.is_some() };
+    let distribution = Distribution::of(&project.root.join(&project.package)).filter(|_| project.lone.is_none());
+    let own_names = names(Language::Python, trial.own_text()).into_iter().collect();
+    let runs = Runs { at, python, driver, trial, project, distribution, is_without_body: without.is_some(), own_names };
     let texts = runs::Programs { without: without.as_deref(), telling: None, candidate: &trial.program };
     let once = |of: Of, asked: Asked, limits| runs.once(of, asked, limits);
     let kept = at.kept.map(|folder| runs.kept(folder));
     let found = runs::evidence(at.projects, project, texts, at.bounds(limits, kept.as_ref()), once)?;
-    let Some((evidence, limits)) = found else { return Ok(Verdict::unreached(trial.function())) };
+    let (evidence, limits) = match found {
+        Ok(found) => found,
+        Err(failure) => return Ok(Verdict::unreached(trial.function(), failure.as_deref())),
+    };
     decide(&evidence, &limits)
+}
+
+/// Refuses a tests file that does not parse.
+pub fn parse(at: &Context, (python, driver): (&Tool, &[u8]), name: &str, text: &str) -> Result<(), TrialError> {
+    let nonce = nonce()?;
+    let nowhere = Path::new("");
+    let request = Request {
+        root: nowhere,
+        copy: nowhere,
+        kept: &[],
+        tests: Path::new(name),
+        only: &[],
+        function: None,
+        source: None,
+        own: Some(text),
+        file: nowhere,
+        own_names: &[],
+        lone: true,
+        purpose: Purpose::Parse,
+        first: 0,
+        distribution: None,
+    };
+    let limits = Limits::default();
+    let run = at.run(programs::job(python, request.bytes(driver, &nonce), limits))?;
+    match named(&run.record, &nonce) {
+        Ok(names) if names.complaint.is_empty() => Ok(()),
+        Ok(names) => Err(TrialError::TestsDoNotParse(clean_line(&names.complaint, 400))),
+        Err(_) => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {:?}", run.ended))),
+    }
+}
+
+impl Request<'_> {
+    fn bytes(&self, driver: &[u8], nonce: &str) -> Vec<u8> {
+        let line = serde_json::to_vec(self).unwrap_or_default();
+        [driver, line.as_slice(), b"\n", nonce.as_bytes()].concat()
+    }
 }
 
 struct Runs<'a> {
     at: &'a Context<'a>,
     python: &'a Tool,
-    programs: &'a Programs,
+    driver: &'a [u8],
     trial: &'a Trial,
     project: &'a Project,
     distribution: Option<Distribution>,
     is_without_body: bool,
+    own_names: Vec<String>,
 }
 
 impl Runs<'_> {
-    /// Where runs without the candidate are kept, and what they depend on.
+    /// Cache for runs without the candidate, and what they depend on.
     fn kept(&self, folder: &Path) -> Kept {
         let (major, minor) = self.python.version;
         let shown = self.python.shown();
         let stub = self.trial.stub.as_deref().unwrap_or_default();
         Kept {
             folder: folder.join("baselines"),
-            setting: [&self.programs.tests, shown.as_bytes(), stub.as_bytes()].concat(),
+            // A test may fail for want of memory.
+            setting: [self.driver, shown.as_bytes(), stub.as_bytes(), &self.trial.limits.memory.to_le_bytes()].concat(),
             packages: self.python.readable.clone(),
             inner: vec![format!("lib/python{major}.{minor}/site-packages").into()],
         }
@@ -114,59 +150,42 @@ impl Runs<'_> {
         let Self { at, project, trial, .. } = self;
         let nonce = nonce()?;
         let tests = project.tests.as_deref().unwrap_or(Path::new(""));
-        // Pytest finds settings and modules from where it starts: the package, or the root for tests outside of
-        // it.
+        // Pytest finds settings and modules from its start folder: the package, or the root for tests outside
+        // of it.
         let (folder, inside) = match tests.strip_prefix(&project.package) {
             Ok(inside) if inside.as_os_str().is_empty() => (project.package.as_path(), Path::new(".")),
             Ok(inside) => (project.package.as_path(), inside),
             Err(_) => (Path::new(""), tests),
         };
-        let source = trial.stub.as_deref().unwrap_or(&trial.program);
-        let request = |copy: &Copy, purpose: Purpose| {
-            let request = Request {
-                root: &project.root,
-                copy: copy.path(),
-                kept: &copy.readable,
-                tests: inside,
-                only: asked.only,
-                function: trial.entry_point.as_deref(),
-                source: (tests == project.file).then_some(source),
-                own: trial.stub.as_deref(),
-                purpose,
-                first: u8::from(asked.ends == Ends::FirstFailure),
-                distribution: self.distribution.as_ref(),
-            };
-            let (program, nonce) = match purpose {
-                Purpose::Worker => (&self.programs.worker, ""),
-                _ => (&self.programs.tests, nonce.as_str()),
-            };
-            let line = serde_json::to_vec(&request).unwrap_or_default();
-            [program, line.as_slice(), b"\n", nonce.as_bytes()].concat()
+        let file = match project.file.strip_prefix(folder) {
+            Ok(inside) => inside.to_path_buf(),
+            Err(_) => Path::new("..").join(&project.file),
         };
-        let complete = |copy: &Copy| {
-            if let Some(distribution) = &self.distribution {
-                distribution.write_version(copy, &project.package);
-            }
-        };
-        let run = |copy: &Copy, purpose| {
-            complete(copy);
-            let job = programs::job(self.python, request(copy, purpose), limits);
-            at.run_in(copy, folder, &self.python.readable, &[], job)
-        };
-        match of {
-            // Where nothing is left out, nothing says that it was called.
-            Of::Baseline(copy) if self.is_without_body => Ok((run(copy, Purpose::Baseline)?, None, nonce)),
-            Of::Baseline(copy) | Of::Ending(copy) | Of::Candidate(copy) => {
-                Ok((run(copy, Purpose::Candidate)?, None, nonce))
-            }
-            Of::Apart(tests, candidate) => {
-                complete(tests);
-                complete(candidate);
-                let judge = programs::job(self.python, request(tests, Purpose::Judge), limits);
-                let worker = programs::job(self.python, request(candidate, Purpose::Worker), limits);
-                let (judge, worker) = at.run_both_in((tests, judge), (candidate, worker), folder)?;
-                Ok((judge, Some(worker), nonce))
-            }
+        let copy = of.copy();
+        if let Some(distribution) = &self.distribution {
+            distribution.write_version(copy, &project.package);
         }
+        let request = Request {
+            root: &project.root,
+            copy: copy.path(),
+            kept: &copy.readable,
+            tests: inside,
+            only: asked.only,
+            function: trial.entry_point.as_deref(),
+            source: (tests == project.file).then_some(trial.own_text()),
+            own: None,
+            file: &file,
+            own_names: &self.own_names,
+            lone: project.lone.is_some(),
+            // If nothing is left out, calls need not be recorded.
+            purpose: match of {
+                Of::Baseline(_) if self.is_without_body => Purpose::Baseline,
+                _ => Purpose::Candidate,
+            },
+            first: u8::from(asked.ends == Ends::FirstFailure),
+            distribution: self.distribution.as_ref(),
+        };
+        let job = programs::job(self.python, request.bytes(self.driver, &nonce), limits);
+        Ok((at.run_in(copy, folder, &self.python.readable, &[], job)?, nonce))
     }
 }

@@ -1,9 +1,9 @@
-//! What the tests of a crate do without the candidate, and the verdict of a candidate held against that.
+//! The baseline of a crate's tests, and the verdict of a candidate compared with it.
 //!
-//! The rules are those of other projects: two runs on the unchanged files; tests that differ between them are
-//! left out and named; all others have to pass, those that failed before, too, for making them pass is what a
-//! candidate is for. But a test that fails and never calls the function under test would fail every
-//! candidate: it is left out and named as well.
+//! The rules are those of other projects. The tests run twice on the unchanged files. Tests that differ
+//! between the runs are left out and named. All others have to pass, including those that failed before,
+//! since a candidate is meant to make them pass. A test that fails and never calls the function under test
+//! would fail every candidate: it is left out and named as well.
 
 use std::ffi::OsString;
 use std::sync::{Arc, PoisonError};
@@ -13,31 +13,34 @@ use serde::{Deserialize, Serialize};
 use super::bench::{Bench, Laid, Program, guard_file, secret};
 use super::edit::{Edit, apply};
 use super::guards::{Guard, Guards};
-use super::kind::{Kind, module};
-use super::single::{has_panicked, panic_message, reported};
+use super::kind::Kind;
+use super::libtest::{has_panicked, panic_message};
 use super::{examples, libtest, probe};
 use crate::hash;
 use crate::sandbox::{Ended, Run};
 use crate::trial::language::row::{Evidence, Failure, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict};
 use crate::trial::project::baseline as project;
 
-/// So many failing tests are run one by one, to see whether they call the function; more are all wanted.
+/// Most failing tests that are run one by one to see if they call the function. If more fail, all are
+/// required.
 const MOST_ALONE: usize = 200;
 
-/// What is known of the tests.
+/// The baseline of a crate's tests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// The program that they are built into.
+    /// The test program that they are built into.
     pub kind: Kind,
     /// The module of the tests file.
     pub module: String,
     /// The tests that have to pass, by their full names.
     pub wanted: Vec<String>,
-    /// They are all that the program holds: it needs no names.
+    /// True if the program holds no other tests, so that it needs no names.
     pub is_all: bool,
-    /// What is left out, in words.
+    /// The tests that are left out, in words.
     pub left_out: String,
-    /// Why they could not be built, where that is the fault of examples in the documentation.
+    /// True if one of the tests fails only because the function panics.
+    pub notices: bool,
+    /// Compiler errors of examples in the documentation that could not be built.
     #[serde(skip)]
     pub complaints: Option<String>,
 }
@@ -45,21 +48,21 @@ pub struct Baseline {
 /// A version of the unchanged files.
 struct Version {
     edits: Vec<Edit>,
-    /// Calls of the function under test leave a trace.
+    /// True if calls of the function under test are recorded.
     has_notes: bool,
 }
 
-/// A program of tests on the unchanged files.
+/// A test program of the unchanged files.
 struct Built {
     program: Program,
     guards: Guards,
     has_notes: bool,
 }
 
-/// What is known of the tests, found out once. A verdict if that could not be finished.
+/// The baseline of the tests, found once. A verdict if that could not be finished.
 ///
-/// First without the body of the function, so that a file is known again in which that alone has changed; with
-/// it where that does not compile.
+/// Built without the body of the function first, so that the cache also serves a file in which only the body
+/// changed. Built with the body if it does not compile without.
 pub fn known(
     bench: &Bench,
     kinds: &[Kind],
@@ -90,7 +93,7 @@ pub fn known(
             let version = Version { edits: edits.clone(), has_notes };
             let built = match build(bench, kind, (&program, text), &version)? {
                 Ok(built) => built,
-                // They do not build with another body either.
+                // The tests do not build with another body either.
                 Err(run) if examples::are_in(bench.tests_file) && !examples::complaints(&run.output).is_empty() => {
                     let nothing = of_text(bench, kind, text);
                     return Ok(Ok(Arc::new(Baseline { complaints: Some(run.output), ..nothing })));
@@ -110,22 +113,21 @@ pub fn known(
     if bench.at.is_cancelled() {
         return Ok(Err(cancelled()));
     }
-    // Nothing is known: what the text says has to do.
-    let Some(kind) = kinds.first() else { return Ok(Err(Verdict::refused("no tests found"))) };
+    // Nothing is known, so the tests are read from the text.
+    let Some(kind) = kinds.first() else { return Ok(Err(Verdict::not_run("no tests found"))) };
     Ok(Ok(Arc::new(of_text(bench, kind, text))))
 }
 
-/// What the text alone says of its tests.
-fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
-    let file = bench.tests_file.strip_prefix(&bench.project.package).unwrap_or(bench.tests_file);
-    let module = module(file, kind);
+/// The baseline as far as the text alone states it.
+pub fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
+    let module = bench.module(kind);
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
     let (kind, is_all) = (kind.clone(), !kind.is_inline() && module.is_empty());
-    Baseline { kind, module, wanted, is_all, left_out: String::new(), complaints: None }
+    Baseline { kind, module, wanted, is_all, left_out: String::new(), notices: false, complaints: None }
 }
 
-/// What the tests of a program do; `None` if it does not hold those of the file.
+/// The baseline from a program's runs. `None` if it does not hold the tests of the file.
 fn find(
     bench: &Bench,
     kind: &Kind,
@@ -138,7 +140,8 @@ fn find(
     let own = format!("{}::end", built.program.secret);
     let Some(module) = listed.iter().find_map(|name| name.strip_suffix(&own)) else { return Ok(None) };
     let module = module.trim_end_matches("::").to_owned();
-    // Of a program of tests all count, also those of modules that lie elsewhere; of a module its own.
+    // Of a test program all tests count, also those of modules in other files. Of a module only its own
+    // count.
     let is_whole = !kind.is_inline() && module.is_empty();
     let is_inside = |name: &String| {
         let name = match module.as_str() {
@@ -150,7 +153,7 @@ fn find(
     let counts = |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (is_whole || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
     let (kind, left_out) = (kind.clone(), String::new());
-    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, complaints: None };
+    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false, complaints: None };
     judge(bench, built, baseline, function).map(Some)
 }
 
@@ -160,7 +163,7 @@ fn full(module: &str, test: &Guard) -> String {
 }
 
 fn cancelled() -> Verdict {
-    Verdict { status: Status::Killed, ..Verdict::refused("cancelled") }
+    Verdict { status: Status::Killed, ..Verdict::not_run("cancelled") }
 }
 
 /// Builds a version of the unchanged files.
@@ -192,7 +195,7 @@ fn list(bench: &Bench, built: &Built, more: &[&str]) -> Result<Option<Vec<String
     Ok((run.ended == Ended::Exited(0)).then(|| libtest::listed(&run.output)).flatten())
 }
 
-/// Runs the tests, and leaves out what says nothing about a candidate.
+/// Runs the tests, and leaves out those that say nothing about a candidate.
 fn judge(
     bench: &Bench,
     built: &Built,
@@ -212,7 +215,7 @@ fn judge(
         ends.push(outcomes(&run, told.as_deref(), &tests, built.guards.tests.len()));
     }
     let (Some(first), Some(second)) = (&ends[0], &ends[1]) else {
-        // A test ended the process: of the others nothing is known.
+        // A test ended the process, so nothing is known of the others.
         baseline.wanted = tests;
         return Ok(Ok(baseline));
     };
@@ -220,6 +223,7 @@ fn judge(
     let wanted = &known.wanted;
     let failed = |name: &&String| first.iter().any(|test| test.name == **name && test.outcome == Outcome::Failed);
     let failing: Vec<&String> = wanted.iter().filter(failed).collect();
+    baseline.notices = failing.iter().any(|name| libtest::why(&printed, name).contains(probe::SAYS));
     let mut idle = Vec::new();
     if built.has_notes && failing.len() <= MOST_ALONE {
         for name in failing.into_iter().filter(|name| !libtest::why(&printed, name).contains(probe::SAYS)) {
@@ -236,7 +240,7 @@ fn judge(
     Ok(Ok(baseline))
 }
 
-/// Whether a test fails on its own, too, and nothing in that process called the function.
+/// Returns true if a test fails when run alone, too, and nothing in that process called the function.
 fn fails_without_a_call(bench: &Bench, built: &Built, baseline: &Baseline, name: &str) -> Result<bool, TrialError> {
     let copy = bench.base.copy(bench.project, None).map_err(TrialError::Sandbox)?;
     let trace = copy.path().join(format!("called_{}", built.program.secret));
@@ -248,7 +252,7 @@ fn fails_without_a_call(bench: &Bench, built: &Built, baseline: &Baseline, name:
     Ok(ended.is_some_and(|tests| tests[0].outcome == Outcome::Failed) && !trace.exists())
 }
 
-/// How tests ended in a run on the unchanged files; `None` if it came to no end.
+/// The outcomes of a run on the unchanged files. `None` if the run did not finish.
 fn outcomes(run: &Run, told: Option<&[String]>, tests: &[String], last: usize) -> Option<Vec<TestEnd>> {
     let failures = match run.ended {
         Ended::Exited(0) => Vec::new(),
@@ -262,7 +266,7 @@ fn outcomes(run: &Run, told: Option<&[String]>, tests: &[String], last: usize) -
     Some(tests.iter().map(|name| TestEnd::new(name, outcome(name))).collect())
 }
 
-/// Runs just these, one after the other.
+/// Arguments to run exactly these tests, one after the other.
 fn by_name(tests: &[String], own: &str) -> Vec<OsString> {
     let names = tests.iter().map(String::as_str).chain([own]);
     ["--test-threads=1", "--exact"].into_iter().chain(names).map(OsString::from).collect()
@@ -278,13 +282,13 @@ fn left_out(known: &project::Baseline, idle: &[String], function: &str) -> Strin
 }
 
 impl Baseline {
-    /// The full name of the test of ours.
+    /// The full name of the guard's own test, which runs last.
     fn own(&self, secret: &str) -> String {
         if self.module.is_empty() { format!("{secret}::end") } else { format!("{}::{secret}::end", self.module) }
     }
 
-    /// The same of some tests, each by its name, with any of the modules before it, or by a module; or the one
-    /// that is none of them.
+    /// The baseline of some of its tests, each given by its name, with any of the modules before it, or by a
+    /// module. An error names one that does not exist.
     pub fn narrowed<'a>(&self, only: &'a [String]) -> Result<Self, &'a str> {
         let is = |name: &String, asked: &String| format!("::{name}::").contains(&format!("::{asked}::"));
         let is_unknown = |asked: &&String| !self.wanted.iter().any(|name| is(name, asked));
@@ -293,17 +297,19 @@ impl Baseline {
         }
         let mut narrowed = Self { is_all: false, ..self.clone() };
         narrowed.wanted.retain(|name| only.iter().any(|asked| is(name, asked)));
+        // It is no longer known if one of the remaining tests is sensitive.
+        narrowed.notices = false;
         Ok(narrowed)
     }
 
-    /// What the program of tests is called with.
+    /// Arguments of the test program.
     pub fn arguments(&self, secret: &str) -> Vec<OsString> {
         if self.is_all { vec!["--test-threads=1".into()] } else { by_name(&self.wanted, &self.own(secret)) }
     }
 
-    /// What a run with a candidate leaves behind. Of what was printed only the reason of a failure counts.
+    /// The evidence of a run with a candidate. Printed output gives only the reason of a failure.
     pub fn evidence(&self, run: Run, told: Option<&[String]>, guards: &Guards, secret: &str) -> Evidence {
-        // Of tests of one name (`cfg`) only one is in the program.
+        // Of several tests with one name (`cfg`) only one is in the program.
         let numbers = |name: &String| {
             let found = guards.tests.iter().enumerate().filter(|(_, test)| full(&self.module, test) == *name);
             found.map(|(i, _)| i).collect::<Vec<_>>()
@@ -314,7 +320,7 @@ impl Baseline {
             all.iter().find(has_told).or(all.first()).copied()
         };
         let report = |told: &[String]| {
-            // What a macro makes has no guard; that it ended is known from the test of ours, which comes
+            // Tests made by macros have no guard. Their end follows from the guard's own test, which comes
             // last.
             let end = |name: &String| match number(told, name) {
                 Some(i) => reported(told, i, guards.tests[i].panics, name),
@@ -344,6 +350,16 @@ impl Baseline {
         let failure = has_panicked(&run).then(|| Failure::Said(why()));
         let run = Run { output: libtest::shown(&run.output, secret), ..run };
         let (asked, wanted, remark) = (self.wanted.clone(), self.wanted.clone(), self.left_out.clone());
-        Evidence { failure, asked, wanted, remark, ..Evidence::of(run, report) }
+        Evidence { failure, asked, wanted, remark, notices: self.notices, ..Evidence::of(run, report) }
     }
+}
+
+/// The outcome of a test from the lines of the guards. It must be reported once, and as a panic only if a
+/// panic is expected.
+fn reported(told: &[String], number: usize, panics: bool, name: &str) -> Option<TestEnd> {
+    let own = format!("{number} ");
+    let mut ends = told.iter().filter(|line| line.starts_with(&own));
+    let end = ends.next()?;
+    let is_as_it_should = *end == format!("{number} {panics}") && ends.next().is_none();
+    Some(TestEnd::new(name, if is_as_it_should { Outcome::Passed } else { Outcome::Odd }))
 }

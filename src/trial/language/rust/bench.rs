@@ -1,7 +1,7 @@
-//! Builds of a crate's tests, and their runs.
+//! Builds and runs of a crate's tests.
 //!
-//! Each build has a copy of the project and a folder for its products of its own: where a candidate is part of
-//! a macro of another crate's, it runs inside of the compiler. While tests run, both can only be read.
+//! Each build has a copy of the project and a target folder of its own. If a candidate is part of another
+//! crate's macro, it runs inside of the compiler. While tests run, both folders are read-only.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::examples;
-use super::guards::Guards;
-use super::kind::{Kind, kinds};
-use super::single::GUARD;
+use super::guards::{GUARD, Guards};
+use super::kind::{Kind, kinds, module};
+use super::lone;
 use super::store::About;
 use super::workshop::{Workshop, versions};
 use crate::files;
@@ -20,10 +20,10 @@ use crate::trial::judge::channel::{Channel, VARIABLE};
 use crate::trial::language::compiled::{compile_limits, make_executable};
 use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError, nonce};
 
-/// How long a build may take, the first of all packages included.
+/// Time limit of a build, including the first build of all packages.
 const BUILD_TIME: Duration = Duration::from_secs(300);
 
-/// What every build and every run of a trial needs.
+/// Parameters of every build and run of a trial.
 pub struct Bench<'a> {
     pub at: &'a Context<'a>,
     pub rustc: &'a Tool,
@@ -34,24 +34,24 @@ pub struct Bench<'a> {
     pub limits: Limits,
 }
 
-/// What a build puts into its copy.
+/// The files that a build writes into its copy.
 pub struct Laid<'a> {
     pub program: &'a str,
     pub tests: Option<&'a str>,
-    /// The name of our module.
+    /// The name of the guard module.
     pub secret: &'a str,
-    /// The number that the guard of our own test reports.
+    /// The number that the guard's own test reports.
     pub last: usize,
 }
 
-/// A program of tests.
+/// A test program.
 pub struct Program {
     binary: PathBuf,
-    /// The name of our module in it.
+    /// The name of the guard module in it.
     pub secret: String,
-    /// What it has to read.
+    /// Files that it reads.
     readable: Vec<PathBuf>,
-    /// Where it was built, for as long as it is used.
+    /// The folders of its build, for as long as it is used.
     _folders: Option<(Copy, Scratch)>,
 }
 
@@ -59,21 +59,25 @@ fn failed(error: &std::io::Error) -> TrialError {
     TrialError::Sandbox(format!("what was built could not be kept: {error}"))
 }
 
-/// The path of our module, relative to the tests file. In a folder, as a file would be one more program.
+/// The path of the guard module, relative to the tests file. It lies in a folder, as a file would be a
+/// separate test program.
 pub fn guard_file(secret: &str) -> String {
     format!("{secret}/guard.rs")
 }
 
-/// The name of the module of ours in the tests. The last one in any order of names, so that its own test is
-/// the last to run.
+/// The name of the guard module in the tests. It sorts after all other names, so that the guard's own test
+/// runs last.
 pub fn secret() -> Result<String, TrialError> {
     Ok(format!("zzzzzz_guard_{}", nonce()?))
 }
 
 impl Bench<'_> {
-    /// What the tests file may be built into.
+    /// The test programs that the tests file may be built into.
     pub fn kinds(&self) -> Result<Vec<Kind>, TrialError> {
         let (project, package) = (self.project, &self.project.package);
+        if project.lone.is_some() {
+            return Ok(vec![Kind::Lib]);
+        }
         let root = project.root.join(package);
         let tests_file = self.tests_file;
         if is_macro_crate(&fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default()) {
@@ -94,17 +98,27 @@ impl Bench<'_> {
         }
     }
 
+    /// The module of the tests file in a program.
+    pub fn module(&self, kind: &Kind) -> String {
+        let (project, file) = (self.project, self.tests_file);
+        match project.lone {
+            Some(_) if file == project.file => String::new(),
+            Some(_) => lone::module(file),
+            None => module(file.strip_prefix(&project.package).unwrap_or(file), kind),
+        }
+    }
+
     /// The text of a file as the user has it.
     pub fn original(&self, file: &Path) -> Result<String, TrialError> {
         let path = self.project.root.join(file);
-        // A file that git ignores is in no copy.
+        // Files that git ignores are not in the copy.
         self.base
             .read(file)
             .or_else(|_| fs::read_to_string(&path))
             .map_err(|e| TrialError::Sandbox(format!("{} could not be read: {e}", path.display())))
     }
 
-    /// All that a program of tests is made of, in words.
+    /// All inputs of a test program, in words.
     pub fn parts(&self, kind: &Kind, program: &str, tests: &str) -> Vec<String> {
         let state = self.workshop.state(self.project);
         let file = |path: &Path| path.display().to_string();
@@ -112,17 +126,18 @@ impl Bench<'_> {
         [&places[..], &[kind.arguments().join(" "), state, program.to_owned(), tests.to_owned()]].concat()
     }
 
-    /// A program that was built of these parts before.
+    /// The cached program built of these inputs.
     pub fn kept(&self, parts: &[String]) -> Option<Program> {
         let (binary, secret) = self.workshop.store.program(parts)?;
         let readable = binary.parent().map(Path::to_path_buf).into_iter().collect();
         Some(Program { binary, secret, readable, _folders: None })
     }
 
-    /// Builds what is kept for all builds: the packages that the project depends on, and its own as the user
-    /// has them.
+    /// Builds the packages that are shared by all builds: the dependencies of the project, and its own
+    /// packages as the user has them.
     fn build_packages(&self, kind: &Kind) -> Result<(), TrialError> {
-        if !self.workshop.is_outdated(self.project) {
+        // A lone file depends on no packages.
+        if self.project.lone.is_some() || !self.workshop.is_outdated(self.project) {
             return Ok(());
         }
         let locked = self.workshop.store.lock(true, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
@@ -130,12 +145,12 @@ impl Bench<'_> {
             return Ok(());
         }
         let copy = self.workshop.copy(self.project)?;
-        // Cargo compiles nothing where the file is not there.
+        // Cargo compiles nothing if the file does not exist.
         if !copy.path().join(self.tests_file).exists() {
             self.lay(&copy, &[(self.tests_file, "")])?;
         }
         let run = self.run_cargo(kind, &copy, &self.workshop.store.products())?;
-        // That the user's own code does not compile yet says nothing about the packages.
+        // If the user's own code does not compile yet, the packages may still be fine.
         let has_tried = match run.ended {
             Ended::Exited(0) => true,
             Ended::Exited(_) => run.output.contains("could not compile"),
@@ -147,7 +162,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Builds the tests: the program, or how the build ended. Without `tests` they are in the program.
+    /// Builds the tests. Returns the program, or how the build ended. Without `tests` they are in the
+    /// program.
     pub fn build(&self, kind: &Kind, laid: &Laid) -> Result<Result<Program, Run>, TrialError> {
         self.build_packages(kind)?;
         let locked = self.workshop.store.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
@@ -159,7 +175,11 @@ impl Bench<'_> {
         let mut put = vec![(self.project.file.as_path(), laid.program), (&beside, &*guard)];
         put.extend(laid.tests.map(|tests| (self.tests_file, tests)));
         self.lay(&copy, &put)?;
-        let build = self.run_cargo(kind, &copy, products.path())?;
+        let (build, made) = if self.project.lone.is_some() {
+            self.run_rustc(&copy, products.path())?
+        } else {
+            (self.run_cargo(kind, &copy, products.path())?, None)
+        };
         let folder = copy.path().join(&self.project.package);
         let built = build.output.lines().rev().filter_map(|line| {
             let line = line.trim().strip_prefix("Executable ")?;
@@ -168,8 +188,8 @@ impl Bench<'_> {
         });
         let built = built.collect::<Vec<_>>();
         let binary = built.iter().find(|(line, _)| kind.is_named_by(line)).or(built.first());
-        let Some((_, binary)) = binary.filter(|(_, path)| build.ended == Ended::Exited(0) && make_executable(path))
-        else {
+        let binary = made.as_ref().or(binary.map(|(_, path)| path));
+        let Some(binary) = binary.filter(|path| build.ended == Ended::Exited(0) && make_executable(path)) else {
             return Ok(Err(build));
         };
         if !kind.is_inline() {
@@ -184,7 +204,7 @@ impl Bench<'_> {
         Ok(Ok(Program { binary, secret, readable, _folders: Some((copy, products)) }))
     }
 
-    /// Puts texts into a copy, where cargo finds them.
+    /// Writes texts into a copy for cargo.
     fn lay(&self, copy: &Copy, texts: &[(&Path, &str)]) -> Result<(), TrialError> {
         let manifest = self.project.package.join("Cargo.toml");
         let own = examples::are_in(self.tests_file).then(|| self.base.read(&manifest).ok()).flatten();
@@ -196,14 +216,18 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Keeps a program for the next time that just these parts are built. That it is kept is not necessary.
+    /// Caches a program for the next build of the same inputs. Errors are ignored.
     pub fn keep(&self, parts: Vec<String>, program: &Program) {
+        // The folder of a lone file is removed with the program.
+        if self.project.lone.is_some() {
+            return;
+        }
         let about = About { parts, secret: program.secret.clone() };
         let folders: Vec<&Path> = program.readable.iter().map(PathBuf::as_path).collect();
         let _ = self.workshop.store.keep(&program.binary, &about, &folders);
     }
 
-    /// Runs a program of tests: how it ended, and what the guards reported.
+    /// Runs a test program. Returns how it ended, and the reports of the guards.
     pub fn run_tests(
         &self,
         program: &Program,
@@ -221,12 +245,27 @@ impl Bench<'_> {
         Ok((run, channel.read(&nonce)))
     }
 
+    /// Compiles a lone file as cargo would, which takes cargo twice as long for a crate without packages.
+    /// Returns the path of the program, too.
+    fn run_rustc(&self, copy: &Copy, products: &Path) -> Result<(Run, Option<PathBuf>), TrialError> {
+        let program = products.join("tests");
+        let options =
+            ["--test", "--edition=2021", "--crate-name=candidate", "--error-format=short", "--cap-lints=allow"];
+        let mut arguments: Vec<OsString> =
+            options.into_iter().chain(["-Cdebuginfo=0", "-o"]).map(OsString::from).collect();
+        arguments.extend([program.clone().into(), self.project.file.clone().into()]);
+        let job = Job::new(&self.rustc.program, arguments, compile_limits(self.limits));
+        let job = Job { environment: vec![("PATH".into(), self.rustc.path().into())], ..job };
+        let run = self.at.run_in(copy, &self.project.package, &self.rustc.readable, &[products], job)?;
+        Ok((run, Some(program)))
+    }
+
     fn run_cargo(&self, kind: &Kind, copy: &Copy, products: &Path) -> Result<Run, TrialError> {
         let cargo = self.rustc.folder().join("cargo");
         if !cargo.is_file() {
             return Err(TrialError::Interpreter(format!("there is no cargo beside {}", self.rustc.program.display())));
         }
-        // Of cargo's folder only the sources of packages: credentials lie there, too.
+        // Of cargo's folder only the sources of packages are readable, as it also holds credentials.
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).filter(|home| home.is_absolute());
         let mut readable = self.rustc.readable.clone();
@@ -244,7 +283,7 @@ impl Bench<'_> {
             ("PATH".into(), self.rustc.path().into()),
             ("CARGO_TARGET_DIR".into(), products.into()),
             ("CARGO_INCREMENTAL".into(), "0".into()),
-            // No rule of style of the crate (`deny`, `forbid`) is for the lines of ours.
+            // Lint levels of the crate (`deny`, `forbid`) must not apply to our lines.
             ("RUSTFLAGS".into(), "--cap-lints=allow -Cdebuginfo=0".into()),
         ];
         environment.extend(home.map(|home| ("CARGO_HOME".into(), home.into())));
@@ -255,13 +294,13 @@ impl Bench<'_> {
     }
 }
 
-/// The files in the `tests` of a package that have a module of this name in a file of its own, by their stems.
+/// Stems of the files in the `tests` of a package that declare a module of this name in a file of its own.
 fn declaring(root: &Path, name: &str) -> Vec<String> {
     let entries = fs::read_dir(root.join("tests")).into_iter().flatten().flatten();
     let declaration = format!("mod {name}");
     let declares = |path: &Path| {
         let text = files::text(path, files::TEXT).unwrap_or_default();
-        // Only then is it worth a closer look.
+        // Only these files are parsed, which takes longer.
         text.contains(&declaration) && Guards::of(&text, "unused", "").elsewhere.iter().any(|module| module == name)
     };
     let programs = entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "rs"));
@@ -271,7 +310,7 @@ fn declaring(root: &Path, name: &str) -> Vec<String> {
     stems
 }
 
-/// Whether a manifest says that its library is a procedural macro.
+/// Returns true if a manifest declares its library as a procedural macro.
 fn is_macro_crate(manifest: &str) -> bool {
     let lines = manifest.lines().map(|line| line.split('#').next().unwrap_or_default());
     lines

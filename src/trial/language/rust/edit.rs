@@ -1,13 +1,13 @@
-//! Changes to a text at places that are known beforehand, and how a text differs from another. Pure.
+//! Edits of a text at known places, and the difference between two texts. Pure.
 
 use std::ops::Range;
 
-/// Another text for a part.
+/// Replacement of a part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The part, in bytes; empty to insert.
+    /// The replaced range, in bytes; empty to insert.
     pub at: Range<usize>,
-    /// What stands there then.
+    /// The new text.
     pub text: String,
 }
 
@@ -31,7 +31,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     out + text.get(done..).unwrap_or_default()
 }
 
-/// The part of `old` that is another in `new`, and what it is there.
+/// The range of `old` that differs in `new`, and its text in `new`.
 pub fn difference<'a>(old: &str, new: &'a str) -> (Range<usize>, &'a str) {
     let shorter = old.len().min(new.len());
     let mut head = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();

@@ -1,5 +1,4 @@
-//! Guards of ours in the tests of a crate, and the parts of a file that a candidate must leave as they are.
-//! Pure.
+//! Guards in the tests of a crate, and the parts of a file that a candidate must leave unchanged. Pure.
 
 use std::ops::Range;
 
@@ -8,11 +7,14 @@ use super::tests_in_text::{body, guarded};
 use crate::code::blanked;
 use crate::language::Language;
 
-/// What marks a test function.
+/// The guard's source: it reports the end of a test from within.
+pub const GUARD: &str = include_str!("guard.rs.txt");
+
+/// Attributes of a test function.
 const MARKS: &[&str] = &["#[test]", "#[tokio::test"];
-/// What marks an item that is there for tests only.
+/// Attributes of an item for tests only.
 const FOR_TESTS: &[&str] = &["#[test]", "#[tokio::test", "#[cfg(test)]", "#[cfg(all(test", "#[cfg(any(test"];
-/// Macros by which tests judge: to name one of them again would change what the tests say.
+/// Assertion macros. A candidate that redefines one would change the result of the tests.
 const JUDGES: &[&str] = &[
     "assert",
     "assert_eq",
@@ -30,28 +32,27 @@ const JUDGES: &[&str] = &[
 pub struct Guard {
     /// Its name, with the modules of its file that it is in.
     pub name: String,
-    /// It is expected to panic.
+    /// True if it is expected to panic.
     pub panics: bool,
-    /// It is not run.
+    /// True if it is not run.
     pub ignored: bool,
 }
 
 /// The tests of a file.
 #[derive(Debug)]
 pub struct Guards {
-    /// In the order of the text: the guard of each reports its number here.
+    /// The tests in the order of the text. The guard of each reports its index here.
     pub tests: Vec<Guard>,
-    /// Puts the guards into the text.
+    /// Edits that insert the guards into the text.
     pub edits: Vec<Edit>,
-    /// What belongs to the tests.
+    /// Ranges of the text that belong to the tests.
     pub protected: Vec<Range<usize>>,
-    /// The modules that the file declares and that lie in files of their own.
+    /// Modules that the file declares and that lie in files of their own.
     pub elsewhere: Vec<String>,
 }
 
 impl Guards {
-    /// The tests of a text. `secret` is the name of the module of ours that guards come from; it lies at
-    /// `path`.
+    /// The tests of a text. `secret` is the name of the guard module, which lies at `path`.
     pub fn of(text: &str, secret: &str, path: &str) -> Self {
         let code = blanked(Language::Rust, text);
         let mark = |i| format!("<{secret} {i}>");
@@ -71,15 +72,15 @@ impl Guards {
         Self { tests, edits, protected: protected(&code), elsewhere: elsewhere(&code) }
     }
 
-    /// Whether a test of this name, with the modules of the file that it is in, stands in the file: under its
-    /// own name, or made by a macro.
+    /// Returns true if the file holds a test of this name, with its modules in the file: under its own name,
+    /// or made by a macro.
     pub fn has(&self, name: &str) -> bool {
         let is_in = |module: &String| name.strip_prefix(module.as_str()).is_some_and(|rest| rest.starts_with("::"));
         !self.elsewhere.iter().any(is_in)
     }
 
-    /// `program` with the guards, if it is the text with something else outside of the tests. Else what it
-    /// changed.
+    /// `program` with the guards, if it differs from the text only outside of the tests. Otherwise the part
+    /// that it changed, in words.
     pub fn placed_in(&self, text: &str, program: &str) -> Result<String, String> {
         let (at, new) = difference(text, program);
         if self.protected.iter().any(|part| part.start < at.end && at.start < part.end) {
@@ -98,7 +99,7 @@ impl Guards {
     }
 }
 
-/// A macro that tests rely on, if the code defines one of that name.
+/// An assertion macro that the code redefines.
 fn judge_named_again(code: &str) -> Option<&'static str> {
     code.split("macro_rules").skip(1).find_map(|rest| {
         let name = rest.trim_start().strip_prefix('!')?.trim_start();
@@ -107,8 +108,8 @@ fn judge_named_again(code: &str) -> Option<&'static str> {
     })
 }
 
-/// Where the first item begins, behind the attributes and comments that must come first.
-fn first_item(code: &str) -> usize {
+/// Start of the first item, behind the attributes and comments that must come first.
+pub fn first_item(code: &str) -> usize {
     let mut at = 0;
     if code.starts_with("#!") && !code[2..].trim_start().starts_with('[') {
         at = code.find('\n').unwrap_or(code.len());
@@ -129,7 +130,7 @@ fn first_item(code: &str) -> usize {
     }
 }
 
-/// The modules of the text that a place is in.
+/// The modules of the text around a place.
 fn modules(code: &str, at: usize) -> Vec<&str> {
     let mut open: Vec<Option<&str>> = Vec::new();
     for (i, byte) in code.bytes().enumerate().take(at) {
@@ -161,7 +162,7 @@ fn module_before(head: &str) -> Option<&str> {
     (is_word && !name.is_empty()).then(|| name.trim_start_matches("r#"))
 }
 
-/// From each mark of tests to the end of its item.
+/// Ranges from each test attribute to the end of its item.
 fn protected(code: &str) -> Vec<Range<usize>> {
     let marks = FOR_TESTS.iter().flat_map(|mark| code.match_indices(mark));
     marks.map(|(at, _)| at..item_end(code, at)).collect()

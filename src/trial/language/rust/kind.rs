@@ -1,5 +1,4 @@
-//! Which program of a crate a tests file is built into, and which module it is there: by cargo's conventions
-//! for folders. Pure.
+//! The test program of a tests file, and its module there, by cargo's folder conventions. Pure.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -20,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What cargo is told to build.
+    /// Cargo's arguments to build it.
     pub fn arguments(&self) -> Vec<String> {
         match self {
             Kind::Test(name) => vec!["--test".to_owned(), name.clone()],
@@ -30,20 +29,20 @@ impl Kind {
         }
     }
 
-    /// Whether a line of cargo's names the program that is meant, where it builds several.
+    /// Returns true if a line of cargo's output names this program, when several are built.
     pub fn is_named_by(&self, line: &str) -> bool {
         *self != Kind::Main || line.contains("unittests src/main.rs ")
     }
 
-    /// Tests that stand in the code they test.
+    /// Returns true if the tests stand in the code that they test.
     pub fn is_inline(&self) -> bool {
         !matches!(self, Kind::Test(_))
     }
 }
 
-/// What a tests file, relative to its package, may be built into, the more likely first. None for what is no
-/// source of tests. `has` tells whether a file is there, `declaring` which programs of tests have a module of
-/// this name in a file of its own.
+/// The test programs that a tests file, relative to its package, may belong to, the more likely first. Empty
+/// for a file that is no source of tests. `has` returns true if a file exists. `declaring` returns the test
+/// programs that declare a module of this name in a file of its own.
 pub fn kinds(file: &Path, has: impl Fn(&str) -> bool, declaring: impl Fn(&str) -> Vec<String>) -> Vec<Kind> {
     if file.extension() != Some(OsStr::new("rs")) {
         return Vec::new();
@@ -52,7 +51,7 @@ pub fn kinds(file: &Path, has: impl Fn(&str) -> bool, declaring: impl Fn(&str) -
     let stem = |name: &str| name.trim_end_matches(".rs").to_owned();
     let with_module = |name: &str| declaring(name).into_iter().map(Kind::Test);
     match parts.as_slice() {
-        // A crate may say that only some of these files are programs, and the others modules of them.
+        // A crate may declare that only some of these files are programs, and the others are modules of them.
         ["tests", name] => [Kind::Test(stem(name))].into_iter().chain(with_module(&stem(name))).collect(),
         ["tests", name, ..] if has(&format!("tests/{name}/main.rs")) => vec![Kind::Test((*name).to_owned())],
         ["tests", name, ..] => with_module(name).collect(),
@@ -68,7 +67,7 @@ pub fn kinds(file: &Path, has: impl Fn(&str) -> bool, declaring: impl Fn(&str) -
     }
 }
 
-/// The path of a file's module in a program, by the place of the file: what names of its tests begin with.
+/// The module path of a file in a program, which begins the names of its tests.
 pub fn module(file: &Path, kind: &Kind) -> String {
     let parts: Vec<&str> = file.iter().filter_map(OsStr::to_str).collect();
     let inside = match (parts.as_slice(), kind) {

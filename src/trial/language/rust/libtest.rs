@@ -1,12 +1,34 @@
-//! What the test programs of Rust print. On the unchanged project it decides what is wanted; of a candidate's
-//! run it is only shown. Pure.
+//! Output of Rust's test programs. On the unchanged project it decides which tests are required. In a
+//! candidate's run it is only shown. Pure.
 
-use super::single::panic_message;
+use crate::sandbox::{Ended, Run};
+
+/// Returns true if a test failed, by the exit code of Rust's test programs.
+pub fn has_panicked(run: &Run) -> bool {
+    run.ended == Ended::Exited(101)
+}
+
+/// The message of the first panic, on one line.
+pub fn panic_message(output: &str) -> String {
+    let mut lines = output.lines().skip_while(|line| !line.contains("panicked at "));
+    let Some(head) = lines.next() else { return "a test failed".to_owned() };
+    let place = head.split("panicked at ").nth(1).unwrap_or_default().trim_end_matches(':');
+    let mut place = place.rsplitn(2, ':');
+    let place = place.nth(1).or(place.next()).unwrap_or_default();
+    let said: Vec<&str> = lines
+        .take_while(|line| {
+            !line.trim().is_empty() && !line.starts_with("note:") && !line.starts_with("stack backtrace")
+        })
+        .map(str::trim)
+        .take(6)
+        .collect();
+    format!("{} ({place})", said.join(", "))
+}
 
 /// The tests that a program lists. `None` if a part of the list is missing.
 pub fn listed(output: &str) -> Option<Vec<String>> {
     let names: Vec<String> = output.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect();
-    // The last line counts them.
+    // The last line holds their number.
     let count = format!("{} {}, ", names.len(), if names.len() == 1 { "test" } else { "tests" });
     output.lines().any(|line| line.starts_with(&count)).then_some(names)
 }
@@ -17,7 +39,7 @@ pub fn failures(output: &str) -> Vec<&str> {
     list.lines().map_while(|line| line.strip_prefix("    ")).collect()
 }
 
-/// Why a test failed, on one line, from what it printed.
+/// The reason of a test's failure, on one line, from its output.
 pub fn why(output: &str, name: &str) -> String {
     let head = format!("---- {name} stdout ----\n");
     let Some((_, own)) = output.split_once(&head) else { return panic_message(output) };
@@ -30,7 +52,7 @@ pub fn why(output: &str, name: &str) -> String {
     line.map_or_else(|| "a test failed".to_owned(), |line| line.trim_start_matches("note: ").to_owned())
 }
 
-/// What was printed, without the lines about our own test and the counts that it is part of.
+/// The output without the lines about the guard's own test and without the counts that include it.
 pub fn shown(output: &str, secret: &str) -> String {
     let is_ours =
         |line: &str| line.contains(secret) || line.starts_with("running ") || line.starts_with("test result: ");
@@ -55,6 +77,13 @@ mod tests {
         assert_eq!(why(FAILED, "t::c"), "test did not panic as expected at a.rs:7:29");
         assert_eq!(why(FAILED, "t::d"), "assertion `left == right` failed: why, left: 1, right: 2 (a.rs:8)");
         assert!(failures("test result: ok.\n").is_empty());
+    }
+
+    #[test]
+    fn a_panic_is_told_on_one_line() {
+        let output = "\nrunning 1 test\n\nthread 'x' panicked at t.rs:3:5:\nassertion `left == right` failed: why\n  left: 4\n right: 5\nnote: run\n";
+        assert_eq!(panic_message(output), "assertion `left == right` failed: why, left: 4, right: 5 (t.rs:3)");
+        assert_eq!(panic_message(""), "a test failed");
     }
 
     #[test]

@@ -1,4 +1,18 @@
 //! Rust: its row in the table of trials.
+//!
+//! - Tests are built with their crate, offline, and run by name, also in modules of a test program (`kind`).
+//! - Without the candidate the function has no body. It keeps its body where the crate does not compile
+//!   without. Failing tests that never call the function are left out and named (`probe`).
+//! - A guard in each test reports its end (`guards`). The guard's own test runs last and shows that nothing
+//!   ended the process early. It also covers tests that macros make.
+//! - Tests in the candidate's own file must stay the user's to the byte. Changes there, or redefined judging
+//!   macros, are `Tampered`. Crates that are macros are refused, because they run inside of the compiler.
+//! - Packages are compiled once per project and cached (`store`). A candidate's build links to them and
+//!   cannot write through the links. A test program is cached for exactly its text, a baseline for all files
+//!   but the body.
+//! - Unchanged files get an old time, others a new one, since cargo compares times.
+//! - A lone file is a crate without packages that rustc compiles by itself; its tests are a module of it
+//!   (`lone`).
 
 mod baseline;
 mod bench;
@@ -7,11 +21,11 @@ mod examples;
 mod guards;
 mod kind;
 mod libtest;
+mod lone;
 mod probe;
 mod project;
-mod reach;
-mod single;
 mod store;
+mod suspicious;
 mod tests_in_text;
 mod workshop;
 
@@ -26,15 +40,17 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Rust],
-    reach: reach::REACH,
-    // Tests in a crate are compiled with it.
-    needs_project: |sources| sources.project.has_above("Cargo.toml"),
+    suspicious: suspicious::USES,
+    bodies: &[("panics", "panic!(\"control\")")],
+    of_bodies: &["imported and not used", "declared and not used", "but its value is never read"],
+    counts_calls: true,
+    lay_out: lone::lay_out,
     tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], is_left_out, ..Marks::NONE },
     examples: examples::found,
     open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
 };
 
-/// The file that a file of tests may be about: of integration tests, or of a module of tests.
+/// The file that a tests file may test: for integration tests, or for a module of tests.
 fn about(path: &Path) -> Option<String> {
     let (stem, folder) = (path.file_stem()?.to_str()?, path.parent()?.file_name().and_then(|name| name.to_str()));
     if ["test", "tests"].contains(&stem) {
@@ -45,7 +61,7 @@ fn about(path: &Path) -> Option<String> {
     named.or_else(|| in_folder().then(|| stem.trim_start_matches("test_"))).map(str::to_owned)
 }
 
-/// Whether a file lies in a folder of the tests and marks none itself: a module that others share.
+/// Returns true if a file lies in a folder of tests and declares none itself: a shared module.
 fn is_left_out(path: &Path, text: &str) -> bool {
     let is_deeper = path.iter().skip_while(|part| *part != "tests").count() > 2 && !path.ends_with("main.rs");
     let is_mark = |line: &str| {
@@ -67,7 +83,7 @@ const RECIPE: Recipe = Recipe {
     },
 };
 
-/// A compiler, and what was built with it.
+/// A compiler, and its build cache.
 #[derive(Debug)]
 struct Rust {
     tool: Lookup,
@@ -79,14 +95,10 @@ impl TrialLanguage for Rust {
         self.tool.get()
     }
 
-    fn run_alone(&self, at: &Context, trial: &Trial) -> Result<Verdict, TrialError> {
-        single::run(at, self.tool()?, trial)
-    }
-
-    fn run_in_project(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
+    fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let rustc = self.tool()?;
         let workshop = self.workshops.of(at, rustc, project)?;
-        project::run(at, rustc, &workshop, project, trial)
+        Ok(project::run(at, rustc, &workshop, project, trial)?.by("cargo test"))
     }
 }
 

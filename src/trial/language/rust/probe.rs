@@ -1,4 +1,4 @@
-//! Lines of ours in the function under test, on the unchanged project: they say which tests call it. Pure.
+//! Instrumentation of the function under test on the unchanged project: records which tests call it. Pure.
 
 use std::ops::Range;
 
@@ -8,31 +8,31 @@ use super::tests_in_text::body;
 use crate::code::blanked;
 use crate::language::Language;
 
-/// The variable with the path of the file that a call of the function makes.
+/// The variable with the path of the file that a call of the function creates.
 pub const VARIABLE: &str = "TRIAL_CALLED";
 
-/// What a function does first. The crate may be one without the standard library.
+/// The inserted first statement of a function. The crate may be one without the standard library.
 const NOTE: &str = " { extern crate std as own_std; static ONCE: own_std::sync::Once = own_std::sync::Once::new(); \
     ONCE.call_once(|| { if let own_std::option::Option::Some(path) = own_std::env::var_os(\"@VARIABLE@\") { \
     let _ = own_std::fs::File::create(path); } }); } ";
 
-/// What stands for a body, and what it says when it is called.
+/// The stub body and its panic message.
 const STUB: &str = " { extern crate std as own_std; own_std::panic!(\"@SAYS@\") } ";
-/// The same where the body has to have a type of its own.
+/// A stub body whose type is an iterator.
 const STUB_OF_ITERATOR: &str =
     " { extern crate std as own_std; if true { own_std::panic!(\"@SAYS@\") } own_std::iter::empty() } ";
 pub const SAYS: &str = "the function has no body here";
 
-/// Puts a note into every function of that name outside of `except`; with `empty` the rest of its body goes.
-/// `None` where that cannot be done for all of them, as in a `const fn` or, with `empty`, where the body
-/// tells what the type `impl Trait` is, or where there is none.
+/// Instruments every function of that name outside of `except`. With `empty` a stub replaces the body. `None`
+/// if that cannot be done for all of them: in a `const fn`, if there is none, or with `empty`, if the body
+/// determines the type of `impl Trait`.
 pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Option<Vec<Edit>> {
     let code = blanked(Language::Rust, text);
     let mut edits = Vec::new();
     for (at, _) in code.match_indices("fn ") {
         let is_word = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
         let head = code[at + 3..].trim_start();
-        // A function that a macro makes may have any name.
+        // A function made by a macro may have any name.
         if is_word && head.starts_with('$') {
             return None;
         }
@@ -57,9 +57,9 @@ pub fn noted(text: &str, name: &str, except: &[Range<usize>], empty: bool) -> Op
     (!edits.is_empty()).then_some(edits)
 }
 
-/// What stands for the body under this head.
+/// The stub body for a function with this head.
 fn stub(head: &str) -> Option<&'static str> {
-    // Only what is returned stands outside of brackets and can be opaque.
+    // Only the return type stands outside of brackets and can be opaque.
     let mut depth = 0;
     let mut outside = |c: &char| {
         depth += i32::from(*c == '(') - i32::from(*c == ')');
@@ -74,7 +74,7 @@ fn stub(head: &str) -> Option<&'static str> {
     (returned.contains("Iterator") && !returned.contains("->")).then_some(STUB_OF_ITERATOR)
 }
 
-/// Whether `const` is among the words before `fn`.
+/// Returns true if `const` is among the words before `fn`.
 fn is_const(before: &str) -> bool {
     let words = before.split_whitespace().rev();
     words.take_while(|word| matches!(*word, "const" | "async" | "unsafe" | "extern")).any(|word| word == "const")

@@ -9,6 +9,7 @@ use super::bench::{Bench, Laid, guard_file, secret};
 use super::edit;
 use super::examples;
 use super::guards::Guards;
+use super::lone;
 use super::workshop::Workshop;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
@@ -21,7 +22,8 @@ pub fn run(
     project: &Project,
     trial: &Trial,
 ) -> Result<Verdict, TrialError> {
-    Ok(examples::told(project, judge(at, rustc, workshop, project, trial)?))
+    let verdict = judge(at, rustc, workshop, project, trial)?;
+    Ok(if project.lone.is_some() { lone::told(project, verdict) } else { examples::told(project, verdict) })
 }
 
 fn judge(
@@ -35,9 +37,14 @@ fn judge(
     let base = &workshop.base;
     let bench = Bench { at, rustc, base, workshop, project, tests_file, limits: trial.limits };
     let kinds = bench.kinds()?;
-    // Only with the user's own module at hand the rest of it is known to be theirs.
+    // The rest of the program is known to be the user's only if their own module is given.
     let function = trial.stub.as_ref().and(trial.function());
-    let (original, known) = if let Some(asked) = examples::Asked::of(&bench, trial)? {
+    let (original, known) = if project.lone.is_some() && trial.stub.is_none() {
+        // There is only the candidate, which must not define the baseline of its tests.
+        let original = bench.original(tests_file)?;
+        let known = baseline::of_text(&bench, &kinds[0], &original);
+        (original, Ok(Arc::new(known)))
+    } else if let Some(asked) = examples::Asked::of(&bench, trial)? {
         asked.known(&bench, &kinds, function)?
     } else {
         let original = bench.original(tests_file)?;
@@ -58,24 +65,26 @@ fn judge(
         let message = format!("no tests found in {}{left_out}", tests_file.display());
         return Ok(Verdict::not_run(&message));
     }
-    // In the candidate's own file the tests are those of the user's text, whatever the candidate made of
-    // them.
+    // In the candidate's own file the tests are those of the user's text, whatever the candidate changed.
     let is_own = tests_file == project.file;
+    let with_tests =
+        (project.lone.is_some() && !is_own).then(|| lone::with_tests(&trial.program, &project.file, tests_file));
+    let candidate = with_tests.as_ref().unwrap_or(&trial.program);
     let text = if is_own { trial.stub.as_ref().unwrap_or(&original) } else { &original };
-    let parts = bench.parts(&baseline.kind, &trial.program, text);
+    let parts = bench.parts(&baseline.kind, candidate, text);
     let kept = bench.kept(&parts);
     let secret = kept.as_ref().map_or_else(secret, |kept| Ok(kept.secret.clone()))?;
     let guards = Guards::of(text, &secret, &guard_file(&secret));
     let (program, tests) = if is_own {
-        match guards.placed_in(text, &trial.program) {
+        match guards.placed_in(text, candidate) {
             Ok(program) => (program, None),
             Err(what) => {
                 let message = format!("the code changed {what} of {}", tests_file.display());
-                return Ok(Verdict { status: Status::Tampered, ..Verdict::refused(&message) });
+                return Ok(Verdict { status: Status::Tampered, ..Verdict::not_run(&message) });
             }
         }
     } else {
-        (trial.program.clone(), Some(edit::apply(text, &guards.edits)))
+        (candidate.clone(), Some(edit::apply(text, &guards.edits)))
     };
     let built = if let Some(kept) = kept {
         kept
@@ -89,7 +98,7 @@ fn judge(
             Err(build) => return not_compiled(build, trial.limits),
         }
     };
-    let copy = base.copy(project, Some(&trial.program)).map_err(TrialError::Sandbox)?;
+    let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
     let (run, told) = bench.run_tests(&built, baseline.arguments(&secret), &copy, Vec::new())?;
     let changed = base.changed(project, &copy);
     decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &trial.limits)

@@ -1,9 +1,8 @@
-//! What is kept of a crate between trials, on disk: packages that were compiled, programs of tests, and what
-//! is known of the tests.
+//! The cache of a crate between trials, on disk: compiled packages, test programs, and baselines of tests.
 //!
-//! Only the user's own files are ever built into what is kept. A candidate is built into a folder of its own
-//! that holds links to the compiled packages, so that nothing it does, not even inside of the compiler,
-//! reaches another one. A program that was built with a candidate is kept for this very text alone.
+//! Only the user's own files are ever built into the cache. A candidate is built in a folder of its own with
+//! links to the compiled packages. So nothing it does, not even inside of the compiler, affects another
+//! candidate. A program built with a candidate is cached for this exact text alone.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -26,30 +25,30 @@ pub type Stamp = (u64, u64);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
     pub files: BTreeMap<PathBuf, Stamp>,
-    /// The file with the versions of all packages, where cargo has made one: its path and text.
+    /// The lock file with the versions of all packages, if cargo has made one: its path and text.
     pub versions: Option<(PathBuf, String)>,
 }
 
-/// A program of tests that was kept, with all that it was made of.
+/// A cached test program, with all its inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     pub parts: Vec<String>,
     pub secret: String,
 }
 
-/// So many programs of a crate are kept.
+/// Most cached programs of a crate.
 const MOST_PROGRAMS: usize = 8;
 
-/// The folder of a project.
+/// The cache folder of a project.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    /// Removed at the end, where nothing is to be kept.
+    /// Removed at the end if nothing is cached.
     _scratch: Option<Scratch>,
 }
 
 impl Store {
-    /// That of a project, below `kept`, or an empty one. `compiler` tells what it is built with.
+    /// The cache of a project, below `kept`, or an empty one. `compiler` identifies the compiler.
     pub fn open(kept: Option<&Path>, root: &Path, compiler: &str) -> io::Result<Self> {
         let Some(kept) = kept else {
             let scratch = Scratch::new()?;
@@ -59,7 +58,7 @@ impl Store {
         let mut folders = fs::DirBuilder::new();
         folders.recursive(true).mode(0o700);
         folders.create(kept.join(&name).join("products"))?;
-        // Rules are given for the true path.
+        // Sandbox rules need the canonical path.
         let folder = fs::canonicalize(kept.join(name))?;
         let used = File::create(folder.join("used"))?;
         used.set_modified(SystemTime::now())?;
@@ -67,12 +66,13 @@ impl Store {
         Ok(Self { folder, _scratch: None })
     }
 
-    /// Where packages are compiled.
+    /// The target folder of compiled packages.
     pub fn products(&self) -> PathBuf {
         self.folder.join("products")
     }
 
-    /// Waits until nobody writes there, or, to write, until nobody reads either; `None` when cancelled.
+    /// Waits until no other process writes there, or, to write, until none reads either. `None` when
+    /// cancelled.
     pub fn lock(&self, to_write: bool, is_cancelled: impl Fn() -> bool) -> io::Result<Option<File>> {
         fs::create_dir_all(self.products())?;
         let file = File::options().create(true).append(true).open(self.folder.join("lock"))?;
@@ -87,18 +87,18 @@ impl Store {
         }
     }
 
-    /// What was written under this name, if it can be read.
+    /// The value stored under this name, if it can be read.
     pub fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         serde_json::from_slice(&fs::read(self.folder.join(name)).ok()?).ok()
     }
 
-    /// Writes it in one step. That it is kept is not necessary.
+    /// Stores a value in one step. Errors are ignored.
     pub fn write<T: Serialize>(&self, name: &str, value: &T) {
         let Ok(bytes) = serde_json::to_vec(value) else { return };
         let _ = files::replace(&self.folder.join(name), |error| error, |file| file.write_all(&bytes));
     }
 
-    /// The program of tests that was made of these parts, and its secret.
+    /// The test program built of these inputs, and the name of its guard module.
     pub fn program(&self, parts: &[String]) -> Option<(PathBuf, String)> {
         let folder = self.program_folder(parts);
         let about: About = serde_json::from_slice(&fs::read(folder.join("about.json")).ok()?).ok()?;
@@ -106,7 +106,7 @@ impl Store {
         (about.parts == parts && program.is_file()).then_some((program, about.secret))
     }
 
-    /// Keeps a program of tests, unless it knows folders that will be gone.
+    /// Caches a test program, unless it contains the path of a folder that will be removed.
     pub fn keep(&self, binary: &Path, about: &About, folders: &[&Path]) -> io::Result<()> {
         let bytes = fs::read(binary)?;
         let knows = |path: &Path| {
@@ -139,15 +139,15 @@ impl Store {
         self.folder.join("programs").join(name)
     }
 
-    /// A folder to build in, with links to all packages that were compiled, and copies of what belongs to
-    /// `own` packages, which a build may write again.
+    /// A target folder with links to all compiled packages, and copies of the files of `own` packages, which
+    /// a build may overwrite.
     pub fn branch(&self, own: &[String]) -> io::Result<Scratch> {
         let (branch, products) = (Scratch::new()?, self.products());
         let is_own = |name: &str| {
             let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
             own.iter().any(|own| own == name)
         };
-        // Below the folder of a target there is one more.
+        // The target folder of a platform is one level deeper.
         let tops = fs::read_dir(&products).into_iter().flatten().flatten().map(|entry| entry.path());
         for top in tops.flat_map(|path| [path.join("debug"), path]).filter(|path| path.ends_with("debug")) {
             let Ok(inner) = top.strip_prefix(&products) else { continue };
@@ -174,7 +174,7 @@ impl Store {
     }
 }
 
-/// Whether a compiled library is one of the project's own: those are compiled from relative paths.
+/// Returns true if a compiled library is one of the project's own. Those are compiled from relative paths.
 fn is_of_project(library: &Path) -> bool {
     let Some(stem) = library.file_stem().and_then(|stem| stem.to_str()) else { return true };
     let sources = library.with_file_name(format!("{}.d", stem.trim_start_matches("lib")));
@@ -182,7 +182,7 @@ fn is_of_project(library: &Path) -> bool {
     !text.lines().next().and_then(|line| line.split_once(": ")).is_some_and(|(_, first)| first.starts_with('/'))
 }
 
-/// Copies a file or a folder with all times, by which cargo knows what is up to date.
+/// Copies a file or a folder with all times, by which cargo decides what is up to date.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let meta = fs::symlink_metadata(from)?;
     if meta.is_dir() {
@@ -252,7 +252,7 @@ mod tests {
         let (program, secret) = store.program(&["a".to_owned()]).unwrap();
         assert_eq!((fs::read(program).unwrap(), secret.as_str()), (fs::read(&binary).unwrap(), "s"));
         assert_eq!(store.program(&["b".to_owned()]), None);
-        // Another text of the same hash.
+        // Another text with the same hash.
         let path = store.program_folder(&["a".to_owned()]).join("about.json");
         fs::write(path, serde_json::to_vec(&about("b")).unwrap()).unwrap();
         assert_eq!(store.program(&["a".to_owned()]), None);

@@ -1,4 +1,4 @@
-//! Finds test functions in the text of a tests file, and puts a line of ours at the beginning of each. Pure.
+//! Finds test functions in the text of a tests file, and inserts a line at the beginning of each. Pure.
 
 use std::ops::Range;
 
@@ -9,15 +9,15 @@ use crate::language::Language;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestFunction {
     pub name: String,
-    /// It is expected to panic.
+    /// True if it is expected to panic.
     pub panics: bool,
-    /// It is not run.
+    /// True if it is not run.
     pub ignored: bool,
 }
 
 /// The text with `line(i)` after the opening brace of the i-th function that one of `marks` precedes, and
-/// those functions. What stands in a macro is left as it is: it may become any number of tests, in any
-/// module, or run many times.
+/// those functions. Macros are left unchanged: one may expand to any number of tests, in any module, or run
+/// many times.
 pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (String, Vec<TestFunction>) {
     let code = blanked(Language::Rust, text);
     let macros = macros(&code);
@@ -29,7 +29,7 @@ pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (S
         }
         let Some(head) = code[at..].find("fn ").map(|offset| at + offset) else { break };
         let Some(brace) = body(&code, head) else { break };
-        // From the end of what stands before the attributes: they may come in any order.
+        // Starts at the end of the previous item, as attributes may come in any order.
         let before = code[..at].rfind(['}', ';', '{']).map_or(0, |end| end + 1);
         let attributes = &code[before..head];
         let name: String =
@@ -47,7 +47,7 @@ pub fn guarded(text: &str, marks: &[&str], line: impl Fn(usize) -> String) -> (S
     (out + &text[done..], tests)
 }
 
-/// The insides of macros: their rules, and what they are called with.
+/// Ranges of macros: their rules, and the arguments of their calls.
 fn macros(code: &str) -> Vec<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let calls = code.match_indices('!').filter(|(at, _)| code[..*at].ends_with(is_word));

@@ -1,4 +1,4 @@
-//! A project whose crates are built: its copies, and what is kept of its builds.
+//! The build cache of a project: its copies and finished builds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
@@ -11,12 +11,12 @@ use super::store::{Stamp, State, Store};
 use crate::sandbox::Scratch;
 use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError};
 
-/// The workshops of projects.
+/// The build caches of projects.
 #[derive(Debug, Default)]
 pub struct Workshops(Mutex<HashMap<PathBuf, Arc<Workshop>>>);
 
 impl Workshops {
-    /// That of this project, as it is now.
+    /// The build cache of a project in its current state.
     pub fn of(&self, at: &Context, rustc: &Tool, project: &Project) -> Result<Arc<Workshop>, TrialError> {
         let base = at.projects.base(project)?;
         let mut workshops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -25,30 +25,32 @@ impl Workshops {
         }
         let (major, minor) = rustc.version;
         let compiler = format!("{} {major}.{minor}", rustc.program.display());
-        let store = Store::open(at.kept, &project.root, &compiler).map_err(|e| failed(&e))?;
+        workshops.retain(|root, _| root.exists());
+        let kept = at.kept.filter(|_| project.lone.is_none());
+        let store = Store::open(kept, &project.root, &compiler).map_err(|e| failed(&e))?;
         let workshop = Arc::new(Workshop::new(base, store));
         workshops.insert(project.root.clone(), Arc::clone(&workshop));
         Ok(workshop)
     }
 }
 
-/// When files were written that are what they were when the packages were compiled: before that.
+/// The time given to files that have not changed since the packages were compiled. It lies before that.
 const OLD: Duration = Duration::from_secs(1_000_000_000);
 
 /// Files that all packages depend on.
 const FOUNDATION: &[&str] =
     &["Cargo.toml", "Cargo.lock", "build.rs", "rust-toolchain", "rust-toolchain.toml", "config.toml", "config"];
 
-/// What is kept between the builds of a project.
+/// State shared by the builds of a project.
 #[derive(Debug)]
 pub struct Workshop {
     pub base: Arc<Base>,
     pub store: Store,
-    /// The files as they are now.
+    /// The files in their current state.
     files: BTreeMap<PathBuf, Stamp>,
     /// The names of its packages.
     packages: Vec<String>,
-    /// What is known of tests; looked for by one trial at a time.
+    /// Known baselines of tests. One trial at a time looks for one.
     pub known: Mutex<HashMap<String, Arc<Baseline>>>,
 }
 
@@ -68,7 +70,7 @@ impl Workshop {
         Self { base, store, files, packages, known: Mutex::default() }
     }
 
-    /// All files but those of a candidate and its tests, in words.
+    /// State of all files but those of a candidate and its tests, in words.
     pub fn state(&self, project: &Project) -> String {
         let others =
             self.files.iter().filter(|(path, _)| **path != project.file && project.tests.as_ref() != Some(*path));
@@ -77,7 +79,7 @@ impl Workshop {
         words.join("\n")
     }
 
-    /// Whether the packages that others are built with have to be compiled anew.
+    /// Returns true if the shared packages have to be compiled anew.
     pub fn is_outdated(&self, project: &Project) -> bool {
         let Some(built) = self.store.read::<State>("built.json") else { return true };
         let matters = |path: &PathBuf| {
@@ -90,7 +92,7 @@ impl Workshop {
         of(&built.files) != of(&self.files)
     }
 
-    /// A copy to build in. Cargo takes what is as old as the compiled packages for what it was.
+    /// A copy to build in. Cargo treats a file as unchanged if it is as old as the compiled packages.
     pub fn copy(&self, project: &Project) -> Result<Copy, TrialError> {
         let copy = self.base.copy(project, None).map_err(TrialError::Sandbox)?;
         let built = self.store.read::<State>("built.json").unwrap_or_default();
@@ -122,7 +124,7 @@ impl Workshop {
         Ok(copy)
     }
 
-    /// Notes that the packages were compiled in this copy.
+    /// Records that the packages were compiled in this copy.
     pub fn has_built(&self, project: &Project, copy: &Copy) {
         let versions = versions(copy, project)
             .filter(|path| !self.files.contains_key(path) && !project.root.join(path).is_file())
@@ -130,19 +132,19 @@ impl Workshop {
         self.store.write("built.json", &State { files: self.files.clone(), versions });
     }
 
-    /// A folder for the products of one build.
+    /// A target folder for one build.
     pub fn branch(&self) -> Result<Scratch, TrialError> {
         self.store.branch(&self.packages).map_err(|e| failed(&e))
     }
 }
 
-/// The file with the versions of all packages in a copy.
+/// The lock file with the versions of all packages in a copy.
 pub fn versions(copy: &Copy, project: &Project) -> Option<PathBuf> {
     let mut paths = project.package.ancestors().map(|folder| folder.join("Cargo.lock"));
     paths.find(|path| copy.path().join(path).is_file())
 }
 
-/// The name in a manifest.
+/// The name of the package in a manifest.
 pub fn package_name(manifest: &str) -> Option<String> {
     let manifest: toml::Table = manifest.parse().ok()?;
     Some(manifest.get("package")?.get("name")?.as_str()?.to_owned())

@@ -1,4 +1,4 @@
-// Reports what jest says at its end, and holds it against what was told while the tests ran.
+// Reports jest's results at its end, and compares them with the events seen while the tests ran.
 if (report !== null && report.add !== undefined) {
   const { createRequire } = require('node:module');
   const { apply } = Reflect;
@@ -13,13 +13,13 @@ if (report !== null && report.add !== undefined) {
     watch.look();
     if (name === 'add_test') apply(put, bodies, [fn]);
     if (name === 'test_fn_start' && !apply(has, bodies, [test.fn])) report.spoil();
-    // One that has to fail passes so; one that is tried again has a second chance.
+    // A test expected to fail passes this way. A retried test has a second chance.
     if (name === 'test_fn_failure' && test.failing !== true) failed[nameOf(test)] = true;
     if (name === 'test_retry') failed[nameOf(test)] = false;
   };
 
   module.exports = class {
-    // Stands before the project's own runner of tests, which is given what the tests will see.
+    // Runs before the project's own runner of tests, which gets the globals that the tests will see.
     static async runner(globals, config, environment, runtime, path, ...rest) {
       const begin = (load) => (file, ...more) => {
         if (file === path) {

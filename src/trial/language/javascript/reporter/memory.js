@@ -1,6 +1,7 @@
 'use strict';
-// Node asks the system how much memory it uses, by files that a trial may not read, and fails. Runners ask in
-// the middle of their work (vitest, in every thread) and would wait for ever: they get what is known of the heap.
+// Node reads its memory use from system files that a trial may not read, and fails. Runners ask for it in the
+// middle of their work (vitest, in every thread) and would wait for ever. They get the size of the heap
+// instead.
 const { getHeapStatistics } = require('node:v8');
 try {
   process.memoryUsage();

@@ -1,4 +1,4 @@
-// Reports what mocha says while it runs.
+// Reports mocha's events while it runs.
 if (report !== null && report.add !== undefined) {
   const name = (test) => test.titlePath().join(' > ');
   module.exports = class {
@@ -9,7 +9,7 @@ if (report !== null && report.add !== undefined) {
       runner.on('end', () => report.finish());
     }
 
-    // Mocha has its reporter, and loads the tests files next.
+    // Mocha has loaded its reporter, and loads the tests files next.
     static begin() {
       const mocha = require('node:module').createRequire(process.argv[1])('mocha');
       for (const part of ['Runner', 'Runnable', 'Test', 'Suite', 'Hook', 'Context']) {

@@ -1,5 +1,5 @@
-// Reports what node's own runner says. The runner is woken before any other code, and asks for its reporter
-// then.
+// Reports the results of node's own runner. The runner is started before any other code, and loads its
+// reporter then.
 if (report !== null && report.add !== undefined) {
   const test = require('node:test');
   Object.freeze(test);

@@ -1,6 +1,6 @@
-// For runners that are programs of their own and write their report where no code reaches it. What is left to
-// tell is what has changed: as lines on standard error, which nobody takes back. One that cannot be written
-// makes its test fail.
+// For runners that are programs of their own and write their report where no code reaches it. This part only
+// reports changes, as lines on standard error, which cannot be taken back. If such a line cannot be written,
+// its test fails.
 (() => {
   const { apply, getPrototypeOf: baseOf } = Reflect;
   const tell = (write, stream) => watch.listen((name) => apply(write, stream, [`\n\u0001changed ${name}\n`]));
@@ -24,7 +24,7 @@
   const own = require('bun:test');
   const { writeSync } = require('node:fs');
   tell((text) => writeSync(2, text));
-  // Nobody puts something else in the place of what judges.
+  // Keeps the modules that judge from being replaced.
   const { builtinModules } = require('node:module');
   const isOurs = (name) => /^(bun|node):/.test(name) || builtinModules.includes(name);
   for (const [holder, name] of [[own.mock, 'module'], [own.jest, 'mock'], [own.vi, 'mock']]) {

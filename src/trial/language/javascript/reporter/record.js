@@ -1,13 +1,12 @@
-// Comes before everything else in the process that runs the tests, and keeps the way to the report to
-// itself: `report` is for the part below only, and what it needs is taken before any other code could
-// replace it.
+// Comes before everything else in the process that runs the tests, and keeps the report pipe to itself.
+// `report` is for the part below only. All functions it needs are saved before other code could replace them.
 const report = (() => {
   const threads = require('node:worker_threads');
   const { closeSync, readFileSync, readSync, writeSync } = require('node:fs');
   const { apply } = Reflect;
   const { charCodeAt } = String.prototype;
   const { fromCharCode } = String;
-  // What threads tell of changes: text in memory that only the first code in each of them is given.
+  // The changes that threads report, as text in memory that only the first code in each thread gets.
   const place = 'own memory';
   if (!threads.isMainThread) {
     const given = threads.getEnvironmentData(place);
@@ -24,13 +23,13 @@ const report = (() => {
     return { tests };
   }
   const numbers = process.argv.slice(-2);
-  // Processes that a runner starts have no report, either.
+  // Processes that a runner starts have no report pipe.
   if (!numbers.every((word) => /^\d+$/.test(word))) return null;
   process.argv.length -= 2;
   const { stringify } = JSON;
   const leave = process.reallyExit.bind(process);
   const [from, to] = numbers.map(Number);
-  // As bytes outside of the heap, of which a picture may be taken: `{"nonce":"…"}`.
+  // Bytes outside of the heap, so that a heap snapshot does not hold them: `{"nonce":"…"}`.
   const request = Buffer.alloc(64);
   readSync(from, request);
   closeSync(from);
@@ -45,8 +44,7 @@ const report = (() => {
   let messages = 0;
   let complaint = '';
   let changed = '';
-  // Only text goes into the record: what code under test has replaced can change what is said, but not what
-  // is meant.
+  // Only text goes into the record. Replaced functions can change a message, but not its structure.
   const quote = (text) => stringify('' + text);
   const short = (text) => {
     const plain = ('' + text).replace(/\u001b\[[0-9;]*m/g, '').split(/\n\s+at /)[0];
@@ -56,7 +54,7 @@ const report = (() => {
   const differs = (name) => (changed += (changed === '' ? '' : ',') + quote(name));
   watch.listen(differs);
   const only = JSON.parse(readFileSync(`${__dirname}/only.json`, 'utf8'));
-  // Of the tests that are asked for by their title, or the last titles of which, those that were there.
+  // The tests that were found, of those asked for by their title or by their last titles.
   const found = { __proto__: null };
   const isAsked = (name) => {
     const titles = ` > ${name} > `;
@@ -90,9 +88,9 @@ const report = (() => {
     writeSync(to, `","tests":[${told}],"complaint":${quote(complaint)},"changed":[${changed}]}\n`);
     leave(0);
   };
-  // Two reports are none.
+  // Two reports make the record invalid.
   const spoil = () => writeSync(to, 'a second report\n');
-  // What an error says, and where in a file of this name it happened.
+  // The message of an error, and its place in a file of this name.
   const describe = (error, file) => {
     const said = '' + (error?.message ?? error);
     const base = file === undefined ? '' : ('' + file).split(/[\\/]/).pop();
@@ -100,7 +98,7 @@ const report = (() => {
     const line = at < 0 ? null : /^\d+/.exec(('' + error.stack).slice(at + base.length + 1));
     return line === null ? said : `${short(said)} (${base}:${line[0]})`;
   };
-  // Once the tests begin nobody is given the reporter any more.
+  // Once the tests begin, the reporter is no longer handed out.
   const hide = () => {
     delete require.cache[__filename];
     module.exports = {};

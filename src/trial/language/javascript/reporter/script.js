@@ -1,6 +1,6 @@
-// Reports how a script ends that says nothing else: it fails by an error that nobody catches or by its exit
-// code, and passes once nothing is left to do and all that waits for the end has run. Whoever ends the process
-// before that ends it without a report.
+// Reports how a script ends that has no runner. It fails by an uncaught error or by its exit code. It passes
+// once nothing is left to do and all exit handlers have run. A process that is ended before that leaves no
+// report.
 if (report !== null && report.add !== undefined) {
   const { createHook, executionAsyncId } = require('node:async_hooks');
   const { createRequire } = require('node:module');
@@ -16,7 +16,7 @@ if (report !== null && report.add !== undefined) {
     hasFailed = true;
     report.add(name, 'failed', why);
   };
-  // The first of these ends all: nobody takes them away, and others come too late.
+  // The first of these events ends the script. The listeners cannot be removed, and later ones come too late.
   for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection']) {
     process.on(event, (error) => {
       fail(report.describe(error, report.tests));
@@ -26,13 +26,13 @@ if (report !== null && report.add !== undefined) {
     Object.defineProperty(process._events, event, { get: () => own, set: () => {}, configurable: false });
   }
   Object.defineProperty(process, '_events', { writable: false, configurable: false });
-  // An exit code that was said between two callbacks cannot be taken back.
+  // An exit code set between two callbacks cannot be reset.
   const look = () => {
     const said = process.exitCode;
     if (said !== undefined && said !== null && +said !== 0) fail(`exit code ${said}`);
   };
-  // Whether nothing is left to do. Then nobody ends the process: each that waits for the end runs, and an exit
-  // code that one of them leaves cannot be taken back by the next.
+  // True once nothing is left to do. From then on nothing may end the process: every exit handler runs, and
+  // an exit code set by one cannot be reset by the next.
   let isEnding = false;
   const begins = () => {
     isEnding = false;
@@ -47,7 +47,7 @@ if (report !== null && report.add !== undefined) {
   };
   const waiting = [];
   const end = (code) => {
-    // Who ends the process before that says nothing.
+    // A process ended before that reports nothing.
     if (isEnding) {
       for (let at = 0; at < waiting.length; at++) {
         apply(waiting[at], process, [code]);
@@ -58,12 +58,12 @@ if (report !== null && report.add !== undefined) {
     if (isEnding && !hasFailed) report.add(name, 'passed');
     report.finish();
   };
-  // Node itself says so from outside of all callbacks: nothing else is on the stack.
+  // Returns true if node itself calls from outside of all callbacks, with nothing else on the stack.
   const isNodes = () => {
     if (executionAsyncId() !== 0) return false;
     const { stackTraceLimit, prepareStackTrace } = Error;
     Error.stackTraceLimit = 20;
-    // This listener, what calls listeners, and what tells the hook above.
+    // This listener, the code that calls listeners, and the code that calls the hook above.
     const own = 'node:internal/async_hooks';
     Error.prepareStackTrace = (_, calls) =>
       calls.length === 2 || (calls.length === 3 && calls[2].getFileName() === own && !calls[2].isEval());
@@ -89,11 +89,15 @@ if (report !== null && report.add !== undefined) {
   apply(on, process, ['beforeExit', nothingIsLeft]);
   apply(on, process, ['exit', end]);
   const ofTheEnd = (event) => event === 'exit' || event === 'beforeExit';
-  // What is asked before the end comes last, and nobody takes away what waits for it.
+  // Node's own listener, which waits while modules are loaded. It comes before all other code, and node
+  // removes it.
+  let ofNode;
+  // Keeps our listener for the end last, and prevents the removal of listeners for the end.
   for (const add of ['on', 'addListener', 'once', 'prependListener', 'prependOnceListener']) {
     const own = process[add];
     process[add] = function (event, ...rest) {
       apply(own, this, [event, ...rest]);
+      if (event === 'exit' && rest[0]?.name === 'handleProcessExit') ofNode ??= rest[0];
       if (event === 'beforeExit') {
         apply(remove, process, [event, nothingIsLeft]);
         apply(on, process, [event, nothingIsLeft]);
@@ -104,10 +108,11 @@ if (report !== null && report.add !== undefined) {
   for (const take of ['removeListener', 'off', 'removeAllListeners']) {
     const own = process[take];
     process[take] = function (event, ...rest) {
-      return event === undefined || ofTheEnd(event) ? this : apply(own, this, [event, ...rest]);
+      const isKept = event === undefined || (ofTheEnd(event) && (rest.length === 0 || rest[0] !== ofNode));
+      return isKept ? this : apply(own, this, [event, ...rest]);
     };
   }
-  // What judges in such a script, where it is installed.
+  // The assertion libraries that such a script may use, if installed.
   const load = createRequire(report.tests);
   const installed = (library) => {
     try {
@@ -119,7 +124,7 @@ if (report !== null && report.add !== undefined) {
   const text = readFileSync(report.tests, 'utf8');
   const imports = (library) => [`'${library}'`, `"${library}"`].some((word) => text.includes(word));
   const tape = imports('tape') ? installed('tape') : undefined;
-  // It says its exit code only while the process ends, where others can end it first.
+  // Tape sets its exit code only while the process ends, where other code can end it first.
   const ofTape = () => {
     const { _tests: tests, _results: results, _exitCode: exit } = tape.getHarness();
     if (tests.length === 0) report.finish();
@@ -137,7 +142,7 @@ if (report !== null && report.add !== undefined) {
     watch.keep(installed('uvu'), 'uvu');
     watch.keep(installed('uvu/assert'), 'uvu/assert');
   }
-  // Without these a test never comes, or nobody hears of it.
+  // Without these a test never runs, or its result is lost.
   Object.defineProperty(globalThis, 'process', { value: process, writable: false, configurable: false });
   watch.keep(globalThis, 'global', ['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']);
   watch.keep(process, 'process', ['exit', 'reallyExit', 'on', 'emit', 'listeners', 'rawListeners', 'off', 'removeListener', 'removeAllListeners']);

@@ -1,6 +1,6 @@
-// Reports what vitest says at its end: as tasks to its older versions, as test modules to the newer ones.
+// Reports vitest's results at its end: tasks in older versions, test modules in newer ones.
 if (report !== null && report.add === undefined) {
-  // A thread with tests asks for their file before it runs them, and tells of them in messages.
+  // A thread with tests asks for their file before it runs them, and reports them in messages.
   let isBegun = false;
   watch.gate((message) => {
     const asks = (word) => typeof word === 'string' && word.includes(report.tests);
@@ -15,7 +15,7 @@ if (report !== null && report.add === undefined) {
     watch.look();
   });
 } else if (report !== null) {
-  // Threads of vitest get options of their own: the code above has to come first in them, too.
+  // Threads of vitest get options of their own. The code above has to come first in them, too.
   const threads = require('node:worker_threads');
   threads.Worker = class Worker extends threads.Worker {
     constructor(file, { execArgv = process.execArgv, ...options } = {}) {
@@ -24,7 +24,7 @@ if (report !== null && report.add === undefined) {
     }
   };
   require('node:module').syncBuiltinESMExports();
-  // Vite asks for the address of a server that it does not start; there is no network to ask.
+  // Vite resolves the address of a server that it does not start. There is no network to ask.
   const { promises } = require('node:dns');
   const lookup = promises.lookup;
   promises.lookup = async (name, ...rest) =>

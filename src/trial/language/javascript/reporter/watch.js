@@ -1,7 +1,7 @@
 'use strict';
-// What code under test has to leave as it is: the parts of the language and of libraries that runners and
-// matchers stand on. They are remembered before that code is loaded and compared whenever a test has ended.
-// Parts that the tests replace themselves are theirs.
+// Parts of the language and of libraries that runners and matchers rely on, which code under test must not
+// change. They are saved before that code is loaded and compared whenever a test has ended. Parts that the
+// tests replace themselves are exempt.
 const watch = (() => {
   const { apply, defineProperty, getOwnPropertyDescriptor: described, getPrototypeOf: baseOf, ownKeys } = Reflect;
   const { is } = Object;
@@ -13,12 +13,12 @@ const watch = (() => {
     ...['ArrayBuffer', 'DataView', 'Uint8Array', 'Float64Array'],
   ];
   const kept = [];
-  // Runners set this one for a moment.
-  const theirs = { __proto__: null, stackTraceLimit: true };
+  // Properties that runners set.
+  const theirs = { __proto__: null, stackTraceLimit: true, prepareStackTrace: true, 'Symbol($$jest-protect-from-deletion)': true };
   const changed = { __proto__: null };
   let tell = () => {};
 
-  // With `only`, more may be added, and the rest is nobody's to replace.
+  // With `only`, members may be added, and nobody may replace the listed ones.
   const keep = (object, name, only) => {
     if (object === null || (typeof object !== 'object' && typeof object !== 'function')) return;
     const parts = { __proto__: null };
@@ -36,7 +36,7 @@ const watch = (() => {
       keep(baseOf(baseOf(list)), 'iterators');
     }
   };
-  // Functions that stand by themselves cannot even be replaced for a moment.
+  // Global functions cannot be replaced even for a moment.
   const lock = (all) => {
     for (const name of ['Object', 'Array', 'Number', 'String', 'Reflect', 'Symbol', 'ArrayBuffer']) {
       for (const key of ownKeys(all[name])) {
@@ -51,7 +51,7 @@ const watch = (() => {
     changed[name] = true;
     tell(name);
   };
-  // Asks nothing of what could have been replaced.
+  // Uses nothing that could have been replaced.
   const look = () => {
     for (let at = 0; at < kept.length; at++) {
       const { object, name, only, parts, count, base } = kept[at];
@@ -62,17 +62,17 @@ const watch = (() => {
         const was = parts[key];
         const now = described(object, key);
         const isSame = is(now?.value, was?.value) && now?.get === was?.get && now?.set === was?.set;
-        if (isSame && was !== undefined) continue;
-        if (only !== undefined || !theirs[key]) note(`${name}.${word(key)}`);
+        if (isSame && (was !== undefined || now === undefined)) continue;
+        if (only !== undefined || !theirs[word(key)]) note(`${name}.${word(key)}`);
       }
     }
   };
-  // What the text of the tests assigns to, or names in quotes.
+  // The words that the text of the tests assigns to, or names in quotes.
   const belongsTo = (tests) => {
     for (const [, key] of tests.matchAll(/\.([A-Za-z_$][\w$]*)\s*=(?![=>])/g)) theirs[key] = true;
     for (const [, , key] of tests.matchAll(/(['"`])([A-Za-z_$][\w$]*)\1/g)) theirs[key] = true;
   };
-  // The words that tests judge by, and what stands behind them.
+  // The assertion functions of tests, and the objects behind them.
   const judges = (all) => {
     for (const symbol of Object.getOwnPropertySymbols(all)) {
       const matchers = all[symbol]?.matchers;
@@ -106,7 +106,7 @@ const watch = (() => {
     keep(MessagePort.prototype, 'MessagePort.prototype');
   };
 
-  // Whoever can ask the debugger reads everything.
+  // The debugger could read everything.
   const refuse = () => {
     throw new Error('there is no debugger here');
   };

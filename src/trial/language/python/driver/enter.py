@@ -1,6 +1,4 @@
-# The driver: a copy of the user's project, entered.
-import json
-
+# The driver: enters a copy of the user's project.
 
 def request_of(fd):
     """The request: one line, after which more may follow."""
@@ -25,7 +23,7 @@ def adopt(real, copy, kept):
             table[key] = [moved(path) for path in value] if isinstance(value, (list, tuple)) else moved(value)
 
     sys.path[:] = [moved(path) for path in sys.path if path]
-    # Where the project itself cannot be seen, Python has left out what these files say of it.
+    # If the project itself cannot be seen, Python has ignored the entries of these files for it.
     for folder in [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]:
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if name.endswith(".pth"):
@@ -67,7 +65,8 @@ def enter(request):
     here = os.getcwd()
     adopt(request["root"], request["copy"], request["kept"])
     sys.path[:0] = [here, os.path.join(here, "src")]
-    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path.startswith(request["copy"]))
+    if not request["lone"]:
+        os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path.startswith(request["copy"]))
     if request["distribution"]:
         install(here=here, **request["distribution"])
     return os.path.realpath(request["copy"])

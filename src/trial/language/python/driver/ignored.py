@@ -1,5 +1,5 @@
-# The driver: options that projects give to plugins of pytest which are not here. Only those that measure, report,
-# repeat or spread what is run: without them the same tests run and end the same.
+# The driver: options for missing pytest plugins. Only options that measure, report, repeat or distribute
+# tests are listed: without them the same tests run with the same results.
 IGNORED_FLAGS = """
     --cov-append --cov-branch --cov-reset --no-cov --no-cov-on-fail --no-loadscope-reorder
     --timeout-disable-debugger-detection --randomly-dont-reset-seed --randomly-dont-reorganize --random-order
@@ -24,7 +24,7 @@ def take_ignored(parser, args):
     # `-n4` is `-n 4`.
     names |= {"-n"} if any(name[:2] == "-n" and name[2:].isdigit() for name in names) else set()
     group = parser.getgroup("options of plugins that are not here")
-    # Lower case letters are pytest's own, unless one asks past it.
+    # Lower case letters are reserved by pytest, except for the internal call.
     add = getattr(group, "_addoption", group.addoption)
     for name in names:
         if name == "--cov":

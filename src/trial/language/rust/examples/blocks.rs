@@ -2,22 +2,22 @@
 
 use super::documentation::Line;
 
-/// What is said of a block of code that is run. Another word makes it one of another language, unless `rust`
-/// is there, too.
+/// Attributes of a code block that is run. Any other word means another language, unless `rust` is there,
+/// too.
 const OF_RUST: &[&str] = &["rust", "should_panic", "standalone", "standalone_crate"];
-/// What is said of one that is not run.
+/// Attributes of a code block that is not run.
 const NOT_RUN: &[&str] = &["ignore", "no_run", "compile_fail", "test_harness"];
 
 /// A block of code that is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Example {
-    /// The line that opens it, from 0.
+    /// The line of the opening fence, from 0.
     pub line: usize,
-    /// Its lines, each with the place where it stands.
+    /// Its lines, each with its line number.
     pub code: Vec<(usize, String)>,
     /// It is expected to panic.
     pub panics: bool,
-    /// When it is there at all.
+    /// The `cfg` condition of the block, if any.
     pub condition: Option<String>,
 }
 
@@ -26,27 +26,27 @@ impl Example {
         self.code.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether it says what the function gives.
+    /// Returns true if the example states an expected result.
     pub fn tells(&self) -> bool {
         self.panics || self.code.iter().any(|(_, line)| line.contains("assert"))
     }
 }
 
-/// A block that has begun.
+/// A block without its closing fence yet.
 struct Open<'a> {
     fence: &'a str,
     /// The columns in front of the fence.
     indent: usize,
-    /// What it is, in each case that it begins in: only what is run is an example.
+    /// The example for each variant of the opening line. Only a block that is run has any.
     cases: Vec<Example>,
     code: Vec<(usize, String)>,
-    /// Whether lines of it are there in some cases only.
+    /// True if some of its lines are conditional.
     is_patched: bool,
 }
 
 impl Open<'_> {
     fn examples(self) -> impl Iterator<Item = Example> {
-        // What only a nightly compiler takes is left out.
+        // Examples that need a nightly compiler are left out.
         let is_run = !self.is_patched && !self.code.iter().any(|(_, line)| line.starts_with("#![feature"));
         let code = self.code;
         self.cases.into_iter().filter(move |_| is_run).map(move |case| Example { code: code.clone(), ..case })
@@ -58,7 +58,7 @@ pub fn examples(lines: &[Line]) -> Vec<Example> {
     let (mut all, mut open): (Vec<Example>, Option<Open>) = (Vec::new(), None);
     for line in lines {
         match &mut open {
-            // One beginning or another: the first block has no lines yet.
+            // Variants of the opening line: the first block has no lines yet.
             Some(block) if line.condition.is_some() && block.code.is_empty() && begun(line).is_some() => {
                 block.cases.extend(begun(line).into_iter().flat_map(|other| other.cases));
             }
@@ -100,12 +100,12 @@ fn begun(line: &Line) -> Option<Open<'_>> {
     })
 }
 
-/// Whether a line closes the block that this fence opened.
+/// Returns true if a line closes the block that this fence opened.
 fn is_end(line: &str, fence: &str) -> bool {
     line.trim().strip_prefix(fence).is_some_and(|rest| rest.chars().all(|mark| fence.starts_with(mark)))
 }
 
-/// A line without the columns that its fence is set in by.
+/// A line without the indentation of its fence.
 fn unindented(line: &str, columns: usize) -> &str {
     let blank = line.len() - line.trim_start_matches(' ').len();
     &line[blank.min(columns)..]

@@ -7,15 +7,15 @@ use crate::language::Language;
 /// A line of documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Where it stands, from 0.
+    /// Line number, from 0.
     pub number: usize,
     pub text: String,
-    /// When it is there: what stands in `cfg_attr`.
+    /// Its condition: the argument of `cfg_attr`.
     pub condition: Option<String>,
 }
 
-/// The lines in front of a function, whose `head` begins in line `first`, and whether more of them are made
-/// by a macro such as `include_str!`.
+/// The documentation lines of a function, whose `head` begins in line `first`, and true if a macro such as
+/// `include_str!` adds more.
 pub fn lines(head: &str, first: usize) -> (Vec<Line>, bool) {
     let code = blanked(Language::Rust, head);
     let (mut lines, mut is_partly_elsewhere, mut at) = (Vec::new(), false, 0);
@@ -41,7 +41,7 @@ pub fn lines(head: &str, first: usize) -> (Vec<Line>, bool) {
         } else if rest.starts_with("#![") || rest.starts_with("#[") {
             let end = closing(&code[at + bracket..]).map(|end| bracket + end + 1);
             let Some(length) = end else { return (lines, is_partly_elsewhere) };
-            // That of the file describes something else.
+            // Inner documentation describes the file.
             if bracket == 2 {
                 at += length;
                 continue;
@@ -61,7 +61,7 @@ pub fn lines(head: &str, first: usize) -> (Vec<Line>, bool) {
     }
 }
 
-/// The values of `doc = …` in the inside of an attribute, each with its condition.
+/// The values of `doc = …` inside an attribute, each with its condition.
 fn docs<'a>(text: &'a str, code: &str, condition: Option<&'a str>) -> Vec<(Option<&'a str>, &'a str)> {
     let start = text.len() - text.trim_start().len();
     let (text, code) = (&text[start..], &code[start..]);
@@ -84,7 +84,7 @@ fn docs<'a>(text: &'a str, code: &str, condition: Option<&'a str>) -> Vec<(Optio
     parts.iter().skip(1).flat_map(|part| docs(&text[part.clone()], &code[part.clone()], condition)).collect()
 }
 
-/// Where the bracket is closed that the code begins with.
+/// Index of the bracket that closes the one at the start of the code.
 fn closing(code: &str) -> Option<usize> {
     let mut depth = 0;
     code.bytes().position(|byte| {
@@ -93,7 +93,7 @@ fn closing(code: &str) -> Option<usize> {
     })
 }
 
-/// How long the comment is that the text begins with; others may be in it.
+/// Length of the comment at the start of a text. Comments may be nested.
 fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     loop {
@@ -115,7 +115,7 @@ fn comment_length(text: &str) -> usize {
     }
 }
 
-/// The lines of a comment with several, without the stars that they may all begin with.
+/// The lines of a block comment, without their leading stars.
 fn of_block(inside: &str) -> Vec<&str> {
     let is_starred = |line: &&str| line.trim().is_empty() || line.trim_start().starts_with('*');
     let have_stars = inside.lines().skip(1).all(|line| is_starred(&line));

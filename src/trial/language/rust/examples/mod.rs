@@ -1,6 +1,11 @@
-//! The examples in the documentation of a function, run as `cargo test --doc` runs them: they become a file
-//! of tests that lies in copies alone. They are those of the user's text, whatever a candidate wrote into its
-//! own.
+//! The examples in the documentation of a function, run as `cargo test --doc` runs them. They become a tests
+//! file that exists in copies only. They come from the user's text, whatever a candidate writes into its own.
+//!
+//! Each becomes one test, with hidden lines, an own `main`, `?`, `should_panic` and conditions in `cfg_attr`.
+//! Lines keep their place, so that messages name the user's file. Examples that do not build are left out and
+//! named. Not read: indented blocks, documentation of other items (except the method in a trait of the same
+//! file), and what macros such as `include_str!` bring. Private functions and programs cannot be reached by
+//! examples of a crate.
 
 mod blocks;
 mod documentation;
@@ -21,10 +26,11 @@ use crate::language::Language;
 use crate::trial::language::row::{Project, Tests, Trial, TrialError, Verdict};
 use blocks::Example;
 
-/// The name of that file; none of the user's is called so.
+/// The name of that tests file. No file of the user's has it.
 const FILE: &str = "bass_tui_examples.rs";
 
-/// The examples of a function as tests, and whether one of them says what it gives; or why there are none.
+/// The examples of a function as tests, and true if one of them states an expected result; or the reason why
+/// there are none.
 pub fn found(target: &Target) -> Result<(Tests, bool), String> {
     let (examples, is_partly_elsewhere) = examples(target);
     let path = target.path.as_deref();
@@ -34,7 +40,7 @@ pub fn found(target: &Target) -> Result<(Tests, bool), String> {
     };
     let tells = examples.iter().any(Example::tells);
     let Some(project) = Project::around(path, None).filter(|project| project.has_above("Cargo.toml")) else {
-        return Ok((Tests::Doctest { source: target.text.clone() }, tells));
+        return Ok((Tests::of_examples(target.path.as_deref()), tells));
     };
     if !is_in_library(&project) {
         return Err(format!("{} is in no library, and examples can only call what is in one", path.display()));
@@ -46,7 +52,7 @@ pub fn found(target: &Target) -> Result<(Tests, bool), String> {
     Ok((Tests::Project(Project { tests, ..project }), tells))
 }
 
-/// Whether a tests file is that of examples.
+/// Returns true if a tests file is the one of examples.
 pub fn are_in(tests_file: &Path) -> bool {
     tests_file.ends_with(FILE)
 }
@@ -60,7 +66,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Those of a trial; `None` where its tests are others.
+    /// The examples of a trial. `None` if its tests are others.
     pub fn of(bench: &Bench, trial: &Trial) -> Result<Option<Self>, TrialError> {
         if !are_in(bench.tests_file) {
             return Ok(None);
@@ -75,8 +81,8 @@ impl Asked {
         Ok(Some(Self { examples, library: library(&manifest).unwrap_or_default(), rest: rest.unwrap_or_default() }))
     }
 
-    /// What is known of them without the candidate, and their text. Those that do not build are left out and
-    /// named.
+    /// The baseline of the examples without the candidate, and their text. Examples that do not build are
+    /// left out and named.
     pub fn known(
         mut self,
         bench: &Bench,
@@ -107,7 +113,7 @@ impl Asked {
         text::tests_file(&self.examples, &self.library, false)
     }
 
-    /// The examples that a compiler complains of, each with what it says.
+    /// The examples that have compiler errors, each with its error.
     fn blamed(&self, output: &str) -> Vec<(String, String)> {
         let mut all: Vec<(String, String)> = Vec::new();
         for (what, line) in complaints(output) {
@@ -124,7 +130,7 @@ impl Asked {
     }
 }
 
-/// What is known of tests of which these were left out.
+/// The baseline without these tests.
 fn without(known: Arc<Baseline>, left_out: &[(String, String)]) -> Arc<Baseline> {
     if left_out.is_empty() {
         return known;
@@ -135,14 +141,14 @@ fn without(known: Arc<Baseline>, left_out: &[(String, String)]) -> Arc<Baseline>
     Arc::new(Baseline { left_out, ..(*known).clone() })
 }
 
-/// What a compiler says of lines of the file with the examples, each with the line, from 0.
+/// Compiler errors about the file of examples, each with its line, from 0.
 pub fn complaints(output: &str) -> Vec<(&str, usize)> {
     let (mut all, mut said) = (Vec::new(), None);
     for line in output.lines() {
         if line.starts_with("error") {
             said = Some(line);
         } else if let Some(place) = line.trim_start().strip_prefix("--> ")
-            // The first place is that of the fault, others explain it.
+            // The first place is the one of the error; others explain it.
             && let Some(said) = said.take()
             && let Some((_, at)) = place.rsplit_once(&format!("{FILE}:"))
         {
@@ -159,11 +165,11 @@ pub fn inside(source: &str, trial: &Trial, library: &str) -> String {
     text::tests_file(&examples, library, true)
 }
 
-/// Words about the examples, with their places where the user has them.
+/// Messages about the examples, with their places in the user's file.
 pub fn told(project: &Project, verdict: Verdict) -> Verdict {
     let Some(tests) = project.tests.as_deref().filter(|tests| are_in(tests)) else { return verdict };
     let text = |path: &Path| path.display().to_string();
-    // Cargo names files as seen from the workspace, or from the package.
+    // Cargo names files relative to the workspace or to the package.
     let short = |path: &Path| text(path.strip_prefix(&project.package).unwrap_or(path));
     let told =
         |said: &str| said.replace(&text(tests), &text(&project.file)).replace(&short(tests), &short(&project.file));
@@ -175,7 +181,8 @@ pub fn told(project: &Project, verdict: Verdict) -> Verdict {
     }
 }
 
-/// A manifest by which the file of examples is a target of its package, where folders alone do not say so.
+/// A manifest that declares the file of examples as a target of its package. `None` if cargo finds it by its
+/// folder.
 pub fn manifest_with_target(manifest: &str) -> Option<String> {
     let table: toml::Table = manifest.parse().ok()?;
     let finds_tests = table.get("package")?.get("autotests").and_then(toml::Value::as_bool).unwrap_or(true);
@@ -183,14 +190,14 @@ pub fn manifest_with_target(manifest: &str) -> Option<String> {
     (!finds_tests).then(|| format!("{manifest}\n[[test]]\nname = \"{name}\"\npath = \"tests/{FILE}\"\n"))
 }
 
-/// The name that a package's library is used by.
+/// The import name of a package's library.
 fn library(manifest: &str) -> Option<String> {
     let own = manifest.parse::<toml::Table>().ok()?;
     let own = own.get("lib").and_then(|lib| Some(lib.get("name")?.as_str()?.to_owned()));
     Some(own.or_else(|| package_name(manifest))?.replace('-', "_"))
 }
 
-/// Whether a file is part of its package's library, by the place of both.
+/// Returns true if a file is part of its package's library, by its path.
 fn is_in_library(project: &Project) -> bool {
     let package = project.root.join(&project.package);
     let manifest = std::fs::read_to_string(package.join("Cargo.toml")).unwrap_or_default();
@@ -204,7 +211,7 @@ fn is_in_library(project: &Project) -> bool {
     package.join(path).is_file() && file.starts_with(folder) && !is_of_program && !is_elsewhere
 }
 
-/// Whether code outside of the crate may call it, as far as its head and what it stands in say so.
+/// Returns true if code outside of the crate may call the function, by its head and the item around it.
 fn is_public(target: &Target) -> bool {
     let start = target.function.start;
     let head = target.text.get(start..target.body.start).unwrap_or_default();
@@ -222,8 +229,8 @@ fn target_in(text: &str, trial: &Trial) -> Option<Target> {
     Target::in_text(text, Language::Rust, &place).ok()
 }
 
-/// The examples in the documentation of a function, and whether more of it is made by macros. What a trait
-/// says of a method holds for those that say nothing of their own.
+/// The examples in the documentation of a function, and true if macros add more. A method without
+/// documentation has that of its trait.
 fn examples(target: &Target) -> (Vec<Example>, bool) {
     let code = blanked(Language::Rust, &target.text);
     let (own, is_partly_elsewhere) = examples_above(&target.text, &code, target.function.start, target.body.start);
@@ -234,9 +241,9 @@ fn examples(target: &Target) -> (Vec<Example>, bool) {
     declared.unwrap_or((own, is_partly_elsewhere))
 }
 
-/// The examples above the item that has begun at `at`, whose head ends at `end`.
+/// The examples above the item that begins at `at`, whose head ends at `end`.
 fn examples_above(text: &str, code: &str, at: usize, end: usize) -> (Vec<Example>, bool) {
-    // Documentation may be longer than what is shown of it.
+    // The documentation may be longer than the part the target holds.
     let start = code.get(..at).and_then(|code| code.rfind([';', '{', '}'])).map_or(0, |end| end + 1);
     let head = text.get(start..end).unwrap_or_default();
     let (lines, is_partly_elsewhere) = documentation::lines(head, text[..start].matches('\n').count());
@@ -245,11 +252,11 @@ fn examples_above(text: &str, code: &str, at: usize, end: usize) -> (Vec<Example
     (examples, is_partly_elsewhere)
 }
 
-/// Where the trait of this file declares the method that a target gives to a type.
+/// The place where a trait of this file declares the target's method.
 fn declaration(target: &Target, code: &str) -> Option<usize> {
     let around = code.get(target.around().last()?.clone())?;
     let (name, _) = around.trim_start().strip_prefix("impl")?.split_once(" for ")?;
-    // Behind the parameters of the `impl`, without those of the trait.
+    // Skips the parameters of the `impl`.
     let mut depth = 0;
     let path = name.trim_start_matches(|c: char| {
         depth += i32::from(c == '<') - i32::from(c == '>');

@@ -1,4 +1,5 @@
-//! Examples as a file of tests, each wrapped as rustdoc wraps it, with its lines where the user has them. Pure.
+//! Examples as a tests file, each wrapped as rustdoc wraps it. Lines keep their place in the user's file.
+//! Pure.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +7,22 @@ use super::blocks::Example;
 use crate::code::blanked;
 use crate::language::Language;
 
-/// What an example is that is taken as a test: rustdoc leaves out what is for tests only.
+/// Marks of items for tests only, which rustdoc leaves out.
 const FOR_TESTS: &[&str] = &["#[test]", "#[cfg(test)]"];
 const NEVER: &str = "#[cfg(any())]";
 
-/// The names of crates that are declared, and whether their macros are.
+/// The names of declared crates, and true if their macros are imported.
 type Crates = BTreeMap<String, bool>;
 
-/// What an example is called as a test.
+/// The test name of an example.
 pub fn name(example: &Example) -> String {
     format!("example_line_{}", example.line + 1)
 }
 
-/// The examples as tests of the library of this name, in a file of their own or, `inside`, in a module of it.
+/// The examples as tests of the library of this name, in a file of their own or, with `is_inside`, in a
+/// module of it.
 pub fn tests_file(examples: &[Example], library: &str, is_inside: bool) -> String {
-    // Before the edition of 2018 this alone makes its name known.
+    // Before the 2018 edition a crate's name is known only by this declaration.
     let mut crates = Crates::from([(library.to_owned(), false)]);
     let mut lines = Vec::new();
     let mut put = |number: usize, line: String| {
@@ -41,13 +43,13 @@ pub fn tests_file(examples: &[Example], library: &str, is_inside: bool) -> Strin
     let crates = crates
         .into_iter()
         .map(|(name, has_macros)| format!("{}extern crate {name}; ", if has_macros { "#[macro_use] " } else { "" }));
-    // Inside of the library all crates have their names already.
+    // Inside of the library the names of all crates are known already.
     let declared = if is_inside { String::new() } else { crates.collect() };
     declared + &lines.join("\n") + "\n"
 }
 
-/// What stands before and behind an example. It may have a `main` of its own, and is a module then; or end in
-/// `Ok::<(), E>(())`, so that it may use `?`.
+/// The text before and behind an example. An example with a `main` of its own becomes a module. One that ends
+/// in `Ok::<(), E>(())` may use `?`.
 fn wrapping(example: &Example, text: &str) -> (String, String) {
     let blank = blanked(Language::Rust, text);
     let name = name(example);
@@ -63,7 +65,7 @@ fn wrapping(example: &Example, text: &str) -> (String, String) {
             ),
         );
     }
-    // The guard of ours comes first in a test, and `#![allow]` in an example.
+    // The guard comes first in a test, and `#![allow]` in an example.
     if blank.trim_end().ends_with("(())") {
         let returned = "::std::result::Result<(), impl ::std::fmt::Debug>";
         return (format!("{head} {{ fn example() -> {returned} {{"), "} example().unwrap(); }".to_owned());
@@ -71,13 +73,14 @@ fn wrapping(example: &Example, text: &str) -> (String, String) {
     (format!("{head} {{ fn example() {{"), "} example(); }".to_owned())
 }
 
-/// Whether the `main` of an example gives anything; `None` if it has none.
+/// Returns true if the `main` of an example has a return type. `None` if it has no `main`.
 fn own_main(blank: &str) -> Option<bool> {
     let (_, rest) = blank.split_once("fn main()")?;
     Some(rest.split('{').next().unwrap_or_default().contains("->"))
 }
 
-/// The code without declarations of crates, which belong to the top of a file, and without what is for tests.
+/// The code without declarations of crates, which belong to the top of a file, and without items for tests
+/// only.
 fn without_crates(code: &[(usize, String)], crates: &mut Crates) -> Vec<(usize, String)> {
     let text = code.iter().map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n");
     let blank = blanked(Language::Rust, &text);
@@ -94,7 +97,7 @@ fn without_crates(code: &[(usize, String)], crates: &mut Crates) -> Vec<(usize, 
             line.clear();
         }
         has_macros = uses_macros && declared.is_empty();
-        // From the end, so that no place moves.
+        // From the end, so that no offset changes.
         let is_left = !line.is_empty();
         let marks = FOR_TESTS.iter().flat_map(|mark| blank.match_indices(mark));
         let mut marks: Vec<_> = marks.filter(|_| is_left).collect();
@@ -107,7 +110,7 @@ fn without_crates(code: &[(usize, String)], crates: &mut Crates) -> Vec<(usize, 
     bare
 }
 
-/// Whether its brackets and strings are closed: one that is not would break the others.
+/// Returns true if its brackets and strings are closed. An open one would break the other examples.
 pub fn is_whole(example: &Example) -> bool {
     let blank = blanked(Language::Rust, &format!("{{{}\n}}", example.text()));
     let mut open = Vec::new();

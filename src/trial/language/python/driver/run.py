@@ -1,0 +1,653 @@
+# The driver: runs the tests of a project inside the sandbox, with pytest if tests or project require it, else
+# with unittest and doctest. Reports each test by name.
+from importlib import util
+from tempfile import gettempdir, mkdtemp
+from time import sleep
+from _thread import allocate_lock, start_new_thread
+
+CONTROL = "the function under test has no body here"
+# Time limit in seconds for tests of a function that returns nothing.
+AGAIN = 3
+
+
+class Said:
+    """A stream that remembers the first of what is written to it: pytest says there why it ends at once."""
+
+    def __init__(self, stream):
+        self.stream, self.text = stream, ""
+
+    def write(self, text):
+        self.text += text[:max(0, 20000 - len(self.text))]
+        return self.stream.write(text)
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+    def complaint(self):
+        lines = [line.strip() for line in self.text.split("\n")]
+        found = [line.partition("error: ")[2] for line in lines] + [line.partition("ERROR: ")[2] for line in lines]
+        # Settings in code that cannot be loaded end with their error.
+        loading = [line[2:].strip() for line in lines if line.startswith("E  ")][-1:] if "while loading conftest" in self.text else []
+        # An internal error of pytest or a plugin: the error is on the first line that is not indented.
+        inner = [line.partition("INTERNALERROR> ")[2] for line in lines]
+        inner = [line for line in inner if line[:1].strip() and not line.startswith("Traceback")][:1]
+        return next(filter(None, loading + inner + found), "")
+
+
+class StandIn:
+    """What the body that stands in for the function's comes to: notes which test calls it. In processes that tests start
+    the module is a file, and leaves a note."""
+
+    def __init__(self):
+        folder = mkdtemp()
+        self.current, self.reached, self.answers = "", set(), False
+        self.own, self.note = os.getpid(), os.path.join(folder, "called")
+        with open(os.path.join(folder, "_reached.py"), "w") as file:
+            file.write("def called():\n    open(%r, 'w').close()\n    raise RuntimeError(%r)\n" % (self.note, CONTROL))
+        sys.path.append(folder)
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), folder]))
+        module = sys.modules["_reached"] = type(sys)("_reached")
+        module.called = self.called
+
+    def called(self):
+        if self.answers:
+            return None
+        if os.getpid() != self.own:
+            open(self.note, "w").close()
+        self.reached.add(self.current)
+        raise RuntimeError(CONTROL)
+
+    def ended(self, test):
+        if os.path.exists(self.note):
+            os.unlink(self.note)
+            self.reached.add(test)
+
+
+class Run:
+    """One run of the tests: the ends of each, and what keeps them from being run."""
+
+    def __init__(self, request, request_fd, record_fd):
+        self.request, self.request_fd, self.record_fd = request, request_fd, record_fd
+        self.path, self.function, self.only = request["tests"], request["function"], request["only"]
+        self.is_suite = os.path.isdir(self.path)
+        self.tests, self.complaints, self.missing, self.runner = {}, [], "", ""
+        self.stand_in = None
+        self.noticed, self.lock, self.pid = False, allocate_lock(), os.getpid()
+
+    def begin(self, test):
+        if self.stand_in is not None:
+            self.stand_in.current = test
+
+    def end(self, test):
+        if self.stand_in is not None:
+            self.stand_in.ended(test)
+            self.stand_in.current = ""
+
+    def note(self, test, outcome, message=""):
+        """The end of a test; the first that is no pass stands."""
+        if self.tests.get(test, ("passed",))[0] == "passed":
+            self.tests[test] = (outcome, message)
+
+    def skip(self, test, error):
+        """Notes a test that was skipped; one that the code under test skips has failed."""
+        trace = error.__traceback__ if error is not None else None
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        if trace is not None and os.path.realpath(trace.tb_frame.f_code.co_filename) == os.path.realpath(self.request["file"]):
+            self.note(test, "failed", "the code under test skips it")
+        else:
+            self.note(test, "skipped")
+
+    def complain(self, place, error):
+        self.complaints.append("%s: %s" % (place, error if isinstance(error, str) else show_error(error)))
+
+    def report(self, parts):
+        shown, told = [], 0
+        for name, (outcome, message) in self.tests.items():
+            told += bool(message)
+            shown.append([name, outcome, message if told <= 20 else ""])
+        if os.getpid() != self.pid:
+            # A forked copy of this process that ran on into the tests.
+            leave(0)
+        self.lock.acquire()
+        changed = parts.replaced()
+        # The code from here on relies on these builtins.
+        vars(builtins).update(parts.own)
+        names = {"tests": shown, "complaint": shorten(self.complaints[0]) if self.complaints else "", "missing": self.missing,
+                 "runner": self.runner, "changed": changed}
+        if self.stand_in is not None:
+            names.update(reached=sorted(self.stand_in.reached), noticed=self.noticed is True)
+        # Only now does this process learn the nonce of the report.
+        data = dumps(dict(names, nonce=read(self.request_fd, 64).decode())).encode() + b"\n"
+        while data:
+            data = data[write(self.record_fd, data):]
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            leave(0)
+
+    def look_again(self, parts, again):
+        """Whether a test that calls the function fails, too, when that returns nothing. `again` runs those tests."""
+        reached = self.stand_in.reached if self.stand_in is not None else ()
+        if not reached or "" in reached:
+            return
+        self.stand_in.answers, self.noticed = True, None
+
+        def give_up():
+            # A test that waits longer has noticed the empty body.
+            sleep(AGAIN)
+            if self.noticed is None:
+                self.noticed = True
+                self.report(parts)
+
+        start_new_thread(give_up, ())
+        try:
+            self.noticed = again(reached)
+        except BaseException:
+            self.noticed = False
+
+
+def docstring(source, function):
+    """The docstring of a function in a module's text, and the line it begins on."""
+    body, node = ast.parse(source).body, None
+    for part in function.split("."):
+        nodes = [n for n in body if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and n.name == part]
+        if not nodes:
+            return None, 0
+        node = nodes[-1]
+        body = node.body
+    return ast.get_docstring(node, clean=False), node.lineno
+
+
+def settings_above(path, top):
+    """The files in which a project may say how its tests run, from the folder of the tests up to the top."""
+    folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
+    while folder == top or folder.startswith(top + os.sep):
+        for name in ("conftest.py", "pytest.ini", "pytest.toml", "tox.ini", "setup.cfg", "pyproject.toml"):
+            file = os.path.join(folder, name)
+            if os.path.isfile(file):
+                yield file
+        folder = os.path.dirname(folder)
+
+
+def text_of(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as opened:
+            return opened.read()
+    except OSError:
+        return ""
+
+
+def module_of(path):
+    """Imports the module of a file by its full name."""
+    parts, folder = [os.path.splitext(os.path.basename(path))[0]], os.path.dirname(os.path.abspath(path))
+    while os.path.exists(os.path.join(folder, "__init__.py")):
+        folder, name = os.path.split(folder)
+        parts.insert(0, name)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    __import__(name)
+    module = sys.modules[name]
+    # If a library has the same name, the file is meant.
+    if os.path.realpath(getattr(module, "__file__", None) or "") != os.path.realpath(path):
+        spec = util.spec_from_file_location(name, path)
+        module = sys.modules[name] = util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return module
+
+
+def names_for(tests, request):
+    """The names of the code that the tests use without importing them; in a folder that was made for both, the code
+    is also what they import by a name that nothing has."""
+    lacking = []
+    if request["lone"]:
+        lacking = [name for name in sorted(tests.modules) if not has_module(name)]
+    asks = {name for name in tests.free if not hasattr(builtins, name) or name == (request["function"] or "").partition(".")[0]}
+    asks |= {"check"} if "check" in tests.functions and not tests.calls_check() else set()
+    relative = request["lone"] and any(getattr(node, "level", 0) for node in tests.imports)
+    if not (lacking or asks or relative):
+        return {}
+    # In a project the code may be loaded only under its own name, when the tests import it.
+    if not request["lone"] and not asks & set(request["own_names"]) and "check" not in asks:
+        return {}
+    module, entry = module_of(request["file"]), (request["function"] or "").partition(".")[0]
+    if entry in asks and not hasattr(module, entry):
+        raise AttributeError("the code does not define `%s`" % entry)
+    for name in lacking:
+        sys.modules[name] = module
+    return {name: value for name, value in vars(module).items() if name in tests.free and (not hasattr(builtins, name) or name in asks)}
+
+
+def has_module(name):
+    try:
+        return name in sys.modules or util.find_spec(name) is not None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+def with_library(run, tests, names):
+    """Runs a tests file with unittest; plain functions are tests, too, and so is the file where it checks something while
+    it is loaded."""
+    import unittest
+    run.runner = "unittest"
+    case = sys.modules["unittest.case"]
+    # The error by which a test ends early as a success. Any code could raise it.
+    case._ShouldStop = ()
+    path, loaded, label = run.path, [], os.path.basename(run.path)
+    # Where a file has tests, what it checks beside them is no test of its own.
+    is_test = tests.checks_when_loaded() and not tests.tests()
+
+    def load():
+        if not names:
+            loaded.append(module_of(path))
+            return
+        name = os.path.splitext(label)[0]
+        module = type(sys)(name)
+        vars(module).update(names)
+        module.__file__ = os.path.abspath(path)
+        sys.modules[name] = module
+        loaded.append(module)
+        exec(compile(tests.text, path, "exec", 0, True), vars(module))
+
+    class Result(unittest.TestResult):
+        def startTest(self, test):
+            run.begin(test.id())
+
+        def stopTest(self, test):
+            run.end(test.id())
+
+        def addSuccess(self, test):
+            run.note(test.id(), "passed")
+
+        def addFailure(self, test, error):
+            # Without the candidate the set-up of a class fails instead of its tests.
+            if run.stand_in is None or hasattr(test, "_testMethodName"):
+                run.note(test.id(), "failed", tests.words(error[1], test.id()))
+
+        addError = addFailure
+
+        def addSkip(self, test, reason):
+            run.skip(test.id(), sys.exc_info()[1])
+
+        def addExpectedFailure(self, test, error):
+            run.note(test.id(), "passed")
+
+        def addUnexpectedSuccess(self, test):
+            run.note(test.id(), "failed", "it was expected to fail")
+
+        def addSubTest(self, test, subtest, error):
+            if error is not None:
+                self.addFailure(test, error)
+
+    def each(suite):
+        for test in suite:
+            yield from each(test) if hasattr(test, "__iter__") else [test]
+
+    def function(value, name):
+        return unittest.FunctionTestCase(value, description=name)
+
+    class Function(unittest.FunctionTestCase):
+        def id(self):
+            return self._description
+
+    all_tests = []
+    if is_test:
+        all_tests.append(Function(load, description=label))
+        all_tests[0].run(Result())
+        if not loaded:
+            return all_tests, Result
+    else:
+        try:
+            load()
+        except unittest.SkipTest:
+            run.note(label, "skipped")
+            return [], Result
+        except AssertionError as error:
+            run.note(label, "failed", tests.words(error, label))
+            return [], Result
+        except BaseException as error:
+            run.complain(path, tests.words(error, label))
+            return [], Result
+    module, later = loaded[0], []
+    later += each(unittest.defaultTestLoader.loadTestsFromModule(module))
+    for name, value in list(vars(module).items()):
+        if name.startswith("test") and type(value) is FunctionType and value.__code__.co_argcount == 0 and name in tests.functions:
+            later.append(Function(value, description=name))
+    check = vars(module).get("check")
+    if "check" in tests.functions and not tests.calls_check() and not tests.tests():
+        later.append(Function(lambda: check(entry_of(run, names)), description="check"))
+    if run.only:
+        named = [".%s." % name.replace("::", ".") for name in run.only]
+        later = [test for test in later if any(name in ".%s." % test.id() for name in named)]
+        if not later:
+            run.complain(path, "there is no test %s" % " or ".join(run.only))
+    unittest.TestSuite(later).run(Result())
+    if not run.tests and not run.complaints:
+        examples_in(run, module, vars(module))
+    return all_tests + later, Result
+
+
+def again_with_library(all_tests, result, run):
+    def again(reached):
+        before = dict(run.tests)
+        for test in all_tests:
+            if test.id() in reached:
+                run.tests.pop(test.id(), None)
+                test.run(result())
+                if run.tests.get(test.id(), ("",))[0] == "failed":
+                    run.tests.clear()
+                    run.tests.update(before)
+                    return True
+        run.tests.clear()
+        run.tests.update(before)
+        return False
+    return again
+
+
+def entry_of(run, names):
+    """The function under test, for `check(candidate)`."""
+    thing = module_of(run.request["file"])
+    if run.function is None:
+        mine = [value for key, value in vars(thing).items() if type(value) is FunctionType and not key.startswith("_") and value.__module__ == thing.__name__]
+        if len(mine) != 1:
+            raise LookupError("it is not known which function check(candidate) is for: name it")
+        return mine[0]
+    for part in run.function.split("."):
+        if not hasattr(thing, part):
+            raise AttributeError("the code does not define `%s`" % run.function)
+        thing = getattr(thing, part)
+    return thing
+
+
+def words_of_example(failure):
+    example = failure.example
+    got, want = getattr(failure, "got", ""), example.want
+    raised = "Traceback (most recent call last):"
+    if not hasattr(failure, "got"):
+        gave = "raised %s" % show_error(failure.exc_info[1])
+    elif got.startswith(raised):
+        gave = "raised %s" % shorten(got.rstrip().split("\n")[-1])
+    else:
+        gave = "gave %s" % (shorten(got) or "nothing")
+    want = example.exc_msg if example.exc_msg is not None else want
+    return "%s %s, expected %s" % (shorten(example.source), gave, shorten(want) or "nothing")
+
+
+def is_asked(run, test):
+    """Whether these are examples of the function under test; they are taken from the user's text."""
+    import doctest
+    function, source = run.function, run.request["source"]
+    if source is None or function is None:
+        return True
+    if test.name != function and not test.name.endswith("." + function):
+        return False
+    text, first = docstring(source, function)
+    test.examples, test.lineno = doctest.DocTestParser().get_examples(text or "", test.name), first
+    return True
+
+
+def example_runner(run):
+    import doctest
+    run.runner = run.runner or "doctest"
+
+    class Runner(doctest.DocTestRunner):
+        def report_failure(self, out, test, example, got):
+            run.note(test.name, "failed", words_of_example(doctest.DocTestFailure(test, example, got)))
+
+        def report_unexpected_exception(self, out, test, example, error):
+            run.note(test.name, "failed", words_of_example(doctest.UnexpectedException(test, example, error)))
+
+    def go(test):
+        run.begin(test.name)
+        run.tests[test.name] = ("passed", "")
+        Runner(verbose=False).run(test, out=lambda text: None, clear_globs=False)
+        run.end(test.name)
+    return go
+
+
+def examples_in(run, module, names):
+    """Runs the examples in the docstrings of a module."""
+    import doctest
+    go = example_runner(run)
+    found = [test for test in doctest.DocTestFinder().find(module) if is_asked(run, test) and test.examples]
+    spaces = [dict(test.globs) for test in found]
+    for test in found:
+        go(test)
+
+    def again(reached):
+        before = dict(run.tests)
+        for test, space in zip(found, spaces):
+            test.globs = space
+            if test.name in reached:
+                go(test)
+        is_noticed = any(run.tests[name][0] == "failed" for name in reached if name in run.tests)
+        run.tests.clear()
+        run.tests.update(before)
+        return is_noticed
+    return again
+
+
+def with_pytest(run, pytest, names, parts, settings):
+    """Runs tests with pytest. The project's own settings hold; what they add for a whole run of the developer's is taken
+    back: other processes, measuring coverage, an end at the first failure, tracebacks (which take ten times the time)."""
+    request, path, only, is_suite = run.request, run.path, run.only, run.is_suite
+    is_examples = request["source"] is not None
+    run.runner = "pytest %s" % pytest.__version__
+    if names:
+        give_names(os.path.realpath(path), names)
+    parts.look()
+    of_suite = [os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files if name.endswith(".py")]
+    # If no test marks some of them as expected failures, code under test did.
+    texts = map(text_of, settings + (of_suite if is_suite else [path]))
+    expects_failures = any("xfail" in text or "expectedFailure" in text for text in texts)
+
+    class Plugin:
+        @pytest.hookimpl(hookwrapper=True)
+        def pytest_load_initial_conftests(self, parser, args):
+            yield  # Until the project's own options are known.
+            take_ignored(parser, args)
+
+        def pytest_runtest_logstart(self, nodeid, location):
+            run.begin(nodeid)
+
+        def pytest_runtest_logfinish(self, nodeid, location):
+            run.end(nodeid)
+
+        def pytest_collection_finish(self, session):
+            case = sys.modules.get("unittest.case")
+            if case is not None:
+                case._ShouldStop = ()
+
+        def pytest_collection_modifyitems(self, items):
+            if is_examples:
+                items[:] = [item for item in items if hasattr(item, "dtest") and is_asked(run, item.dtest)]
+            elif is_suite and only:
+                items[:] = [item for item in items if item.nodeid in only]
+
+        def pytest_runtest_makereport(self, item, call):
+            error = call.excinfo.value if call.excinfo is not None else None
+            if type(error).__name__ in ("SkipTest", "Skipped"):
+                run.skip(item.nodeid, error)
+            failures = getattr(error, "failures", None) or ([error] if hasattr(error, "example") else [])
+            if failures:
+                item.user_properties.append(("example", words_of_example(failures[0])))
+
+        def pytest_runtest_logreport(self, report):
+            known = run.tests.get(report.nodeid)
+            if report.failed:
+                crash = getattr(report.longrepr, "reprcrash", None)
+                message = shorten(crash.message.split("\n")[0]) if crash else shorten(report.longrepr)
+                if "async def function" in message and "not natively supported" in message:
+                    run.missing = "%s is a coroutine, which pytest runs with a plugin that %s does not have: run `%s -m pip install pytest-asyncio`" % (
+                        report.nodeid, sys.executable, sys.executable)
+                if crash:
+                    message += " (%s:%s)" % (os.path.basename(crash.path), crash.lineno)
+                run.tests[report.nodeid] = ("failed", dict(report.user_properties).get("example", message))
+            elif report.skipped:
+                outcome = "passed" if hasattr(report, "wasxfail") and expects_failures else "skipped"
+                run.tests[report.nodeid] = known or (outcome, "")
+            elif report.when == "call" and report.passed:
+                run.tests[report.nodeid] = known or ("passed", "")
+
+        def pytest_sessionfinish(self, session):
+            run.look_again(parts, lambda reached: again([item for item in session.items if item.nodeid in reached]))
+
+        def pytest_collectreport(self, report):
+            # In a run of all tests, those that cannot be loaded are unrelated to the function.
+            if report.failed and not is_suite:
+                crash = getattr(report.longrepr, "reprcrash", None)
+                lines = str(crash.message if crash else report.longrepr).strip().split("\n")
+                errors = [line for line in lines if line.startswith("E  ")] or lines
+                said = errors[-1].lstrip("E ")
+                if said.startswith("assert") or "AssertionError" in said:
+                    run.note(report.nodeid or path, "failed", shorten(said))
+                else:
+                    run.complain(report.nodeid, said)
+
+    def again(items):
+        from _pytest.runner import runtestprotocol
+        for item in items:
+            if hasattr(item, "_initrequest"):
+                item._initrequest()
+            if any(report.failed for report in runtestprotocol(item, log=False)):
+                return True
+        return False
+
+    has_plugin = lambda name: util.find_spec(name) is not None
+    options = ["-q", "--no-header", "--color=no", "--tb=line", "--maxfail=%d" % request["first"], "-p", "no:randomly", "-W", "ignore::pytest.PytestCacheWarning"]
+    options += ["-n0"] if has_plugin("xdist") else []
+    options += ["--no-cov"] if has_plugin("pytest_cov") else []
+    options += ["--doctest-modules"] if is_examples else []
+    options += ["--continue-on-collection-errors"] if is_suite else []
+    asked = ["%s::%s" % (path, name) for name in only]
+    if is_suite:
+        asked = sorted({name.split("::")[0] for name in only})
+        asked = asked if all(map(os.path.exists, asked)) else []
+    said = Said(sys.stderr)
+    sys.stderr = said
+    try:
+        code = pytest.main(options + (asked or [path]), plugins=[Plugin()])
+    except BaseException as error:
+        # Its own libraries may need the function. Then the tests cannot be judged any further.
+        code = 3
+        run.complaints.append("pytest ended early: " + show_error(error))
+    if int(code) not in (0, 1) and not run.complaints and not run.tests:
+        words_of = {2: "it was interrupted", 3: "it failed by itself", 4: "its options cannot be used"}
+        if int(code) == 4 and only and not is_suite:
+            run.complaints.append("there is no test %s in %s" % (" or ".join(only), path))
+        elif int(code) in words_of:
+            run.complaints.append("pytest did not run the tests: " + (said.complaint() or words_of[int(code)]))
+
+
+def give_names(path, names):
+    """Has pytest load the tests file with these names."""
+    from _pytest.assertion import rewrite
+    hook = rewrite.AssertionRewritingHook
+    load = hook.exec_module
+
+    def exec_module(self, module):
+        if os.path.realpath(getattr(module, "__file__", None) or "") == path:
+            vars(module).update(names)
+        return load(self, module)
+
+    hook.exec_module = exec_module
+
+
+def main():
+    request_fd, record_fd = map(int, sys.argv[1:3])
+    request = request_of(request_fd)
+    sys.argv[:] = ["tests"]
+    run = Run(request, request_fd, record_fd)
+    parts = Parts()
+    path, source = run.path, request["source"]
+    if request["purpose"] == "parse":
+        try:
+            ast.parse(request["own"])
+        except (SyntaxError, ValueError) as error:
+            run.complaints.append("tests file %s, line %d: %s" % (path, getattr(error, "lineno", None) or 1, getattr(error, "msg", None) or error))
+        write(record_fd, b"started\n")
+        run.report(parts)
+    here = enter(request)
+    # Programs that the tests start find it, too.
+    run.stand_in = StandIn() if request["purpose"] == "baseline" else None
+    settings = list(settings_above(path, here))
+    write(record_fd, b"started\n")
+    try:
+        run_all(run, request, parts, settings)
+    except BaseException as error:
+        run.complain(path, error)
+    run.report(parts)
+
+
+def run_all(run, request, parts, settings):
+    path = run.path
+    has_pytest = util.find_spec("pytest") is not None
+    tests, why = None, None
+    if request["source"] is None and not run.is_suite:
+        text = text_of(path)
+        if path.endswith((".txt", ".md", ".rst")):
+            return examples_of_text(run, text)
+        try:
+            tests = TestsFile(path, text)
+        except (SyntaxError, ValueError) as error:
+            run.complaints.append("tests file %s, line %d: %s" % (path, getattr(error, "lineno", None) or 1, getattr(error, "msg", None) or error))
+            return None
+        why = tests.wants_pytest()
+    has_conftest = any(os.path.basename(file) == "conftest.py" for file in settings)
+    if request["source"] is not None:
+        wants = has_conftest or any("doctest" in text_of(file) for file in settings)
+    elif request["lone"]:
+        wants = has_conftest or why is not None
+    else:
+        wants = run.is_suite or why is not None or bool(tests.tests()) or not tests.checks_when_loaded() and "check" not in tests.functions
+    if why is not None and not has_pytest:
+        run.missing = "%s, and %s does not have it: run `%s -m pip install pytest`" % (why, sys.executable, sys.executable)
+        if "import" not in why:
+            run.missing = "%s, which is for pytest, and %s does not have it: run `%s -m pip install pytest`" % (why, sys.executable, sys.executable)
+        return None
+    if wants and has_pytest:
+        import pytest
+        names = names_of(run, tests, request)
+        return with_pytest(run, pytest, names, parts, settings)
+    if request["source"] is not None:
+        import doctest
+        parts.look()
+        try:
+            module = module_of(path)
+        except BaseException as error:
+            run.complain(path, error)
+            return None
+        return run.look_again(parts, examples_in(run, module, {}))
+    import unittest
+    parts.look()
+    if tests is None:
+        run.complain(path, "a folder of tests is run with pytest, which %s does not have" % sys.executable)
+        return None
+    names = names_of(run, tests, request)
+    if names is None:
+        return None
+    all_tests, result = with_library(run, tests, names)
+    return run.look_again(parts, again_with_library(all_tests, result, run))
+
+
+def names_of(run, tests, request):
+    """The names that are given to the tests; `None` where the code cannot be loaded for them."""
+    try:
+        return names_for(tests, request) if tests is not None else {}
+    except AttributeError as error:
+        run.complaints.append(str(error)) if "does not define" in str(error) else run.complain(os.path.basename(request["file"]), error)
+    except BaseException as error:
+        run.complain(os.path.basename(request["file"]), error)
+    return None
+
+
+def examples_of_text(run, text):
+    """The examples of a text that is no module."""
+    import doctest
+    go = example_runner(run)
+    space = dict(vars(module_of(run.request["file"])))
+    test = doctest.DocTestParser().get_doctest(text, space, os.path.basename(run.path), run.path, 0)
+    if test.examples:
+        go(test)

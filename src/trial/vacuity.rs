@@ -1,0 +1,207 @@
+//! The vacuity check: runs the same tests on bodies that do nothing right. A pass counts only of tests that
+//! fail with such a body. Failures that also occur without the candidate are not put down to it.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::case::{Tests, Trial};
+use super::error::TrialError;
+use super::language;
+use super::project::Project;
+use super::project::kept::Place;
+use super::verdict::{Status, Verdict};
+use crate::hash;
+
+/// The message of a body that raises.
+const CONTROL: &str = "control";
+
+/// How the trials of other bodies are run.
+pub struct Runs<'a> {
+    /// Runs one trial.
+    pub run: &'a dyn Fn(&Trial) -> Result<Verdict, TrialError>,
+    /// Returns true when runs are cut short.
+    pub is_cut: &'a dyn Fn() -> bool,
+    /// The cache file for the result of a trial, if it has one.
+    pub place: &'a dyn Fn(&Trial) -> Option<Place>,
+}
+
+/// Cached facts about tests, keyed by the tests and the program without a body.
+#[derive(Debug, Default)]
+pub struct Checks {
+    /// Bodies that pass, by what they do.
+    unnoticed: Known<Vec<String>>,
+    /// Status and reason of the tests without the candidate.
+    without: Known<(Status, String)>,
+}
+
+/// Answers that are computed once.
+#[derive(Debug)]
+struct Known<T>(Mutex<HashMap<u64, T>>);
+
+impl<T> Default for Known<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+/// An answer, and true if no limit influenced it. Only such answers are cached on disk.
+type Answer<T> = Option<(T, bool)>;
+
+impl<T: Clone + Serialize + DeserializeOwned> Known<T> {
+    /// The answer for these tests and programs. `None` if `find` was cut short; that is not cached.
+    fn get<E>(
+        &self,
+        (tests, programs): (&Tests, &[String]),
+        place: impl FnOnce() -> Option<Place>,
+        find: impl FnOnce() -> Result<Answer<T>, E>,
+    ) -> Result<Option<T>, E> {
+        let key = hash::of(format!("{tests:?}{programs:?}").as_bytes());
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The lock is released here, so that it is not held while tests run.
+        let answer = known().get(&key).cloned();
+        if answer.is_some() {
+            return Ok(answer);
+        }
+        let place = place();
+        let (answer, is_sure) = match place.as_ref().and_then(Place::read) {
+            Some(answer) => (answer, false),
+            None => match find()? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        if let Some(place) = place.filter(|_| is_sure) {
+            place.write(&answer);
+        }
+        known().insert(key, answer.clone());
+        Ok(Some(answer))
+    }
+}
+
+impl Checks {
+    /// The verdict; or the same with what the tests do not notice. An answer of a run that was cut short is not
+    /// kept.
+    pub fn hold(&self, trial: &Trial, verdict: Verdict, runs: &Runs) -> Result<Verdict, TrialError> {
+        if !is_held(trial) {
+            return Ok(verdict);
+        }
+        // The run without a body may have shown already that the tests are sensitive.
+        if !verdict.has_passed() || verdict.notices {
+            return Ok(verdict);
+        }
+        let Some(name) = &trial.entry_point else { return Ok(verdict) };
+        let all = language::row(trial.language).bodies;
+        let programs: Option<Vec<String>> = all.iter().map(|(_, body)| trial.with_body(body)).collect();
+        let Some(programs) = programs else { return Ok(verdict) };
+        let with = |program: &String| Trial { program: program.clone(), ..trial.clone() };
+        let find = || {
+            let (mut unnoticed, mut is_sure) = (Vec::new(), true);
+            for (&(what, _), program) in all.iter().zip(&programs) {
+                let verdict = (runs.run)(&with(program))?;
+                is_sure &= has_ended(&verdict);
+                if verdict.has_passed() {
+                    unnoticed.push(what.to_owned());
+                }
+                if (runs.is_cut)() {
+                    return Ok(None);
+                }
+                // Tests of a project may take long. If they fail with one body, the other is not tried.
+                if unnoticed.is_empty() && trial.tests.are_in_project() {
+                    break;
+                }
+            }
+            Ok(Some((unnoticed, is_sure)))
+        };
+        let place = || Place::of(&[(runs.place)(&with(programs.first()?))?], "unnoticed");
+        let unnoticed = self.unnoticed.get((&trial.tests, &programs), place, find)?;
+        let Some(unnoticed) = unnoticed else { return Ok(verdict) };
+        Ok(match &unnoticed[..] {
+            [] => verdict,
+            some if some.len() < all.len() => {
+                let message = format!("{}; these tests pass with a body that {} as well", verdict.message, some[0]);
+                Verdict { message, is_partial: true, ..verdict }
+            }
+            _ => verdict.unnoticed(name),
+        })
+    }
+
+    /// Replaces a verdict that says the tests cannot be run, or that one failed, if the cause is not the
+    /// candidate. That is so if the same happens without the candidate, or a test fails for the same reason
+    /// with a body that raises. In Python and Rust the calls of each test are known, so a failed test is not
+    /// run again.
+    pub fn excuse(&self, trial: &Trial, verdict: Verdict, runs: &Runs) -> Result<Verdict, TrialError> {
+        let row = language::row(trial.language);
+        let is_of_body = row.of_bodies.iter().any(|words| verdict.message.contains(words));
+        let tests = match (verdict.status, &trial.tests, &verdict.failed) {
+            (Status::Error, tests, _) => Some(tests.clone()),
+            // An exit code does not say enough about the cause.
+            (Status::Failed, Tests::Project(project), Some((name, why)))
+                if !why.contains(CONTROL) && !why.starts_with("exit code") =>
+            {
+                (!row.counts_calls).then(|| Tests::Project(Project { only: vec![name.clone()], ..project.clone() }))
+            }
+            _ => None,
+        };
+        let tests = tests.filter(|_| is_held(trial) && !is_of_body);
+        let Some((tests, program)) = tests.zip(trial.with_body(row.raising())) else { return Ok(verdict) };
+        let reason = |verdict: &Verdict| match &verdict.failed {
+            Some((name, why)) => format!("{name}: {why}"),
+            None => verdict.message.clone(),
+        };
+        let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
+        let find = || {
+            let without = (runs.run)(&control)?;
+            Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
+        };
+        let place = || Place::of(&[(runs.place)(&control)?], "without");
+        let without = self.without.get((&tests, std::slice::from_ref(&program)), place, find)?;
+        let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
+        Ok(if is_same { verdict.without_candidate() } else { verdict })
+    }
+}
+
+/// Returns true if no limit ended the run. A limit may strike differently the next time.
+fn has_ended(verdict: &Verdict) -> bool {
+    !matches!(verdict.status, Status::Timeout | Status::Killed)
+}
+
+/// Returns true if a trial is compared with other bodies. Without a stub the function under test is unknown,
+/// and a command is not examined.
+fn is_held(trial: &Trial) -> bool {
+    trial.stub.is_some() && !matches!(trial.tests, Tests::Command { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Language;
+    use crate::sandbox::Limits;
+
+    #[test]
+    fn tests_that_are_known_to_notice_are_not_run_again() {
+        let trial = Trial {
+            language: Language::Python,
+            program: "def f():\n    return 1\n".to_owned(),
+            file: None,
+            entry_point: Some("f".to_owned()),
+            line: None,
+            tests: Tests::own_examples(),
+            stub: Some("def f():\n    pass\n".to_owned()),
+            limits: Limits::default(),
+        };
+        for notices in [false, true] {
+            let verdict = Verdict { status: Status::Passed, notices, ..Verdict::not_run("") };
+            let runs = std::cell::Cell::new(0);
+            let run = |_: &Trial| {
+                runs.set(runs.get() + 1);
+                Ok(Verdict { status: Status::Passed, ..Verdict::not_run("") })
+            };
+            let runs_of = Runs { run: &run, is_cut: &|| false, place: &|_| None };
+            let held = Checks::default().hold(&trial, verdict, &runs_of).unwrap();
+            assert_eq!((held.has_passed(), runs.get()), (notices, if notices { 0 } else { 2 }));
+        }
+    }
+}
