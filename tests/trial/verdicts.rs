@@ -167,6 +167,16 @@ fn what_only_pytest_runs_is_run_by_it_or_named() {
     }
 }
 
+/// The run without the candidate has what the tests forgot to import, whichever file imports it.
+#[test]
+fn modules_that_the_tests_forgot_to_import_are_there_without_the_candidate() {
+    let Some(runner) = runner() else { return };
+    let stub = Some("def f(x):\n    'Doubles x.'\n".to_owned());
+    let program = "import math\n\ndef f(x):\n    'Doubles x.'\n    return math.fsum([x, x])\n";
+    let verdict = run(runner, &Trial { stub, ..trial(program, file("assert math.isclose(f(1), 2)\n"), limits(20.0)) });
+    assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"));
+}
+
 #[test]
 fn the_module_under_test_can_be_imported_by_any_name() {
     expect(DOUBLE, file("from mine.doubling import f as g\nassert g(1) == 2\n"), Status::Passed, "1 test");

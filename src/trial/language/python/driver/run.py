@@ -217,7 +217,11 @@ def names_for(tests, request):
         raise AttributeError("the code does not define `%s`" % entry)
     for name in lacking:
         sys.modules[name] = module
-    return {name: value for name, value in vars(module).items() if name in tests.free and (not hasattr(builtins, name) or name in asks)}
+    found = {name: value for name, value in vars(module).items() if name in tests.free and (not hasattr(builtins, name) or name in asks)}
+    # Modules that the tests forgot to import are there without the candidate's imports, too.
+    standard = getattr(sys, "stdlib_module_names", ())
+    found.update((name, __import__(name)) for name in asks if name not in found and name in standard)
+    return found
 
 
 def has_module(name):
