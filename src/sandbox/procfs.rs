@@ -110,10 +110,17 @@ pub fn schedule_of(pid: i32) -> Option<Schedule> {
 
 /// Memory of a process with shared pages divided among their users, bytes. Slow: the kernel walks the page
 /// tables.
-pub fn proportional(pid: i32) -> Option<u64> {
+fn proportional(pid: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
+}
+
+/// Memory of some processes, bytes, with shared pages divided among their users where `/proc` tells. A process
+/// that has ended since it was listed uses none.
+pub fn in_use(members: &[Member]) -> u64 {
+    let of = |process: &Member| proportional(process.pid).or_else(|| resident_of(process.pid));
+    members.iter().filter_map(of).sum()
 }
 
 /// How many sockets some processes hold, each counted once; `most` for a process that hides its open files.
@@ -189,6 +196,17 @@ mod tests {
         assert!(with <= all + 64, "{with} of {all}");
         drop(pair);
         assert_eq!(sockets_of([-1].into_iter(), 7), 0, "one that has ended hides nothing");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_process_that_has_ended_uses_no_memory() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let ended = Member { pid: child.id() as i32, is_zombie: false, group: 0, threads: 1, resident: 1 << 40 };
+        child.wait().unwrap();
+        let own = Member { pid: std::process::id() as i32, ..ended };
+        assert_eq!(in_use(&[ended]), 0);
+        assert!((1..1 << 40).contains(&in_use(&[ended, own])));
     }
 
     /// Else the user's shell, and this program with it, would be slowed.

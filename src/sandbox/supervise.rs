@@ -226,16 +226,14 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scr
         }
         let sum: u64 = members.iter().map(|m| m.resident).sum();
         // Forked processes share most of their memory: count it once before judging.
-        let fair = || members.iter().map(|m| procfs::proportional(m.pid).unwrap_or(m.resident)).sum::<u64>();
-        if sum > limits.memory && fair() > limits.memory {
+        if sum > limits.memory && procfs::in_use(&members) > limits.memory {
             return Some(Ended::MemoryLimit);
         }
     }
     if ticks.is_multiple_of(10) {
         let members = group.members();
         let sockets = procfs::sockets_of(members.iter().map(|m| m.pid), OPEN_FILES as usize) as u64;
-        let resident = || members.iter().map(|m| procfs::proportional(m.pid).unwrap_or(m.resident)).sum::<u64>();
-        if sockets > FREE_SOCKETS && resident() + sockets * SOCKET > limits.memory {
+        if sockets > FREE_SOCKETS && procfs::in_use(&members) + sockets * SOCKET > limits.memory {
             return Some(Ended::MemoryLimit);
         }
     }
