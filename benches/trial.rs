@@ -1,11 +1,14 @@
 //! What a trial costs, and what it takes from a running generation. `cargo bench --bench trial`.
 //!
-//! Overhead: a trial with one check in each tier, against the bare interpreter on the same two lines. Company: a request to the built-in
-//! pair alone, and beside eight endless trials in the pool that the program uses. Interleaved; medians, with the quarters around them.
+//! Overhead: a trial with one check in each tier, against the bare interpreter on the same two lines. Resident: a trial while this
+//! program holds memory like a model's, as children get it and as they do not. Company: a request to the built-in pair alone, and beside
+//! eight endless trials in the pool that the program uses. Interleaved; medians, with the quarters around them.
 
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bass_tui::backend::{self, LoadOptions};
@@ -14,6 +17,8 @@ use bass_tui::job::{TrialPool, Turn};
 use bass_tui::language::Language;
 use bass_tui::model::{Model, ModelFiles, embedded};
 use bass_tui::trial::{Limits, Runner, Status, Tests, Tier, Trial};
+#[cfg(target_os = "linux")]
+use memmap2::{Advice, MmapMut};
 
 const ROUNDS: usize = 40;
 const REQUESTS: usize = 40;
@@ -95,6 +100,53 @@ fn overhead() {
     }
 }
 
+#[cfg(target_os = "linux")]
+/// Trials while this program holds 0.05, 3 and 8 GB: idle, and while threads write to it.
+fn resident() {
+    let runner = Runner::probe();
+    if !runner.protection().is_isolated() || runner.tool(Language::Python, Path::new(".")).is_err() {
+        println!("skipped: {}", runner.protection().summary);
+        return;
+    }
+    for megabytes in [50, 3000, 8000] {
+        let mut pages = MmapMut::map_anon(megabytes << 20).expect("memory");
+        pages.iter_mut().step_by(4096).for_each(|byte| *byte = 1);
+        for is_written in [false, true] {
+            let mut times = [Vec::new(), Vec::new()];
+            for turn in 0..ROUNDS {
+                for (advice, times) in [Advice::DoFork, Advice::DontFork].into_iter().zip(&mut times) {
+                    pages.advise(advice).expect("the system knows the advice");
+                    let is_over = AtomicBool::new(!is_written);
+                    std::thread::scope(|scope| {
+                        let part = &mut pages[..50 << 20];
+                        let is_over = &is_over;
+                        scope.spawn(move || {
+                            while !is_over.load(Ordering::Relaxed) {
+                                part.iter_mut().step_by(4096).for_each(|byte| *byte = turn as u8);
+                            }
+                        });
+                        times.push(timed(|| {
+                            drop(runner.run(&trial(PROGRAM, Duration::from_secs(20)), &Arc::default()));
+                        }));
+                        is_over.store(true, Ordering::Relaxed);
+                    });
+                }
+            }
+            let [with, without] = times.map(|mut times| quarters(&mut times));
+            println!(
+                "{megabytes} MB {}: {:.1} ms ({:.1} to {:.1}) where children get it, {:.1} ms ({:.1} to {:.1}) where they do not",
+                if is_written { "written to" } else { "idle" },
+                with[1],
+                with[0],
+                with[2],
+                without[1],
+                without[0],
+                without[2]
+            );
+        }
+    }
+}
+
 fn engine() -> Engine {
     let load = |files| {
         let model = Model::load(&files).expect("the built-in model is whole");
@@ -143,5 +195,7 @@ fn company() {
 
 fn main() {
     overhead();
+    #[cfg(target_os = "linux")]
+    resident();
     company();
 }
