@@ -129,7 +129,7 @@ impl Problem {
                 language: self.language,
                 name: self.entry_point.clone().unwrap_or_default(),
                 outer: String::new(),
-                inner: if self.language == Language::Go { "\t" } else { "    " }.to_owned(),
+                inner: self.language.indent().to_owned(),
                 typed: String::new(),
                 known: self.prompt.clone(),
             },

@@ -30,8 +30,7 @@ pub(super) struct Piece {
 pub(super) fn imported(language: Language, file: &Path, imports: &[&str]) -> Vec<Piece> {
     let Some((root, own, files)) = project(file) else { return Vec::new() };
     let words: HashSet<&str> = imports.iter().flat_map(|text| mentioned(text)).collect();
-    // Files of one Go package see each other without imports.
-    let is_beside = |path: &Path| language == Language::Go && path.parent() == own.parent();
+    let is_beside = |path: &Path| language.shares_folders() && path.parent() == own.parent();
     let near = |path: &Path| path.components().zip(own.components()).take_while(|(a, b)| a == b).count();
     let mut candidates: Vec<(usize, usize, PathBuf)> = Vec::new();
     for path in files {

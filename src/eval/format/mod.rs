@@ -110,14 +110,8 @@ fn check(problem: &Problem) -> Result<(), String> {
 
 /// Returns true if `tests` holds a check that can fail.
 fn has_check(language: Language, tests: &str) -> bool {
-    let (comment, words): (_, &[&str]) = match language {
-        Language::Python => ("#", &["assert", "raise"]),
-        Language::JavaScript | Language::TypeScript => ("//", &["assert", "expect(", "throw ", "throws("]),
-        Language::Rust => ("//", &["assert", "panic!", "unwrap()"]),
-        Language::Go => ("//", &["assert", "require.", "t.Error", "t.Fatal", "t.Fail", "panic("]),
-    };
-    let code = tests.lines().map(|line| line.split(comment).next().unwrap_or_default());
-    code.into_iter().any(|line| words.iter().any(|word| line.contains(word)))
+    let mut code = tests.lines().map(|line| line.split(language.line_comment()).next().unwrap_or_default());
+    code.any(|line| language.checks().iter().any(|word| line.contains(word)))
 }
 
 /// The keys of a row, taken out one by one. The rest is kept with the problem.
@@ -182,16 +176,10 @@ fn kind(value: &Value) -> &'static str {
 
 /// The language that a row names.
 fn language(name: &str) -> Result<Language, String> {
-    match name.to_ascii_lowercase().as_str() {
-        "python" | "py" | "python3" => Ok(Language::Python),
-        "javascript" | "js" | "node" => Ok(Language::JavaScript),
-        "typescript" | "ts" => Ok(Language::TypeScript),
-        "rust" | "rs" => Ok(Language::Rust),
-        "go" | "golang" => Ok(Language::Go),
-        _ => Err(format!(
-            "its language is {name}, which cannot be tested: expected python, javascript, typescript, rust or go"
-        )),
-    }
+    Language::by_any_name(name).ok_or_else(|| {
+        let known: Vec<&str> = Language::ALL.iter().map(|language| language.name()).collect();
+        format!("its language is {name}, which cannot be tested: expected one of {}", known.join(", "))
+    })
 }
 
 /// The name of the last function of a Python text that is not inside another one.
