@@ -1,14 +1,13 @@
 //! Suspicious uses in code: frames, the process, the test framework, memory. Pure.
 //!
-//! A table per language (`language/*/used.rs`) names the uses. What stands in the user's own file or tests
+//! A table per language (`language/*/suspicious.rs`) names the uses. What stands in the user's own file or tests
 //! is no use of the candidate's; what a candidate adds is shown as a mark beside its verdict.
 
 mod imports;
-mod patches;
 
 use crate::code::{Word, words};
 use crate::language::Language;
-use imports::Imports;
+pub use imports::Imports;
 
 /// Kinds of uses; `about` says what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +93,22 @@ impl Kind {
 /// single name that can only deceive is found in strings, too.
 pub type Uses = (Kind, &'static str);
 
-/// The uses of a language.
-pub type Table = &'static [Uses];
+/// Finds uses in the words of a text, given its imports.
+pub type Patches = fn(&[Word], &Imports) -> Vec<(Kind, String)>;
+
+/// The uses of a language, and how they are read from its code.
+#[derive(Debug)]
+pub struct Table {
+    pub uses: &'static [Uses],
+    /// Notes the imports of a text.
+    pub imports: fn(&mut Imports, &[Word]),
+    /// Replaced parts of modules and of the language, and names that are computed.
+    pub patches: Patches,
+    /// Paths that imports name in part, each written out.
+    pub paths: fn(&[Word]) -> Vec<Word>,
+    /// Texts in square brackets name members.
+    pub has_members_by_text: bool,
+}
 
 /// A suspicious use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +126,7 @@ impl SuspiciousUse {
 }
 
 /// Uses of a program that neither the user's own file nor the tests ask for.
-pub fn added(language: Language, table: Table, program: &str, own: &str, tests: &str) -> Vec<SuspiciousUse> {
+pub fn added(language: Language, table: &Table, program: &str, own: &str, tests: &str) -> Vec<SuspiciousUse> {
     let mut found = uses(language, table, program);
     if found.is_empty() {
         return found;
@@ -131,10 +144,10 @@ pub fn added(language: Language, table: Table, program: &str, own: &str, tests: 
 }
 
 /// All uses of a text, each once.
-fn uses(language: Language, table: Table, text: &str) -> Vec<SuspiciousUse> {
+fn uses(language: Language, table: &Table, text: &str) -> Vec<SuspiciousUse> {
     let words = words(language, text);
-    let imports = Imports::of(language, &words);
-    let words = imports.plain(language, &words);
+    let imports = Imports::of(table, &words);
+    let words = imports.plain(table, &words);
     let mut found = Vec::new();
     let mut note = |kind: Kind, what: &str| {
         let used = SuspiciousUse { kind, what: what.to_owned() };
@@ -142,7 +155,7 @@ fn uses(language: Language, table: Table, text: &str) -> Vec<SuspiciousUse> {
             found.push(used);
         }
     };
-    for &(kind, patterns) in table {
+    for &(kind, patterns) in table.uses {
         for pattern in patterns.split(", ") {
             let is_there = match (pattern.strip_prefix("import:"), pattern.strip_prefix("line:")) {
                 (Some(module), _) => imports.has(module),
@@ -154,7 +167,7 @@ fn uses(language: Language, table: Table, text: &str) -> Vec<SuspiciousUse> {
             }
         }
     }
-    for (kind, what) in patches::of(language, &words, &imports) {
+    for (kind, what) in (table.patches)(&words, &imports) {
         note(kind, &what);
     }
     found
@@ -211,13 +224,33 @@ fn is_meant(word: &Word, part: &str) -> bool {
     }
 }
 
+/// Parts that programs set in everyday life.
+pub const SETTINGS: &str = "stdout stderr stdin path argv exitCode stackTraceLimit defaultMaxListeners title";
+
+/// True if a list of names, with a space between them, holds this one.
+pub fn holds(list: &str, name: &str) -> bool {
+    list.split(' ').any(|other| other == name)
+}
+
+/// The dotted names at the beginning, and the number of their words.
+pub fn path(words: &[Word]) -> Option<(Vec<&str>, usize)> {
+    let mut names = vec![words.first()?.name()?];
+    let mut at = 1;
+    while words.get(at).is_some_and(|word| word.is('.')) {
+        let Some(name) = words.get(at + 1).and_then(Word::name) else { break };
+        names.push(name);
+        at += 2;
+    }
+    Some((names, at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::trial::language;
 
     fn found(language: Language, program: &str, own: &str, tests: &str) -> Vec<SuspiciousUse> {
-        added(language, language::row(language).suspicious, program, own, tests)
+        added(language, &language::row(language).suspicious, program, own, tests)
     }
 
     /// Programs, and the use that is found in each; the latter without `!` only marks.

@@ -1,8 +1,12 @@
 //! Uses in code in Go that no function needs.
 
-use crate::trial::suspicious::{Kind, Table};
+use crate::code::Word;
+use crate::trial::suspicious::{Imports, Kind, Table, Uses};
 
-pub const USES: Table = &[
+pub const TABLE: Table =
+    Table { uses: USES, imports, patches: |_, _| Vec::new(), paths: |_| Vec::new(), has_members_by_text: false };
+
+const USES: &[Uses] = &[
     (Kind::OwnProcess, "~/proc"),
     (
         Kind::Exit,
@@ -46,3 +50,35 @@ pub const USES: Table = &[
     ),
     (Kind::Computed, "import:."),
 ];
+
+fn imports(found: &mut Imports, words: &[Word]) {
+    let words: Vec<&Word> = words.iter().filter(|word| **word != Word::End).collect();
+    let mut at = 0;
+    while let Some(offset) = words[at..].iter().position(|word| word.name() == Some("import")) {
+        at += offset + 1;
+        let is_list = words.get(at).is_some_and(|word| word.is('('));
+        let mut own: Option<String> = None;
+        at += usize::from(is_list);
+        while let Some(word) = words.get(at) {
+            match word {
+                Word::Text(module) => {
+                    let last = module.rsplit('/').next().unwrap_or_default().to_owned();
+                    found.modules.push(module.clone());
+                    if let Some(own) = own.take() {
+                        found.aliases.insert(own, last.clone());
+                    }
+                    found.bound.insert(last, module.clone());
+                    if !is_list {
+                        break;
+                    }
+                }
+                Word::Name(name) => own = Some(name.clone()),
+                // An import without a name in front stands for itfound.
+                Word::Mark('.') => found.modules.push(".".to_owned()),
+                Word::Mark(';') => {}
+                _ => break,
+            }
+            at += 1;
+        }
+    }
+}
