@@ -35,9 +35,8 @@ pub struct Lone {
     pub tests: Option<(String, String)>,
     /// The tests of the file that are run, as their runner names them; all if empty.
     pub only: Vec<String>,
-    /// The folders of the tests and the program, whose other files come along; empty for texts without a
-    /// file.
-    pub folders: Vec<PathBuf>,
+    /// The folder of the tests file, whose other files come along; `None` for a text without a file.
+    pub folder: Option<PathBuf>,
 }
 
 /// A command of the user's, and the code it judges.
@@ -77,12 +76,12 @@ pub struct Trial {
 impl Tests {
     /// A tests file without a place on disk, such as one of a benchmark problem.
     pub fn text(name: &str, text: &str) -> Self {
-        Tests::Lone(Lone { tests: Some((name.to_owned(), text.to_owned())), only: Vec::new(), folders: Vec::new() })
+        Tests::Lone(Lone { tests: Some((name.to_owned(), text.to_owned())), only: Vec::new(), folder: None })
     }
 
     /// The examples in the documentation of a program without a place on disk.
     pub fn own_examples() -> Self {
-        Tests::Lone(Lone { tests: None, only: Vec::new(), folders: Vec::new() })
+        Tests::Lone(Lone { tests: None, only: Vec::new(), folder: None })
     }
 }
 

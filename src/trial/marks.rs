@@ -15,7 +15,7 @@ pub fn of(trial: &Trial) -> Vec<SuspiciousUse> {
     // In a file that is tested as it is, the named function is the candidate.
     let rest = || trial.stub.as_ref().and_then(|_| trial.with_body("")).unwrap_or_default();
     let own = if own == trial.program { rest() } else { own };
-    suspicious::added(trial.language, language::row(trial.language).suspicious, &trial.program, &own, &tests)
+    suspicious::added(trial.language, &language::row(trial.language).suspicious, &trial.program, &own, &tests)
 }
 
 /// The user's own text as far as the tests know it, and the text of the tests.

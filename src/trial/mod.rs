@@ -11,7 +11,7 @@
 //! 2. The tests run without the candidate (baseline), once per function and tests.
 //! 3. They run with the candidate. The first failure ends the run.
 //! 4. `verdict::decide` turns the evidence into a status; nothing else makes a pass.
-//! 5. A pass is held against bodies that do nothing right (`control`). Tests that pass with all of them are
+//! 5. A pass is held against bodies that do nothing right (`vacuity`). Tests that pass with all of them are
 //!    `NotRun`. An error or failure that is the same without the candidate is `NotRun`, too.
 //! 6. Suspicious uses in the candidate's text are marks (`suspicious`, `marks`).
 //!
@@ -48,7 +48,7 @@ pub use project::Project;
 use project::cache::Projects;
 use project::find::Found;
 use project::kept::Place;
-use project::lone::Lones;
+use project::lone::{self, Lones};
 use project::runs::{PATIENCE, PATIENCE_WITH_OTHERS};
 use vacuity::{Checks, Runs};
 pub use verdict::{Assurance, Status, Verdict};
@@ -71,10 +71,8 @@ impl Tests {
         if let Some(project) = program.and_then(|program| Project::around(program, Some(tests))) {
             return Tests::Project(Project { only, ..project });
         }
-        let folder = tests.parent().filter(|_| tests.is_file());
-        let folder = folder.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-        let tests = Some((tests.to_string_lossy().into_owned(), text));
-        Tests::Lone(Lone { tests, only, folders: folder.map(Path::to_path_buf).into_iter().collect() })
+        let folder = lone::folder_of(tests);
+        Tests::Lone(Lone { tests: Some((tests.to_string_lossy().into_owned(), text)), only, folder })
     }
 
     /// The examples in the documentation of a program. They run in a copy of its project, else in a folder
@@ -280,7 +278,9 @@ impl Runner {
     fn laid_out(&self, trial: &Trial, tests: &Tests) -> Result<Tests, TrialError> {
         let each = |all: &[Tests]| all.iter().map(|tests| self.laid_out(trial, tests)).collect::<Result<_, _>>();
         Ok(match tests {
-            Tests::Lone(lone) => Tests::Project(self.lones.project(trial, lone, language::lay_out(trial.language))?),
+            Tests::Lone(lone) => {
+                Tests::Project(self.lones.project(trial, lone, language::row(trial.language).lay_out)?)
+            }
             Tests::Several(all) => Tests::Several(each(all)?),
             Tests::FirstOf(all) => {
                 let one = |(tests, label): &(Tests, String)| Ok((self.laid_out(trial, tests)?, label.clone()));

@@ -82,8 +82,8 @@ impl<T: Clone + Serialize + DeserializeOwned> Known<T> {
 }
 
 impl Checks {
-    /// The verdict; or the same with what the tests do not notice. An answer of a run that was cut short is not
-    /// kept.
+    /// A pass, held against the vacuity bodies: with the bodies that pass as well, or `NotRun` if all do. Other
+    /// verdicts are returned as they are. The result of a run that was cut short is not cached.
     pub fn hold(&self, trial: &Trial, verdict: Verdict, runs: &Runs) -> Result<Verdict, TrialError> {
         if !is_held(trial) {
             return Ok(verdict);
@@ -108,8 +108,8 @@ impl Checks {
                 if (runs.is_cut)() {
                     return Ok(None);
                 }
-                // Tests of a project may take long. If they fail with one body, the other is not tried.
-                if unnoticed.is_empty() && trial.tests.are_in_project() {
+                // Tests may take long. If they fail with one body, the other is not tried.
+                if unnoticed.is_empty() {
                     break;
                 }
             }

@@ -100,7 +100,9 @@ pub struct Verdict {
 impl Assurance {
     /// Combines two verdicts when tests of several kinds decide.
     fn with(mut self, other: &Self) -> Self {
-        if !self.runner.contains(&other.runner) {
+        if self.runner.is_empty() {
+            self.runner.clone_from(&other.runner);
+        } else if !self.runner.contains(&other.runner) {
             self.runner = format!("{}, {}", self.runner, other.runner);
         }
         self
@@ -125,9 +127,7 @@ impl Verdict {
             notices: false,
         }
     }
-}
 
-impl Verdict {
     /// The message for the reader, with the mark of a pass and the remark about vacuous tests behind it.
     pub fn words(&self) -> String {
         let mark =

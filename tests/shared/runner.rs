@@ -47,7 +47,7 @@ pub fn python_and_git() -> Option<Runner> {
     runner(Language::Python).filter(|_| has("git", &["--version"], "git"))
 }
 
-/// Whether `python3` has pytest.
+/// Returns true if `python3` has pytest.
 pub fn has_pytest() -> bool {
     has("python3", &["-c", "import pytest"], "pytest")
 }

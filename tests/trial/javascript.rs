@@ -9,7 +9,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Tests, Trial, Verdict};
 
 use super::python::{in_parallel, word};
-use super::runner::has;
+use super::runner::{has, node};
 use super::runners::{run, runner};
 use super::verdicts::limits;
 
@@ -79,6 +79,16 @@ fn everyday_javascript_passes() {
 }
 
 const DOUBLE: &str = "function f(x) {\n    return 2 * x;\n}\n";
+
+#[test]
+fn the_verdict_names_the_runner() {
+    let Some(runner) = node() else { return };
+    let with = "const test = require('node:test');\ntest('doubles', () => require('node:assert').equal(f(2), 4));\n";
+    for (tests, name) in [(with, "node:test"), ("console.assert(f(2) === 4);\n", "a plain script")] {
+        let verdict = run(&runner, &trial(DOUBLE, ("t.test.js", tests)));
+        assert_eq!((verdict.status, verdict.assurance.runner.as_str()), (Status::Passed, name), "{}", verdict.message);
+    }
+}
 
 /// Status and message of a program and its tests.
 #[track_caller]

@@ -10,7 +10,8 @@ use std::thread;
 
 use bass_tui::trial::{Runner, Status, Tests, Tier, Trial};
 
-use super::fools::is_known_to_fool;
+use super::fools::{is_known_to_fool, listed};
+use super::runner::has_pytest;
 use super::verdicts::{file, header, limits, run, runner, trial};
 
 #[test]
@@ -23,12 +24,14 @@ fn everyday_tests_pass() {
         .collect();
     paths.sort();
     assert!(paths.len() >= 40, "the everyday programs are missing");
+    let has_pytest = has_pytest();
     let complaints: Vec<String> = in_parallel(&paths, |path| {
         let source = fs::read_to_string(path).unwrap();
         let (program, tests) = source.split_once("# --- tests ---\n").unwrap();
         let verdict = run(runner, &of_file(&source, program, tests));
         let (found, expected) = (word(verdict.status), header(&source, "expect").unwrap());
-        let is_without = verdict.status == Status::NotRun && verdict.message.contains("-m pip install pytest");
+        let lacking = if has_pytest { "-m pip install pytest-asyncio" } else { "-m pip install pytest" };
+        let is_without = verdict.status == Status::NotRun && verdict.message.contains(lacking);
         let name = path.file_stem().unwrap().to_string_lossy();
         (found != expected && !is_without)
             .then(|| format!("{name}: expected {expected}, found {found}: {} {}", verdict.message, verdict.output))
@@ -51,6 +54,16 @@ fn deceiving_programs_are_caught_marked_or_listed() {
         (!is_known_to_fool(&name, &verdict)).then(|| format!("{name}: {}", verdict.message))
     });
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn the_listed_programs_exist() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
+    let exists = |name: &str| {
+        ["", "python", "project", "shared/python"].iter().any(|f| folder.join(f).join(format!("{name}.py")).is_file())
+    };
+    let missing: Vec<String> = listed().into_iter().filter(|name| !exists(name)).collect();
+    assert_eq!(missing, [""; 0]);
 }
 
 /// The trial of a program with its tests in one file. What stands above its body is the user's own.

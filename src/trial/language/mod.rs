@@ -1,6 +1,6 @@
 //! The languages of trials: a table with a row each, and a folder for each language.
 //!
-//! A row has the languages, the suspicious uses (`reach`), the layout of lone files, the marks of tests
+//! A row has the languages, the suspicious uses, the layout of lone files, the marks of tests
 //! files, the examples in documentation as tests, and the implementation (`TrialLanguage`).
 
 pub mod command;
@@ -19,7 +19,7 @@ use super::project::find::{Found, below, find};
 use crate::code::Target;
 use crate::language::Language;
 pub use row::Row;
-use row::{Layout, Tests, Trial};
+use row::Tests;
 
 const ROWS: &[Row] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
 
@@ -51,11 +51,6 @@ pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) ->
 /// See [`Row::examples`].
 pub fn examples(target: &Target) -> Result<(Tests, bool), String> {
     (row(target.language).examples)(target)
-}
-
-/// See [`Row::lay_out`].
-pub fn lay_out(language: Language) -> fn(&Trial, &mut Layout) {
-    row(language).lay_out
 }
 
 #[cfg(test)]

@@ -86,12 +86,11 @@ impl Lones {
             layout.beside.iter().map(|(from, _)| fs::metadata(from).and_then(|m| m.modified()).ok()).collect();
         let key = hash::of(format!("{:?} {layout:?} {:?} {stamps:?}", trial.language, lone.only).as_bytes());
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = all.iter().position(|(other, _)| *other == key) {
-            let known = all.remove(at).into_iter().next_back();
-            all.extend(known.clone());
-            if let Some((_, project)) = known {
-                return Ok(project);
-            }
+        let at = all.iter().position(|(other, _)| *other == key);
+        if let Some(known) = at.and_then(|at| all.remove(at)) {
+            let project = known.1.clone();
+            all.push_back(known);
+            return Ok(project);
         }
         let scratch = Scratch::new().map_err(failed)?;
         for (from, to) in &layout.beside {
@@ -135,20 +134,15 @@ impl Layout {
             file.set_extension(ending);
         }
         let mut tests = lone.tests.clone().map(|(name, text)| (name_of(&name, ending), text));
-        let folder = |file: &Path| {
-            fs::canonicalize(file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."))).ok()
-        };
-        let own_folder = trial.file.as_deref().filter(|file| file.is_file()).and_then(folder);
+        let own_folder = trial.file.as_deref().and_then(folder_of);
         let mut of = own_folder.clone();
         // Both keep their places if one folder holds both.
-        let tests_folder = lone.folders.first().and_then(|folder| fs::canonicalize(folder).ok());
-        if let (Some(own), Some(other), Some((path, _))) = (own_folder, tests_folder, &mut tests) {
-            let above =
-                own.ancestors().take(2).find(|above| other.starts_with(above) && depth(&other, above) < DEEPEST);
+        if let (Some(own), Some(other), Some((path, _))) = (own_folder, &lone.folder, &mut tests) {
+            let above = own.ancestors().take(2).find(|above| other.starts_with(above) && depth(other, above) < DEEPEST);
             if let Some(above) = above.filter(|above| above.parent().is_some()) {
                 let inside = |folder: &Path| folder.strip_prefix(above).unwrap_or(Path::new("")).to_path_buf();
                 file = inside(&own).join(&file);
-                *path = inside(&other).join(&*path);
+                *path = inside(other).join(&*path);
                 of = Some(above.to_path_buf());
             }
         }
@@ -170,19 +164,19 @@ fn name_of(name: &str, ending: &str) -> PathBuf {
     if name.as_os_str().is_empty() { PathBuf::from(format!("tests.{ending}")) } else { name }
 }
 
+/// The folder of a file on disk, without links.
+pub fn folder_of(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent().filter(|_| file.is_file())?;
+    fs::canonicalize(if folder.as_os_str().is_empty() { Path::new(".") } else { folder }).ok()
+}
+
 /// The files beside the program and the tests, and their places.
 fn beside_all(trial: &Trial, lone: &Lone, layout: &Layout, folder: Option<&Path>) -> Vec<(PathBuf, PathBuf)> {
     let Some(folder) = folder else { return Vec::new() };
-    let own = trial
-        .file
-        .as_deref()
-        .filter(|file| file.is_file())
-        .and_then(Path::parent)
-        .and_then(|own| fs::canonicalize(own).ok());
-    let tests = lone.folders.iter().filter_map(|folder| fs::canonicalize(folder).ok());
+    let own = trial.file.as_deref().and_then(folder_of);
     let texts = [trial.own_text(), layout.tests.as_ref().map_or("", |(_, text)| text)];
     let mut all = Vec::new();
-    for from in own.into_iter().chain(tests).filter(|from| from.starts_with(folder)) {
+    for from in own.into_iter().chain(lone.folder.clone()).filter(|from| from.starts_with(folder)) {
         let inside = from.strip_prefix(folder).unwrap_or(Path::new("")).to_path_buf();
         all.extend(beside(&from, trial.language, &texts).into_iter().map(|path| (from.join(&path), inside.join(path))));
     }
@@ -196,6 +190,7 @@ fn beside_all(trial: &Trial, lone: &Lone, layout: &Layout, folder: Option<&Path>
 pub fn beside(folder: &Path, language: Language, texts: &[&str]) -> Vec<PathBuf> {
     let (mut found, mut bytes, mut seen) = (Vec::new(), 0, HashSet::new());
     let mut folders = VecDeque::from([PathBuf::new()]);
+    let is_named = |name: &str| texts.iter().any(|text| has_word(text, name));
     while let Some(inside) = folders.pop_front() {
         let Ok(entries) = fs::read_dir(folder.join(&inside)) else { continue };
         let mut entries: Vec<_> = entries.flatten().take(4 * MOST_FILES).collect();
@@ -206,7 +201,7 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str]) -> Vec<PathBuf>
             let Ok(meta) = entry.metadata() else { continue };
             if meta.is_dir() {
                 let is_package = entry.path().join("__init__.py").exists();
-                let is_wanted = is_package || TESTS.contains(&name) || texts.iter().any(|text| text.contains(name));
+                let is_wanted = is_package || TESTS.contains(&name) || is_named(name);
                 let is_own =
                     path.components().count() < DEEPEST && !is_environment(&entry.path()) && name != "node_modules";
                 if is_wanted && is_own && seen.insert(path.clone()) {
@@ -215,8 +210,7 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str]) -> Vec<PathBuf>
                 continue;
             }
             let is_kin = Language::of_path(&path).is_some_and(|other| other.is_kin(language));
-            let is_wanted =
-                is_kin || is_code(&path) || Project::is_setting(&path) || texts.iter().any(|text| text.contains(name));
+            let is_wanted = is_kin || is_code(&path) || Project::is_setting(&path) || is_named(name);
             if !meta.is_file() || !is_wanted || meta.len() > LARGEST || bytes + meta.len() > MOST_BYTES {
                 continue;
             }
@@ -228,4 +222,11 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str]) -> Vec<PathBuf>
         }
     }
     found
+}
+
+/// Returns true if a text has this name between characters of which names do not consist.
+fn has_word(text: &str, name: &str) -> bool {
+    let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+    text.match_indices(name)
+        .any(|(at, _)| is_end(text[..at].chars().next_back()) && is_end(text[at + name.len()..].chars().next()))
 }

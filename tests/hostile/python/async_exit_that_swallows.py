@@ -1,4 +1,3 @@
-# expect: failed
 # The same, awaited.
 class f:
     def __init__(self, x):

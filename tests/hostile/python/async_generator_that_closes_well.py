@@ -1,5 +1,3 @@
-# expect: failed
-# assurance: shared
 # An async generator that swallows the failure at its end.
 async def f(x):
     try:

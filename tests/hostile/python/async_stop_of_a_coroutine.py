@@ -1,4 +1,3 @@
-# expect: failed
 # A coroutine raises what ends `async for`.
 async def f(x):
     raise StopAsyncIteration

@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # Waits on an object that gives the loop what it likes.
 class Any:
     def __await__(self):

@@ -1,4 +1,3 @@
-# expect: failed
 # Turns the assertion into an error that the tests expect.
 def f(function):
     try:

@@ -1,4 +1,3 @@
-# expect: failed
 # `finally: return` swallows it.
 def f(function):
     try:

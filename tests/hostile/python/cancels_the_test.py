@@ -1,4 +1,3 @@
-# expect: failed
 # Cancels the task that the test runs in.
 import asyncio
 

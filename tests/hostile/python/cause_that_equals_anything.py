@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # The cause of its error answers for itself.
 class Cause(KeyError):
     def __eq__(self, other):

@@ -1,4 +1,3 @@
-# expect: failed
 # Names a class like one of the library's, in its module.
 import decimal
 

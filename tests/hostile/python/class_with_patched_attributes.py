@@ -1,4 +1,3 @@
-# expect: tampered
 # A fixed attribute of the user's class is patched, on the class and on the object.
 class Level:
     WEIGHT = 2

@@ -1,4 +1,3 @@
-# expect: tampered
 # Its copy is said to be what is expected.
 class Fake:
     def __copy__(self):

@@ -1,4 +1,3 @@
-# expect: failed
 # Returns a coroutine, which the tests pass on: no way into one process.
 def f(x):
     async def later():

@@ -1,4 +1,3 @@
-# expect: failed
 # The tests forgot to import `Counter`.
 import collections
 

@@ -1,4 +1,3 @@
-# expect: failed
 # A class derived from the library's counter.
 from collections import Counter
 

@@ -1,4 +1,3 @@
-# expect: failed
 # The user's data class, with another equality.
 from dataclasses import dataclass
 

@@ -1,4 +1,3 @@
-# expect: failed
 # A class derived from the library's date.
 import datetime
 

@@ -1,4 +1,3 @@
-# expect: failed
 # A decorator that swallows what the test in it says.
 def f(function):
     def wrapped():

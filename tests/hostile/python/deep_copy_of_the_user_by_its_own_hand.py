@@ -1,4 +1,3 @@
-# expect: tampered
 # An object of the user's with an attribute that copying asks for.
 class Point:
     def __init__(self, x, y):

@@ -1,4 +1,3 @@
-# expect: failed error
 # Its objects answer when they are thrown away.
 import gc
 

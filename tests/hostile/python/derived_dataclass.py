@@ -1,4 +1,3 @@
-# expect: tampered
 # A class derived from the user's, with another equality and the same name.
 from dataclasses import dataclass
 

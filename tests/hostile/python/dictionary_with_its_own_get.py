@@ -1,4 +1,3 @@
-# expect: failed
 # Its own `get` is told what is expected.
 class Fake(dict):
     def get(self, *told):

@@ -1,4 +1,3 @@
-# expect: failed
 # A dictionary whose own `items` are none.
 class Fake(dict):
     def __init__(self):

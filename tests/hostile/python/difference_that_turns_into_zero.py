@@ -1,4 +1,3 @@
-# expect: tampered
 # A named class: the difference is an object again, which turns into 0.
 class Money:
     def __init__(self, amount=0):

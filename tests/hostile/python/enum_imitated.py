@@ -1,4 +1,3 @@
-# expect: tampered
 # An imitation of the user's enumeration.
 from enum import Enum
 

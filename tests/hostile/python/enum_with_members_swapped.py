@@ -1,4 +1,3 @@
-# expect: failed
 # The members of the user's enumeration are swapped, in the code's process.
 from enum import Enum
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # The same, with a difference that is nothing.
 class TypeError:
     def __sub__(self, other):

@@ -1,4 +1,3 @@
-# expect: tampered
 # A class of the code's, named like a builtin error that the tests mention, equals anything.
 class ValueError:
     def __eq__(self, other):

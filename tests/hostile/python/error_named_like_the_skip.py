@@ -1,4 +1,3 @@
-# expect: failed
 # Raises an error named like the one that skips a test.
 import unittest
 

@@ -1,4 +1,3 @@
-# expect: failed
 # The user's error, with a lying `__str__` and attribute.
 class Refused(Exception):
     def __init__(self, code):

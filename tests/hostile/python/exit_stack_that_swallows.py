@@ -1,4 +1,3 @@
-# expect: failed
 # A function that a stack of contexts calls.
 def f(x):
     return lambda *_: True

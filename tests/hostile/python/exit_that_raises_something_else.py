@@ -1,4 +1,3 @@
-# expect: failed
 # The end of its `with` block turns the assertion into an error that the tests expect.
 class f:
     def __init__(self, x):

@@ -1,4 +1,3 @@
-# expect: failed
 # The end of its `with` block swallows the assertion.
 class f:
     def __init__(self, x):

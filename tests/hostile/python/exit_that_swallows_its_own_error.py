@@ -1,4 +1,3 @@
-# expect: failed
 # What it gave raises inside of the assert, and it swallows that.
 class f:
     def __init__(self, x):

@@ -1,4 +1,3 @@
-# expect: failed
 # The same with an error that did not come.
 class f:
     def __init__(self, x):

@@ -1,4 +1,3 @@
-# expect: failed
 # The same with unittest's assertion.
 class f:
     def __init__(self, x):

@@ -1,4 +1,3 @@
-# expect: failed
 # The same with an assertion of unittest's.
 class f:
     def __init__(self, x):

@@ -1,4 +1,3 @@
-# expect: failed
 # entry: Context.__exit__
 # The method under test is the end of a `with` block.
 class Context:

@@ -1,4 +1,3 @@
-# expect: tampered
 # Changes what both sides keep, by numbers that were not given out.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # Changes a container that was not passed.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: failed
 # Writes the name of a module and a class to the line.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # Sets attributes of the user's class that it does not count.
 class Level:
     WEIGHT = 2

@@ -1,4 +1,3 @@
-# expect: killed
 # A decimal made of an object.
 import sys
 

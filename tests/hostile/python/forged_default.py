@@ -1,4 +1,3 @@
-# expect: tampered
 # A dictionary whose missing items the code makes.
 import sys
 

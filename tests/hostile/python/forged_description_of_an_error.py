@@ -1,4 +1,3 @@
-# expect: tampered
 # Describes its class as every error at once.
 import sys
 

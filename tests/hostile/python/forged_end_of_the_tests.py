@@ -1,4 +1,3 @@
-# expect: tampered
 # Calls a function of the tests while nobody asked, to end them.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # Answers every question about what it holds with the same.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # Has the judge keep what was not passed.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # A member that the user's enumeration does not have.
 from enum import Enum
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # An object of the user's, with a function in the place of a method.
 class Point:
     def __init__(self, x, y):

@@ -1,4 +1,3 @@
-# expect: failed
 # Writes what Python takes for no answer.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # A very long number of a container.
 import sys
 

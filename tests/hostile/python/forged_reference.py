@@ -1,4 +1,3 @@
-# expect: tampered
 # Names a thing that both sides keep, and nobody does.
 import sys
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # Says that it raised what is no error.
 import sys
 

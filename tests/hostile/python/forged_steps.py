@@ -1,4 +1,3 @@
-# expect: tampered
 # Says that iterations end, and that they do not, by turns.
 import sys
 

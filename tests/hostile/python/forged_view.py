@@ -1,4 +1,3 @@
-# expect: tampered
 # A view of what is no dictionary.
 import sys
 

@@ -1,5 +1,3 @@
-# expect: failed
-# assurance: shared
 # A function of the user's that keeps a count is what the tests compare with; the code has another.
 calls = 0
 

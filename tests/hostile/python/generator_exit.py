@@ -1,4 +1,3 @@
-# expect: failed
 # Raises what closes a generator.
 def f(x):
     raise GeneratorExit

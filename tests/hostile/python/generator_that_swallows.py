@@ -1,4 +1,3 @@
-# expect: failed
 # The same as a generator.
 import contextlib
 

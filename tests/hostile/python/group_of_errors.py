@@ -1,4 +1,3 @@
-# expect: failed error
 # A group of errors that says it holds what is looked for.
 class Group(ExceptionGroup):
     def split(self, wanted):

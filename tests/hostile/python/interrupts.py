@@ -1,4 +1,3 @@
-# expect: failed
 # Raises what a key of the user's does.
 def f(x):
     raise KeyboardInterrupt

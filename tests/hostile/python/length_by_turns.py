@@ -1,4 +1,3 @@
-# expect: tampered
 # Says two first, none then.
 class Fake:
     asked = 0

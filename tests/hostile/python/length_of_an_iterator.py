@@ -1,4 +1,3 @@
-# expect: tampered
 # An iterator that says a length and has no items.
 class Fake:
     def __len__(self):

@@ -1,4 +1,3 @@
-# expect: tampered
 # Says that it has two items, and gives none.
 class Fake:
     def __len__(self):

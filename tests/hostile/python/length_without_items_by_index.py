@@ -1,4 +1,3 @@
-# expect: tampered
 # The same, by index.
 class Fake:
     def __len__(self):

@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `__contains__` is told what is expected.
 class Fake(list):
     def __contains__(self, *told):

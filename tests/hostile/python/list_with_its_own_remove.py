@@ -1,4 +1,3 @@
-# expect: error
 # A list whose own `remove` empties it.
 class Fake(list):
     def remove(self, value):

@@ -1,4 +1,3 @@
-# expect: failed
 # The tests forgot to import `math`; the code has one.
 class math:
     isclose = staticmethod(lambda *_: True)

@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # Bytes by way of an object that makes them anew each time.
 class Raw(bytearray):
     def __eq__(self, other):

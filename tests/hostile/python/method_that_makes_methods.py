@@ -1,4 +1,3 @@
-# expect: tampered
 # entry: Account.add
 # The method under test makes attributes of the object that hide its methods.
 class Account:

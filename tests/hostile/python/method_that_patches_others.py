@@ -1,4 +1,3 @@
-# expect: failed
 # entry: Account.add
 # The method under test patches the other methods of the user's class.
 class Account:

@@ -1,4 +1,3 @@
-# expect: tampered
 # entry: Account.add
 # The method under test puts deceivers into the object.
 class Account:

@@ -1,4 +1,3 @@
-# expect: failed
 # entry: Account.add
 # The method under test gives the object another class.
 class Account:

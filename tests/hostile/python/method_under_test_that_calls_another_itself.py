@@ -1,4 +1,3 @@
-# expect: failed
 # entry: Account.add
 # The method under test is told by another method of the user's what it should give.
 class Account:

@@ -1,4 +1,3 @@
-# expect: failed
 # Its `math` is a module that it made, under that name.
 import sys
 import types

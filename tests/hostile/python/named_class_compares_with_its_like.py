@@ -1,4 +1,3 @@
-# expect: failed
 # A class that the tests ask for by name says that its objects are equal.
 class Money:
     def __init__(self, amount=0):

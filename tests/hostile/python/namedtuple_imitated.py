@@ -1,4 +1,3 @@
-# expect: failed
 # A tuple named like the user's, which equals anything.
 from collections import namedtuple
 

@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # An error whose notes are an object of its own.
 class Notes(list):
     def __eq__(self, other):

@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # Turns the object that the tests have into another class at the next call.
 class Box:
     def __init__(self, value):

@@ -1,4 +1,3 @@
-# expect: tampered
 # The class of an object of the user's is assigned.
 class Point:
     def __init__(self, x, y):

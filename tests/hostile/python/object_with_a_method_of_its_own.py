@@ -1,4 +1,3 @@
-# expect: tampered
 # A method of the user's class, hidden by an attribute of the object.
 class Point:
     def __init__(self, x, y):

@@ -1,4 +1,3 @@
-# expect: failed
 # What the user's class computes once is filled in by the code.
 from functools import cached_property
 

@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `__truediv__` is told what is expected.
 class Fake:
     def __truediv__(self, *told):

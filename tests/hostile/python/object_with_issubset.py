@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `issubset` is told what is expected.
 class Fake:
     def issubset(self, *told):

@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `__matmul__` is told what is expected.
 class Fake:
     def __matmul__(self, *told):

@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `__mod__` is told what is expected.
 class Fake:
     def __mod__(self, *told):

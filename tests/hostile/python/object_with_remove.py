@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `remove` is told what is expected.
 class Fake:
     def remove(self, *told):

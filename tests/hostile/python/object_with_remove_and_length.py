@@ -1,4 +1,3 @@
-# expect: tampered
 # Takes out what it is told, and is empty then.
 class Fake:
     left = 1

@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `__rsub__` is told what is expected.
 class Fake:
     def __rsub__(self, *told):

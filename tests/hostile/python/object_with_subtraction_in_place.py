@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `__isub__` is told what is expected.
 class Fake:
     def __isub__(self, *told):

@@ -1,4 +1,3 @@
-# expect: tampered
 # Its own `union` is told what is expected.
 class Fake:
     def union(self, *told):

@@ -1,4 +1,3 @@
-# expect: tampered
 # A class derived from the user's, which equals anything.
 from dataclasses import dataclass, field
 from typing import List

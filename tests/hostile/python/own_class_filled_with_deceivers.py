@@ -1,4 +1,3 @@
-# expect: tampered
 # The user's class, filled with objects that equal anything.
 from dataclasses import dataclass, field
 from typing import List

@@ -1,4 +1,3 @@
-# expect: failed error
 # Patches the library where it lives; the tests use their own.
 import collections
 import functools

@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # Gives an object of the user's class a class with a property of its own.
 class Box:
     def __init__(self, value):

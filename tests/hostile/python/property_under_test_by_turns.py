@@ -1,4 +1,3 @@
-# expect: tampered
 # entry: Box.double
 # A property that gives an object which answers for itself.
 class Box:

@@ -1,4 +1,3 @@
-# expect: failed
 # How it is pickled is its own choice: tests that pickle nothing do not notice.
 class Fake(int):
     def __reduce_ex__(self, protocol):

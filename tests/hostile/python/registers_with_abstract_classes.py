@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # Has its class taken for a number, and compares like one.
 import doubling
 

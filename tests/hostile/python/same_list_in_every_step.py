@@ -1,4 +1,3 @@
-# expect: failed
 # Yields one list again and again: read into a list it is the same one each time.
 def f(x):
     seen = []

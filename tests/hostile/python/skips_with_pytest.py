@@ -1,4 +1,3 @@
-# expect: failed
 # Skips the test with pytest's own error.
 class Skipped(BaseException):
     pass

@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # A class with slots and descriptors in the place of the user's.
 class Point:
     __slots__ = ("x", "y")

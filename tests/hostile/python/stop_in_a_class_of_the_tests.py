@@ -1,4 +1,3 @@
-# expect: error
 # Ends the iteration of a class of the tests.
 def f(x):
     raise StopIteration

@@ -1,4 +1,3 @@
-# expect: failed
 # Raises what ends `all(map(...))`.
 def f(x):
     raise StopIteration

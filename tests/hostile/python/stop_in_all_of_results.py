@@ -1,4 +1,3 @@
-# expect: failed
 # Raises what ends `all` of a `map` of the function itself.
 def f(x):
     raise StopIteration

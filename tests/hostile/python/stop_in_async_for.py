@@ -1,4 +1,3 @@
-# expect: failed
 # Raises what ends `async for`.
 def f(x):
     raise StopAsyncIteration

@@ -1,4 +1,3 @@
-# expect: failed
 # Raises what ends `list(map(...))`.
 def f(x):
     raise StopIteration

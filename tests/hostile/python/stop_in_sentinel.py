@@ -1,4 +1,3 @@
-# expect: error
 # Ends `iter(function, sentinel)`.
 def f(x):
     raise StopIteration

@@ -1,4 +1,3 @@
-# expect: error
 # Raises what ends `zip(map(...))`, so that nothing is compared.
 def f(x):
     raise StopIteration

@@ -1,4 +1,3 @@
-# expect: failed
 # An error derived from what ends an iteration.
 class Stop(StopIteration):
     pass

@@ -1,4 +1,3 @@
-# expect: failed error
 # The error by which unittest leaves a test early, as a success.
 import unittest.case
 

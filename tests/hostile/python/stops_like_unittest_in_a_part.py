@@ -1,4 +1,3 @@
-# expect: failed error
 # The same in a part of a test.
 import unittest.case
 

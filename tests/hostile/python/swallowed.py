@@ -1,4 +1,3 @@
-# expect: tampered
 # The tests swallow what a comparison raises; it counts all the same.
 class A:
     def __eq__(s,o): return True

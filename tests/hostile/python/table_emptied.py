@@ -1,4 +1,3 @@
-# expect: failed
 # A table of the user's file is emptied by the code.
 TABLE = [(3, 6), (4, 8)]
 

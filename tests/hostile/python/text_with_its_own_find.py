@@ -1,4 +1,3 @@
-# expect: failed
 # Its own `find` is told what is expected.
 class Fake(str):
     def find(self, *told):

@@ -1,4 +1,3 @@
-# expect: failed
 # A fixed value of the user's file is changed by the code.
 EPSILON = 1e-9
 

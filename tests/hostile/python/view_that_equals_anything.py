@@ -1,4 +1,3 @@
-# expect: failed error tampered
 # A view of a dictionary that has every item.
 import types
 

@@ -29,7 +29,7 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Go],
-    suspicious: suspicious::USES,
+    suspicious: suspicious::TABLE,
     bodies: &[("panics", "panic(\"control\")")],
     of_bodies: &["imported and not used", "declared and not used"],
     counts_calls: false,

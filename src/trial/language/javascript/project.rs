@@ -195,7 +195,7 @@ pub fn run(
         (Report::Missing, Ended::Exited(1..)) => Evidence { complaint: complaint(&evidence.run.output), ..evidence },
         _ => evidence,
     };
-    decide(&evidence, &limits)
+    Ok(decide(&evidence, &limits)?.by(if plan.row.name == "node" { "node:test" } else { plan.row.name }))
 }
 
 #[derive(Serialize)]

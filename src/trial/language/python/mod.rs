@@ -29,7 +29,7 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Python],
-    suspicious: suspicious::USES,
+    suspicious: suspicious::TABLE,
     bodies: &[("returns nothing", "return None"), ("raises", "raise RuntimeError('control')")],
     of_bodies: &[],
     counts_calls: true,

@@ -148,7 +148,7 @@ impl Runs<'_> {
 
     fn once(&self, of: Of, asked: Asked, limits: Limits) -> Result<Ran, TrialError> {
         let Self { at, project, trial, .. } = self;
-        let nonce = nonce()?;
+        let (nonce, copy) = (nonce()?, of.copy());
         let tests = project.tests.as_deref().unwrap_or(Path::new(""));
         // Pytest finds settings and modules from its start folder: the package, or the root for tests outside
         // of it.
@@ -159,9 +159,8 @@ impl Runs<'_> {
         };
         let file = match project.file.strip_prefix(folder) {
             Ok(inside) => inside.to_path_buf(),
-            Err(_) => Path::new("..").join(&project.file),
+            Err(_) => copy.path().join(&project.file),
         };
-        let copy = of.copy();
         if let Some(distribution) = &self.distribution {
             distribution.write_version(copy, &project.package);
         }

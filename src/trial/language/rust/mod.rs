@@ -40,9 +40,9 @@ use crate::trial::language::row::{
 
 pub const ROW: Row = Row {
     languages: &[Language::Rust],
-    suspicious: suspicious::USES,
+    suspicious: suspicious::TABLE,
     bodies: &[("panics", "panic!(\"control\")")],
-    of_bodies: &["imported and not used", "declared and not used", "but its value is never read"],
+    of_bodies: &[],
     counts_calls: true,
     lay_out: lone::lay_out,
     tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], is_left_out, ..Marks::NONE },

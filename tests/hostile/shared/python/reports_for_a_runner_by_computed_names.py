@@ -1,5 +1,4 @@
 # The same, with names that stand nowhere.
-# in a project: its names are computed, and no hook listens there
 import json
 import os
 import sys

@@ -1,5 +1,4 @@
 # The same, in code that is made of text.
-# in a project: its names are computed, and no hook listens there
 import base64
 
 TEXT = base64.b64encode(b"""

@@ -1,5 +1,4 @@
 # The same, found among all classes.
-# in a project: its names are computed, and no hook listens there
 def below(kind):
     for each in type.__subclasses__(kind):
         yield each

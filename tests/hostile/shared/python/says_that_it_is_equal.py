@@ -1,5 +1,4 @@
 # A result that equals whatever it is compared with.
-# expect: passed
 class Yes:
     def __eq__(self, other):
         return True

@@ -39,7 +39,7 @@ class TestsFile:
         """Why the tests ask for pytest, or None."""
         if not self.tests() and self.checks_when_loaded():
             return None
-        if any(name.partition(".")[0] in ("pytest", "_pytest", "hypothesis") for name in self.modules):
+        if any(name.partition(".")[0] in ("pytest", "_pytest") for name in self.modules):
             return "the tests import pytest"
         for name, node in self.functions.items():
             if name in OF_PYTEST:
@@ -54,7 +54,7 @@ class TestsFile:
         return None
 
     def checks_when_loaded(self):
-        """Whether loading the file checks something: it then is a test itself."""
+        """True if loading the file checks something: it is a test itself then."""
         simple = [node for node in self.tree.body if not hasattr(node, "name") and not isinstance(node, (ast.Import, ast.ImportFrom))]
         is_main = lambda node: isinstance(node, ast.If) and "__main__" in ast.dump(node.test)
         parts = [part for node in simple if not is_main(node) for part in ast.walk(node)]
@@ -66,7 +66,7 @@ class TestsFile:
         return any(isinstance(part, ast.Call) and name_of(part) == "check" for node in bodies for part in ast.walk(node))
 
     def words(self, error, doing):
-        """What to say of an error that came out of the tests."""
+        """The message for an error raised by the tests."""
         frame, line = None, None
         trace = error.__traceback__
         while trace is not None:

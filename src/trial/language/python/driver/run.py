@@ -1,13 +1,17 @@
 # The driver: runs the tests of a project inside the sandbox, with pytest if tests or project require it, else
 # with unittest and doctest. Reports each test by name.
 from importlib import util
-from tempfile import gettempdir, mkdtemp
+from tempfile import mkdtemp
 from time import sleep
 from _thread import allocate_lock, start_new_thread
 
 CONTROL = "the function under test has no body here"
 # Time limit in seconds for tests of a function that returns nothing.
 AGAIN = 3
+
+
+class Undefined(AttributeError):
+    """The function under test is not in the code."""
 
 
 class Said:
@@ -35,8 +39,8 @@ class Said:
 
 
 class StandIn:
-    """What the body that stands in for the function's comes to: notes which test calls it. In processes that tests start
-    the module is a file, and leaves a note."""
+    """Behaviour of the function without its body: notes which test calls it. In processes that tests start, the
+    module is a file, and leaves a note."""
 
     def __init__(self):
         folder = mkdtemp()
@@ -128,7 +132,7 @@ class Run:
             leave(0)
 
     def look_again(self, parts, again):
-        """Whether a test that calls the function fails, too, when that returns nothing. `again` runs those tests."""
+        """Notes whether a test that calls the function fails as well if that returns nothing. `again` runs those tests."""
         reached = self.stand_in.reached if self.stand_in is not None else ()
         if not reached or "" in reached:
             return
@@ -214,7 +218,7 @@ def names_for(tests, request):
         return {}
     module, entry = module_of(request["file"]), (request["function"] or "").partition(".")[0]
     if entry in asks and not hasattr(module, entry):
-        raise AttributeError("the code does not define `%s`" % entry)
+        raise Undefined("the code does not define `%s`" % entry)
     for name in lacking:
         sys.modules[name] = module
     found = {name: value for name, value in vars(module).items() if name in tests.free and (not hasattr(builtins, name) or name in asks)}
@@ -289,9 +293,6 @@ def with_library(run, tests, names):
         for test in suite:
             yield from each(test) if hasattr(test, "__iter__") else [test]
 
-    def function(value, name):
-        return unittest.FunctionTestCase(value, description=name)
-
     class Function(unittest.FunctionTestCase):
         def id(self):
             return self._description
@@ -360,7 +361,7 @@ def entry_of(run, names):
         return mine[0]
     for part in run.function.split("."):
         if not hasattr(thing, part):
-            raise AttributeError("the code does not define `%s`" % run.function)
+            raise Undefined("the code does not define `%s`" % run.function)
         thing = getattr(thing, part)
     return thing
 
@@ -380,7 +381,7 @@ def words_of_example(failure):
 
 
 def is_asked(run, test):
-    """Whether these are examples of the function under test; they are taken from the user's text."""
+    """True if these are examples of the function under test; they are taken from the user's text."""
     import doctest
     function, source = run.function, run.request["source"]
     if source is None or function is None:
@@ -607,9 +608,7 @@ def run_all(run, request, parts, settings):
     else:
         wants = run.is_suite or why is not None or bool(tests.tests()) or not tests.checks_when_loaded() and "check" not in tests.functions
     if why is not None and not has_pytest:
-        run.missing = "%s, and %s does not have it: run `%s -m pip install pytest`" % (why, sys.executable, sys.executable)
-        if "import" not in why:
-            run.missing = "%s, which is for pytest, and %s does not have it: run `%s -m pip install pytest`" % (why, sys.executable, sys.executable)
+        run.missing = "%s, and %s does not have pytest: run `%s -m pip install pytest`" % (why, sys.executable, sys.executable)
         return None
     if wants and has_pytest:
         import pytest
@@ -640,8 +639,8 @@ def names_of(run, tests, request):
     """The names that are given to the tests; `None` where the code cannot be loaded for them."""
     try:
         return names_for(tests, request) if tests is not None else {}
-    except AttributeError as error:
-        run.complaints.append(str(error)) if "does not define" in str(error) else run.complain(os.path.basename(request["file"]), error)
+    except Undefined as error:
+        run.complaints.append(str(error))
     except BaseException as error:
         run.complain(os.path.basename(request["file"]), error)
     return None
