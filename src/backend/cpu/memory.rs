@@ -24,8 +24,9 @@ impl<T: Plain> Zeroed<T> {
         Self { bytes: Box::default(), at: 0, len: 0, of: PhantomData }
     }
 
-    /// [`new`](Self::new) for weights, which are written whole and then read from end to end at every step: in large
-    /// pages, where the system has them. Steps take 5 to 7 % less (medians of `Q4_0` with one and eight rows).
+    /// Like [`new`](Self::new), in large pages where the system has them: for weights, which are written once
+    /// and then read from end to end at every step. Steps take 5 to 7 % less (medians of `Q4_0` with one and
+    /// eight rows).
     pub fn weights(len: usize) -> Result<Self, usize> {
         let zeroed = Self::new(len)?;
         in_large_pages(&zeroed.bytes);
@@ -79,8 +80,8 @@ impl<T: Plain> DerefMut for Zeroed<T> {
 /// Below that, pages are too few to matter.
 const LARGE: usize = 1 << 20;
 
-/// Asks the system to back these bytes with large pages: neighbouring matrices share them, so that the borders are
-/// rounded outwards. It may decline.
+/// Asks the system to back these bytes with large pages, which it may decline. Neighbouring matrices share
+/// pages, so the borders are rounded outwards.
 fn in_large_pages(bytes: &[u8]) {
     #[cfg(target_os = "linux")]
     if bytes.len() >= LARGE {
