@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bass_tui::trial::Verdict;
 
-/// Whether a program is caught or marked, or listed in docs/security.md by its name.
+/// The program is caught or marked, or listed in docs/security.md by its name.
 pub fn is_known_to_fool(name: &str, verdict: &Verdict) -> bool {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md")).unwrap();
     let (_, list) = text.split_once("## What fools the plain runner as well\n").unwrap();
