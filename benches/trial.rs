@@ -1,7 +1,8 @@
-//! What a trial costs, and what it takes from a running generation. `cargo bench --bench trial`.
+//! Cost of a trial, and slowdown of a running generation by trials. `cargo bench --bench trial`.
 //!
-//! Overhead: a trial with one check in each tier, against the bare interpreter on the same two lines. Company: a request to the built-in
-//! pair alone, and beside eight endless trials in the pool that the program uses. Interleaved; medians, with the quarters around them.
+//! Overhead: a trial with one check in each tier, against the bare interpreter on the same two lines.
+//! Company: a request to the built-in pair alone, and beside eight endless trials in the pool that the
+//! program uses. Interleaved; medians, with the quarters around them.
 
 use std::path::Path;
 use std::process::Command;
