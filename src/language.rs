@@ -58,12 +58,12 @@ impl Language {
         }
     }
 
-    /// What begins a comment that ends with its line.
+    /// Beginning of a comment that ends with its line.
     pub fn line_comment(self) -> &'static str {
         if self == Language::Python { "#" } else { "//" }
     }
 
-    /// Whether files of one language may import and test those of the other.
+    /// Files of one language may import and test those of the other.
     pub fn is_kin(self, other: Self) -> bool {
         let script = |language| matches!(language, Language::JavaScript | Language::TypeScript);
         self == other || (script(self) && script(other))
