@@ -150,8 +150,7 @@ fn rows_of_a_single_one_give_the_weights_that_the_cpu_decodes() {
 }
 
 /// Share of the summed magnitudes that each sum over 16 inputs may lose. The emulator cuts off what is below
-/// the last digit. The rounding of GPUs is not documented
-/// and may cut off more of each product.
+/// the last digit. The rounding of GPUs is not documented and may cut off more of each product.
 fn lost_by_16() -> f64 {
     2.0f64.powi(if emulator::real().is_some() { -20 } else { -23 })
 }
