@@ -1,5 +1,5 @@
-//! The screen with a scripted source: realistic text streams into the panes and verdicts come from a table. Useful to look
-//! at the screen, or to work on it, without a model.
+//! The screen with a scripted source: realistic text streams into the panes and verdicts come from a table.
+//! Useful to look at the screen, or to work on it, without a model.
 //!
 //! `cargo run --example scripted_screen -- [N] [unprotected]`
 
@@ -123,7 +123,7 @@ fn stream(request: &Request, ticket: &Ticket, mut sink: EventSink) {
     let _ = sink(Event::Done(Box::new(summary)));
 }
 
-/// What protects the user, and whether they agreed to do without.
+/// Protection of the user, and whether they agreed to do without.
 struct Table(Protection, bool);
 
 impl Judge for Table {

@@ -1,15 +1,17 @@
-// attention_chunk: the softmax of one chunk of positions, not yet normalised, of the query heads of one key/value head
-// and a tile of rows of one sequence; over the shared prompt, then over the sequence's own positions.
+// attention_chunk: the softmax of one chunk of positions, not yet normalised, of the query heads of one
+// key/value head and a tile of rows of one sequence; over the shared prompt, then over the sequence's own
+// positions.
 //   shapes   qkv [rows of the pass, q_stride] f32, queries first; tiles; spans with K/V [layer][kv_head][key,
-//            value][capacity][dim] f32; sums [chunk][rows][heads][dim] f32; norms [chunk][rows][heads][largest score,
-//            sum of the weights] f32
+//            value][capacity][dim] f32; sums [chunk][rows][heads][dim] f32; norms
+//            [chunk][rows][heads][largest score, sum of the weights] f32
 //   launch   grid (tiles, kv_heads, chunks), 128 threads, `attention_memory` bytes of shared memory
 //            (src/backend/cuda/kernels.rs)
-//   bytes    for every tile: positions seen * dim * 8 per key/value head (from the cache where several tiles see them)
+//   bytes    for every tile: positions seen * dim * 8 per key/value head (from the cache where several tiles
+//            see them)
 //   twin     `Attention::run`
-//   order    a score is one chain over the channels; weights are summed by lanes (position modulo 32), then by
-//            `warp_sum`; an output channel is one chain over the positions in ascending order. A chunk begins at a
-//            multiple of ATTENTION_CHUNK positions of the text, wherever the prompt ends.
+//   order    a score is one chain over the channels; weights are summed by lanes (position modulo 32), then
+//            by `warp_sum`; an output channel is one chain over the positions in ascending order. A chunk
+//            begins at a multiple of ATTENTION_CHUNK positions of the text, wherever the prompt ends.
 // Rows that see nothing of a chunk leave its memory as it is; tiles of no rows are padding.
 struct Tile {
   int span;
@@ -51,7 +53,7 @@ DEVICE void stage(const AttentionParams& p, const Span& span, int head, int part
   }
 }
 
-// What a tile does not see of `padded` positions is computed, too, and then has no weight.
+// Positions that a tile does not see of `padded` ones are computed, too, and then have no weight.
 template <bool PADDED>
 DEVICE void attend(const AttentionParams& p) {
   SHARED(float, memory);
@@ -142,7 +144,8 @@ DEVICE void attend(const AttentionParams& p) {
 
 KERNEL(attention_chunk, AttentionParams, 128) { attend<false>(p); }
 
-// attention_merge: chunks put together by their log-sum-exp in ascending order (online softmax, arXiv 1805.02867).
+// attention_merge: chunks put together by their log-sum-exp in ascending order (online softmax, arXiv
+// 1805.02867).
 //   shapes   sums, norms as above; positions [rows], negative of padding; out [rows, heads * dim] f32
 //   launch   grid (rows), 128 threads
 //   bytes    rows * heads * (dim + 2) * 4 * chunks + rows * heads * dim * 4

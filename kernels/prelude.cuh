@@ -1,8 +1,9 @@
-// What all kernels share. It is put in front of them; nothing is included, so that a compiler alone is enough.
+// Parts that all kernels share. This file is put in front of them; nothing is included, so that a compiler
+// alone is enough.
 //
-// The only file that knows where it is compiled: for a GPU, or for the CPU by `tests/shared/emulator`, which brings
-// what stands between the marks itself. Products and sums are never contracted by the compiler (`--fmad=false`): where
-// a fused one is meant, `fmaf` stands there.
+// The only file that knows where it is compiled: for a GPU, or for the CPU by `tests/shared/emulator`, which
+// brings what stands between the marks itself. Products and sums are never contracted by the compiler
+// (`--fmad=false`): where a fused one is meant, `fmaf` stands there.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -11,7 +12,8 @@ typedef unsigned long long u64;
 
 #ifndef EMULATOR
 #define DEVICE static __device__ __forceinline__
-// A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`. Nothing is spilled for the sake of more blocks.
+// A kernel takes one struct, the same as in `src/backend/cuda/kernels.rs`. Nothing is spilled for the sake of
+// more blocks.
 #define KERNEL(name, Params, threads) extern "C" __global__ void __launch_bounds__(threads, 1) name(const Params p)
 // The block's memory, as much as the launch asks for.
 extern __shared__ __align__(16) unsigned char block_memory[];
@@ -34,8 +36,8 @@ DEVICE u32 less_halves(u32 a, u32 b) {
   asm("sub.f16x2 %0, %1, %2;" : "=r"(less) : "r"(a), "r"(b));
   return less;
 }
-// 16 bytes on their way from memory to the block's memory; both aligned to 16 bytes. They are there for the thread that
-// asked once `copies_landed` says so, and for its block after a barrier.
+// 16 bytes on their way from memory to the block's memory; both aligned to 16 bytes. They are there for the
+// thread that asked once `copies_landed` says so, and for its block after a barrier.
 DEVICE void copy_sixteen(void* to, const void* from) {
   const u32 shared = (u32)__cvta_generic_to_shared(to);
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(shared), "l"(from) : "memory");
@@ -65,9 +67,10 @@ struct F16 {
   u16 bits;
 };
 
-// A product of tiles by a whole warp, on tensor cores: sums [16][8] += a [16][16] * b [16][8]. Lane 4 g + t holds of a, in
-// pairs of columns, rows g and g + 8 of columns 2 t, then both of columns 2 t + 8; of b column g of rows 2 t, then of rows
-// 2 t + 8; of the sums columns 2 t and 2 t + 1 of row g, then of row g + 8. The sums are there after `tiles_multiplied`.
+// A product of tiles by a whole warp, on tensor cores: sums [16][8] += a [16][16] * b [16][8]. Lane 4 g + t
+// holds of a, in pairs of columns, rows g and g + 8 of columns 2 t, then both of columns 2 t + 8; of b column
+// g of rows 2 t, then of rows 2 t + 8; of the sums columns 2 t and 2 t + 1 of row g, then of row g + 8. The
+// sums are there after `tiles_multiplied`.
 #ifndef EMULATOR
 DEVICE void multiply_tiles(Bf16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("bf16"); }
 DEVICE void multiply_tiles(F16, float* sums, const u32* a, const u32* b) { MULTIPLY_TILES("f16"); }
@@ -153,7 +156,8 @@ DEVICE float warp_max(float x) {
   return x;
 }
 
-// The sum over a block, in every thread: warps, then their sums in ascending order. `memory` is one T per warp.
+// The sum over a block, in every thread: warps, then their sums in ascending order. `memory` is one T per
+// warp.
 template <class T>
 DEVICE T block_sum(T x, T* memory) {
   x = warp_sum(x);

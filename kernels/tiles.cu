@@ -1,20 +1,23 @@
-// tiles_bf16, tiles_int8, ... one for each of `TILED_STORAGES`: out[r][o] = sum over k of x[r][k] * weights[o][k]
-// (+ bias[o]), stored or added to out, on tensor cores: tiles of 16 outputs meet tiles of 8 rows.
-//   shapes   a matrix (see weights.cuh); x as `split_*` in inputs.cu leaves it; out [rows, outputs] f32 with out_stride
-//            floats between rows; partial [slices][8 tiles][outputs] f32 and arrived [passes * grid.y] u32, all zero before
-//            and after, where there is more than one slice
+// tiles_bf16, tiles_int8, ... one for each of `TILED_STORAGES`:
+// out[r][o] = sum over k of x[r][k] * weights[o][k] (+ bias[o]), stored or added to out, on tensor cores:
+// tiles of 16 outputs meet tiles of 8 rows.
+//   shapes   a matrix (see weights.cuh); x as `split_*` in inputs.cu leaves it; out [rows, outputs] f32 with
+//            out_stride floats between rows; partial [slices][8 tiles][outputs] f32 and arrived [passes *
+//            grid.y] u32, all zero before and after, where there is more than one slice
 //   launch   grid (passes, ceil(outputs / 128), slices), 128 threads, `tiles_memory` bytes of shared memory
 //            (src/backend/cuda/tiled.rs): a pass is at most MOST_TILES tiles of rows, a slice `slice` chunks
-//   bytes    outputs * stride * bits of the storage / 8 for every pass (all but the first from the cache): 16 bits, int8
-//            8.5, int4 4.5, types of files as in the file;
-//            + grid.y * rows * stride * 2 * PARTS + slices * rows * outputs * 8 (from the cache)
+//   bytes    outputs * stride * bits of the storage / 8 for every pass (all but the first from the cache): 16
+//            bits, int8 8.5, int4 4.5, types of files as in the file; + grid.y * rows * stride * 2 * PARTS +
+//            slices * rows * outputs * 8 (from the cache)
 //   twin     `gemm::portable::product` over the decoded weights (`Packed::output`) and the rounded inputs
-//   order    weights of 2 bytes: a chain over k16, ascending, of each block first the first part of x, then the second;
-//            codes: each block of 32 in whole numbers from zero, times its scale by one fused multiply-add, ascending. How
-//            the 16 products of a k16 are added to a sum is the GPU's own, the same for all rows and all places in a tile.
-//            Slices are added in ascending order. Where slices begin depends on the matrix alone; rows never meet.
-//   error    beside that of x (inputs.cu), of the sum of |x * weight|: for every k16 and part 2^-23 where what is below the
-//            last digit is cut off, as in the emulator; up to 2^-20 is allowed to a GPU, which may cut off each product
+//   order    weights of 2 bytes: a chain over k16, ascending, of each block first the first part of x, then
+//            the second; codes: each block of 32 in whole numbers from zero, times its scale by one fused
+//            multiply-add, ascending. How the 16 products of a k16 are added to a sum is the GPU's own, the
+//            same for all rows and all places in a tile. Slices are added in ascending order. Where slices
+//            begin depends on the matrix alone; rows never meet.
+//   error    beside that of x (inputs.cu), of the sum of |x * weight|: for every k16 and part 2^-23 where
+//            what is below the last digit is cut off, as in the emulator; up to 2^-20 is allowed to a GPU,
+//            which may cut off each product
 struct TilesParams {
   Matrix matrix;
   const Sixteen* x;
@@ -49,7 +52,7 @@ DEVICE void copy_all(unsigned char* to, const void* from, int count, int thread,
   for (int i = thread; i < count; i += threads) copy_sixteen(to + 16 * i, (const Sixteen*)from + i);
 }
 
-// What is so large of each of a warp's panels, from chunk `chunk` of panel `panel` on; past the last panel, that again.
+// Copies BYTES bytes of chunk `chunk` of each of a warp's `panels`, which have `chunks` chunks each.
 template <int BYTES>
 DEVICE void copy_panels(unsigned char* to, const void* from, const int* panels, size_t chunks, size_t chunk) {
 #pragma unroll
@@ -61,7 +64,7 @@ DEVICE void copy_panels(unsigned char* to, const void* from, const int* panels, 
 
 #define CODE_BYTES 512  // of a chunk
 
-// What a stage of the block's memory holds of weights for a warp, and what is made of it.
+// Weights of a warp in a stage of the block's memory: how they are fetched and multiplied.
 template <class Storage>
 struct Stage;
 
@@ -171,8 +174,8 @@ struct Stage<Codes<BITS, KIND>> {
   }
 };
 
-// sums += products of the rows with a warp's outputs from `output` on, of chunks `from` .. `to`. All threads of a block
-// take part.
+// sums += products of the rows with a warp's outputs from `output` on, of chunks `from` .. `to`. All threads
+// of a block take part.
 template <class Storage>
 DEVICE void add_products(const Matrix& m, const RowTiles& rows, int output, int from, int to, float (*sums)[MOST_TILES][4]) {
   typedef Stage<Storage> Staged;
@@ -200,7 +203,7 @@ DEVICE void add_products(const Matrix& m, const RowTiles& rows, int output, int 
   for (int i = 0; i < Staged::STAGES - 1; i++) fetch(from + i);
   for (int chunk = from; chunk < to; chunk++) {
     copies_landed<Staged::STAGES - 2>();
-    // What all threads copied is there, and none reads the stage any more that is filled next.
+    // The copies of all threads have landed, and none reads the stage any more that is filled next.
     __syncthreads();
     fetch(chunk + Staged::STAGES - 1);
     const unsigned char* at = memory + (chunk - from) % Staged::STAGES * stage;

@@ -34,7 +34,7 @@ const BUILT_IN: &str = include_str!("../models.toml");
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What `--model` and `--draft` take.
+    /// Argument of `--model` and `--draft`.
     pub name: String,
     /// Where the main model is: `embedded:main`, a folder, a GGUF file, a repository of the hub, or
     /// `ollama:NAME`. Empty where a server has it.
@@ -44,12 +44,12 @@ pub struct Entry {
     pub server: Option<String>,
     /// Which of that server's models it is; `None`: the only one.
     pub server_model: Option<String>,
-    /// Whether that server is sent what stands after the place.
+    /// That server is sent the text after the place.
     #[serde(default)]
     pub suffix: bool,
     /// Where its draft model is; `None` for no draft.
     pub draft: Option<String>,
-    /// What it is good for, a sentence.
+    /// Its use, in a sentence.
     #[serde(default)]
     pub description: String,
     /// Licence of the weights as published, if known.
@@ -59,14 +59,14 @@ pub struct Entry {
     pub languages: Vec<Language>,
     /// Billions of weights.
     pub parameters: Option<f64>,
-    /// What they are stored in.
+    /// Storage type of the weights.
     pub dtype: Option<Stored>,
     pub layers: Option<u32>,
     /// Key/value heads times their width.
     pub kv_width: Option<u32>,
     /// Tokens of prompt and completion.
     pub context: Option<u32>,
-    /// Whether it is shown requests as conversations; `None`: where its name says so.
+    /// It is shown requests as conversations; `None`: where its name says so.
     pub chat: Option<bool>,
     /// May be proposed where it is the largest that fits.
     #[serde(default)]
@@ -83,7 +83,7 @@ pub enum Stored {
 }
 
 impl Entry {
-    /// What of it cannot be, if anything: its model is on this machine or on a server.
+    /// The contradiction in its fields, if any: its model is on this machine or on a server.
     fn contradiction(&self) -> Option<&'static str> {
         match (self.main.is_empty(), &self.server) {
             (true, None) => Some("it has neither `main` nor `server`"),
@@ -207,7 +207,7 @@ impl Catalog {
         }
     }
 
-    /// Whether the files of a source are on this machine: the folder of them, or why they are not there.
+    /// Files of a source on this machine, or why they are not there.
     pub fn files(&self, source: &str, name: &str) -> Result<ModelFiles, CatalogError> {
         if let Some(which) = source.strip_prefix("embedded:") {
             let model = embedded(which);
@@ -283,7 +283,7 @@ impl Catalog {
 /// The entry that is used when none is named.
 const DEFAULT: &str = "built-in";
 
-/// Whether `--draft` understands something else by this name.
+/// `--draft` understands something else by this name.
 fn is_reserved(name: &str) -> bool {
     matches!(name, "auto" | "none") || drafter::Row::named(name).is_some()
 }
@@ -341,7 +341,7 @@ mod tests {
             }
             let facts = [entry.layers, entry.kv_width, entry.context].iter().all(Option::is_some);
             assert!(facts && entry.parameters.is_some() && entry.dtype.is_some(), "{}", entry.name);
-            // What a draft takes is known by its own entry.
+            // The memory of a draft is known by its own entry.
             let known = |draft: &String| catalog.entries.iter().any(|e| e.main == *draft);
             assert!(entry.draft.as_ref().is_none_or(known), "{}", entry.name);
         }

@@ -93,7 +93,7 @@ impl Settings {
                     settings.keys.insert(action.clone(), keys);
                 }
             } else if let Some(row) = row {
-                // What is no text at all is no more expected than an empty one.
+                // A value that is no text is refused as an empty text is.
                 let texts = texts(value, row.is_list(), is_plain).unwrap_or_else(|| vec![String::new()]);
                 let set = |text: &String| row.set(settings, text);
                 texts.iter().try_for_each(set).map_err(|expected| wrong(name, line, value, &expected))?;
@@ -124,7 +124,7 @@ fn texts(value: &Value, list: bool, is: fn(&Value) -> bool) -> Option<Vec<String
     values.iter().all(is).then(|| values.iter().map(text).collect())
 }
 
-/// Whether a value is a text, a number or true or false.
+/// The value is a text, a number or true or false.
 fn is_plain(value: &Value) -> bool {
     matches!(value, Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Boolean(_))
 }
@@ -167,7 +167,7 @@ pub enum ConfigError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file is not TOML, or not in the expected form.

@@ -46,7 +46,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_all(file, most)
 }
 
-/// The same as text.
+/// Like [`read`], as text.
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
     let invalid = |e: std::string::FromUtf8Error| io::Error::new(io::ErrorKind::InvalidData, e.utf8_error());
     String::from_utf8(read(path, most)?).map_err(invalid)
@@ -93,7 +93,7 @@ pub fn replace<E>(
     Ok(())
 }
 
-/// What nobody has used for so long is removed from what is kept.
+/// Time without use after which kept things are removed.
 const OLDEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Removes what lies in a folder of kept things and was not used for 30 days. `used` is the file, by the path

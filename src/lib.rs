@@ -35,7 +35,7 @@ mod signals;
 #[cfg(test)]
 #[path = "../tests/shared/skip.rs"]
 mod skip;
-// What tests of the library and of its rooms share calls it by its name.
+// Code that tests of the library and of its rooms share calls it by its name.
 #[cfg(test)]
 extern crate self as bass_tui;
 pub mod source;

@@ -24,11 +24,11 @@ pub struct Settings {
     pub server: Option<String>,
     /// Its model; `None` where it has but one.
     pub server_model: Option<String>,
-    /// Whether the server is sent what stands after the place.
+    /// The server is sent the text after the place.
     pub server_suffix: bool,
-    /// What proposes tokens: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
+    /// Drafter: a draft model's name or folder, `auto`, `none`, `lookup`, `sibling` or `chain`.
     pub draft: String,
-    /// Whether the main model is shown requests as conversations; `None`: as catalog and name say.
+    /// The main model is shown requests as conversations; `None`: as catalog and name say.
     pub chat: Option<bool>,
     /// Tokens that have to agree before a lookup copies; `None` is the drafter's own choice.
     pub lookup_match: Option<usize>,
@@ -38,9 +38,9 @@ pub struct Settings {
     pub load: LoadOptions,
     /// How candidates are written; of its stop rules only the strings are set.
     pub generate: GenerateOptions,
-    /// What prompts hold.
+    /// Options for prompts.
     pub prompt: prompt::Options,
-    /// Whether a candidate goes on after the end of its function.
+    /// A candidate goes on after the end of its function.
     pub no_default_stops: bool,
     /// Limits of a trial.
     pub limits: Limits,
@@ -48,7 +48,7 @@ pub struct Settings {
     pub python: Option<PathBuf>,
     /// The tests of functions where no `--tests` says which; empty: those that are found.
     pub tests: Vec<String>,
-    /// Whether, on the screen, the first pass ends what is still being written.
+    /// On the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
     /// MiB for prompts that the screen keeps for the next request; `None` leaves it to the machine.
     pub kv_cache: Option<usize>,
@@ -99,18 +99,18 @@ pub const GENERATION: u8 = 2;
 pub const SAMPLING: u8 = 4;
 /// How tests are run.
 pub const TESTS: u8 = 8;
-/// What only the screen has.
+/// Options of the screen only.
 pub const SCREEN: u8 = 16;
 
-/// What the model is shown of a file; problem sets bring their own prompts.
+/// Text of a file that the model is shown; problem sets bring their own prompts.
 pub const PROMPTS: u8 = 32;
 /// Which server writes, for those commands that can do without models of this machine.
 pub const SERVER: u8 = 64;
 
-/// What a project says of itself; no flag, as commands have one of this name that takes more.
+/// Statements of a project about itself; no flag, as commands have one of this name that takes more.
 const PROJECT: u8 = 128;
 
-/// What the file of a project may set.
+/// Groups that the file of a project may set.
 const OF_PROJECTS: u8 = TESTS | PROMPTS | PROJECT;
 
 /// An option.
@@ -120,11 +120,11 @@ pub struct Row {
     pub name: &'static str,
     /// Which commands take it.
     group: u8,
-    /// What stands for its value in the help; a switch has none.
+    /// Placeholder for its value in the help; a switch has none.
     value: &'static str,
-    /// What it can be, to follow "expected"; empty where `value` says it.
+    /// Possible values, to follow "expected"; empty where `value` says it.
     expected: &'static str,
-    /// What it does; and its default, where that is no value.
+    /// Its effect; and its default, where that is no value.
     help: &'static str,
     read: fn(&mut Settings, &str) -> Option<()>,
     show: fn(&Settings) -> Value,
@@ -505,7 +505,7 @@ impl Row {
         self.name.replace('-', "_")
     }
 
-    /// Whether the file of a project may set it: what is about its tests and prompts.
+    /// The file of a project may set it: options of its tests and prompts.
     pub fn is_of_projects(&self) -> bool {
         self.group & OF_PROJECTS != 0
     }
@@ -515,7 +515,7 @@ impl Row {
         (self.read)(settings, text).ok_or_else(|| self.expected())
     }
 
-    /// What it can be, to follow "expected".
+    /// Possible values, to follow "expected".
     pub fn expected(&self) -> String {
         match self.expected {
             "" => match self.value.rsplit_once('|') {
@@ -526,7 +526,7 @@ impl Row {
         }
     }
 
-    /// Whether it is on or off.
+    /// It is on or off.
     pub fn is_switch(&self) -> bool {
         self.value.is_empty()
     }
@@ -537,12 +537,12 @@ impl Row {
         if value == json!([]) || value == json!(false) { Value::Null } else { value }
     }
 
-    /// What it does.
+    /// Its effect.
     pub fn help(&self) -> &'static str {
         self.help
     }
 
-    /// Whether it takes several values.
+    /// It takes several values.
     pub fn is_list(&self) -> bool {
         (self.show)(&Settings::default()).is_array()
     }
@@ -666,7 +666,7 @@ pub(crate) mod tests {
     use crate::engine::draft_length::POLICIES;
     use crate::engine::drafter::DRAFTERS;
 
-    /// What every option says, by name.
+    /// Values of all options, by name.
     pub(crate) fn values(settings: &Settings) -> BTreeMap<&'static str, Value> {
         ALL.iter().map(|row| (row.name, row.value(settings))).collect()
     }

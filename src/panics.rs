@@ -8,8 +8,7 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `action` returns, or what it said when it panicked. Nothing is printed, and what it had in hand is
-/// gone.
+/// Result of `action`, or the message of its panic. Nothing is printed, and values that it owned are gone.
 pub fn contain<T>(action: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

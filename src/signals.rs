@@ -6,7 +6,7 @@ use std::task::Poll;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What a user or a system sends to end a program.
+/// Signals that a user or a system sends to end a program.
 pub const END: [(SignalKind, &str); 2] = [(SignalKind::interrupt(), "SIGINT"), (SignalKind::terminate(), "SIGTERM")];
 
 /// Signals that are listened to; from then on they do nothing else.

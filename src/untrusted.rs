@@ -62,12 +62,12 @@ pub fn clean_line(text: &str, max_columns: usize) -> String {
     out
 }
 
-/// The same as [`clean`], with all lines but the first indented: none of them can be taken for one of ours.
+/// Like [`clean`], with all lines but the first indented: none of them can be taken for one of ours.
 pub fn framed(text: &str) -> String {
     clean(text).trim_end().replace('\n', "\n    ")
 }
 
-/// Whether a character acts on its surroundings or on the terminal and cannot be seen itself.
+/// The character acts on its surroundings or on the terminal and cannot be seen itself.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -79,7 +79,7 @@ fn is_invisible(c: char) -> bool {
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-/// What follows ESC.
+/// Skips an escape sequence, after its ESC.
 fn escape(chars: &mut Chars) {
     match chars.peek() {
         Some('[') => {

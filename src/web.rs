@@ -1,4 +1,4 @@
-//! What all requests over the network share: addresses, reasons, and when one is made again.
+//! Parts that all requests over the network share: addresses, reasons, and when one is made again.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -32,14 +32,14 @@ impl Default for Patience {
 
 /// Why a request has no answer.
 pub enum Refusal<E> {
-    /// The same request would have none again.
+    /// Another try would have none, either.
     Final(E),
     /// It may have one after this time; `None`: after the usual pause.
     After(Option<Duration>, E),
 }
 
 impl Patience {
-    /// What a test may wait.
+    /// Time limits of a test.
     #[cfg(test)]
     pub const QUICK: Self = Self {
         silence: Duration::from_millis(400),
@@ -88,7 +88,7 @@ pub fn origin(uri: &Uri) -> (Option<&str>, Option<&str>, Option<u16>) {
     (uri.scheme_str(), uri.host(), uri.port_u16().or(Some(usual)))
 }
 
-/// Whether requests to it stay inside this machine.
+/// Requests to it stay inside this machine.
 pub fn is_this_machine(uri: &Uri) -> bool {
     let host = uri.host().unwrap_or_default();
     let ip = host.trim_start_matches('[').trim_end_matches(']').parse();
@@ -117,7 +117,7 @@ pub fn host_or(url: &str, other: &str) -> String {
     url.parse::<Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned())).unwrap_or_else(|| other.to_owned())
 }
 
-/// What is said of a connection that failed, and what helps where it is the certificate.
+/// Message about a connection that failed, with advice where the certificate is the reason.
 fn certificate(said: &str) -> String {
     let about = said.contains("certificate");
     format!("{said}{}", if about { " (those of the system are believed, and those in SSL_CERT_FILE)" } else { "" })

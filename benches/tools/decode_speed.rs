@@ -1,18 +1,19 @@
-//! Speed of plain decoding and of reading a prompt on the CPU, against what the machine can do and, on request, against llama.cpp on the
-//! same machine in the same run.
+//! Speed of plain decoding and of reading a prompt on the CPU, against what the machine can do and, on
+//! request, against llama.cpp on the same machine in the same run.
 //!
 //! ```sh
 //! cargo run --release --example random_model -- /tmp/pair
 //! cargo run --release --example decode_speed -- /tmp/pair/main [--dtype bf16] [--kernel avx2] [--threads 2] [--repeat 5]
 //! ```
 //!
-//! With `--llama-cpp DIR` and `--ik-llama-cpp DIR` (their programs `llama-batched-bench` and `llama-bench`, built beforehand) they take turns
-//! with these kernels on the same GGUF file, or on `--gguf FILE` where the model here is a folder; `ik_llama.cpp` repacks its weights at load
-//! (`-rtr`). Figures are medians over the rounds, the spread beside them.
+//! With `--llama-cpp DIR` and `--ik-llama-cpp DIR` (their programs `llama-batched-bench` and `llama-bench`,
+//! built beforehand) they take turns with these kernels on the same GGUF file, or on `--gguf FILE` where the
+//! model here is a folder; `ik_llama.cpp` repacks its weights at load (`-rtr`). Figures are medians over the
+//! rounds, the spread beside them.
 //!
-//! A step is a pass of N rows, one for each of N candidates that share a prompt of 128 tokens, with logits for every row: what
-//! `llama-batched-bench -npp 128 -pps -kvu` measures. Shares are of the bandwidth and of the multiply-add rate that this program measures
-//! between the rounds, with as many threads.
+//! A step is a pass of N rows, one for each of N candidates that share a prompt of 128 tokens, with logits
+//! for every row: what `llama-batched-bench -npp 128 -pps -kvu` measures. Shares are of the bandwidth and of
+//! the multiply-add rate that this program measures between the rounds, with as many threads.
 
 mod limits;
 
@@ -275,7 +276,7 @@ impl Peer {
         peers.into_iter().flatten().collect()
     }
 
-    /// What a program writes to its output and beside it.
+    /// Output of a program, and its error output.
     fn call(&self, program: &str, threads: usize, arguments: &[&str]) -> Result<[String; 2], String> {
         let path = self.folder.join(program);
         let output = Command::new(&path)
@@ -302,7 +303,8 @@ impl Peer {
         let [table, beside] =
             self.call("llama-batched-bench", ours.threads, &[&decode[..], self.options[0]].concat())?;
         for row in table.lines().chain(beside.lines()).filter(|line| line.starts_with('|')) {
-            // PP, TG, B, N_KV, T_PP, S_PP, T_TG, S_TG: tokens per second of all together have the most digits.
+            // PP, TG, B, N_KV, T_PP, S_PP, T_TG, S_TG: tokens per second of all together have the most
+            // digits.
             let cells: Vec<f64> = row.split('|').filter_map(|cell| cell.trim().parse().ok()).collect();
             if let [_, _, batch, _, _, _, _, per_second, ..] = cells[..] {
                 figures.entry(("step ms", batch as usize)).or_default().push(batch / per_second * 1e3);

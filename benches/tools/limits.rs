@@ -1,4 +1,4 @@
-//! What the machine can do: read memory, multiply and add.
+//! Limits of the machine: reading memory, multiplying and adding.
 
 use std::hint::black_box;
 use std::time::Instant;

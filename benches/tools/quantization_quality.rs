@@ -1,4 +1,5 @@
-//! What fewer bits for the weights change: logits against those with f32 weights, position by position on given tokens, and greedy texts.
+//! Effect of fewer bits for the weights: logits against those with f32 weights, position by position on given
+//! tokens, and greedy texts.
 //!
 //! ```sh
 //! cargo run --release --example quantization_quality                       # the built-in pair's main model, on the examples
@@ -6,8 +7,9 @@
 //! cargo run --release --example quantization_quality -- FILE.gguf          # its own bits with int8 inputs, beside its weights as f32
 //! ```
 //!
-//! Every position sees the tokens before it, whatever the model would have written. Errors of logits are in units of the standard deviation of
-//! the position's f32 logits; the divergence is that of the distributions at temperature 1, in nats.
+//! Every position sees the tokens before it, whatever the model would have written. Errors of logits are in
+//! units of the standard deviation of the position's f32 logits; the divergence is that of the distributions
+//! at temperature 1, in nats.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,15 +1,15 @@
-//! Writes a main model of a real model's shape with random weights, and a draft model made of its first layers: speed
-//! on a large shape, speculation included, can then be measured without a download.
+//! Writes a main model of a real model's shape with random weights, and a draft model made of its first
+//! layers: speed on a large shape, speculation included, can then be measured without a download.
 //!
 //! `cargo run --release --example random_model -- OUT_DIR [--shape qwen2-0.5b] [--draft-layers 4] [--seed 0]`
 //!
-//! The pair lies in `OUT_DIR/main` and `OUT_DIR/draft`, in Hugging Face layout and bf16. The same arguments give the
-//! same files on every machine. The tokenizer is that of the built-in model, which knows only the first ids of a large
-//! vocabulary: give prompts as ids (`--prompt-ids`) and expect no readable text.
+//! The pair lies in `OUT_DIR/main` and `OUT_DIR/draft`, in Hugging Face layout and bf16. The same arguments
+//! give the same files on every machine. The tokenizer is that of the built-in model, which knows only the
+//! first ids of a large vocabulary: give prompts as ids (`--prompt-ids`) and expect no readable text.
 //!
-//! The weights are random, but their scales are not: they are chosen such that greedy text does not repeat itself, that
-//! distributions are about as sharp as those of a trained model, and that the draft is right about as often as a good
-//! draft is. The constants below say how.
+//! The weights are random, but their scales are not: they are chosen such that greedy text does not repeat
+//! itself, that distributions are about as sharp as those of a trained model, and that the draft is right
+//! about as often as a good draft is. The constants below say how.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -24,35 +24,36 @@ use half::bf16;
 use safetensors::tensor::{Dtype, View, serialize_to_file};
 use serde_json::json;
 
-/// Standard deviation of the embedding's elements, as at the start of a usual training. It has to be small against what
-/// the layers add to the hidden state (each about 1, see [`MLP_GAIN`]), because the head is the embedding: what the
-/// last hidden state still has of the input token's embedding votes for that very token, and greedy text repeats it for
-/// ever, as it does at 1.
+/// Standard deviation of the embedding's elements, as at the start of a usual training. It has to be small
+/// against what the layers add to the hidden state (each about 1, see [`MLP_GAIN`]), because the head is the
+/// embedding: what the last hidden state still has of the input token's embedding votes for that very token,
+/// and greedy text repeats it for ever, as it does at 1.
 const EMBEDDING_STD: f64 = 0.02;
 
-/// Gain of the down projection. The product of `silu(gate)` and `up`, of standard normal numbers, has the standard
-/// deviation 0.6; the gain brings what an MLP adds to the hidden state to 1. What attention adds needs none: it is a
-/// mean of few values of standard deviation 1.
+/// Gain of the down projection. The product of `silu(gate)` and `up`, of standard normal numbers, has the
+/// standard deviation 0.6; the gain brings what an MLP adds to the hidden state to 1. What attention adds
+/// needs none: it is a mean of few values of standard deviation 1.
 const MLP_GAIN: f64 = 1.68;
 
-/// Standard deviation of attention scores before the softmax. Where it is small a position looks at all others alike,
-/// their mean hardly changes from one position to the next, and greedy text falls into loops: of 1000 tokens of the
-/// tiny shape 20 to 60 were different at 0.3, 140 to 210 at 1, and 480 to 610 at 3.
+/// Standard deviation of attention scores before the softmax. Where it is small a position looks at all
+/// others alike, their mean hardly changes from one position to the next, and greedy text falls into loops:
+/// of 1000 tokens of the tiny shape 20 to 60 were different at 0.3, 140 to 210 at 1, and 480 to 610 at 3.
 const SCORE_STD: f64 = 3.0;
 
-/// Standard deviation of the biases of query, key and value, whose elements have 1 (query: [`SCORE_STD`]) without them.
+/// Standard deviation of the biases of query, key and value, whose elements have 1 (query: [`SCORE_STD`])
+/// without them.
 const BIAS_STD: f64 = 0.1;
 
-/// Standard deviation of the logits, as a multiple of `sqrt(2 ln(vocab_size))`, which is about where the largest of so
-/// many normal numbers lies. Up to 1 no token has a considerable probability (at temperature 1), and far above 2 one
-/// has nearly all. At 1.6 the most probable token has a probability of 0.57 in the mean, and from 0.26 to 0.94 in eight
-/// of ten cases.
+/// Standard deviation of the logits, as a multiple of `sqrt(2 ln(vocab_size))`, which is about where the
+/// largest of so many normal numbers lies. Up to 1 no token has a considerable probability (at temperature
+/// 1), and far above 2 one has nearly all. At 1.6 the most probable token has a probability of 0.57 in the
+/// mean, and from 0.26 to 0.94 in eight of ten cases.
 const SHARPNESS: f64 = 1.6;
 
-/// Variance that all layers past the draft's add to the hidden state, as a share of what the draft's layers add. It
-/// sets how often the draft is right. With 4 of 24 layers and drafts of 4 tokens, the main model accepts a token that
-/// it comes to check with probability 0.75 under greedy decoding and, at temperature 0.8, 0.77 (coupled) and 0.76
-/// (rejection); at a share of 0.02 these are 0.70, 0.68 and 0.69.
+/// Variance that all layers past the draft's add to the hidden state, as a share of what the draft's layers
+/// add. It sets how often the draft is right. With 4 of 24 layers and drafts of 4 tokens, the main model
+/// accepts a token that it comes to check with probability 0.75 under greedy decoding and, at temperature
+/// 0.8, 0.77 (coupled) and 0.76 (rejection); at a share of 0.02 these are 0.70, 0.68 and 0.69.
 const LATE_SHARE: f64 = 0.01;
 
 #[derive(Parser)]
@@ -87,7 +88,8 @@ enum Shape {
 }
 
 impl Shape {
-    /// `config.json` of a model of this shape. It names no end of text, so that every completion has its full length.
+    /// `config.json` of a model of this shape. It names no end of text, so that every completion has its full
+    /// length.
     fn config(self) -> serde_json::Value {
         let [hidden, inner, layers, heads, kv_heads, vocab_size] = match self {
             Self::Qwen2Small => [896, 4864, 24, 14, 2, 151_936],
@@ -174,15 +176,16 @@ fn name(spec: &ModelSpec, slot: Slot) -> String {
     spec.source(slot, spec.names.prefixes[0]).name
 }
 
-/// What decides every weight of a pair.
+/// Choices that decide every weight of a pair.
 struct Recipe {
     seed: u64,
     draft_layers: usize,
-    /// What the main model's layers past the draft's add to the hidden state, as a multiple of what the others add.
+    /// Addition of the main model's layers past the draft's to the hidden state, as a multiple of that of the
+    /// others.
     late_scale: f64,
 }
 
-/// What the elements of a tensor are.
+/// Elements of a tensor.
 #[derive(Clone, Copy)]
 enum Fill {
     /// All this number.
@@ -273,8 +276,8 @@ impl RandomTensor {
     }
 }
 
-/// Random number `counter` of (nearly) the standard normal distribution: the sum of four uniform numbers of 16 bits. It
-/// takes no logarithm, whose last bit may differ between machines.
+/// Random number `counter` of (nearly) the standard normal distribution: the sum of four uniform numbers of
+/// 16 bits. It takes no logarithm, whose last bit may differ between machines.
 fn standard_normal(counter: u64) -> f32 {
     let bits = mix(counter);
     let sum: u64 = (0..4).map(|part| (bits >> (16 * part)) & 0xffff).sum();

@@ -1,15 +1,18 @@
-//! `bass-tui serve` under load, on this machine: what many clients get at a time is held against what each request gives alone, to the
-//! token, while half of the clients are processes that are killed at random times; memory is watched, and throughput is compared with the
-//! same work as one batch of the engine in this process, before and after.
+//! `bass-tui serve` under load, on this machine: what many clients get at a time is held against what each
+//! request gives alone, to the token, while half of the clients are processes that are killed at random
+//! times; memory is watched, and throughput is compared with the same work as one batch of the engine in this
+//! process, before and after.
 //!
 //! ```sh
 //! cargo build --release && cargo run --release --example serve_load -- --seconds 600
 //! ```
 //!
-//! The built-in pair writes. Every request has 2 candidates of 64 tokens; half of them are streams. In the first half of the time all 32
-//! clients stay, and take turns with the engine alone: their tokens in a turn are held against those of the turns of the engine before and
-//! after it, since a machine that others use is not as fast at all times. In the second half every other client is killed after up to two
-//! seconds, again and again. It ends with an error if anything was lost, mixed up or left behind. The clients use the same cores.
+//! The built-in pair writes. Every request has 2 candidates of 64 tokens; half of them are streams. In the
+//! first half of the time all 32 clients stay, and take turns with the engine alone: their tokens in a turn
+//! are held against those of the turns of the engine before and after it, since a machine that others use is
+//! not as fast at all times. In the second half every other client is killed after up to two seconds, again
+//! and again. It ends with an error if anything was lost, mixed up or left behind. The clients use the same
+//! cores.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -78,7 +81,7 @@ fn random(state: &mut u64) -> u64 {
     z ^ z >> 31
 }
 
-/// What a request gives: text and token ids of each candidate.
+/// Answer to a request: text and token ids of each candidate.
 type Answer = Vec<(String, Vec<u64>)>;
 
 fn body(number: usize, stream: bool) -> String {
@@ -212,8 +215,8 @@ fn prompt(number: usize) -> String {
     format!("{PROMPT}\n\n\ndef f{}(x):\n", number / 4)
 }
 
-/// Tokens per second of the engine in this process, which is given as many of the same requests at once as there are clients, and the next
-/// ones when all of these are done.
+/// Tokens per second of the engine in this process, which is given as many of the same requests at once as
+/// there are clients, and the next ones when all of these are done.
 fn alone(source: &LocalSource, clients: usize, next: &mut usize) -> f64 {
     let (start, mut tokens) = (Instant::now(), 0);
     while start.elapsed() < ALONE {
@@ -242,7 +245,7 @@ fn alone(source: &LocalSource, clients: usize, next: &mut usize) -> f64 {
     tokens as f64 / start.elapsed().as_secs_f64()
 }
 
-/// What clients that stay have seen.
+/// Results of the clients that stay.
 #[derive(Default)]
 struct Seen {
     answers: AtomicUsize,
@@ -250,7 +253,7 @@ struct Seen {
     over: AtomicBool,
 }
 
-/// What clients ask, and what they must get.
+/// Requests of clients, and the answers that they must get.
 struct Load<'a> {
     server: &'a Server,
     expected: &'a [Answer],
@@ -318,7 +321,8 @@ fn killed(server: &Server, count: usize, end: Instant) -> Result<usize, String> 
     Ok(number)
 }
 
-/// Turns of the engine alone and of all clients; tokens per second of each turn of the clients, and of the engine's around it.
+/// Turns of the engine alone and of all clients; tokens per second of each turn of the clients, and of the
+/// engine's around it.
 fn turns(load: &Load<'_>, source: &LocalSource, end: Instant) -> Vec<(f64, f64)> {
     let (mut next, mut turns) = (0, Vec::new());
     let mut before = alone(source, load.count, &mut next);

@@ -1,9 +1,9 @@
-//! What is drafted and verified, as data, so that tokens are drawn where the logits live.
+//! Inputs of drafting and verification as data, so that tokens are drawn on the device that has the logits.
 
 use super::{BackendError, SeqId};
 use crate::sampling::{self, Accept, Accepted, Draft, DrawKey, Sampling};
 
-/// What all draws of a generation have in common.
+/// Rules that all draws of a generation share.
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceRules<'a> {
     /// Temperature and filters.

@@ -14,10 +14,9 @@ pub struct Device {
     pub name: &'static str,
     /// A machine may have several, which are called `name:0`, `name:1` and so on.
     pub several: bool,
-    /// Whether it has been run and measured on a machine that has it. Others are taken only by those who name
-    /// them.
+    /// It has been run and measured on a machine that has it. Other devices are taken only by name.
     pub proven: bool,
-    /// What this machine has of it, or why it cannot be used here.
+    /// Finds it on this machine, or says why it cannot be used here.
     pub probe: Probe,
 }
 
@@ -63,7 +62,7 @@ impl fmt::Display for Choice {
 
 /// A device that can be used on this machine.
 pub struct Found {
-    /// What it is, for `doctor`.
+    /// Its description, for `doctor`.
     pub what: String,
     /// Puts a model on it; what takes long to make of the weights is kept in the folder, if one is given.
     pub load: Loader,
@@ -82,7 +81,7 @@ pub const DEVICES: &[Device] = &[
     Device { name: "cuda", several: true, proven: false, probe: cuda::probe },
 ];
 
-/// What `--device` and the setting can be, as in `auto|cpu`.
+/// Values of `--device` and of the setting, as in `auto|cpu`.
 pub static NAMES: LazyLock<String> =
     LazyLock::new(|| DEVICES.iter().fold("auto".to_owned(), |names, device| names + "|" + device.name));
 
@@ -119,8 +118,8 @@ pub fn present(devices: &'static [Device]) -> Vec<Choice> {
 }
 
 impl Device {
-    /// What this machine has of it and when it is taken, or why it cannot be used: for `doctor`. The folder is that
-    /// of [`load_with_cache`].
+    /// Description of this machine's device and of when it is taken, or why it cannot be used: for `doctor`.
+    /// The folder is that of [`load_with_cache`].
     pub fn here(&self, cache: Option<&Path>) -> Result<String, String> {
         let when = if self.proven { String::new() } else { format!("; taken with --device {} only", self.name) };
         (self.probe)(0, cache).map(|found| found.what + &when).map_err(|unusable| unusable.why)
@@ -132,7 +131,7 @@ pub fn load(model: &ModelWeights, options: LoadOptions) -> Result<Box<dyn Networ
     load_with_cache(model, options, None)
 }
 
-/// The same; what takes long to make of the weights is kept in the folder `cache` for the next time.
+/// Like [`load`], with slow preparations of the weights kept in the folder `cache` for the next time.
 pub fn load_with_cache(
     model: &ModelWeights,
     options: LoadOptions,

@@ -117,7 +117,7 @@ pub fn score<N: HostLogits>(
     Ok(())
 }
 
-/// Whether there is one of these for each candidate.
+/// Fails unless there is one of these for each candidate.
 pub(super) fn same_count<T>(candidates: &[Candidate<'_>], of: &[T]) -> Result<(), BackendError> {
     let wrong = || BackendError::Contract(format!("drafts for {} of {} candidates", of.len(), candidates.len()));
     (candidates.len() == of.len()).then_some(()).ok_or_else(wrong)

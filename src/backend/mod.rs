@@ -1,5 +1,5 @@
-//! What a model *runs on*. The cut is at the layer of rows: a prefill, the drafts of a step and their
-//! verification are one call each.
+//! Networks, and the devices that they run on. The cut is at the layer of rows: a prefill, the drafts of a
+//! step and their verification are one call each.
 //!
 //! - `draft` and `verify` take candidates (sequence, tokens, rules) and read the tokens without K/V. Only
 //!   what `verify` accepted crosses to the host. A device can make each call one graph.
@@ -85,7 +85,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What a pass has to produce.
+/// Outputs of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// Only K/V.
@@ -94,11 +94,11 @@ pub enum Wanted {
     Last,
     /// Logits of every row.
     All,
-    /// What the head would read of every row, as wide as the embedding, and no logits.
+    /// Inputs of the head for every row, as wide as the embedding, and no logits.
     Hidden,
 }
 
-/// What a loaded network is and runs on, for `doctor`, JSON and the status line.
+/// Description of a loaded network and its device, for `doctor`, JSON and the status line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkInfo {
     /// Name of the device in [`DEVICES`].
@@ -126,7 +126,7 @@ pub trait Network: Send {
     /// Largest number of positions of a sequence.
     fn context(&self) -> usize;
 
-    /// What this network is and runs on.
+    /// Describes this network and its device.
     fn info(&self) -> NetworkInfo;
 
     /// Opens an empty sequence with room for `capacity` positions. After its prefill it may be forked.
@@ -157,7 +157,7 @@ pub trait Network: Send {
     /// gone.
     fn verify(&mut self, candidates: &[Candidate<'_>], drafts: &[Drafts]) -> Result<Vec<Accepted>, BackendError>;
 
-    /// Whether it tells more of its logits than what is drawn from them: alternatives to tokens, and
+    /// More of the logits can be read than what is drawn from them: alternatives to tokens, and
     /// [scores](Network::score).
     fn tells_logits(&self) -> bool {
         false
@@ -274,7 +274,7 @@ pub enum BackendError {
     Unsupported {
         /// Name of the device.
         device: &'static str,
-        /// What it lacks.
+        /// The missing feature.
         what: String,
     },
     /// A device failed.
@@ -282,7 +282,7 @@ pub enum BackendError {
     Failed {
         /// Name of the device.
         device: &'static str,
-        /// What it was doing, and what it says.
+        /// The failed operation, with the device's message.
         what: String,
     },
     /// The caller broke the contract of [`Network`].

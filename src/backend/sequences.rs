@@ -33,7 +33,7 @@ pub trait Regions {
     /// Makes room for `positions`.
     fn make(&self, positions: usize) -> Result<Self::Region, BackendError>;
 
-    /// Whether a region is what would be made for `positions`.
+    /// The region is as large as one made for `positions`.
     fn fits(&self, region: &Self::Region, positions: usize) -> bool;
 
     /// A region with room for `capacity` positions whose first `len` are those of this one.

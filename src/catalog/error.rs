@@ -23,9 +23,9 @@ pub enum CatalogError {
         "there is no {what} `{name}`, neither a folder nor a name; known are {known}; others can be added to {file}"
     )]
     Unknown {
-        /// What was looked for.
+        /// Kind of the thing looked for.
         what: &'static str,
-        /// What was given.
+        /// The name given.
         name: String,
         /// Known names, nearest first.
         known: String,

@@ -1,5 +1,5 @@
 //! Models that other programs keep on this machine, used where they are: GGUF files of Ollama and LM Studio.
-//! What they write about them is read with bounds and never believed.
+//! Data that these programs write about them is read with bounds and never trusted.
 
 use std::ffi::OsString;
 use std::fs;
@@ -23,7 +23,7 @@ pub struct Others {
 /// A model of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What `--model` takes: `ollama:NAME:TAG`, or the path.
+    /// Argument of `--model`: `ollama:NAME:TAG`, or the path.
     pub name: String,
     /// Whose it is.
     pub program: &'static str,
@@ -51,7 +51,7 @@ const REGISTRY: &str = "registry.ollama.ai";
 const LIBRARY: &str = "library";
 
 impl Others {
-    /// What stands before the name of a model of Ollama's.
+    /// Prefix of the names of Ollama's models.
     pub const OLLAMA: &str = "ollama:";
 
     /// Where these programs keep models: `OLLAMA_MODELS`, else the folders of the user and of the service.

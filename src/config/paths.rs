@@ -17,7 +17,7 @@ pub struct Paths {
     pub config_dir: PathBuf,
     /// Patches, and copies of files that were changed.
     pub state_dir: PathBuf,
-    /// What can be made again: measured costs, compiled kernels.
+    /// Data that can be made again: measured costs, compiled kernels.
     pub cache_dir: PathBuf,
 }
 

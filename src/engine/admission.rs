@@ -1,5 +1,6 @@
-//! Room that requests share: places for candidates and positions of keys and values. Who came first begins first;
-//! beside that, some of both is kept for small requests, so that large ones cannot hold them up.
+//! Admission of requests to the room that they share: places for candidates and positions of keys and values.
+//! The first to arrive begins first. Some room is kept for small requests, so that large ones cannot hold
+//! them up.
 
 use super::MAX_CANDIDATES;
 use super::request::GenerateOptions;
@@ -20,7 +21,7 @@ pub enum Part {
     Kept,
 }
 
-/// What a request needs, or what several hold.
+/// Room that a request needs, or that several hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Need {
     /// Candidates.
@@ -32,8 +33,8 @@ pub struct Need {
 }
 
 impl Need {
-    /// That of a prompt of so many tokens, with these options, in a context of so many positions. The last token
-    /// of the prompt is read once for every candidate.
+    /// Need of a prompt of so many tokens, with these options, in a context of so many positions. The last
+    /// token of the prompt is read once for every candidate.
     pub fn new(prompt: usize, options: &GenerateOptions, context: usize) -> Self {
         let room = prompt.saturating_add(options.max_tokens).min(context);
         let shared = prompt.saturating_sub(1);
@@ -109,8 +110,8 @@ impl Room {
         Need { tail: need.tail.min(left.max(2)), ..need }
     }
 
-    /// Which of those that wait, in the order of their arrival, begins next, and where. `held` is what others have
-    /// of a part; `None` while a prompt is being read there.
+    /// The next of the waiting requests to begin, and its part of the room. `waiting` is in the order of
+    /// arrival. `held` gives what others have of a part; `None` while a prompt is being read there.
     pub fn next(&self, waiting: &[Need], held: impl Fn(Part) -> Option<Held>) -> Option<(usize, Part)> {
         let fits = |part: Part, need: &Need| {
             let most = if part == Part::Open { self.open } else { self.kept };
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(next(&[need(1, 10)]), Some((0, Part::Kept)), "also where no large one waits");
         // A few candidates of many tokens are not small either.
         assert_eq!(next(&[need(64, 10), need(1, 991), need(1, 990)]), Some((2, Part::Kept)));
-        // What is kept is full: who came first is next there, too.
+        // The kept part has no room for the first small request: later ones do not overtake it there, either.
         let used = |part| Some(if part == Part::Open { held(64, 700) } else { held(10, 500) });
         assert_eq!(room.next(&[need(64, 10), need(8, 10), need(1, 10)], used), None);
         assert_eq!(room.next(&[need(64, 10), need(6, 10), need(1, 10)], used), Some((1, Part::Kept)));
@@ -186,7 +187,7 @@ mod tests {
         let why = room.refuses(&need(10, 700)).expect("never");
         assert!(why.contains("a prompt of 11 tokens and 10 candidates of up to 699 more need 7010 positions"), "{why}");
         assert_eq!(Room::default().refuses(&need(64, usize::MAX)), None);
-        // What is not said is what fits.
+        // A request without a length gets the length that fits.
         assert_eq!(room.cut(need(10, 900)), need(10, 699));
         assert_eq!(room.cut(need(64, 900)), need(64, 109));
         assert_eq!(room.cut(need(64, 100)), need(64, 100));

@@ -33,7 +33,7 @@ pub struct Engine {
     pub(super) choice: Choice,
     /// Prompts of requests that are over.
     pub(super) prompts: Prompts,
-    /// What requests share.
+    /// Room that requests share.
     pub(super) room: Room,
     /// Bytes that these may take, of both models.
     kept: usize,
@@ -49,7 +49,7 @@ pub struct Engine {
     pub(super) live: Vec<Sequence>,
 }
 
-/// What draft lengths are chosen by; later requests begin with what earlier ones have taught.
+/// Measurements that draft lengths are chosen by; later requests go on from those of earlier ones.
 #[derive(Default)]
 pub(super) struct Choice {
     pub profiled: bool,
@@ -61,7 +61,7 @@ pub(super) struct Choice {
 struct Ahead {
     prompt: Vec<u32>,
     region: Option<SeqId>,
-    /// Whether the drafter reads it, too.
+    /// The drafter reads it, too.
     is_begun: bool,
 }
 
@@ -72,7 +72,7 @@ impl Engine {
     /// Time for measuring a pair that comes without a profile.
     const QUICK_PROFILE: Duration = Duration::from_millis(500);
 
-    /// What the drafter knows the prompt by that is read ahead.
+    /// Request under which the drafter knows the prompt that is read ahead.
     const AHEAD: RequestId = RequestId(u64::MAX);
 
     /// Tokens of it per pass: a request that comes waits for one.
@@ -147,7 +147,7 @@ impl Engine {
         self.waiting.len() + self.joining.len()
     }
 
-    /// Whether a request with these options waits for measurements that nobody has given yet.
+    /// A request with these options waits for measurements that are still missing.
     pub fn wants_profile(&self, options: &GenerateOptions) -> bool {
         options.draft_length.is_measured() && self.drafter.is_some() && !self.choice.profiled && self.is_free()
     }
@@ -204,8 +204,8 @@ impl Engine {
     }
 
     /// Reads a prompt that may be asked for, in the steps that have nothing else to do; for an engine that
-    /// [keeps prompts](Self::keep_prompts). The next request, or another prompt, ends that; what is read by then
-    /// is kept. A prompt that no request can have is left alone.
+    /// [keeps prompts](Self::keep_prompts). The next request, or another prompt, ends that; tokens read by
+    /// then are kept. A prompt that no request can have is left alone.
     pub fn read_ahead(&mut self, prompt: &[u32]) {
         self.stop_reading_ahead();
         if self.prompts.keeps() && self.check(prompt, &GenerateOptions::default()).is_ok() {
@@ -252,12 +252,12 @@ impl Engine {
         }
     }
 
-    /// Whether nothing is waiting or running.
+    /// Nothing is waiting, running or read ahead.
     pub fn is_idle(&self) -> bool {
         self.is_free() && self.ahead.is_none()
     }
 
-    /// Whether there is no request.
+    /// There is no request.
     fn is_free(&self) -> bool {
         self.waiting.is_empty() && self.joining.is_empty() && self.groups.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What the engine answers with.
+//! Answers of the engine.
 
 use serde::Serialize;
 
@@ -20,20 +20,20 @@ pub enum FinishReason {
     Budget,
     /// Cancelled by the user.
     Cancelled,
-    /// What wrote it failed before its end, while the others went on.
+    /// Its source failed before its end, while the others went on.
     Failed,
 }
 
 impl FinishReason {
-    /// Whether it was ended from outside before its end: then it is neither tested nor ranked with the others.
+    /// It was ended from outside before its end: it is neither tested nor ranked with the others.
     pub fn is_cut(self) -> bool {
         matches!(self, Self::Budget | Self::Cancelled | Self::Failed)
     }
 }
 
-/// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Scored` where that was asked for, then `Tokens`
-/// and `Finished` (one per candidate) interleaved with one `Step` per decode step, then `Done`; or `Refused`
-/// at the start, or `Failed` at any point.
+/// Something that happened during a generation. Within one generation the order is: `Prefill`*, then `Scored`
+/// where that was asked for, then `Tokens` and `Finished` (one per candidate) interleaved with one `Step` per
+/// decode step, then `Done`; or `Refused` at the start, or `Failed` at any point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Prompt tokens computed so far.
@@ -58,8 +58,8 @@ pub enum Event {
         text: String,
         /// Ids emitted in this step; none where the source does not tell.
         ids: Vec<u32>,
-        /// Raw main-model log-probabilities (natural logarithm, temperature 1) of `ids`; none where the source
-        /// does not tell.
+        /// Raw main-model log-probabilities (natural logarithm, temperature 1) of `ids`; none where the
+        /// source does not tell.
         logprobs: Vec<f32>,
         /// The most probable tokens in the place of each of `ids`, the best first, by the same measure; none
         /// where nobody asked for them.
@@ -84,8 +84,8 @@ pub enum Event {
         reason: FinishReason,
         /// Its whole text, final: replaces what was streamed (it can be shorter by trailing white space).
         text: String,
-        /// Mean of the raw log-probabilities of all its tokens; 0 for a candidate without tokens, `None` where
-        /// the source does not tell.
+        /// Mean of the raw log-probabilities of all its tokens; 0 for a candidate without tokens, `None`
+        /// where the source does not tell.
         mean_logprob: Option<f32>,
     },
     /// One decode step is over.
@@ -140,9 +140,9 @@ pub struct Summary {
     pub accepted_lengths: Vec<usize>,
     /// Decode time of the first candidate to finish, divided by its tokens.
     pub ms_per_token_first: f64,
-    /// The same of the last to finish.
+    /// Decode time of the last candidate to finish, divided by its tokens.
     pub ms_per_token_last: f64,
-    /// The mean of the same over all candidates.
+    /// Mean over all candidates of decode time divided by tokens.
     pub ms_per_token_all: f64,
     /// Tokens of all candidates per second of decode time.
     pub tokens_per_second: f64,

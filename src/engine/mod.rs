@@ -54,7 +54,7 @@ pub const MAX_CANDIDATES: usize = 64;
 /// reported.
 const PREFILL_SLAB: usize = 256;
 
-/// The same where the logits of each are looked at, which take room.
+/// Prompt tokens per pass where the logits of each are wanted, which take memory.
 const SCORED_SLAB: usize = 64;
 
 /// Why a request could not be carried out.

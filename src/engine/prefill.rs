@@ -1,5 +1,5 @@
-//! From a request to its candidates: it waits for room, its prompt is read a slab at a time while others write, and
-//! then its candidates join the batch.
+//! From a request to its candidates: it waits for room, its prompt is read a slab at a time while others
+//! write, and then its candidates join the batch.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -22,7 +22,7 @@ pub(super) struct Joining {
     pub region: SeqId,
     /// Prompt tokens that the main model has read.
     read: usize,
-    /// Whether the drafter reads the prompt, too, before the first step.
+    /// Reading of the prompt by the drafter before the first step.
     drafter: Preparation,
     /// How probable what has been read is, where that was asked for.
     scores: Option<Scores>,
@@ -72,13 +72,13 @@ impl Engine {
         options.sampling.check().map_err(EngineError::Request)
     }
 
-    /// What a request needs; one that says no length may have what there is.
+    /// Room that a request needs; one without a length may have all that fits.
     pub(super) fn need(&self, prompt: &[u32], options: &GenerateOptions) -> Need {
         let need = Need::new(prompt.len(), options, self.main.context());
         if options.max_tokens == usize::MAX { self.room.cut(need) } else { need }
     }
 
-    /// What is held of a part of the room; `None` while a prompt is being read there.
+    /// Room held in a part; `None` while a prompt is being read there.
     fn held(&self, part: Part) -> Option<Held> {
         if self.joining.iter().any(|joining| joining.group.part == part) {
             return None;
@@ -106,8 +106,8 @@ impl Engine {
         joining.chain(prompts).chain(tails).sum()
     }
 
-    /// Lets requests begin for which there is room, reads a slab of each prompt that is being read, and makes the
-    /// candidates of those that have been.
+    /// Lets requests begin for which there is room, reads a slab of each prompt that is being read, and makes
+    /// the candidates of those that have been.
     pub(super) fn join(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
         while let Some((number, part)) = self.next() {
             let Some((prompt, mut group)) = self.waiting.remove(number) else { break };
@@ -211,7 +211,7 @@ impl Engine {
         let Joining { prompt, mut group, region, scores, .. } = joining;
         let Need { candidates: n, tail, .. } = group.need;
         let forks = self.main.fork(region, n, tail).or_else(|_| {
-            // What may be wanted again gives way to what is wanted now.
+            // Kept prompts give way to this request.
             self.prompts.clear(self.main.as_mut());
             self.main.fork(region, n, tail)
         });

@@ -1,4 +1,4 @@
-//! What a pair of models costs on this machine, and how often its drafts are accepted: measured once, then
+//! Costs of a pair of models on this machine, and how often its drafts are accepted: measured once, then
 //! kept.
 
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ impl Profile {
         (!self.survival.is_empty()).then(|| accepted / judged)
     }
 
-    /// Whether it could have been measured: as read from a file it may be anything.
+    /// The values could have been measured: those of a file may be anything.
     pub fn is_sound(&self) -> bool {
         let times = |points: &[(usize, f64)]| points.iter().all(|&(rows, ms)| rows > 0 && ms.is_finite() && ms > 0.0);
         !self.main.is_empty()
@@ -149,7 +149,7 @@ impl Engine {
     }
 }
 
-/// What a pass is made for.
+/// Purpose of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// Verification of drafts.

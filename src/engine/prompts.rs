@@ -18,7 +18,7 @@ pub struct Prompts {
 #[derive(Debug)]
 struct Kept {
     region: SeqId,
-    /// What the network has read of it.
+    /// Tokens of it that the network has read.
     tokens: Vec<u32>,
     /// Bytes of K/V.
     bytes: usize,
@@ -36,13 +36,13 @@ impl Prompts {
         Self { limit, ..Self::default() }
     }
 
-    /// Whether anything is kept.
+    /// Prompts are kept.
     pub fn keeps(&self) -> bool {
         self.limit > 0
     }
 
-    /// The kept prompt that is cut back for `tokens`, and how many of them are left of it: at least half, or all
-    /// that it holds.
+    /// The kept prompt to cut back for `tokens`, and how many of its tokens are left: at least half of
+    /// `tokens`, or all that it holds.
     fn best(&self, tokens: &[u32]) -> Option<(usize, usize)> {
         let shared = self.kept.iter().map(|kept| kept.shared(tokens)).enumerate();
         let pays = |&(i, shared): &(usize, usize)| {
@@ -56,8 +56,8 @@ impl Prompts {
         self.best(tokens).map_or(0, |(_, shared)| shared)
     }
 
-    /// A region with room for `tokens`, of which the [reusable](Self::reusable) ones are in it already, unless
-    /// all of them are to be read.
+    /// Opens a region with room for `tokens`. The [reusable](Self::reusable) ones are in it already, if
+    /// `reuse` is set.
     pub fn open(&mut self, network: &mut dyn Network, tokens: &[u32], reuse: bool) -> Result<SeqId, BackendError> {
         if let Some((best, shared)) = self.best(tokens).filter(|_| reuse) {
             let Kept { region, bytes, .. } = self.kept.remove(best);
@@ -70,7 +70,7 @@ impl Prompts {
         }
         let mut others = network.kv_bytes();
         let opened = network.open(tokens.len()).or_else(|error| {
-            // What may be wanted again gives way to what is wanted now.
+            // Kept prompts give way to this one.
             if self.kept.is_empty() {
                 return Err(error);
             }

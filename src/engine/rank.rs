@@ -2,7 +2,7 @@
 
 use super::event::FinishReason;
 
-/// What the rank of a candidate depends on.
+/// Values that a candidate's rank depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     /// Why it ended.

@@ -1,4 +1,4 @@
-//! What is asked of the engine.
+//! Requests to the engine.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ pub struct StopRules {
     pub strings: Vec<String>,
     /// A rule on the text, such as the end of the function.
     pub text: Option<TextStop>,
-    /// What of an answer is the candidate's text, for all other rules as well; `None`: all.
+    /// The part of an answer that is the candidate's text, for all other rules as well; `None`: all of it.
     pub reading: Option<Reading>,
-    /// Whether the model's own end-of-text ids are ignored.
+    /// The model's own end-of-text ids are ignored.
     pub ignore_eos: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct GenerateOptions {
     pub accept: Accept,
     /// How many of the most probable tokens are told for each that is written.
     pub alternatives: usize,
-    /// Whether it is told how probable the prompt is.
+    /// Log-probabilities of the prompt's tokens are told.
     pub score_prompt: bool,
 }
 

@@ -18,7 +18,7 @@ pub struct Group {
     pub id: RequestId,
     /// Everything that was asked but the prompt.
     pub options: Arc<GenerateOptions>,
-    /// What it needs of the room.
+    /// Room that it needs.
     pub need: Need,
     /// Where in the room it is, once it has begun.
     pub part: Part,
@@ -56,7 +56,7 @@ impl Group {
         }
     }
 
-    /// Whether nothing is ever drafted for it.
+    /// Nothing is ever drafted for it.
     pub fn is_plain(&self) -> bool {
         self.options.draft_length == DraftLength::Fixed(0)
     }
@@ -69,22 +69,22 @@ impl Group {
         }
     }
 
-    /// Whether a candidate is not wanted any more.
+    /// The candidate is not wanted any more.
     pub fn is_cancelled(&self, candidate: usize) -> bool {
         self.cancelled.get(candidate).copied().unwrap_or(true)
     }
 
-    /// Whether its time is over.
+    /// Its time is over.
     pub fn is_over_budget(&self) -> bool {
         self.options.time_budget.is_some_and(|budget| self.start.elapsed() >= budget)
     }
 
-    /// Whether none of its candidates is wanted any more.
+    /// None of its candidates is wanted any more.
     pub fn is_cancelled_whole(&self) -> bool {
         self.cancelled.iter().all(|&cancelled| cancelled)
     }
 
-    /// Whether there is nothing to do for it any more, although it has no candidates yet.
+    /// Its time is over, or none of its candidates is wanted any more: it ends before it has any.
     pub fn is_given_up(&self) -> bool {
         self.is_over_budget() || self.is_cancelled_whole()
     }
@@ -129,7 +129,7 @@ impl Group {
         sink(self.id, Event::Finished { candidate, reason, text, mean_logprob });
     }
 
-    /// Whether all of its candidates have ended.
+    /// All of its candidates have ended.
     pub fn is_over(&self) -> bool {
         self.standings.iter().all(Option::is_some)
     }

@@ -25,7 +25,7 @@ pub struct Sequence {
     text: Text,
 }
 
-/// What a step added to a candidate.
+/// Tokens that a step added to a candidate.
 pub struct Added {
     /// Ids, up to the one that ended it.
     pub ids: Vec<u32>,

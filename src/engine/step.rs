@@ -11,7 +11,7 @@ use super::event::{Event, RequestId, StepStats};
 use super::sequence::Limit;
 use crate::backend::{BackendError, Candidate, Drafts};
 
-/// What was proposed in a step, in the order of the live candidates.
+/// Proposals of a step, in the order of the live candidates.
 struct Drafted {
     drafts: Vec<Drafts>,
     offers: Vec<Offer>,
@@ -77,7 +77,7 @@ impl Engine {
         self.live = live;
 
         let ms = ms_since(start);
-        // What a step takes besides proposals is the price of its rows, whatever it is spent on.
+        // Time of a step beyond its proposals is the cost of its rows, whatever they are for.
         self.choice.auto.stepped(rows, ms - drafts_ms);
         for (request, (mut step, outcomes)) in steps {
             step.ms = ms;

@@ -6,7 +6,7 @@ use super::request::{Reading, StopRules};
 /// the very end, and where an answer turns out at its end to be another one than it seemed.
 #[derive(Debug, Default)]
 pub struct Text {
-    /// What the model wrote, where the candidate is only a part of it.
+    /// Text that the model wrote, where the candidate is only a part of it.
     answer: String,
     whole: String,
     shown: usize,
@@ -30,7 +30,7 @@ impl Text {
         } else if over || ended {
             self.whole.clear();
             self.add(&text, rules);
-            // What was shown is not its beginning: the final text replaces it.
+            // The text that was shown is not its beginning: the final text replaces it.
             self.shown = self.whole.len();
         }
         self.ended |= ended;
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn of_an_answer_only_what_is_the_candidates_is_shown() {
-        // What stands between < and >, as far as it is there in whole lines.
+        // Text between < and >, as far as it is there in whole lines.
         let reading: Reading = Arc::new(|answer: &str, over: bool| {
             let Some((_, inside)) = answer.split_once('<') else { return (String::new(), false) };
             match inside.split_once('>') {

@@ -77,7 +77,7 @@ impl Access {
         self.token.as_deref().filter(|_| same)
     }
 
-    /// What to say of the token in messages.
+    /// State of the token, for messages.
     pub(super) fn about_token(&self) -> &'static str {
         if self.token.is_some() { "the one that is set has no access" } else { "none is set" }
     }

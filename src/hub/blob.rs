@@ -25,7 +25,7 @@ pub struct Known {
     pub etag: String,
 }
 
-/// What happens to the bytes of a file.
+/// Change in the bytes of a file.
 pub enum Bytes {
     /// They were there already.
     Kept(u64),
@@ -130,7 +130,7 @@ impl Blobs<'_> {
                 Err(error) => return Err(error),
             }
         }
-        // What was read from the hub is the hash of large files, and of small ones another one.
+        // The ETag of a large file is its SHA-256; that of a small file is another hash.
         let found = hex(&part.hash.finalize());
         if file.etag.len() == found.len() && !file.etag.eq_ignore_ascii_case(&found) {
             std::fs::remove_file(&path).map_err(failed)?;
@@ -208,7 +208,7 @@ impl Blobs<'_> {
     }
 }
 
-/// What has come of a file.
+/// Part of a file that has arrived.
 struct Part {
     file: File,
     hash: Sha256,

@@ -60,14 +60,14 @@ impl HubCache {
     }
 }
 
-/// What a model has in the cache.
+/// Files of a model in the cache.
 #[derive(Debug)]
 pub struct Held {
     /// Folder of its repository.
     pub folder: PathBuf,
     /// Bytes that are free without it.
     pub bytes: u64,
-    /// What goes; the whole folder if that is what was named.
+    /// Files to delete; the whole folder if that was named.
     files: Vec<PathBuf>,
 }
 
@@ -82,7 +82,7 @@ impl Held {
 }
 
 impl HubCache {
-    /// What is there of a repository, unfinished downloads too; of one GGUF model only its files.
+    /// Files of a repository that are there, unfinished downloads too; of one GGUF model only its own.
     pub fn held(&self, repository: &Repository) -> Option<Held> {
         let folder = self.folder.join(repository.folder_name());
         let blobs = folder.join("blobs");
@@ -122,7 +122,7 @@ fn set(variable: &dyn Fn(&str) -> Option<OsString>, home: Option<&Path>, name: &
     })
 }
 
-/// Whether a folder has a configuration and all of its weights.
+/// The folder has a configuration and all of its weights.
 fn is_complete(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).is_file();
     let sharded = || {

@@ -11,7 +11,7 @@ use super::access::Access;
 use super::{HubError, Repository};
 use crate::web::{Patience, Refusal, host_or, origin, retry_after, why};
 
-/// What an address without a host is called.
+/// Name for an address without a host.
 const HUB: &str = "the hub";
 
 /// An answer whose body has not been read.

@@ -19,7 +19,7 @@ use crate::web::Patience;
 /// Files that are fetched at the same time.
 const TOGETHER: usize = 4;
 
-/// What happens while a model is fetched.
+/// Events while a model is fetched.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// So many bytes more have to be there in the end.

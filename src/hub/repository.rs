@@ -17,7 +17,7 @@ impl Repository {
     /// The revision where none is written.
     pub const MAIN: &str = "main";
 
-    /// What `text` names, if it has the form of one of these.
+    /// Reads the name `text`; `None` if it has no form of these.
     pub fn parse(text: &str) -> Option<Self> {
         let (rest, file) = match text.split_once(':') {
             Some((rest, file)) => (rest, Some(file)),
@@ -44,7 +44,7 @@ impl fmt::Display for Repository {
     }
 }
 
-/// Whether `text` has the form `ORG/NAME`.
+/// `text` has the form `ORG/NAME`.
 fn is_id(text: &str) -> bool {
     let part = |p: &str| {
         p.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -54,12 +54,12 @@ fn is_id(text: &str) -> bool {
     text.split_once('/').is_some_and(|(org, name)| part(org) && part(name))
 }
 
-/// Whether a branch, tag or commit may be called so (`refs/pr/3` is one).
+/// `text` may be the name of a branch, tag or commit (`refs/pr/3` is one).
 fn is_revision(text: &str) -> bool {
     is_path(text) && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./".contains(&b))
 }
 
-/// Whether `text` is a path that stays inside its folder, and that every system can have.
+/// `text` is a path that stays inside its folder, and that every system can have.
 pub(super) fn is_path(text: &str) -> bool {
     let part = |p: &str| !p.is_empty() && p != "." && p != ".." && p.len() <= 255;
     text.len() <= 1024

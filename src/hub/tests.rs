@@ -179,7 +179,7 @@ fn damaged_files_are_thrown_away() {
     assert!(world.found(ID).is_none());
     assert!(!world.files("blobs").iter().any(|name| name.ends_with("incomplete")));
 
-    // What an earlier try has left need not be right.
+    // Files of an earlier try may be wrong.
     let world = World::new(model());
     let blobs = world.cache().folder.join("models--org--tiny/blobs");
     fs::create_dir_all(&blobs).unwrap();

@@ -21,7 +21,7 @@ pub struct Remote {
     pub etag: Option<String>,
 }
 
-/// What a repository has at a revision.
+/// Contents of a repository at a revision.
 #[derive(Debug)]
 pub struct Listing {
     pub commit: String,
@@ -50,7 +50,7 @@ struct Large {
     size: Option<u64>,
 }
 
-/// What describes a model, beside its weights.
+/// Files that describe a model, beside its weights.
 const DESCRIPTION: &[&str] = &[
     CONFIG,
     "generation_config.json",
@@ -174,7 +174,7 @@ pub fn gguf_files<'a>(id: &str, paths: &[&'a str], pattern: &str) -> Result<Vec<
     }
 }
 
-/// Whether `pattern` means the file, by its whole path or its name alone; case does not count.
+/// `pattern` means the file, by its whole path or its name alone; case does not count.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, path) = (pattern.to_lowercase(), path.to_lowercase());
     let name = path.rsplit('/').next().unwrap_or(&path);

@@ -1,5 +1,5 @@
-//! Types of stored tensors: a row each, how blocks of codes are laid out, and what their bytes mean. To add a type: its row
-//! in [`TensorType`], and what takes its blocks apart.
+//! Types of stored tensors: a row each, how blocks of codes are laid out, and what their bytes mean. A new
+//! type is a row in [`TensorType`], and code that takes its blocks apart.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
@@ -99,8 +99,9 @@ struct Row {
     format: Option<Format>,
 }
 
-/// Makes [`TensorType`] of rows. Of floats: number in GGUF files, name, bytes. Of blocks: number, name, weights and bytes of
-/// a block, width of codes, their factors, and what hands the groups of a block to a [`Take`].
+/// Makes [`TensorType`] of rows. A row of floats: number in GGUF files, name, bytes. A row of blocks: number,
+/// name, weights and bytes of a block, width of codes, their factors, and the function that hands the groups
+/// of a block to a [`Take`].
 macro_rules! types {
     (
         floats { $($(#[$of_float:meta])* $float:ident: $float_number:literal, $float_name:literal, $size:literal;)* }

@@ -24,7 +24,7 @@ pub const SETTINGS: &str = "tokenizer_config.json";
 
 /// Longest template that is run; those of large models have up to twenty thousand bytes.
 const MOST_BYTES: usize = 1 << 16;
-/// What a template may use: so many steps, or 64 times as many bytes.
+/// Limit of a template in steps; 64 bytes count as a step.
 const FUEL: u64 = 200_000;
 /// Lists of lists can take for ever where no step is counted. None should take a hundredth of this.
 const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
@@ -51,7 +51,7 @@ const DATE: &[(&str, &str)] = &[
 ];
 /// Tokens that end a turn, in the templates of those models that have them.
 const TURN_ENDS: &[&str] = &["<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|EOT|>", "<|end_of_text|>"];
-/// What begins the thoughts of models whose template says so.
+/// Mark that begins the thoughts of models whose template says so.
 const THINK: &str = "<think>";
 
 /// The names of those models that were taught conversations hold one of these words.
@@ -102,7 +102,7 @@ impl Role {
     }
 }
 
-/// Whether a model of this name was taught conversations. Bare models carry templates, too.
+/// A model of this name was taught conversations. Bare models carry templates, too.
 pub fn is_named(name: &str) -> bool {
     let name = name.to_lowercase();
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
@@ -111,7 +111,7 @@ pub fn is_named(name: &str) -> bool {
 }
 
 impl Template {
-    /// That of a model's folder, if it has one.
+    /// Reads the template of a model's folder, if it has one.
     pub fn of_folder(folder: &Path) -> Result<Option<Self>, ModelError> {
         let read = |name: &str| match files::read(&folder.join(name), files::DATA) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -171,7 +171,7 @@ impl Template {
         }
     }
 
-    /// What it says, from a thread that may be left behind.
+    /// Runs it on `turns`, in a thread that may be left behind.
     fn run(&self, turns: &[(Role, String)]) -> Result<String, String> {
         objects_stand_alone(&self.text)?;
         let (template, turns, (send, receive)) = (self.clone(), turns.to_vec(), channel());
@@ -250,12 +250,12 @@ impl Chat {
         Ok(prompt)
     }
 
-    /// What stands before and after the user's words.
+    /// Texts before and after the user's words.
     pub fn around(&self) -> (&str, &str) {
         (&self.before, &self.after)
     }
 
-    /// What an answer has begun with already, where the template begins the model's thoughts.
+    /// The beginning of every answer, where the template begins the model's thoughts; else empty.
     pub fn begun(&self) -> &'static str {
         if self.after.trim_end().ends_with(THINK) { THINK } else { "" }
     }
@@ -266,8 +266,8 @@ impl Chat {
     }
 }
 
-/// The methods of Python's strings and dictionaries. Those that can make much of little are the filters of the
-/// same name, which count it.
+/// Methods of Python's strings and dictionaries. Those whose results can be much larger than their arguments
+/// are the filters of the same name, which count it.
 fn method(state: &mut State, value: &Value, name: &str, args: &[Value]) -> Result<Value, Error> {
     match (name, args) {
         ("replace", [old, new]) => state.apply_filter(name, &[value.clone(), old.clone(), new.clone()]),
@@ -353,7 +353,7 @@ fn without_marks(text: &str) -> String {
     out + rest
 }
 
-/// What went wrong, in a line.
+/// The error in a line.
 fn sentence(error: &Error) -> String {
     let line = error.line().map_or_else(String::new, |line| format!(", line {line}"));
     let what = match error.kind() {

@@ -10,7 +10,7 @@ pub enum ModelError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// A file that a model needs is not there.
@@ -18,7 +18,7 @@ pub enum ModelError {
     Missing {
         /// The file or folder.
         path: PathBuf,
-        /// What it is needed for and what to do.
+        /// Its purpose, and what to do.
         need: String,
     },
     /// A file that should hold JSON does not.
@@ -26,7 +26,7 @@ pub enum ModelError {
     Json {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
+        /// The parser's message.
         problem: String,
     },
     /// A field of a JSON file is missing or has a value that is not supported.
@@ -36,9 +36,9 @@ pub enum ModelError {
         path: PathBuf,
         /// The field, with dots for nesting.
         field: String,
-        /// What stands there.
+        /// The value found.
         found: String,
-        /// What would be usable.
+        /// The values that can be used.
         expected: String,
     },
     /// A tensor is missing or is not what the configuration says.
@@ -48,9 +48,9 @@ pub enum ModelError {
         path: PathBuf,
         /// The tensor's name.
         tensor: String,
-        /// What stands there.
+        /// The tensor found.
         found: String,
-        /// What would be usable.
+        /// The tensor expected.
         expected: String,
     },
     /// A checkpoint file is damaged.
@@ -58,7 +58,7 @@ pub enum ModelError {
     Checkpoint {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage.
         problem: String,
     },
     /// A GGUF file is damaged or of a kind that is not read.
@@ -66,7 +66,7 @@ pub enum ModelError {
     Gguf {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The damage, or the unknown kind.
         problem: String,
     },
     /// A chat template is none that can be used.
@@ -74,7 +74,7 @@ pub enum ModelError {
     Template {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Why it cannot be used.
         problem: String,
     },
     /// A tokenizer could not be read or refused its input.
@@ -82,7 +82,7 @@ pub enum ModelError {
     Tokenizer {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         problem: String,
     },
 }

@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         self.map.get(field).filter(|value| !value.is_null())
     }
 
-    /// Whether `field` is there and `null`.
+    /// `field` is there and `null`.
     pub fn is_null(&self, field: &str) -> bool {
         self.map.get(field).is_some_and(Value::is_null)
     }

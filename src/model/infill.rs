@@ -44,12 +44,12 @@ static ALL: &[Infill] = &[
     },
 ];
 
-/// What stands in the names of models for code.
+/// Words in the names of models for code.
 const CODE: &[&str] = &["code", "built-in"];
 
 impl Infill {
-    /// For a server, which is sent both parts and puts its own tokens around them: the hole is a mark that no text
-    /// has.
+    /// Marks for a server, which is sent both parts and puts its own tokens around them: the hole is a mark
+    /// that no text has.
     pub const APART: &Self = &Self { begin: "", hole: "\u{fdd0}suffix\u{fdd0}", end: "", stops: &[] };
 
     /// Both parts of such a prompt, if it is one.
@@ -57,8 +57,8 @@ impl Infill {
         text.split_once(Self::APART.hole)
     }
 
-    /// The kind whose tokens the tokenizer of the model of this name reads as one each. Families of models share
-    /// a tokenizer, of which only those for code have learnt to fill in.
+    /// The kind whose three tokens the tokenizer reads as one token each, if `model` is the name of a model
+    /// for code. Families of models share a tokenizer, of which only those for code have learnt to fill in.
     pub fn of(tokenizer: &Tokenizer, model: &str) -> Option<&'static Self> {
         let is_token = |text: &str| token(tokenizer, text).is_some();
         let model = model.to_lowercase();

@@ -122,8 +122,8 @@ impl Model {
         Self::load_beside(files, |_| ()).map(|(model, ())| model)
     }
 
-    /// Loads a model, and returns what `pack` makes of the weights meanwhile: a tokenizer of 150,000 pieces takes a tenth of
-    /// a second on one core.
+    /// Loads a model, and returns what `pack` makes of the weights meanwhile: a tokenizer of 150,000 pieces
+    /// takes a tenth of a second on one core.
     pub fn load_beside<T>(files: &ModelFiles, pack: impl FnOnce(&ModelWeights) -> T) -> Result<(Model, T), ModelError> {
         let opened = match files {
             ModelFiles::Folder(folder) => Opened::folder(folder)?,
@@ -149,8 +149,8 @@ impl Model {
         !matches!(self.template, Ok(None))
     }
 
-    /// Decides whether it is shown requests as conversations, and how: as is `wanted`, or where nobody says as
-    /// its name does. The tokens that end a turn then end what it writes, too.
+    /// Decides whether it is shown requests as conversations, and how: as `wanted` says, or else by its name.
+    /// The tokens that end a turn then end its answers, too.
     pub fn chat(&mut self, wanted: Option<bool>) -> Result<Option<Chat>, ModelError> {
         if !wanted.unwrap_or_else(|| chat::is_named(&self.called)) {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! What a model is without its weights and tokenizer: enough to say whether it can be loaded, and what it
-//! takes.
+//! Outline of a model, without its weights and tokenizer: enough to say whether it can be loaded, and its
+//! size.
 
 use super::{Checkpoint, ModelError, ModelFiles, ModelSpec, ModelWeights, TensorType, checkpoint, config, gguf};
 

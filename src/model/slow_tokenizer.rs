@@ -25,7 +25,7 @@ const CLASSES: &[(&str, Cut, bool)] = &[
 /// Architectures whose tokenizer is the first of these where no class is named.
 const AS_GPT2: &[&str] = &["GPT2LMHeadModel", "OPTForCausalLM", "CodeGenForCausalLM"];
 
-/// Whether the folder has these files.
+/// The folder has these files.
 pub fn is_there(folder: &Path) -> bool {
     folder.join(VOCABULARY).is_file() && folder.join(MERGES).is_file()
 }

@@ -1,4 +1,4 @@
-//! What an architecture is, as plain data: one forward pass per backend reads this and nothing else.
+//! Architectures as plain data: one forward pass per backend reads this and nothing else.
 
 use super::tensors::TensorNames;
 
@@ -72,7 +72,7 @@ pub struct Norm {
 pub enum NormKind {
     /// `x / sqrt(mean(x^2) + eps) * weight` (RMS norm).
     Rms,
-    /// The same with `1 + weight`.
+    /// `x / sqrt(mean(x^2) + eps) * (1 + weight)`.
     RmsPlusOne,
     /// `(x - mean(x)) / sqrt(variance(x) + eps) * weight + bias` (`LayerNorm`).
     Layer,
@@ -225,7 +225,7 @@ pub enum Activation {
     Silu,
     /// `x / 2 * (1 + erf(x / sqrt(2)))`.
     Gelu,
-    /// The same with `tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))` for the error function.
+    /// `x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))`.
     GeluTanh,
     /// `max(x, 0)`.
     Relu,

@@ -73,16 +73,16 @@ pub struct TensorNames {
     pub final_norm: &'static str,
     /// Name of [`Slot::Head`], without `.weight`.
     pub head: &'static str,
-    /// What stands before the number of a block.
+    /// Text before the number of a block.
     pub block: &'static str,
-    /// What stands after the number of a block and a dot.
+    /// Text after the number of a block and a dot.
     pub in_block: &'static [(BlockSlot, &'static str)],
     /// Tensors that hold several slots, by name and by the slots in question; others hold one.
     pub fused: &'static [(BlockSlot, Fused)],
-    /// What stands before the number of an expert, after that of the block; `None` where all experts of a
-    /// block are one tensor, one below the other.
+    /// Text before the number of an expert, after that of the block; `None` where all experts of a block are
+    /// one tensor, one below the other.
     pub expert: Option<&'static str>,
-    /// What stands after the number of an expert and a dot, or of a block.
+    /// Text after the number of an expert and a dot, or of a block.
     pub in_expert: &'static [(BlockSlot, &'static str)],
     /// Matrices of blocks are stored as `[inputs, outputs]`.
     pub transposed: bool,
@@ -145,8 +145,8 @@ impl Slot {
         }
     }
 
-    /// Whether it's a matrix that rows are multiplied with and that may be stored in fewer bits. A router's
-    /// choice hangs on little, so it keeps all of them.
+    /// A matrix that rows are multiplied with and that may be stored in fewer bits. A router's choice depends
+    /// on small differences, so it keeps all bits.
     pub fn is_product(self) -> bool {
         use BlockSlot as B;
         match self {

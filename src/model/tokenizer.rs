@@ -169,8 +169,8 @@ fn size(tokenizer: &tokenizers::Tokenizer) -> usize {
     let model = tokenizer.get_model();
     let pieces = model.get_vocab_size();
     let added = tokenizer.get_added_tokens_decoder().keys().max().map_or(0, |&id| id as usize + 1);
-    // As many pieces as ids below that number leave none above it. Only where there are gaps is the whole vocabulary
-    // copied to find its end.
+    // Where every id below the number of pieces is one, none lies above it. Only where there are gaps is the
+    // whole vocabulary copied to find its end.
     let whole = (0..pieces as u32).all(|id| model.id_to_token(id).is_some());
     let of_pieces = || model.get_vocab().values().max().map_or(0, |&id| id as usize + 1);
     added.max(if whole { pieces } else { of_pieces() })

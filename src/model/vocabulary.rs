@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tokenizers::AddedToken;
 use tokenizers::models::bpe::BpeBuilder;
 
-/// A tokenizer that is put together without a `tokenizer.json`: reading hundreds of thousands of pieces back from
-/// text takes seconds.
+/// A tokenizer that is put together without a `tokenizer.json`: reading hundreds of thousands of pieces back
+/// from text takes seconds.
 pub struct Vocabulary {
     /// As that file, without pieces and added tokens.
     pub frame: Value,
@@ -20,7 +20,7 @@ pub struct Vocabulary {
 pub enum Cut {
     /// As GPT-2.
     Gpt2,
-    /// The same, and digits one by one.
+    /// As GPT-2, with digits one by one.
     SingleDigits,
     /// By an expression.
     Regex(&'static str),
@@ -38,7 +38,7 @@ pub const TEKKEN: &str = concat!(
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
     r"\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 );
-/// The same with what is written after an apostrophe, and digits in threes.
+/// Like [`TEKKEN`], with contractions after an apostrophe, and digits in threes.
 pub const GPT4O: &str = concat!(
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
     r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",

@@ -1,4 +1,4 @@
-//! What a device needs of a model.
+//! Parts of a model that a device needs.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub struct ModelWeights {
     pub spec: ModelSpec,
     /// The weights as stored.
     pub checkpoint: Checkpoint,
-    /// What stands before the names of its tensors.
+    /// Prefix of the names of its tensors.
     prefix: &'static str,
 }
 
@@ -24,7 +24,7 @@ impl ModelWeights {
         Self { name, spec, checkpoint, prefix }
     }
 
-    /// What stands before the names of the tensors: found by the embedding.
+    /// Prefix of the names of the tensors, found by that of the embedding.
     pub(super) fn prefix(spec: &ModelSpec, checkpoint: &Checkpoint) -> &'static str {
         let names = spec.names;
         let embedded = |prefix: &&&str| checkpoint.has(&format!("{prefix}{}", names.embedding));
@@ -41,7 +41,7 @@ impl ModelWeights {
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
         let stored = self.checkpoint.tensor(&name, &shape)?;
-        // What has no columns is a vector of outputs, and what has more dimensions is matrices one below the
+        // A tensor without columns is a vector of outputs; one of more dimensions is matrices one below the
         // other.
         let rows = shape[..shape.len().max(2) - 1].iter().product();
         let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };

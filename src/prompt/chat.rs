@@ -7,7 +7,7 @@ use crate::engine::Reading;
 use crate::language::Language;
 use crate::model::Chat;
 
-/// What the model is asked: to finish the function `name`, which `code` ends in.
+/// Request to finish the function `name`, which `code` ends in.
 pub fn request(language: Language, name: &str, code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));

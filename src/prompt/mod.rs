@@ -1,5 +1,5 @@
-//! What a model is given to complete a function: as much of its file and its project, in order of worth, as
-//! the model can read.
+//! Prompts for completing a function: as much of its file and its project, in order of worth, as the model
+//! can read.
 //!
 //! Small models get the function and what it names ([`Target::prompt`]), no more. The text in front of the
 //! stub is for the model alone: nothing of it is tested or written.
@@ -27,14 +27,14 @@ use std::path::PathBuf;
 use crate::code::Target;
 use crate::source::Window;
 
-/// What the user says about prompts.
+/// The user's options for prompts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Most tokens of a prompt; `None` is what suits the model.
     pub tokens: Option<usize>,
-    /// Whether tests are shown; `None`: those that the user named.
+    /// Tests are shown; `None`: those that the user named.
     pub tests: Option<bool>,
-    /// Whether models that can fill in are shown what stands after the function.
+    /// Models that can fill in are shown the text after the function.
     pub infill: bool,
 }
 
@@ -49,7 +49,7 @@ impl Default for Options {
 pub struct Tests {
     /// Their files.
     pub files: Vec<(PathBuf, String)>,
-    /// Whether the user named them.
+    /// The user named them.
     pub named: bool,
 }
 
@@ -64,27 +64,27 @@ pub struct Shown {
     pub tokens: usize,
     /// Most tokens that it was to have; `None`: the function and what it names.
     pub budget: Option<usize>,
-    /// Whether it is a request in a conversation.
+    /// It is a request in a conversation.
     pub chat: bool,
-    /// What is in it, in order of worth.
+    /// Parts in it, in order of worth.
     pub shown: Vec<Part>,
-    /// What is not.
+    /// Parts left out of it.
     pub left_out: Vec<LeftOut>,
 }
 
 /// A part of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Part {
-    /// What it is.
+    /// Its description.
     pub what: String,
     /// Its tokens.
     pub tokens: usize,
 }
 
-/// What a prompt does not hold.
+/// A part that a prompt does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LeftOut {
-    /// What it is.
+    /// Its description.
     pub what: String,
     /// Why, for the reader.
     pub why: String,
@@ -105,7 +105,7 @@ pub fn of(target: &Target, tests: &Tests, window: &Window, options: Options) -> 
     Shown { tokens: window.count(&text), text, budget, chat: true, ..shown }
 }
 
-/// The same for a model that goes on where the prompt ends.
+/// Like [`of`], for a model that goes on where the prompt ends.
 fn continued(target: &Target, tests: &Tests, window: &Window, options: Options) -> Shown {
     let shows_tests = options.tests.unwrap_or(tests.named) && !tests.files.is_empty();
     let asked = options.tokens.or(window.tokens).or((options.tests == Some(true)).then_some(WITH_TESTS));

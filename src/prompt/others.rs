@@ -1,5 +1,4 @@
-//! What other files of the project say that matters to a function: what its file imports from them, and its
-//! tests.
+//! Parts of a project's other files that matter to a function: imports of its file, and its tests.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -25,8 +24,8 @@ pub(super) struct Piece {
     pub text: String,
 }
 
-/// What the import statements `imports` of a file make known of its project: each imported function, class
-/// and constant without bodies, and of imported modules what stands in them.
+/// Pieces of its project that the import statements `imports` of a file name: each imported function, class
+/// and constant without bodies, and the contents of imported modules.
 pub(super) fn imported(language: Language, file: &Path, imports: &[&str]) -> Vec<Piece> {
     let Some((root, own, files)) = project(file) else { return Vec::new() };
     let words: HashSet<&str> = imports.iter().flat_map(|text| mentioned(text)).collect();
@@ -114,7 +113,7 @@ fn project(file: &Path) -> Option<(PathBuf, PathBuf, Vec<PathBuf>)> {
     Some((project.root, project.file, files))
 }
 
-/// What the module is called that a file is.
+/// Name of the module that a file is.
 fn module(path: &Path) -> Option<&str> {
     let stem = path.file_stem()?.to_str()?;
     let is_of_folder = path.extension().is_some_and(|ending| ending == "go") || Project::is_of_folder(stem);

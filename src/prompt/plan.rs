@@ -10,11 +10,11 @@ use crate::code::{ItemKind, Target, mentioned};
 use crate::model::Infill;
 use crate::source::Window;
 
-/// What may be shown, a step of the order.
+/// Pieces that may be shown, as a step of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// What the stub, the heads around it and its tests name: imports and constants whole, functions at this
-    /// level, classes with the heads of their methods; of other files, too.
+    /// Pieces that the stub, the heads around it and its tests name: imports and constants whole, functions
+    /// at this level, classes with the heads of their methods; of other files, too.
     Named(Level),
     Tests,
     /// The other methods of its class.
@@ -24,7 +24,7 @@ enum Step {
     /// The file before it, nearest first.
     Before,
     Imports,
-    /// What is imported from the project.
+    /// Pieces imported from the project.
     Imported,
 }
 
@@ -68,7 +68,7 @@ const AFTER: f64 = 0.2;
 /// Largest statement, in tokens, that is shown because it is named.
 const MAX_NAMED: usize = 300;
 
-/// What a prompt is made of.
+/// Inputs of a prompt.
 pub(super) struct Task<'a> {
     pub target: &'a Target,
     pub path: &'a Path,
@@ -100,7 +100,7 @@ struct Plan<'a> {
     shown: Vec<Part>,
     /// Moves that did not fit, by step.
     missed: Vec<(Step, usize)>,
-    /// What was shown, last first.
+    /// Moves that were made, in order.
     order: Vec<Move>,
 }
 
@@ -148,7 +148,7 @@ fn heads(target: &Target, sheet: &Sheet) -> (String, usize) {
     (text, others.first().map_or(target.stub_start(), |head| line(head.start)))
 }
 
-/// What stands after the function, up to a border between two pieces, and where that is.
+/// Text after the function, up to a border between two pieces, and that border's place in the file.
 fn after(target: &Target, sheet: &Sheet, window: &Window, room: usize) -> Option<(usize, String)> {
     let all = target.after();
     let skipped = all.len() - (target.text.len() - target.body.end);
@@ -185,7 +185,7 @@ impl Plan<'_> {
         self
     }
 
-    /// What a step would show, best first.
+    /// Moves of a step, best first.
     fn moves(&self, step: Step) -> Vec<Move> {
         let sheet = &self.sheet;
         let is_named = |i: usize| sheet.items[i].names.iter().any(|name| self.words.contains(name));

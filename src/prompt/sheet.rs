@@ -1,5 +1,5 @@
-//! What of a file is shown: its pieces, each hidden, in a short form or whole, and their text in the order of
-//! the file.
+//! Text of a file as it is shown: its pieces, each hidden, in a short form or whole, in the order of the
+//! file.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -25,7 +25,7 @@ pub(super) struct Sheet<'a> {
     text: &'a str,
     pub items: Vec<Item>,
     levels: Vec<Level>,
-    /// What the function that is completed stands in, outermost first.
+    /// Pieces around the function that is completed, outermost first.
     open: Vec<usize>,
     /// Where that function begins and ends.
     function: Range<usize>,
@@ -160,7 +160,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Whether a piece is more than a function, and holds it.
+/// The piece is more than a function, and holds it.
 fn holds(item: &Item, function: &Range<usize>) -> bool {
     item.range.start <= function.start && function.end <= item.range.end && item.kind == ItemKind::Scope
 }

@@ -1,4 +1,4 @@
-//! What prompts hold, in every language, at every size.
+//! Contents of prompts, in every language, at every size.
 
 use std::path::{Path, PathBuf};
 
@@ -200,7 +200,7 @@ const FILES: &[(Language, &str, &str)] = &[
     ),
 ];
 
-/// Whether a text is code without errors.
+/// The text is code without errors.
 fn is_code(language: Language, text: &str) -> bool {
     let grammar = match language {
         Language::Python => tree_sitter_python::LANGUAGE.into(),

@@ -45,7 +45,7 @@ impl FromStr for Accept {
 pub struct Draft {
     /// The token.
     pub token: u32,
-    /// What it was drawn from.
+    /// Distribution that it was drawn from.
     pub proposal: Proposal,
 }
 

@@ -1,4 +1,4 @@
-//! What could have been written instead, as the main model sees it.
+//! Alternatives to the tokens written, as the main model sees them.
 
 use super::distribution::raw_logprobs;
 

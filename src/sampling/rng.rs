@@ -2,7 +2,7 @@
 //!
 //! Philox 4x32 with 10 rounds (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 
-/// What a draw belongs to.
+/// Key of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawKey {
     /// Seed of the generation.
@@ -21,14 +21,14 @@ impl DrawKey {
     }
 }
 
-/// What a draw is for; draws for different purposes are independent.
+/// Purpose of a draw; draws for different purposes are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// A token from the main model's distribution.
     Sample = 0,
     /// A draft token.
     Draft = 1,
-    /// Whether a draft token is accepted.
+    /// Acceptance of a draft token.
     Accept = 2,
     /// The replacement of a rejected draft token.
     Residual = 3,

@@ -15,7 +15,7 @@ use crate::engine::drafter::{self, LookupChanges};
 use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
 use crate::model::{Model, ModelError, ModelFiles, ModelWeights};
 
-/// What proposes tokens.
+/// Source of draft tokens.
 #[derive(Clone, Debug, Default)]
 pub enum Drafting {
     /// Nothing: plain decoding.
@@ -32,9 +32,9 @@ pub enum Drafting {
 pub struct LocalModels {
     /// The main model.
     pub main: ModelFiles,
-    /// What drafts for it.
+    /// Its source of drafts.
     pub draft: Drafting,
-    /// Whether the main model is shown requests as conversations; `None`: where its name says so.
+    /// The main model is shown requests as conversations; `None`: where its name says so.
     pub chat: Option<bool>,
     /// Weight storage and threads.
     pub load: LoadOptions,
@@ -44,7 +44,7 @@ pub struct LocalModels {
     pub weights: Option<PathBuf>,
     /// Bytes of K/V for prompts that are kept for the next request; 0 keeps none.
     pub kv_cache: usize,
-    /// What the requests of many share; `None`: they are those of one user.
+    /// Room that many requests share; `None`: requests are those of one user.
     pub shared: Option<Shared>,
 }
 
@@ -106,8 +106,8 @@ impl LocalSource {
         Self::open_on(models, &backend::choices(models.load.device))
     }
 
-    /// The same on the first of these devices that can hold the models; its note says why not on an earlier
-    /// one.
+    /// Like [`open`](Self::open), on the first of these devices that can hold the models; its note says why
+    /// not on an earlier one.
     pub fn open_on(models: &LocalModels, choices: &[Choice]) -> Result<Self, SourceError> {
         let Loaded { mut engine, info, window, profile } = load(models, choices)?;
         engine.keep_prompts(models.kv_cache);
@@ -258,7 +258,7 @@ struct Serving {
     /// Where the measurements of the pair are kept, until they have been read.
     profile: Option<ProfileFile>,
     running: HashMap<RequestId, Running>,
-    /// What others see of its work.
+    /// Its work, as others see it.
     load: Arc<Mutex<Load>>,
 }
 

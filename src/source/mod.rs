@@ -30,7 +30,7 @@ pub enum Prompt {
     Ids(Vec<u32>),
 }
 
-/// What is said of a prompt without text.
+/// Error for a prompt without text.
 const EMPTY: &str = "the prompt is empty: there is nothing to complete";
 
 /// A request for candidates.
@@ -48,7 +48,7 @@ pub struct Request {
 /// that nobody listens any more: the generation then ends within one step, without further events.
 pub type EventSink = Box<dyn FnMut(Event) -> ControlFlow<()> + Send>;
 
-/// What a source runs on, for the status line and JSON.
+/// Description of a source, for the status line and JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct SourceInfo {
     /// Name of the main model.
@@ -65,19 +65,19 @@ pub struct SourceInfo {
     pub threads: usize,
     /// Most positions (prompt and completion) of a candidate.
     pub context: usize,
-    /// What the user should know of it, such as why it is not on a better device that this machine has.
+    /// Note for the user, such as why it is not on a better device that this machine has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Box<str>>,
 }
 
 impl SourceInfo {
-    /// Whether a server writes, which tells nothing of drafts and weights: its device is an address.
+    /// A server writes, which tells nothing of drafts and weights: its device is an address.
     pub fn is_served(&self) -> bool {
         self.device.contains("://")
     }
 }
 
-/// What a source has to do, and holds for it.
+/// Work of a source, and memory that it holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Candidates that are being written.
@@ -96,10 +96,10 @@ pub struct Load {
 
 /// Something that turns a request into a stream of events.
 pub trait Source: Send + Sync {
-    /// What it runs on.
+    /// Its models and device.
     fn info(&self) -> SourceInfo;
 
-    /// What its prompts may hold. By default the function and what it names, no more.
+    /// Limits of its prompts. By default the function and what it names, no more.
     fn window(&self) -> Window {
         Window::default()
     }
@@ -108,7 +108,7 @@ pub trait Source: Send + Sync {
     /// blocks. Requests may run at the same time.
     fn generate(&self, request: Request, sink: EventSink) -> Ticket;
 
-    /// What it has to do now.
+    /// Its current work.
     fn load(&self) -> Load {
         Load::default()
     }
@@ -149,7 +149,7 @@ impl Ticket {
         (0..self.each.len()).filter(|&candidate| self.is_cancelled(candidate))
     }
 
-    /// Whether the candidate has been cancelled, alone or with all.
+    /// The candidate has been cancelled, alone or with all.
     pub fn is_cancelled(&self, candidate: usize) -> bool {
         self.all.load(Ordering::Relaxed) || self.each.get(candidate).is_some_and(|c| c.load(Ordering::Relaxed))
     }

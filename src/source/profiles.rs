@@ -18,7 +18,7 @@ pub struct ProfileFile {
     path: PathBuf,
 }
 
-/// What tells one model from another, as far as its speed goes.
+/// Identity of a model, as far as its speed goes.
 pub fn describe(name: &str, on: &NetworkInfo) -> String {
     let NetworkInfo { device, dtype, kernel, weights: _, weight_bytes, threads } = on;
     format!("{name} {device} {dtype} {kernel} {weight_bytes} {threads}")
@@ -32,7 +32,7 @@ impl ProfileFile {
         Self { path: folder.join(format!("{readable}-{hash:016x}.json")) }
     }
 
-    /// What was measured, if it was and makes sense.
+    /// Reads the measurements, if they are there and make sense.
     pub fn read(&self) -> Option<Profile> {
         let profile: Profile = serde_json::from_slice(&files::read(&self.path, files::TEXT).ok()?).ok()?;
         profile.is_sound().then_some(profile)

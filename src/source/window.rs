@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::model::{Chat, Infill, Model, ModelError, Tokenizer};
 
-/// Tokens of a prompt where nobody says how many, by the number of weights from which on: small models lose the
-/// thread in long prompts, and every token costs time before the first word.
+/// Default number of tokens of a prompt, from so many weights on: small models lose the thread in long
+/// prompts, and every token costs time before the first word.
 const SIZES: &[(usize, usize)] =
     &[(10_000_000_000, 8192), (3_000_000_000, 4096), (1_000_000_000, 2048), (100_000_000, 1024)];
 
@@ -13,7 +13,7 @@ fn size(weights: usize) -> Option<usize> {
     SIZES.iter().find(|(from, _)| weights >= *from).map(|&(_, tokens)| tokens)
 }
 
-/// What a model's prompt may hold.
+/// Limits of a model's prompts.
 #[derive(Clone, Default)]
 pub struct Window {
     /// Tokens of a prompt where nobody says how many; `None`: the function and what it names, no more.
@@ -30,26 +30,26 @@ pub struct Window {
 }
 
 impl Window {
-    /// That of a model of this name and so many weights.
+    /// Window of a model of this name and so many weights.
     pub fn new(name: &str, weights: usize, context: usize, tokenizer: Arc<Tokenizer>) -> Self {
         let tokens = size(weights).map(|tokens| tokens.min(context / 2));
         Self { tokens, weights, context, infill: Infill::of(&tokenizer, name), chat: None, tokenizer: Some(tokenizer) }
     }
 
-    /// That of a model on a server, where neither is known (0 for the context) or both are.
+    /// Window of a model on a server. A `context` of 0 is unknown.
     pub fn served(weights: usize, context: usize) -> Self {
         let most = if context == 0 { usize::MAX } else { context / 2 };
         Self { tokens: size(weights).map(|tokens| tokens.min(most)), weights, context, ..Self::default() }
     }
 
-    /// That of a model that is not loaded onto a device; `chat` as in [`Model::chat`].
+    /// Window of a model that is not loaded onto a device; `chat` as in [`Model::chat`].
     pub fn of(mut model: Model, chat: Option<bool>) -> Result<Self, ModelError> {
         let chat = model.chat(chat)?;
         let (weights, context) = (model.parameters(), model.spec.context);
         Ok(Self::new(&model.called, weights, context, Arc::new(model.tokenizer)).asked(chat))
     }
 
-    /// The same of a model that is asked in conversations.
+    /// This window for a model that is asked in conversations, if `chat` is given.
     #[must_use]
     pub fn asked(self, chat: Option<Chat>) -> Self {
         Self { chat: chat.map(Arc::new), ..self }

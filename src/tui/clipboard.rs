@@ -1,5 +1,5 @@
-//! Copying through the terminal (OSC 52): works over a remote shell and needs no program on the machine.
-//! Whether the terminal obeys cannot be known, so the screen says "sent", not "copied".
+//! Copying through the terminal (OSC 52): works over a remote shell and needs no program on the machine. The
+//! terminal does not confirm, so the screen says "sent", not "copied".
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

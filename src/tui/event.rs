@@ -63,7 +63,7 @@ impl Key {
         Self { code, ctrl: false, alt: false, shift: false }
     }
 
-    /// Whether pressing it in an editor types a character.
+    /// Pressing it in an editor types a character.
     pub fn types(self) -> bool {
         matches!(self.code, Code::Char(_)) && !self.ctrl && !self.alt
     }
@@ -140,7 +140,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// What the terminal reported, as far as the screen cares.
+/// Reports of the terminal, as far as the screen uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A key was pressed or repeats.

@@ -20,7 +20,7 @@ const MOST_LINES: usize = 2000;
 /// Regexes are compiled on first use; this uses those of ordinary code.
 const WARM_UP: &str = "@d\nclass A(B):\n    \"\"\"x\"\"\"\n    def f(self, x: int = 1, *a) -> str:  # c\n        for i in range(10):\n            if x and not i: return f'{x!r}' + 'a\\n'\n        with open(a) as b: yield [1.5, None, True]\n        raise ValueError(x) from None\n";
 
-/// What a text belongs to.
+/// Owner of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Of {
     Prompt,

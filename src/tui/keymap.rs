@@ -102,9 +102,9 @@ pub struct Row {
     pub context: Context,
     /// Keys unless the user says otherwise.
     pub keys: &'static [&'static str],
-    /// What the help says.
+    /// Text in the help.
     pub label: &'static str,
-    /// What the footer says; empty for actions it does not show. The order of rows is the order of hints.
+    /// Text in the footer; empty for actions it does not show. The order of rows is the order of hints.
     pub hint: &'static str,
 }
 
@@ -285,7 +285,7 @@ impl Keymap {
         Ok(Self { keys, bound })
     }
 
-    /// What `key` does in `context`. A question hears nothing but its own keys and the interrupt.
+    /// Action of `key` in `context`. A question hears nothing but its own keys and the interrupt.
     pub fn action(&self, context: Context, key: Key) -> Option<Action> {
         if let Some(&action) = self.bound.get(&(context, key)) {
             return Some(action);
@@ -305,7 +305,7 @@ impl Keymap {
         find(context).or_else(|| find(Context::Global))
     }
 
-    /// What the footer says in a context: action, keys, words, most useful first.
+    /// Hints of the footer in a context: action, keys, words, most useful first.
     pub fn hints(&self, context: Context) -> Vec<(Action, String, &'static str)> {
         self.rows(context)
             .filter(|(row, _)| !row.hint.is_empty())

@@ -29,7 +29,7 @@ pub enum Regime {
     Floor,
 }
 
-/// What the arithmetic depends on besides the size.
+/// Inputs of the layout besides the size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
     /// Number of candidates; 0 before the first generation.

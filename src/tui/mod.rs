@@ -46,9 +46,9 @@ use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
 use theme::{Depth, Theme, ThemeError};
 use world::{Incoming, Opened, World};
 
-/// What the screen starts with.
+/// Settings that the screen starts with.
 pub struct Setup {
-    /// What is to be completed.
+    /// Text to complete, with its tests.
     pub job: Job,
     /// A line to begin with.
     pub notice: Option<String>,
@@ -58,7 +58,7 @@ pub struct Setup {
     pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, TrialPool), String> + Send>,
     /// Options of the generations.
     pub options: GenerateOptions,
-    /// Whether candidates end with their function.
+    /// Candidates end with their function.
     pub default_stops: bool,
     /// Limits of a trial.
     pub limits: Limits,
@@ -124,7 +124,7 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     result
 }
 
-/// What differs between a terminal and a test.
+/// Differences between a terminal and a test.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extras {
     /// Catch panics of other threads.

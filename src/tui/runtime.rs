@@ -51,7 +51,7 @@ pub enum End {
 
 /// Everything the loop works with.
 pub struct Runtime<'a> {
-    /// What is shown.
+    /// State that is shown.
     pub state: State,
     /// Colours.
     pub theme: Theme,
@@ -61,7 +61,7 @@ pub struct Runtime<'a> {
     pub world: World,
     /// Messages from other threads.
     pub incoming: UnboundedReceiver<Incoming>,
-    /// What is drawn on.
+    /// Screen to draw on.
     pub screen: &'a mut dyn Screen,
     /// Where keys come from.
     pub inputs: &'a mut dyn Inputs,
@@ -245,7 +245,7 @@ mod tests {
     use crate::tui::theme::Depth;
     use crate::tui::{Extras, Outcome, Setup, TuiError, run_on};
 
-    /// What is on the screen, for the thread that plays the user.
+    /// Contents of the screen, for the thread that plays the user.
     #[derive(Default)]
     struct Shown {
         text: Mutex<(String, usize, String)>,

@@ -21,7 +21,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
-/// Whether the terminal is ours right now, so that panic hook, guard and suspension give it back once.
+/// The terminal is ours right now, so that panic hook, guard and suspension give it back once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
@@ -103,7 +103,7 @@ fn message<'a>(info: &'a PanicHookInfo<'_>) -> &'a str {
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }
 
-/// What the loop draws on.
+/// Screen that the loop draws on.
 pub trait Screen {
     /// Draws a frame; only cells that changed are sent.
     fn draw(&mut self, paint: &mut dyn FnMut(&mut Frame)) -> io::Result<()>;

@@ -8,7 +8,7 @@ const TAB: usize = 4;
 /// Stands for a character that is not shown.
 const HIDDEN: char = '\u{fffd}';
 
-/// Whether a character must not reach a cell: controls, direction overrides, invisible ones.
+/// The character must not reach a cell: controls, direction overrides, invisible ones.
 pub fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -12,7 +12,7 @@ use crate::files;
 const BUILT_IN: [(&str, &str); 2] =
     [("light", include_str!("../../themes/light.toml")), ("dark", include_str!("../../themes/dark.toml"))];
 
-/// What a piece of the screen is for.
+/// Purpose of a piece of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Names.
@@ -23,7 +23,7 @@ pub enum Role {
     Border,
     /// Border of the focused pane.
     BorderFocus,
-    /// What is selected.
+    /// Selected items.
     Selection,
     Pass,
     Fail,
@@ -145,7 +145,7 @@ pub struct Theme {
     pub name: String,
     /// Name of the colours for code.
     pub syntax: String,
-    /// What the terminal can show.
+    /// Colours that the terminal can show.
     pub depth: Depth,
     chrome: [Style; ROLES.len()],
 }
@@ -233,7 +233,7 @@ fn style_of(words: &str) -> Result<Style, String> {
     Ok(style)
 }
 
-/// Whether the terminal's background is light: by `COLORFGBG`, else the terminal is asked.
+/// The terminal's background is light: by `COLORFGBG`, else the terminal is asked.
 pub fn background_is_light(var: impl Fn(&str) -> Option<String>) -> bool {
     if let Some(background) = var("COLORFGBG").and_then(|v| v.rsplit(';').next().and_then(|b| b.parse::<u8>().ok())) {
         return background == 7 || background == 15;

@@ -20,7 +20,7 @@ use crate::trial::Limits;
 /// Models and what runs the tests.
 pub type Opened = (Arc<dyn Source>, TrialPool);
 
-/// What reaches the loop from other threads.
+/// Messages to the loop from other threads.
 pub enum Incoming {
     /// A message for the core.
     App(Msg),
@@ -30,7 +30,7 @@ pub enum Incoming {
     Coloured(super::highlight::Coloured),
 }
 
-/// What the loop has to do itself.
+/// Work that the loop has to do itself.
 pub enum Asked {
     Nothing,
     /// Send control sequences to the terminal, then tell the core.
@@ -46,7 +46,7 @@ pub enum Asked {
 pub struct World {
     job: Arc<Job>,
     options: GenerateOptions,
-    /// Whether candidates end with their function.
+    /// Candidates end with their function.
     default_stops: bool,
     limits: Limits,
     /// The first pass ends what is still being written.

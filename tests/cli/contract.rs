@@ -1,11 +1,12 @@
-//! What every source of candidates has to do: the engine of this machine, our own server, and, by hand, any
+//! Contract of every source of candidates: the engine of this machine, our own server, and, by hand, any
 //! other one that has the built-in main model:
 //!
 //! ```sh
 //! CONTRACT_SERVER=http://127.0.0.1:8000 cargo test --test cli contract -- --ignored --nocapture
 //! ```
 //!
-//! `CONTRACT_SERVER_MODEL` names the model where the server has several. What a server lacks is said, and is no failure.
+//! `CONTRACT_SERVER_MODEL` names the model where the server has several. Features that a server lacks are
+//! said, and are no failure.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -37,12 +38,12 @@ const PROMPTS: [&str; 6] = [
 const TOKENS: usize = 48;
 /// Nats between the two best tokens below which another order of summation may choose the other one.
 const NEAR_TIE: f32 = 0.02;
-/// What is said of a server that passes over the temperature.
+/// Message about a server that ignores the temperature.
 const DRAWS_NOTHING: &str = "it draws nothing: what it writes at temperature 0.9 or 1.2 is what it writes at 0";
 /// Longest silence of a source.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What came of a request.
+/// Outcome of a request.
 #[derive(Debug, Default)]
 struct Came {
     /// By candidate, as they were streamed and at their end.
@@ -166,13 +167,13 @@ fn local(draft: Drafting) -> LocalSource {
     LocalSource::open(&models).expect("the built-in model")
 }
 
-/// What is held against the contract.
+/// Source under test, and its reference.
 struct Case<'a> {
     source: &'a dyn Source,
     reference: &'a mut Reference,
 }
 
-/// What is said where a source does not do what it has to.
+/// Fault of a source.
 enum Fault {
     /// It does something else.
     Broken(String),
@@ -281,7 +282,7 @@ fn seeds(case: &mut Case<'_>) -> Result<(), Fault> {
     expect(one != other, || format!("seeds 11 and 12 give {one:?}"))
 }
 
-/// Whether a request gives the same again when it is alone, and something else beside another one.
+/// A request gives the same text again when it is alone, and another one beside another request.
 fn seeds_are_shared(case: &mut Case<'_>) -> bool {
     let of = |prompt, seed| request(prompt, 1, 1.2, seed, 32);
     let alone: Vec<String> = (0..3).map(|_| generate(case.source, of(PROMPTS[2], 11)).texts.concat()).collect();
@@ -341,7 +342,7 @@ fn together(case: &mut Case<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What of the contract does not hold, and what is lacking.
+/// Parts of the contract that do not hold, and parts that are lacking.
 fn broken(source: &dyn Source, reference: &mut Reference) -> (Vec<String>, Vec<String>) {
     let mut case = Case { source, reference };
     let (mut broken, mut lacking) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! What the documents and the help name is what the program reads.
+//! Names in the documents and the help are those that the program reads.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What editors ask of `serve`: candidates with verdicts as a stream, and the plugins that show them.
+//! Requests of editors to `serve`: candidates with verdicts as a stream, and the plugins that show them.
 
 use std::process::Command;
 

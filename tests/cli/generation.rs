@@ -83,7 +83,8 @@ fn a_seed_decides_everything() {
     };
     let (first, again, other) = (run("7", "2"), run("7", "2"), run("8", "2"));
     assert_ne!(token_ids(&first), token_ids(&other));
-    // Draft lengths by measured time change the number of steps from run to run, but nothing of the candidates.
+    // Draft lengths by measured time change the number of steps from run to run, but nothing of the
+    // candidates.
     let by_time = run("7", "auto");
     assert_eq!(timeless(first.clone())["candidates"], timeless(by_time)["candidates"]);
     assert_eq!(timeless(first), timeless(again));
@@ -175,7 +176,7 @@ fn what_the_time_budget_cuts_does_not_count() {
     let report = world.run(&args).code(1).json();
     assert!(candidates(&report).iter().all(|c| c["finish"] == "budget"), "{report}");
     assert!(report["picked"].is_null());
-    // The same for people: nothing is printed as the answer.
+    // Output for people: nothing is printed as the answer.
     let done = world.run(&[&args[..1], &args[2..]].concat()).code(1);
     assert_eq!(done.out, "");
     assert!(done.err.contains("cut by the time budget"), "{}", done.err);

@@ -71,7 +71,8 @@ fn a_tests_file_without_checks_passes_nobody_and_says_so() {
     assert!(done.err.contains("NOT RUN: "), "{}", done.err);
 }
 
-/// Applies a passing candidate to `before`, whose function `is_even` begins with `head` and is followed by `after`.
+/// Applies a passing candidate to `before`, whose function `is_even` begins with `head` and is followed by
+/// `after`.
 fn applied(before: &str, head: &str, after: &str) -> String {
     let world = World::new();
     let file = world.file("mine.py", before);
@@ -116,7 +117,7 @@ fn apply_without_a_pass_leaves_the_file_alone() {
 }
 
 #[cfg(unix)]
-/// Whether a process has a child.
+/// The process has a child.
 #[cfg(target_os = "linux")]
 fn has_child(parent: u32) -> bool {
     let stat = |entry: std::io::Result<fs::DirEntry>| fs::read_to_string(entry.ok()?.path().join("stat")).ok();
@@ -194,7 +195,7 @@ fn the_prompt_is_shown_with_what_was_left_out_and_nothing_is_written() {
         "{value}"
     );
     assert_eq!(fs::read_to_string(&file).unwrap(), before, "nothing of it is written");
-    // What a candidate becomes is the file, whatever it was shown.
+    // The whole file is written, whatever part of it the model was shown.
     let tests = ["--tests", &tests, "--prompt-tokens", "300", "-n", "4", "--temperature", "0", "--apply"];
     let done = world.run(&[&["complete", "--json", "--file", &file], &tests[..]].concat());
     let report = done.json();

@@ -17,7 +17,7 @@ pub struct Served {
     said: BufReader<std::process::ChildStderr>,
 }
 
-/// What was answered.
+/// Answer of a server.
 pub struct Answered {
     pub status: u16,
     pub head: String,

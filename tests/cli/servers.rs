@@ -55,11 +55,11 @@ fn eight_candidates_of_a_server_come_with_their_verdicts() {
         }
         assert_eq!(candidates(&report)[0]["text"], "    return x\n", "ends with its function: {what}");
         assert_eq!(candidates(&report)[5]["duplicate_of"], 4, "{what}");
-        // What is best is told by the server; else it is what most of them say.
+        // The server's log-probabilities tell the best; without them it is the most frequent text.
         assert_eq!(report["picked"], if logprobs { 2 } else { 4 }, "{what}");
         assert_eq!(report["model"], Model::NAME);
         assert_eq!(report["device"], server.address);
-        // What a server does not tell is absent.
+        // Values that a server does not tell are absent.
         let known = keys(&report).replace("prompt_tokens ", "");
         assert_eq!(known, "candidates device model picked ranking seed stats", "{what}");
         let figures = if logprobs { "logprobs mean_logprob " } else { "" };

@@ -99,7 +99,7 @@ fn what_a_request_says_is_done() {
     let texts = |list: Vec<&Value>| list.iter().map(|c| c["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     assert_eq!(texts(choices(&best).iter().collect()), texts(order[..7].to_vec()));
     assert_eq!(choices(&best)[1]["index"], 1);
-    // What stands after the place is shown to a model that can fill in.
+    // Text after the place is shown to a model that can fill in.
     let filled = ask(json!({ "temperature": 0, "suffix": "\n\nprint(add(1, 2))\n" }));
     let prompt_tokens = |answer: &Value| answer["usage"]["prompt_tokens"].as_u64().unwrap();
     assert!(prompt_tokens(&filled) > prompt_tokens(&stopped) + 8, "{filled}");

@@ -1,4 +1,4 @@
-//! What a terminal gets when names, programs and tests are out to steer it: words, and nothing that acts.
+//! Terminal output when names, programs and tests try to steer the terminal: words, and nothing that acts.
 
 use std::io::Read;
 
@@ -7,7 +7,8 @@ use serde_json::json;
 
 use super::world::{World, isolated, repository};
 
-/// Clears the screen, sets the title, writes the clipboard, asks for the cursor, rings, turns the direction around; in 7 and 8 bits.
+/// Clears the screen, sets the title, writes the clipboard, asks for the cursor, rings, turns the direction
+/// around; in 7 and 8 bits.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}]52;c;b3duZWQ=\u{7}\u{1b}[6n\u{1b}P+q544e\u{1b}\\\u{9b}31m\u{9d}0;owned\u{9c}\u{202e}\u{7f}\u{8}";
 
 /// Everything that the program writes to a terminal.

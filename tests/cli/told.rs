@@ -1,5 +1,5 @@
-//! What `bass-tui serve` tells beside text: the most probable tokens in the place of each, how probable the prompt is,
-//! and answers to several prompts of one request.
+//! Answers of `bass-tui serve` beside text: the most probable tokens in the place of each, how probable the
+//! prompt is, and answers to several prompts of one request.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn ask(served: &Served, more: &Value) -> Value {
     served.complete(&body)
 }
 
-/// The same as a stream, put together again.
+/// Like [`ask`], as a stream, put together again.
 fn streamed(served: &Served, more: &Value) -> Vec<Value> {
     let mut body = json!({ "prompt": PROMPT, "n": 2, "seed": 4, "max_tokens": 12, "temperature": 0.9, "logprobs": 3,
                            "return_token_ids": true, "stream": true });
@@ -157,7 +157,7 @@ fn an_echo_says_how_probable_the_prompt_is() {
                     break;
                 }
                 let there: String = text[at..].iter().take(token.chars().count()).collect();
-                // What a tokenizer puts before a text is none of it.
+                // Text that a tokenizer puts before a prompt is no part of it.
                 assert!(there == token || token == "<|endoftext|>" && at == 0, "{there:?} is not {token:?}");
             }
             if count > 0 {
@@ -170,7 +170,7 @@ fn an_echo_says_how_probable_the_prompt_is() {
             assert_eq!(streamed(&served, &echo), *choices(&whole));
         }
     }
-    // What was written, given as a prompt, is as probable as it was when it was written.
+    // A written text, given as a prompt, is as probable as it was when it was written.
     let one = ask(&served, &json!({ "prompt": [5, 6, 7], "n": 1, "logprobs": 0 }));
     let all = [vec![5, 6, 7], ids(&choices(&one)[0]["token_ids"])].concat();
     let again = ask(&served, &json!({ "prompt": all, "n": 1, "logprobs": 0, "max_tokens": 1, "echo": true }));

@@ -201,7 +201,7 @@ fn doctor_tells_what_works() {
     assert!(json["engine"]["model"].is_string() && json["problem"].is_null(), "{json}");
     assert!(json["protection"]["summary"].is_string());
     assert!(json["devices"]["cpu"]["Ok"].as_str().is_some_and(|what| what.contains("kernels")), "{json}");
-    // What a machine has depends on the machine, but something is always said.
+    // Devices depend on the machine, but something is always said.
     let cuda = &json["devices"]["cuda"];
     assert!(cuda["Ok"].as_str().or(cuda["Err"].as_str()).is_some_and(|what| what.len() > 10), "{json}");
     let json = world.run(&["doctor", "--model", "/nowhere/at/all", "--json"]).code(3).json();

@@ -8,7 +8,7 @@ use bass_tui::trial::Runner;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What a finished program left.
+/// Results of a finished program.
 pub struct Done {
     pub code: Option<i32>,
     pub out: String,
@@ -28,7 +28,8 @@ impl Done {
         self
     }
 
-    /// It must have refused: this code, nothing on stdout, no panic, and on stderr a sentence with all of `words`.
+    /// It must have refused: this code, nothing on stdout, no panic, and on stderr a sentence with all of
+    /// `words`.
     #[track_caller]
     pub fn refused(self, code: i32, words: &[&str]) {
         let done = self.code(code);
@@ -97,7 +98,7 @@ impl World {
         command
     }
 
-    /// The same as a process that can be watched.
+    /// Like [`command`](Self::command), as a process that can be watched.
     pub fn process(&self, args: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_bass-tui"));
         command.envs(self.surroundings());
@@ -138,7 +139,7 @@ impl World {
     }
 }
 
-/// Whether this machine has what the sandbox needs.
+/// This machine has everything that the sandbox needs.
 pub fn isolated() -> bool {
     static ISOLATED: OnceLock<bool> = OnceLock::new();
     *ISOLATED.get_or_init(|| Runner::probe().protection().is_isolated())
@@ -170,7 +171,7 @@ pub fn is_even() -> String {
     repository("examples/numbers.py") + ":is_even"
 }
 
-/// The same as text of a file.
+/// The head of such a function as text of a file.
 pub const STUB: &str = "def is_even(n):\n    \"\"\"Return True if n is even, False otherwise.\"\"\"\n";
 
 pub fn ids(value: &Value) -> Vec<u64> {

@@ -1,4 +1,4 @@
-//! What of a chat model's answer is the function: fences, prose, thoughts, whole files, cut ends.
+//! The function in a chat model's answer: fences, prose, thoughts, whole files, cut ends.
 
 use bass_tui::code::{Asked, Place, Target};
 use bass_tui::language::Language;
@@ -21,7 +21,7 @@ fn function(indent: &str) -> String {
     format!("{head}{BODY}").lines().map(|line| [indent, line, "\n"].concat()).collect()
 }
 
-/// What is read when all is there.
+/// The function as read when all of the answer is there.
 fn whole(asked: &Asked, answer: &str) -> String {
     asked.read(answer, true).0.trim_end().to_owned() + "\n"
 }

@@ -1,4 +1,5 @@
-//! Functions of the languages whose blocks stand in braces: finding them, their prompts, splicing a candidate.
+//! Functions of the languages whose blocks stand in braces: finding them, their prompts, splicing a
+//! candidate.
 
 use bass_tui::code::{Place, Target, function_names, open_function};
 use bass_tui::language::Language::{self, Go, JavaScript, Rust, TypeScript};
@@ -240,7 +241,8 @@ const LISTS: &[(Language, &str, &[Listed])] = &[
     ),
 ];
 
-/// What the grammar finds in whole code, the scan for broken code finds too, with what is broken above or below.
+/// Functions that the grammar finds in whole code are found by the scan for broken code, too, with broken
+/// code above or below.
 #[test]
 fn functions_are_listed_also_around_broken_code() {
     for &(language, text, expected) in LISTS {
@@ -278,7 +280,7 @@ fn a_missing_brace_does_not_reach_the_next_function() {
         assert_eq!(found, expected, "{text}");
         let target = named(language, text, "g");
         assert!(!target.text[target.body.clone()].contains("h("), "{text}");
-        // What is missing in the first is written anew with its body, and nothing behind it is lost.
+        // Parts missing in the first are written anew with its body, and nothing behind it is lost.
         let target = named(language, text, "f");
         let spliced = target.splice("x;\n}");
         assert_eq!(names(language, &spliced).iter().filter(|f| f.0.ends_with(['f', 'g', 'h'])).count(), 3, "{spliced}");
@@ -400,7 +402,8 @@ fn stubs_of_every_shape() {
         let target = named(case.language, case.text, "f");
         assert_eq!(target.prompt(), case.prompt, "prompt: {}", case.what);
         assert_eq!(target.splice(case.candidate), case.spliced, "splice: {}", case.what);
-        // What was written is found again, with the candidate as its body; comments then belong to the body.
+        // The written function is found again, with the candidate as its body; comments then belong to the
+        // body.
         if case.spliced.contains("// By the last bit.") {
             continue;
         }

@@ -168,7 +168,8 @@ fn stubs_of_every_shape() {
         let target = named(case.text, "f");
         assert_eq!(target.prompt(), case.prompt, "prompt: {}", case.what);
         assert_eq!(target.splice(case.candidate), case.spliced, "splice: {}", case.what);
-        // What was written is found again, with the candidate as its body; comments then belong to the body.
+        // The written function is found again, with the candidate as its body; comments then belong to the
+        // body.
         if case.what.starts_with("comments") {
             continue;
         }
@@ -268,7 +269,7 @@ fn functions_are_listed_also_around_broken_code() {
         ("Stack.Inner.push.helper", 38, false),
     ];
     assert_eq!(whole, expected.map(|(n, l, f)| (n.to_owned(), l, f)));
-    // The same functions, whatever is broken above, between or below them.
+    // These functions are found, whatever is broken above, between or below them.
     for broken in ["x = foo(1,\n", "x = 'abc\n", "if :\n", "else\n", "    x = [{(\n", "def\n", "class (:\n"] {
         for (at, lines) in [(0, 1), (STACK.find("class Stack").unwrap(), 1), (STACK.len(), 0)] {
             let text = format!("{}{broken}{}", &STACK[..at], &STACK[at..]);

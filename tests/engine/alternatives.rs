@@ -1,5 +1,5 @@
-//! What is told beside what is written: the most probable tokens in the place of each, and how probable a prompt is.
-//! Both are read off the rows that a plain pass over the same text gives, to the bit, whatever is drafted.
+//! Answers beside the text: the most probable tokens in the place of each, and how probable a prompt is. Both
+//! are read off the rows that a plain pass over the same text gives, to the bit, whatever is drafted.
 
 use super::emulator::gpu;
 use super::network::{model, tokens};
@@ -11,7 +11,7 @@ use bass_tui::backend::{HostLogits, LoadOptions, Network, Rows, Span, Wanted};
 use bass_tui::engine::{DraftLength, Engine, EngineError, Event, GenerateOptions, ModelDrafter};
 use bass_tui::sampling::{Alternative, Sampling, Scores, alternatives, raw_logprob};
 
-/// What was told of a request.
+/// Scores told of a request.
 #[derive(Debug, Default, PartialEq)]
 struct Told {
     prompt: Option<(u32, Scores)>,
@@ -37,7 +37,7 @@ fn told(engine: &mut Engine, prompt: &[u32], options: &GenerateOptions) -> Told 
     told
 }
 
-/// What a pass over all of the text says of its tokens from number `from` on.
+/// Scores of the text's tokens from number `from` on, by a pass over all of it.
 fn plain(network: &mut impl HostLogits, text: &[u32], from: usize, count: usize) -> Scores {
     let seq = network.open(text.len()).expect("memory");
     let spans = [Span { seq, start: 0, len: text.len() }];

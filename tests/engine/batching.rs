@@ -177,7 +177,7 @@ fn a_cancelled_request_ends_while_it_waits() {
     assert_eq!(reasons, [Some(FinishReason::Cancelled); 2], "before the others are done");
 }
 
-/// Whether a request has begun, and whether it is over.
+/// The request has begun, and it is over.
 fn state(world: &World, id: RequestId) -> (bool, bool) {
     (world.jobs[&id].order.has_begun(), world.jobs[&id].order.done)
 }

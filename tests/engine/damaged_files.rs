@@ -1,7 +1,8 @@
 //! Model files with random damage: each loads or is an error that names its file; nothing panics, hangs or
 //! takes memory for what a header only claims.
 //!
-//! `DAMAGED_MINUTES=10 cargo test --test engine damaged_files` tries each kind of file for so long; `DAMAGED_FROM=N` begins with number N.
+//! `DAMAGED_MINUTES=10 cargo test --test engine damaged_files` tries each kind of file for so long;
+//! `DAMAGED_FROM=N` begins with number N.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ const TEMPLATE: &str = r"{%- set ns = namespace(last=0, text='') %}{%- macro tur
 {%- endfor -%}{%- for i in range(3) -%}{% set ns.text = ns.text ~ ns.text ~ i %}{%- endfor -%}
 {%- if add_generation_prompt -%}<|assistant|>{%- endif -%}";
 
-/// What is spliced into templates.
+/// Pieces that are spliced into templates.
 const TAGS: &[&str] = &[
     "{% for a in range(99999) %}",
     "{% endfor %}",
@@ -183,7 +184,7 @@ fn gguf() {
     });
 }
 
-/// What makes a length, a count or an offset overflow, and what doesn't quite.
+/// Numbers that make a length, a count or an offset overflow, and some that do not quite.
 const NUMBERS: &[u64] =
     &[0, 1, 2, 0x7f, 0xff, 0xffff, 1 << 31, u32::MAX as u64, 1 << 32, 1 << 60, 1 << 61, 1 << 62, 1 << 63, u64::MAX];
 

@@ -113,7 +113,7 @@ fn a_gpu_that_cannot_be_used_leaves_the_cpu_with_a_sentence() {
         // Who named it is told so, and gets nothing else.
         let error = opened(&[Choice { device: &devices[1], number: 0 }]).expect_err(why);
         assert!(error.contains(why), "{error}");
-        // What is found before anything is loaded, for `doctor`.
+        // Answer before anything is loaded, for `doctor`.
         let here = devices[1].here(None);
         let known = here.as_ref().map_or_else(|why| why.as_str(), String::as_str);
         assert!(known.starts_with(why) || known.starts_with("Emulator "), "{known}");
@@ -122,7 +122,8 @@ fn a_gpu_that_cannot_be_used_leaves_the_cpu_with_a_sentence() {
     assert_eq!((device.as_str(), note), ("cuda", None));
 }
 
-/// The device with these files as bundles: its name, and that of the device on which models of the program run, or why none.
+/// The device with these files as bundles: its name, and that of the device on which models of the program
+/// run, or why none.
 macro_rules! with_bundles {
     ($files:expr) => {{
         static LIBRARIES: OnceLock<Libraries> = OnceLock::new();

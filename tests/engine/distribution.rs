@@ -1,5 +1,5 @@
-//! What rejection sampling writes has the main model's distribution, whatever drafts; and mistakes that implementations have made are
-//! noticed by the same tests.
+//! Texts of rejection sampling have the main model's distribution, whatever drafts. Mistakes that
+//! implementations have made are noticed by the same tests.
 
 use std::sync::Arc;
 
@@ -29,7 +29,8 @@ struct Draws {
     accept: Accept,
 }
 
-/// 64 candidates for each of so many seeds, against the main model's distribution. Returns the share of drafts accepted, too.
+/// 64 candidates for each of so many seeds, against the main model's distribution. Returns the share of
+/// drafts accepted, too.
 fn fit(engine: &mut Engine, sampling: Sampling, draws: &Draws) -> (Fit, f64) {
     let mut fit = Fit::new(Toy::main().table, sampling);
     let (mut drafted, mut accepted) = (0, 0);
@@ -44,7 +45,8 @@ fn fit(engine: &mut Engine, sampling: Sampling, draws: &Draws) -> (Fit, f64) {
     (fit, accepted as f64 / f64::max(drafted as f64, 1.0))
 }
 
-/// Chi-square per degree of freedom that a right implementation passes all but never: five standard deviations above 1.
+/// Chi-square per degree of freedom that a right implementation passes all but never: five standard
+/// deviations above 1.
 fn limit(fit: &Fit) -> f64 {
     1.0 + 5.0 * (2.0 / fit.freedom()).sqrt()
 }
@@ -136,8 +138,8 @@ fn a_draft_that_was_not_drawn_from_its_q_is_noticed() {
     }
 }
 
-/// Logits between 20 and 25, as language models have them, are known to a sixteenth in bf16: what is drawn from them is another
-/// distribution, by a few per cent.
+/// Logits between 20 and 25, as language models have them, are known to a sixteenth in bf16: what is drawn
+/// from them is another distribution, by a few per cent.
 #[test]
 fn a_draft_drawn_from_rounded_logits_is_noticed() {
     let bare = Sampling { temperature: 0.8, ..Sampling::GREEDY };

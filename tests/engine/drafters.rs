@@ -1,4 +1,4 @@
-//! What drafters owe the engine, and what the engine makes of what they propose.
+//! Duties of drafters towards the engine, and the engine's use of their proposals.
 
 use std::sync::Arc;
 
@@ -151,7 +151,8 @@ fn plain_requests_neither_draft_nor_read_the_draft_model() {
     assert_eq!((got.summary.drafted, watch.passes(), watch.open()), (0, 0, 0));
 }
 
-/// Every drafter proposes tokens of the vocabulary only, and no more than there is room for: the toy network panics otherwise.
+/// Every drafter proposes tokens of the vocabulary only, and no more than there is room for: the toy network
+/// panics otherwise.
 #[test]
 fn every_drafter_stays_inside_vocabulary_and_context() {
     for kind in KINDS {
@@ -195,7 +196,7 @@ fn a_draft_model_that_comes_late_catches_up() {
     assert!(late > 5, "{late} steps with drafts after the others had ended");
 }
 
-/// What a device keeps to itself is verified as what comes to the host.
+/// Drafts that stay on a device are verified like those that come to the host.
 #[test]
 fn drafts_that_stay_on_their_device_change_nothing() {
     let reference: Arc<[u32]> = truth(200).into();

@@ -1,5 +1,5 @@
-//! The whole way on the CUDA backend, through the emulator: what the reference implementation computes, rows that are
-//! the same in any company and any order of threads, drafts that change nothing.
+//! The whole way on the CUDA backend, through the emulator: what the reference implementation computes, rows
+//! that are the same in any company and any order of threads, drafts that change nothing.
 
 use std::sync::Arc;
 
@@ -155,7 +155,7 @@ fn blocks_of_files_are_computed_with_as_the_numbers_that_they_mean() {
     }
 }
 
-/// What it changes of logits, by their size, that inputs are rounded to f16 in all layers: four times 2^-11.
+/// Relative change of logits where inputs are rounded to f16 in all layers: four times 2^-11.
 const ROUNDED_INPUTS: f64 = 0.002;
 
 /// By the size of what is expected.
@@ -249,8 +249,8 @@ fn drafts_change_nothing_and_greedy_tokens_are_those_of_the_cpu() {
     }
 }
 
-/// Drafts and their distributions stay on the device, whichever rule accepts them; drafts of a lookup, and those of a
-/// draft model on the CPU, come from the host.
+/// Drafts and their distributions stay on the device, whichever rule accepts them; drafts of a lookup, and
+/// those of a draft model on the CPU, come from the host.
 #[test]
 fn rejection_gives_the_tokens_of_the_cpu_wherever_the_drafts_are() {
     let Some(gpu) = gpu(2) else { return };

@@ -1,4 +1,4 @@
-//! What is drafted never changes what is written: token for token, and the log-probabilities to the bit.
+//! Drafts never change the text: token for token, and the log-probabilities to the bit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn greedy_with_a_script_of_right_and_wrong_drafts_is_plain() {
     greedy_is_plain(Kind::Scripted);
 }
 
-/// Whether all, none and no drafts at all met in this step.
+/// Candidates with all drafts accepted, with none accepted and with no drafts at all met in this step.
 fn is_mixed(step: &Step) -> bool {
     let has = |what: fn(usize, usize) -> bool| step.iter().any(|&(_, drafted, accepted)| what(drafted, accepted));
     has(|d, a| d > 1 && a == d) && has(|d, a| d > 1 && a == 0) && has(|d, _| d == 0)
@@ -127,7 +127,8 @@ fn requests_with_different_ends_write_together_what_each_writes_alone() {
     }
 }
 
-/// Sampled with the same seed, what is written is what plain sampling writes, whatever drafts and with however many candidates.
+/// Sampled text is that of plain sampling with the same seed, whatever drafts and with however many
+/// candidates.
 #[test]
 fn coupled_sampling_is_plain_for_every_seed() {
     const SEEDS: u64 = 100;

@@ -1,4 +1,5 @@
-//! What requests hold of the networks' memory: the prompt once, a tail per candidate, and nothing when they are over, however they end.
+//! Memory of the networks that requests hold: the prompt once, a tail per candidate, and nothing when they
+//! are over, however they end.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -157,8 +158,8 @@ fn a_time_budget_ends_everything_within_one_step() {
     assert_eq!((engine.kv_bytes(), watch.open()), (0, 0));
 }
 
-/// An endless request on a thread of its own, whose receiver does as it is told with the first tokens that arrive. Returns the passes
-/// made until then, and the reasons of all ends that were reported.
+/// An endless request on a thread of its own, whose receiver does as it is told with the first tokens that
+/// arrive. Returns the passes made until then, and the reasons of all ends that were reported.
 fn until_first_tokens(
     mut then: impl FnMut(&Ticket) -> ControlFlow<()> + Send + 'static,
 ) -> (Watch, usize, Receiver<FinishReason>) {

@@ -1,4 +1,5 @@
-//! Model folders that are not as they should be: every one is an error whose text names the file and what to expect.
+//! Model folders that are not as they should be: every one is an error whose text names the file and what to
+//! expect.
 
 use std::path::Path;
 
@@ -156,7 +157,7 @@ fn of_a_model_for_text_and_images_the_text_is_read() {
         "text_config": text, "vision_config": { "hidden_size": 8 },
     });
     std::fs::write(&path, whole.to_string()).expect("a writable copy");
-    // The same tensors under other names.
+    // These tensors under other names.
     let weights = folder.path().join("model.safetensors");
     let bytes = std::fs::read(&weights).expect("weights");
     let len = 8 + u64::from_le_bytes(bytes[..8].try_into().expect("a length")) as usize;

@@ -1,5 +1,6 @@
-//! The contract of `Network`, on the CPU: a row's logits depend on the tokens of its own sequence and on nothing else,
-//! forks read their prompt and own their tail, dropped rows are never read, and broken contracts are errors.
+//! The contract of `Network`, on the CPU: a row's logits depend on the tokens of its own sequence and on
+//! nothing else, forks read their prompt and own their tail, dropped rows are never read, and broken
+//! contracts are errors.
 
 use std::path::{Path, PathBuf};
 
@@ -90,7 +91,8 @@ fn a_row_is_the_same_to_the_bit_in_any_batch_composition() {
                 }
                 network.close(seq);
             }
-            // As one of several forks, beside a stranger, with spans of different lengths, for any length of prompt.
+            // As one of several forks, beside a stranger, with spans of different lengths, for any length of
+            // prompt.
             for shared in [1, 15, 16, 17, 50] {
                 let prompt = network.open(shared).expect("memory");
                 pass(&mut network, &[(prompt, 0, &text[..shared])], Wanted::Nothing);
@@ -288,7 +290,7 @@ fn drafting_and_verification_set_lengths_and_refuse_what_does_not_fit() {
     // Two unread tokens; the last draft is not read.
     let drafts = network.draft(&[candidate(&text)], &[3]).expect("drafts");
     assert_eq!((drafts[0].count(), network.len(fork)), (3, 22 + 2));
-    // The same network agrees with itself, but not with what is copied after it.
+    // The network agrees with its own drafts, but not with the token put after them.
     network.set_len(fork, 21);
     let mut own = drafts[0].host().expect("a network on the CPU").to_vec();
     own.push(Draft::certain((own[2].token + 1) % 2048));
@@ -332,7 +334,8 @@ fn quantised_weights_take_what_their_codes_and_scales_take() {
     let [bf16, int8, int4] = [Dtype::Bf16, Dtype::Int8, Dtype::Int4].map(|dtype| network(&model, dtype, 2).info());
     assert_eq!((bf16.dtype, int8.dtype, int4.dtype), ("bf16", "int8", "int4"));
     assert_eq!((bf16.weights, int8.weights), (int8.weights, int4.weights));
-    // 32 codes and a scale of two bytes instead of 64 bytes; in int4 half as many bytes of codes, but for the embedding.
+    // 32 codes and a scale of two bytes instead of 64 bytes; in int4 half as many bytes of codes, but for the
+    // embedding.
     assert_eq!(int8.weight_bytes * 64, bf16.weight_bytes * 34);
     let embedding = model.spec.vocab_size * model.spec.hidden;
     assert_eq!(int4.weight_bytes, int8.weight_bytes - (int4.weights - embedding) / 2);

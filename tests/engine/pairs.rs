@@ -90,13 +90,13 @@ fn greedy_is_the_same_with_any_drafts(pair: &Pair) {
     assert_same(&single, 2, &plain, 0, "with one thread");
 }
 
-/// What the tokens of a finished run were, with the prompt, by candidate: what a script has to know.
+/// Tokens of a finished run, with the prompt, by candidate: the knowledge of a script.
 fn truth(engine: &Engine, outcome: &Outcome) -> Vec<Vec<u32>> {
     let prompt = engine.tokenizer().encode(PROMPT).unwrap();
     outcome.ids.iter().map(|ids| [&prompt[..], ids].concat()).collect()
 }
 
-/// What is written, with a wrong token now and then: a reference for lookups to copy from.
+/// Plain text with a wrong token now and then: a reference for lookups to copy from.
 fn nearly(plain: &Outcome) -> Arc<[u32]> {
     plain.ids[0].iter().enumerate().map(|(i, &id)| if i % 11 == 10 { id ^ 1 } else { id }).collect()
 }
@@ -122,7 +122,8 @@ fn greedy_is_the_same_with_every_drafter(pair: &Pair, kinds: &[Kind], threads: u
             (0..n).for_each(|c| assert_same(&got, c, &plain, 0, &what));
             drafted += got.summary.drafted;
         }
-        // Candidates that write the same at the same pace cannot copy from each other, unless the text repeats itself.
+        // Candidates that write the same at the same pace cannot copy from each other, unless the text
+        // repeats itself.
         assert!(drafted > LONG || kind == Kind::SIBLING, "{kind:?}: {drafted} tokens drafted");
     }
 }

@@ -30,7 +30,7 @@ fn prompt(len: usize) -> Vec<u32> {
     (0..len as u32).map(|i| 3 + i * 7 % 2000).collect()
 }
 
-/// The same with another token in one place.
+/// The prompt with another token in one place.
 fn edited(prompt: &[u32], at: usize) -> Vec<u32> {
     let mut prompt = prompt.to_vec();
     prompt[at] += 1;
@@ -44,8 +44,8 @@ fn same(warm: &Outcome, cold: &Outcome, what: &str) {
     }
 }
 
-/// Requests one after the other, each with how much of its prompt is known; the same comes out as of an engine
-/// that keeps nothing.
+/// Requests one after the other, each with how much of its prompt is known; the same comes out as of an
+/// engine that keeps nothing.
 fn known(engine: &mut Engine, drafted: bool, requests: &[(Vec<u32>, GenerateOptions, usize)]) {
     for (i, (prompt, options, reused)) in requests.iter().enumerate() {
         let warm = generate(engine, prompt, options);
@@ -95,7 +95,7 @@ fn what_is_kept_is_bounded_and_the_oldest_goes_first() {
     });
     // The third pushes out the one that was used longest ago.
     assert_eq!(asked, [0, 0, 127, 0, 0, 127]);
-    // What the shortest prompt takes says nothing of the others.
+    // The size of the shortest prompt says nothing of the others.
     for by in [3, 4, 5] {
         generate(&mut engine, &prompt(1), &options);
         reused(&mut engine, by);

@@ -1,5 +1,5 @@
-//! What a network can do beyond chains of rows, on the CPU: trees of rows, prompts that are cut back and extended, hidden states. All to
-//! the bit what a chain computed afresh gives.
+//! Features of a network beyond chains of rows, on the CPU: trees of rows, prompts that are cut back and
+//! extended, hidden states. All are bit-equal to a chain computed afresh.
 
 use super::network::{Bits, bits, model, network, pass, small, tokens};
 use bass_tui::backend::cpu::CpuNetwork;

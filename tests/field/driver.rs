@@ -1,5 +1,6 @@
-//! What is done with each project: the program judges the function as it stands and when it is broken, candidates of a script are
-//! completed, and one is written into its file and taken back. Nothing else of the project may change.
+//! Checks of each project: the program judges the function as it stands and when it is broken, candidates of
+//! a script are completed, and one is written into its file and taken back. Nothing else of the project may
+//! change.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ pub struct Function {
     pub tests: &'static [&'static str],
     /// Its body in the project.
     pub right: &'static str,
-    /// What stands in the message of its pass.
+    /// Text in the message of its pass.
     pub passes: &'static str,
     /// Other bodies, and what the message begins with: the test that fails.
     pub wrong: &'static [(&'static str, &'static str)],
@@ -53,7 +54,8 @@ impl Field {
         field
     }
 
-    /// The same in a repository in which all is committed that is not ignored. What is not to be known to git is made after it.
+    /// Like [`new`](Self::new), in a repository in which all is committed that is not ignored. The commands
+    /// `after` run after the commit.
     pub fn in_git(runner: Runner, source: &str, before: &[&str], after: &[&str]) -> Self {
         let commit =
             "git init -q && git add . && git -c user.name=n -c user.email=e -c commit.gpgsign=false commit -qm one";
@@ -69,14 +71,14 @@ impl Field {
         assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
     }
 
-    /// What git says of the files. It writes nothing meanwhile.
+    /// Status of the files by git, which writes nothing meanwhile.
     fn status(&self) -> String {
         let words = ["--no-optional-locks", "status", "--porcelain"];
         let done = Command::new("git").args(words).current_dir(self.place.path()).output().unwrap();
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// What `test` says with these options.
+    /// Output of `test` with these options.
     pub fn test(&self, target: &str, options: &[&str]) -> Done {
         let words = [&["test", target, "--json"], options].concat();
         let out = self.world.command(&words).current_dir(self.place.path()).output().unwrap();

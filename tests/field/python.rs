@@ -122,7 +122,7 @@ fn unittest_alone() {
     });
 }
 
-/// The same settings, as two kinds of files have them.
+/// Equal settings, in two kinds of files.
 #[test]
 fn pytest_by_the_settings_of_the_project() {
     let ini = "pythonpath = lib\npython_files = *_check.py\npython_functions = check_*\n\

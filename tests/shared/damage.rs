@@ -17,7 +17,7 @@ impl Random {
     }
 }
 
-/// What stands where a number or a word did.
+/// Replacements for a number or a word.
 const VALUES: &[&str] = &[
     "0",
     "-1",

@@ -1,5 +1,5 @@
-//! Texts with random damage: sources of all languages, settings, catalogs, themes and problem sets. Each is read or refused with a
-//! sentence; nothing panics, hangs or takes memory without end.
+//! Texts with random damage: sources of all languages, settings, catalogs, themes and problem sets. Each is
+//! read or refused with a sentence; nothing panics, hangs or takes memory without end.
 //!
 //! `DAMAGED_TEXTS=13000 cargo test --lib damaged` tries so many.
 
@@ -22,13 +22,13 @@ use crate::tui::theme::{Depth, Theme};
 
 const FEW: u64 = 16;
 
-/// What reads no text in this time hangs: most take a millisecond.
+/// Time after which a reader hangs: most take a millisecond.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Sources beyond this size only take long.
 const LARGE: usize = 8000;
 
-/// What is put between pieces of sources: once, or many times.
+/// Pieces put between pieces of sources: once, or many times.
 const PIECES: &[&str] = &[
     "(",
     ")",

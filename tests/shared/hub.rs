@@ -12,12 +12,12 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Content {
     pub bytes: Vec<u8>,
-    /// What the hub says of it: a SHA-256 for large files, else another hash.
+    /// Entity tag by the hub: a SHA-256 for large files, else another hash.
     pub etag: String,
     pub large: bool,
 }
 
-/// What goes wrong; each as often as it says.
+/// Faults of the hub; each as often as it says.
 #[derive(Default)]
 #[allow(clippy::struct_excessive_bools)] // each is a fault of its own
 pub struct Faults {
@@ -45,7 +45,7 @@ pub struct Faults {
     pub also: Option<(String, u64)>,
 }
 
-/// What was asked.
+/// A request that arrived.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub path: String,

@@ -1,4 +1,4 @@
-//! What trials of this program left behind.
+//! Folders and processes that trials of this program left behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};

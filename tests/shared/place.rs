@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use bass_tui::language::Language;
 use bass_tui::trial::{Limits, Runner, Tests, Trial, Verdict};
 
-/// What files hold, and when they were changed.
+/// Contents of files, and when they were changed.
 type Contents = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
 
 /// A project, and what it held before anything ran.
@@ -66,7 +66,7 @@ impl Place {
         assert!(changed.is_empty(), "the user's files were changed: {changed:?}");
     }
 
-    /// What is in a file.
+    /// Text of a file.
     pub fn text(&self, file: &str) -> String {
         fs::read_to_string(self.path().join(file)).unwrap()
     }

@@ -1,4 +1,5 @@
-//! What runs trials in tests. `TIER=namespaces` (or `kernel rules`) has them run in a lesser tier than the best one here.
+//! Runner of trials in tests. `TIER=namespaces` (or `kernel rules`) has them run in a lesser tier than the
+//! best one here.
 
 use std::process::{Command, Stdio};
 
@@ -32,7 +33,7 @@ pub fn runner(language: Language) -> Option<Runner> {
     Some(runner)
 }
 
-/// Whether a program runs and ends well; else a line says what is missing.
+/// The program runs and ends well; else a line says what is missing.
 pub fn has(program: &str, words: &[&str], what: &str) -> bool {
     let mut command = Command::new(program);
     let has = command.args(words).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|end| end.success());

@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// What was asked.
+/// A request that arrived.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub path: String,
@@ -17,7 +17,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Whether it is a request for real, and not one that finds out what the server can do.
+    /// It is a request for real, and not one that finds out what the server can do.
     pub fn is_real(&self) -> bool {
         self.body["max_tokens"].as_u64().is_some_and(|n| n > 1)
     }
@@ -102,7 +102,7 @@ pub fn event(out: &mut TcpStream, data: &str) -> bool {
 #[derive(Clone)]
 #[allow(clippy::struct_excessive_bools)] // each is an ability of its own
 pub struct Model {
-    /// What it writes, by candidate.
+    /// Texts that it writes, by candidate.
     pub texts: Vec<String>,
     /// It takes `n`; else it writes one candidate, whatever is asked for.
     pub n: bool,

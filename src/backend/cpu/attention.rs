@@ -78,7 +78,7 @@ pub struct Scratch {
     queries: Vec<f32>,
     /// Scores of a chunk `[queries, positions]`.
     scores: Vec<f32>,
-    /// What a chunk gives.
+    /// Outcome of one chunk.
     chunk: Vec<f32>,
     /// All chunks so far.
     merged: Vec<f32>,
@@ -268,7 +268,7 @@ impl Unit<'_> {
         let (views, tile, group) = (self.views, self.tile, self.group());
         let width = self.attention.heads.dim;
         let (from, end) = (chunk * CHUNK, tile.positions.min((chunk + 1) * CHUNK));
-        // What is before this position no row sees.
+        // No row sees positions before this one.
         let begin = from.max(tile.first);
         // Keys are read in panels: a panel that a chunk begins in the middle of has scores before the chunk's
         // first.

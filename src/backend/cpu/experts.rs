@@ -23,7 +23,7 @@ pub struct MlpBuffers {
     router: Vec<f32>,
     /// The rows that take an expert `[rows, hidden]`.
     inputs: Vec<f32>,
-    /// What it makes of them `[rows, hidden]`.
+    /// The expert's outputs `[rows, hidden]`.
     outputs: Vec<f32>,
 }
 

@@ -20,7 +20,7 @@ use super::pool::{Parts, Pool};
 use super::quantized::{self, InputBlock};
 use crate::model::spec::Activation;
 
-/// What happens to the outputs.
+/// How sums become outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// `out = sum`.
@@ -55,7 +55,7 @@ pub struct Job<B> {
     pub out_stride: usize,
     /// Added to the sum, `[columns]`; may be null. Not for [`Mode::Continue`].
     pub bias: *const f32,
-    /// What happens to the outputs.
+    /// How sums become outputs.
     pub mode: Mode,
     /// For panels that come from memory: the blocks from the first panel to what this thread reads after the
     /// last one. All that follows is then fetched into the cache ahead of its use.
@@ -204,7 +204,7 @@ pub struct Linear<'a> {
     pub weights: &'a Packed,
     /// Added to the outputs, `[outputs]`.
     pub bias: Option<&'a [f32]>,
-    /// What happens to the outputs.
+    /// How sums become outputs.
     pub mode: Mode,
 }
 
@@ -225,7 +225,8 @@ pub fn linear(
     }
 }
 
-/// The same into columns of `out` from `from` on, with `stride` floats between rows, of at least one row.
+/// Like [`linear`], into columns of `out` from `from` on, with `stride` floats between rows, of at least one
+/// row.
 fn into(
     pool: &Pool,
     kernels: &Kernels,
@@ -282,7 +283,7 @@ fn into(
 }
 
 impl<B> Job<B> {
-    /// The same job on other panels.
+    /// This job on other panels.
     fn with_panels<C>(&self, panels: *const C) -> Job<C> {
         let &Job { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, after, .. } = self;
         Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode, after }

@@ -79,7 +79,7 @@ impl Panelled<'_> {
         Ok(Packed { outputs, inputs, panels: Panels::Stacked(stacked) })
     }
 
-    /// The same from the file of quantised weights.
+    /// The matrix of these slots from the file of quantised weights.
     fn saved(&self, slots: &[Slot], storage: Storage) -> Option<Packed> {
         let bits = storage.bits()?;
         let shapes = slots.iter().map(|&slot| self.model.spec.shape(slot));

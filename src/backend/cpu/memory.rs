@@ -33,8 +33,9 @@ impl<T: Plain> Zeroed<T> {
         Self { bytes: Bytes::Heap(Box::default()), at: 0, len: 0, of: PhantomData }
     }
 
-    /// [`new`](Self::new) for weights, which are written whole and then read from end to end at every step: in large
-    /// pages, where the system has them. Steps take 5 to 7 % less (medians of `Q4_0` with one and eight rows).
+    /// Like [`new`](Self::new), in large pages where the system has them: for weights, which are written once
+    /// and then read from end to end at every step. Steps take 5 to 7 % less (medians of `Q4_0` with one and
+    /// eight rows).
     pub fn weights(len: usize) -> Result<Self, usize> {
         let zeroed = Self::new(len)?;
         #[cfg(target_os = "linux")]

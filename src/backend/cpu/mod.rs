@@ -88,7 +88,7 @@ pub struct CpuNetwork {
     logits: Vec<f32>,
     /// Number of rows of logits of the last pass.
     held: usize,
-    /// What the head reads of the rows of the last pass, if that was wanted, `[rows, width]`.
+    /// Inputs of the head for the rows of the last pass, if they were wanted, `[rows, width]`.
     hidden: Vec<f32>,
     /// The rows of the pass as nodes of trees; none of a pass over chains.
     nodes: Vec<Node>,
@@ -100,7 +100,7 @@ impl CpuNetwork {
         Self::with_cache(model, options, kernels, None)
     }
 
-    /// The same; quantised weights are kept in the folder `cache` for the next time.
+    /// Like [`new`](Self::new), with quantised weights kept in the folder `cache` for the next time.
     pub fn with_cache(
         model: &ModelWeights,
         options: LoadOptions,
@@ -127,7 +127,7 @@ impl CpuNetwork {
         })
     }
 
-    /// What the head reads of row `row` of the last pass, `[width]`, if that was wanted.
+    /// Input of the head for row `row` of the last pass, `[width]`; empty unless it was wanted.
     pub fn hidden(&self, row: usize) -> &[f32] {
         let width = self.spec.embedding.width;
         self.hidden.get(row * width..(row + 1) * width).unwrap_or_default()
@@ -277,7 +277,7 @@ impl Network for CpuNetwork {
     }
 }
 
-/// What the kernels of other devices are compared with.
+/// Reference twins of the kernels of other devices.
 #[cfg(test)]
 pub mod twins {
     pub use super::experts::choose;

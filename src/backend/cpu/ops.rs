@@ -1,5 +1,5 @@
-//! What happens to rows between the matrix products: norms, the softmax, the activation. Everything works on
-//! one row alone and sums in an order that depends on nothing but the row's length.
+//! Row operations between the matrix products: norms, the softmax, the activation. Each works on one row
+//! alone and sums in an order that depends on the row's length only.
 
 use super::pool::{Parts, Pool};
 use crate::backend::weights::NormWeights;

@@ -45,7 +45,8 @@ pub struct Buffers {
     attended: Vec<f32>,
     /// Working memory of attention.
     chunks: Vec<f32>,
-    /// What is to be added to the residual stream `[rows, hidden]`, where something is done to it before.
+    /// Output of attention or of the MLP `[rows, hidden]`, where it is normalised or scaled before it is
+    /// added to the residual stream.
     branch: Vec<f32>,
     mlp: MlpBuffers,
     /// Inputs of a product with quantised weights.

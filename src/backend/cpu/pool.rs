@@ -36,7 +36,7 @@ type Task<'a> = dyn Fn(usize, Option<usize>, usize) + Sync + 'a;
 struct Work<'a> {
     task: &'a Task<'a>,
     units: usize,
-    /// Whether threads choose their next unit before they begin one.
+    /// Threads take their next unit before they begin one.
     ahead: bool,
 }
 

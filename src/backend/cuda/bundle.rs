@@ -1,9 +1,10 @@
-//! Kernels that are compiled already, for every kind of GPU, in one file: for machines without NVRTC. A bundle
-//! is believed only if it was made of this program's own kernels and arrived whole.
+//! Bundle of kernels that are compiled already, for every kind of GPU, in one file: for machines without
+//! NVRTC. A bundle is trusted only if it was made of this program's own kernels and arrived whole.
 //!
-//! The file begins with a mark, the version of this format, the number of kinds, the length of the file and the
-//! hash of what was compiled. Of each kind follow its compute capability, where its binary is and how long it
-//! is; then come the binaries, and at the end a checksum of all before it. Numbers are little-endian.
+//! The file begins with a mark, the version of this format, the number of kinds, the length of the file and
+//! the hash of the kernels' source. Then follow, for each kind, its compute capability and the offset and
+//! length of its binary; then the binaries; at the end a checksum of all before it. Numbers are
+//! little-endian.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -61,7 +62,8 @@ pub fn written(kernels: u64, binaries: &[(Capability, Vec<u8>)]) -> Vec<u8> {
 }
 
 impl Bundle {
-    /// That of the file; `None` where there is no file. The error is the rest of a sentence about it.
+    /// Reads the bundle in `path`; `None` where there is no file. The error is the rest of a sentence about
+    /// the file.
     pub fn read(path: &Path, kernels: u64) -> Result<Option<Self>, String> {
         match files::read(path, MOST) {
             Ok(bytes) => Self::parse(bytes, kernels).map(Some),

@@ -24,7 +24,8 @@ const PADDING: i32 = 3;
 pub struct Batch {
     /// Tokens `[candidates][most]`.
     drawn: Buffer,
-    /// Distributions that they were drawn from `[candidates][most][vocab]`; without `most` where nobody will ask.
+    /// Distributions that they were drawn from `[candidates][most][vocab]`; `[candidates][vocab]` where
+    /// nobody will ask for them.
     probs: Buffer,
     /// Room for drafts of a candidate.
     most: usize,

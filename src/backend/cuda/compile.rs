@@ -110,7 +110,7 @@ impl Kernels {
         match (compiled, self.bundle) {
             (Ok((compiled, _)), _) => {
                 if let Some(file) = self.kept {
-                    // What cannot be kept is compiled again.
+                    // A binary that cannot be kept is compiled again.
                     let _ = files::replace(&file, |error| error, |file| file.write_all(&compiled));
                 }
                 Ok(compiled)
@@ -122,8 +122,8 @@ impl Kernels {
     }
 }
 
-/// The kinds of GPU that a bundle has kernels for. A GPU of the same major and a higher minor number runs what
-/// is compiled for the lower one.
+/// Kinds of GPU that a bundle has kernels for. A GPU of the same major and a higher minor number runs kernels
+/// that are compiled for the lower one.
 pub const CAPABILITIES: [Capability; 6] = [(8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (12, 0)];
 
 /// The kernels for every kind of GPU as a file for machines without a compiler.

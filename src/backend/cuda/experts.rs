@@ -47,8 +47,8 @@ struct Table {
 /// A part of each expert's matrix.
 struct Parts {
     memory: Buffer,
-    /// How these are stored, nearly always in one way: numbers of [`STORAGES`], each with the weights of a row
-    /// without and with what is added.
+    /// Storages of the experts' parts, nearly always one: number in [`STORAGES`], and weights of a row
+    /// without and with padding.
     storages: Vec<(usize, (usize, usize))>,
     /// Rows of the largest.
     outputs: usize,

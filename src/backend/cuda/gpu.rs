@@ -304,7 +304,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // What the GPU still reads is not given back before; an error here has been one elsewhere.
+        // The GPU may still read it; an error here has been one elsewhere.
         let _ = self.gpu.synchronise();
         // SAFETY: it was allocated once and is given back once.
         let _ = self.gpu.call("memory", |driver| unsafe { (driver.free)(self.at) });

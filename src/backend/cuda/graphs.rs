@@ -14,7 +14,7 @@ pub const KEPT: usize = 32;
 /// Lists of launches that are known to have come once.
 const SEEN: usize = 4 * KEPT;
 
-/// What failed, and what does without it.
+/// Name of this step in errors, with the flag that avoids it.
 const GRAPH: &str = "a CUDA graph (--no-cuda-graphs does without)";
 
 /// The graphs of a network. A list of launches becomes one when it comes for the second time: by then all its

@@ -7,7 +7,7 @@ use crate::backend::BackendError;
 use crate::backend::plain::{Plain, bytes_of};
 use crate::hash;
 
-/// What a GPU does, in this order.
+/// Operations of a GPU, in the order in which they run.
 #[derive(Default, PartialEq, Eq)]
 pub struct Launches {
     list: Vec<Operation>,
@@ -52,7 +52,7 @@ impl Launches {
         }
     }
 
-    /// Whether there are none.
+    /// The list is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -81,7 +81,7 @@ impl Launches {
         self.run_each(gpu, stream, |_| Ok(()))
     }
 
-    /// The same; `then` is called after each, with its name.
+    /// Like [`run`](Self::run); `then` is called after each operation, with its name.
     pub fn run_each(
         &self,
         gpu: &Gpu,

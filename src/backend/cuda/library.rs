@@ -17,7 +17,7 @@ macro_rules! library {
         $(#[$doc])*
         pub struct $name {
             $(pub $function: unsafe extern "C" fn($($argument),*) -> c_int,)*
-            /// What the functions belong to.
+            /// The library of the functions, kept loaded.
             _library: Library,
         }
 
@@ -148,7 +148,7 @@ fn builtins_beside(path: &Path) {
 }
 
 impl Driver {
-    /// What a function's result says, if it isn't success.
+    /// Turns a function's result into a [`Failure`], unless it is success.
     pub fn checked(&self, result: c_int) -> Result<(), Failure> {
         if result == 0 {
             return Ok(());
@@ -162,7 +162,7 @@ impl Driver {
     }
 }
 
-/// What the driver says of a call that failed.
+/// A call that failed, as the driver describes it.
 #[derive(Debug)]
 pub struct Failure {
     /// Its number.

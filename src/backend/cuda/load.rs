@@ -25,7 +25,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// What the kernels cannot compute.
+/// Error for a model that the kernels cannot compute.
 pub fn unsupported(what: String) -> BackendError {
     BackendError::Unsupported { device: NAME, what }
 }

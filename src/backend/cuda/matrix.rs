@@ -16,7 +16,8 @@ use crate::model::blocks::{Group, widen};
 
 /// Method of products with weights.
 pub enum Method {
-    /// Fused multiply-adds, which f32 needs: what tensor cores would round. With one matrix, and with those of experts.
+    /// Fused multiply-adds, which f32 needs, since tensor cores would round it. The first kernel takes one
+    /// matrix, the second those of experts.
     Chains(Kernel<kernels::Gemm>, Kernel<kernels::ExpertGemm>),
     /// Tensor cores, which every GPU has that is supported.
     Tiles(Tiled),

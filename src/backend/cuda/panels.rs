@@ -1,4 +1,5 @@
-//! How weights lie in the memory of a GPU for tensor cores: 8 rows are a panel, as `kernels/weights.cuh` says.
+//! Layout of weights in the memory of a GPU for tensor cores: 8 rows are a panel, as `kernels/weights.cuh`
+//! says.
 
 use crate::backend::storage::{BLOCK, Bits, Format, Kind, UNIT};
 use crate::model::blocks::Group;
@@ -79,7 +80,8 @@ impl Panel {
         self.sections.iter_mut().for_each(|section| section.fill(0));
     }
 
-    /// Where a row has what belongs to block number `block` in a section, and the number of that in its chunk.
+    /// Position in a section of the row's part of the chunk that has block number `block`, in bytes, and the
+    /// block's number in that chunk.
     fn at(&self, section: usize, row: usize, block: usize) -> (usize, usize) {
         let blocks = self.layout.step / BLOCK;
         let bytes = self.layout.row[section];

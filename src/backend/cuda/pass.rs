@@ -75,7 +75,7 @@ pub struct Buffers {
     qkv: Work,
     kept_qkv: Work,
     attended: Work,
-    /// What chunks of attention give.
+    /// Outcomes of attention over chunks of positions.
     sums: Work,
     norms: Work,
     branch: Work,

@@ -1,4 +1,4 @@
-//! What kernels have to know of the rows of a slab, and how rows are put together for attention.
+//! Tables of a slab's rows for kernels, and the grouping of rows into tiles for attention.
 //!
 //! Numbers of rows are rounded up, so that the launches of two steps are the same more often. Padding rows
 //! store no K/V, see nothing, and what is computed for them is not read.
@@ -10,7 +10,7 @@ use crate::backend::BackendError;
 use crate::backend::slabs::{Piece, pieces};
 use crate::model::spec::Heads;
 
-/// What the rows of a slab are, in the memory of the GPU; numbers are rounded up.
+/// Tables of a slab's rows in the memory of the GPU; numbers of rows are rounded up.
 pub struct Plan {
     pub rows: usize,
     /// No row is without logits.

@@ -1,6 +1,6 @@
-//! What a network has its GPU do, put together first and then started at once: values that kernels read, sent
-//! in one piece, and launches, as one CUDA graph where the same launches come again. A graph reads nothing of
-//! the host: what differs from step to step lies in the memory of the GPU.
+//! Queue of a network's work for its GPU, collected first and then started at once: values that kernels read,
+//! sent in one piece, and launches, as one CUDA graph where the same launches come again. A graph reads
+//! nothing of the host: values that differ from step to step lie in the memory of the GPU.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use super::staging::{Pinned, Staging};
 use crate::backend::BackendError;
 use crate::backend::plain::{Plain, bytes_of, bytes_of_mut};
 
-/// Whether what is started will be started again.
+/// Likelihood that the same launches come again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
     /// Steps of a generation: as a graph.
@@ -32,7 +32,7 @@ pub struct Queue {
     pending: Mutex<Pending>,
 }
 
-/// What memory is for that launches use one after the other.
+/// Use of memory that launches share one after the other.
 #[derive(Clone, Copy, Debug)]
 pub enum Scratch {
     /// Rows in the order of tiles, sums of their blocks, by what they were scaled.
@@ -114,7 +114,7 @@ impl Queue {
         Arc::new(Self { gpu: Arc::clone(gpu), eager: AtomicBool::new(eager), pending: Mutex::new(pending) })
     }
 
-    /// Whether every kernel is launched by itself.
+    /// Every kernel is launched by itself, without graphs.
     pub fn is_eager(&self) -> bool {
         self.eager.load(Ordering::Relaxed)
     }
@@ -147,7 +147,8 @@ impl Queue {
         self.pending().launches.add_copy(from, to, bytes);
     }
 
-    /// Memory of so many bytes, which holds anything or, for counts, zeros. Where there is none, the start fails.
+    /// Memory of so many bytes, with any content; zeros for [`Scratch::Arrived`]. If it cannot be allocated,
+    /// the start fails.
     pub fn scratch(&self, what: Scratch, bytes: usize) -> Pointer {
         let pending = &mut *self.pending();
         let held = &mut pending.scratch[what as usize];

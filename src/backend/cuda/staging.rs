@@ -34,13 +34,13 @@ impl Pinned {
         self.bytes
     }
 
-    /// What is in it, as far as the GPU has written it.
+    /// The bytes, as far as the GPU has written them.
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: it was set to zero as a whole.
         unsafe { std::slice::from_raw_parts(self.at, self.bytes) }
     }
 
-    /// The same, to be written where the GPU has read what was sent.
+    /// The bytes, to be written only where the GPU has read what was sent.
     fn as_slice_mut(&mut self) -> &mut [u8] {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts_mut(self.at, self.bytes) }
@@ -64,7 +64,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // What is still copied is not given back before; an error here has been one elsewhere.
+        // Copies may still run; an error here has been one elsewhere.
         let _ = self.gpu.synchronise();
         // SAFETY: it was allocated once and is given back once.
         let _ = self.gpu.call("memory of the host", |driver| unsafe { (driver.free_host)(self.at.cast()) });
@@ -89,7 +89,7 @@ struct Part {
     memory: Buffer,
     /// Written again only once the GPU has read it.
     host: Pinned,
-    /// What was sent, and what is in use.
+    /// Bytes that were sent, and bytes in use.
     sent: usize,
     used: usize,
     /// Number of the last wait that had begun when something was sent last.

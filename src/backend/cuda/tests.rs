@@ -61,7 +61,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-/// What `run` gives, which has to be the same under every order of threads.
+/// Results of `run`, which must be equal under every order of threads.
 fn in_any_order(run: impl Fn(&Arc<Gpu>) -> Vec<f32>) -> Option<Vec<f32>> {
     let first = run(&emulator::gpu(0)?);
     for order in 1..emulator::ORDERS {

@@ -1,5 +1,5 @@
-//! Products on tensor cores, as launches of `kernels/inputs.cu` and `kernels/tiles.cu`: where they are cut depends on the
-//! matrix alone, but for the passes over rows.
+//! Products on tensor cores, as launches of `kernels/inputs.cu` and `kernels/tiles.cu`. Cuts depend on the
+//! matrix alone, except for the passes over rows.
 
 use super::kernels::{self, Kernel, Pointer};
 use super::panels::{Layout, PANEL};
@@ -144,8 +144,8 @@ impl Tiled {
         Cut { slice, slices, blocks, partial, arrived }
     }
 
-    /// Asks for products of groups of rows, a tile each, with matrices of one shape `[outputs, stride]`, which
-    /// are parts of the experts'.
+    /// Asks for products of groups of rows, a tile each, with matrices of one shape `[outputs, stride]`,
+    /// which are parts of the experts'.
     pub fn experts(
         &self,
         queue: &Queue,

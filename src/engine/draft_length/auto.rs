@@ -12,13 +12,13 @@ use crate::engine::drafter::{Evidence, Offer};
 /// One candidate of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// What could be proposed.
+    /// The drafter's offer.
     pub offer: Offer,
     /// Tokens that it may still write.
     pub left: usize,
 }
 
-/// What a step is expected to bring and to take.
+/// Expected tokens and time of a step.
 #[derive(Clone, Copy, Debug)]
 struct Forecast {
     /// Tokens of all candidates.
@@ -82,8 +82,8 @@ impl Auto {
         if pays == tries { none } else { lengths }
     }
 
-    /// Whether the first step of a request for `live` candidates of at most `left` tokens would draft, with a
-    /// draft model that has to read `unread` tokens for it.
+    /// The first step of a request for `live` candidates of at most `left` tokens would draft, with a draft
+    /// model that has to read `unread` tokens for it.
     pub fn would_draft(&self, live: usize, left: usize, unread: usize) -> bool {
         let offer = |lag| Offer { most: Self::LONGEST, lag: Some(lag), evidence: Evidence::Model };
         let slots: Vec<Slot> =
@@ -138,7 +138,7 @@ impl Auto {
                 drafting += draft.ms(rows[j] + more) - draft.ms(rows[j]);
                 rows[j] += more;
                 if j == 0 {
-                    // What it has not read yet is an investment.
+                    // The cost of reading these is spread over the steps that are left.
                     let ms = self.costs.read * offer.unread() as f64;
                     let share = ms / (left / Self::STRIDE).max(1) as f64;
                     drafting += share;
@@ -218,8 +218,9 @@ mod tests {
     /// Pass times of the main model, ms of a pass of the drafter, share of accepted tokens.
     type Machine = (Points, f64, f64);
 
-    /// Time of 400 tokens of `live` candidates on a machine whose readings are noisy, relative to the time without
-    /// drafts; `off` is the error of what was measured of rows beyond `live` and of the drafter.
+    /// Time of 400 tokens of `live` candidates on a machine whose readings are noisy, relative to the time
+    /// without drafts. `off` is the error, as a factor, of the measurements of rows beyond `live` and of the
+    /// drafter.
     fn simulate((main, draft_ms, share): Machine, live: usize, off: f64, length: Option<usize>, seed: u64) -> f64 {
         let truth = auto(main, draft_ms, share).costs;
         let mut auto = auto(main, draft_ms * off, (share / off).min(0.95));

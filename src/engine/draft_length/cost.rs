@@ -15,7 +15,7 @@ impl CostCurve {
         Self(points)
     }
 
-    /// Whether nothing was measured.
+    /// Nothing was measured.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,10 +1,11 @@
 //! How many tokens to propose for each candidate in a step: policies, which are pure.
 //!
-//! A policy is a variant of [`DraftLength`], a row of [`POLICIES`] and a file with its rule. Names on the command
-//! line, in the config file, in `bench` and in the tests come from the rows.
+//! A policy is a variant of [`DraftLength`], a row of [`POLICIES`] and a file with its rule. Names on the
+//! command line, in the config file, in `bench` and in the tests come from the rows.
 //!
-//! - `auto` ([`Auto`]) chooses for all candidates of a step together: the most expected tokens per ms by the times of
-//!   passes ([`cost`]) and the running share of accepted tokens (`acceptance`), none included.
+//! - `auto` ([`Auto`]) chooses the lengths of all candidates of a step together, 0 included: those with the
+//!   most expected tokens per ms, by the times of passes ([`cost`]) and the running share of accepted tokens
+//!   (`acceptance`).
 //! - `bass` and `table` give every candidate of a request one length.
 
 mod acceptance;
@@ -43,7 +44,7 @@ pub struct Row {
     pub name: &'static str,
     /// The policy.
     pub length: DraftLength,
-    /// Whether it needs measurements of the pair.
+    /// It needs measurements of the pair.
     is_measured: bool,
     /// A fresh state.
     new: fn(&Arc<Table>) -> Box<dyn Policy>,
@@ -85,7 +86,7 @@ impl DraftLength {
         POLICIES.iter().find(|row| row.length == self)
     }
 
-    /// Whether it needs measurements of the pair.
+    /// The policy needs measurements of the pair.
     pub(super) fn is_measured(self) -> bool {
         self.row().is_some_and(|row| row.is_measured)
     }

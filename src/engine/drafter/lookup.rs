@@ -64,13 +64,13 @@ pub struct LookupDrafter {
 struct Texts {
     prompt: Ngrams,
     reference: Ngrams,
-    /// What each candidate has written, after the last tokens of the prompt. Stays when the candidate has
-    /// ended: others may follow it.
+    /// Text of each candidate, after the last tokens of the prompt. Stays when the candidate has ended:
+    /// others may follow it.
     own: Vec<Ngrams>,
     /// Tokens of the prompt that `own` begins with.
     overlap: usize,
     prompt_len: usize,
-    /// What was found for a candidate in this step.
+    /// Tokens found for each candidate in this step.
     found: Vec<Vec<u32>>,
 }
 

@@ -1,4 +1,5 @@
-//! What proposes tokens: one trait, and the draft model, lookups in text, and both in a chain behind it.
+//! Drafters, which propose tokens: one trait, and the draft model, lookups in text, and both in a chain
+//! behind it.
 //!
 //! [`offer`](Drafter::offer) says how many tokens could be proposed for each candidate and what they rest on,
 //! a policy chooses a length from that, and [`propose`](Drafter::propose) drafts them, each with the
@@ -13,8 +14,8 @@
 //!
 //! A lookup's distribution has all mass on its token.
 //!
-//! A drafter is a row of [`DRAFTERS`] and a file with its rule. Names on the command line and in the tests come from
-//! the rows.
+//! A drafter is a row of [`DRAFTERS`] and a file with its rule. Names on the command line and in the tests
+//! come from the rows.
 
 mod chain;
 mod lookup;
@@ -39,7 +40,7 @@ type New = fn(LookupChanges, Option<Box<dyn Drafter>>) -> Box<dyn Drafter>;
 pub struct Row {
     /// As users write it.
     pub name: &'static str,
-    /// Whether a draft model is of use to it.
+    /// It uses a draft model where there is one.
     pub wants_model: bool,
     /// Makes it, with a draft model if it wants one and there is one.
     pub new: New,
@@ -116,7 +117,7 @@ impl<'a> Ask<'a> {
     }
 }
 
-/// What the tokens of an offer rest on: offers on equal evidence are accepted about equally often.
+/// Evidence for the tokens of an offer: offers on equal evidence are accepted about equally often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
     /// A draft model.
@@ -157,12 +158,12 @@ impl Evidence {
     }
 }
 
-/// What could be proposed for a candidate in this step.
+/// Tokens that could be proposed for a candidate in this step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// Most tokens, 0 for none.
     pub most: usize,
-    /// What they rest on.
+    /// Evidence for them.
     pub evidence: Evidence,
     /// `None` if they cost nothing. Otherwise each takes a pass of the drafter, which has not read this many
     /// tokens.
@@ -205,7 +206,7 @@ pub trait Drafter: Send {
         Ok(0)
     }
 
-    /// What could be proposed for every ask, in their order.
+    /// Offers for every ask, in their order.
     fn offer(&mut self, asks: &[Ask<'_>]) -> Vec<Offer>;
 
     /// Proposes `lengths[i]` tokens for ask i, in their order, no more than it has just offered; may be
@@ -227,8 +228,8 @@ pub trait Drafter: Send {
         Ok(Times::default())
     }
 
-    /// Keeps prompts of at most so many bytes of K/V for requests that begin alike; returns how much of that it
-    /// may use.
+    /// Keeps prompts of at most so many bytes of K/V for requests that begin alike; returns how many of
+    /// these bytes it may use.
     fn keep_prompts(&mut self, bytes: usize) -> usize {
         let _ = bytes;
         0

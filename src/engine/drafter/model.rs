@@ -19,7 +19,7 @@ pub struct ModelDrafter {
     prompts: Prompts,
 }
 
-/// What the network holds of a request. Nothing, until something is to be proposed.
+/// State of a request in the network; empty until something is to be proposed.
 struct Request {
     prompt: Vec<u32>,
     n: usize,

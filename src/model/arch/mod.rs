@@ -82,13 +82,13 @@ pub struct Architecture {
     pub head_bias: Switch,
     /// `sliding_window` counts.
     pub window: Switch,
-    /// What it is where the field is absent; `null` is none.
+    /// Value where the field is absent; `null` is none.
     pub default_window: Option<usize>,
     /// The head is the embedding, where no field says so.
     pub tied: bool,
     /// Fields that change results in ways that aren't supported unless they have this value or are absent.
     pub only: &'static [(&'static str, Value)],
-    /// What no row of this table says, done last.
+    /// Properties that no row of this table says, set last.
     pub adjust: fn(Fields<'_>, &mut ModelSpec) -> Result<(), ModelError>,
     /// Tensor names.
     pub names: &'static TensorNames,
@@ -191,7 +191,7 @@ pub const ALL: &[&Architecture] = &[
 pub struct WithImages {
     /// `architectures[0]`.
     pub name: &'static str,
-    /// That of the text.
+    /// Architecture of the text model.
     pub text: &'static Architecture,
     /// The values of fields that its `text_config` leaves out.
     pub usual: &'static [(&'static str, usize)],

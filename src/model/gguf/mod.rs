@@ -22,12 +22,12 @@ use crate::untrusted::clean_line;
 /// Most files of a model.
 const MAX_FILES: usize = 1000;
 
-/// Whether the name is that of such a file.
+/// The name is that of a GGUF file.
 pub fn is_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"))
 }
 
-/// Whether a file has that name, or begins as such files do.
+/// The file has such a name, or begins as GGUF files do.
 pub fn is_file(path: &Path) -> bool {
     let begins = || {
         let mut magic = [0; 4];
@@ -48,15 +48,15 @@ pub(super) fn read(path: &Path, called: Option<&str>) -> Result<Opened, ModelErr
     Ok(Opened { weights, called, eos, template: Ok(template), tokenizer })
 }
 
-/// The same without a tokenizer.
+/// Reads the specification and the tensors of a model from a file, without its tokenizer.
 pub fn outline(path: &Path) -> Result<(ModelSpec, Checkpoint), ModelError> {
     open(path).map(|contents| (contents.spec, contents.checkpoint))
 }
 
-/// What stands in the files of a model.
+/// Contents of a model's files.
 struct Contents {
     name: String,
-    /// What the file itself calls the model.
+    /// Name of the model in the file itself.
     called: String,
     template: Option<Template>,
     /// The first part.
@@ -130,7 +130,7 @@ pub struct Part<'a> {
     pub count: usize,
 }
 
-/// What part `name` is, as in `NAME-00001-of-00003.gguf`.
+/// The part that a file `name` is, as in `NAME-00001-of-00003.gguf`.
 pub fn part_of(name: &str) -> Option<Part<'_>> {
     let stem = name.get(..name.len().checked_sub(5)?).filter(|_| is_name(name.as_ref()))?;
     let (rest, count) = stem.rsplit_once("-of-")?;
@@ -208,7 +208,7 @@ fn computed(
         for (to, from) in copied {
             scaling.extend(get(from).map(|value| (to.to_owned(), value)));
         }
-        // What frequencies are divided by stands in tensors: see `factors`.
+        // The divisors of frequencies stand in tensors: see `factors`.
         if scaling["rope_type"] != "longrope" {
             more.insert("rope_scaling".into(), scaling.into());
         }

@@ -36,7 +36,7 @@ const CUTS: &[(&str, Cut)] = &[
     ("deepseek-llm", Cut::DeepSeek { letters: r"\s?[\p{Lu}\p{Ll}\p{Lt}]+", marks: DEEPSEEK_MARKS }),
 ];
 
-/// Whether pieces that are in the vocabulary as a whole are not merged, by the same field.
+/// Pieces that are in the vocabulary as a whole are not merged, by the same field.
 fn merges_last(pre: &str) -> bool {
     matches!(pre, "llama-bpe" | "llama3" | "llama-v3" | "falcon3" | "tekken")
 }

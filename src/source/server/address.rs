@@ -49,12 +49,12 @@ impl Address {
         &self.uri
     }
 
-    /// Whether requests stay inside this machine.
+    /// Requests stay inside this machine.
     pub fn is_inside(&self) -> bool {
         is_this_machine(&self.uri)
     }
 
-    /// Whether requests are encrypted on their way.
+    /// Requests are encrypted on their way.
     pub fn is_encrypted(&self) -> bool {
         self.uri.scheme_str() == Some("https")
     }
@@ -66,7 +66,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// What proves to a server who asks; never shown.
+/// Secret that proves to a server who asks; never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key(String);
 
@@ -115,7 +115,7 @@ impl Key {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(wrong(format!("the file cannot be used: {error}"))),
         };
-        // What the parser says quotes the file.
+        // The parser's message quotes the file, so it is not shown.
         let form = || wrong("expected are lines like \"https://api.example.com\" = \"KEY\"".to_owned());
         let keys: BTreeMap<String, String> = toml::from_str(&text).map_err(|_| form())?;
         let own = |(name, _): &(String, String)| {

@@ -22,7 +22,7 @@ const WORDS: usize = 300;
 /// Bytes of an answer with an error that are read.
 const MOST_ERROR: u64 = 1 << 16;
 
-/// What all requests to a server share.
+/// Connection settings that all requests to a server share.
 pub struct Client {
     pub address: Address,
     pub patience: Patience,
@@ -44,7 +44,7 @@ pub struct Connection {
 
 /// An answer whose body has not been read.
 pub struct Answer {
-    /// Whether it is a stream of events.
+    /// It is a stream of events.
     pub streams: bool,
     pub body: Box<dyn Read + Send>,
 }
@@ -56,7 +56,8 @@ impl Client {
             .map_err(|error| ServerError::Unreachable { at: address.to_string(), why: why(&error) })?;
         let mut tls = TlsConfig::builder();
         if address.is_encrypted() {
-            // Those of the system, of `SSL_CERT_FILE` and `SSL_CERT_DIR`; else those that came with the program.
+            // Certificates of the system, of `SSL_CERT_FILE` and `SSL_CERT_DIR`; else those that came with
+            // the program.
             let found = rustls_native_certs::load_native_certs().certs;
             let roots: Vec<Certificate> = found.iter().map(|c| Certificate::from_der(c).to_owned()).collect();
             if !roots.is_empty() {
@@ -119,7 +120,7 @@ impl Client {
     }
 }
 
-/// What an error object says.
+/// Message of an error object.
 pub fn message(json: &Value) -> Option<String> {
     let error = json.get("error").unwrap_or(json);
     let said = [&error["message"], &json["detail"], &json["message"], error];

@@ -9,7 +9,7 @@ pub enum ServerError {
     Address {
         /// As given, without user and password.
         given: String,
-        /// What is wrong, as the rest of the sentence.
+        /// The fault, as the rest of the sentence.
         problem: &'static str,
     },
     /// The key cannot be used.
@@ -55,7 +55,7 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// Whether it is about what was asked for, and the same would be refused again.
+    /// The request itself is refused: another try would be refused again.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::Address { .. } | Self::Key { .. } | Self::Model { .. } | Self::Redirect { .. } => true,

@@ -16,7 +16,7 @@ pub struct Events<R> {
 }
 
 impl<R: Read> Events<R> {
-    /// What `from` tells.
+    /// Events of the stream `from`.
     pub fn new(from: R) -> Self {
         Self { from: BufReader::new(from), left: MOST_STREAM }
     }
@@ -71,7 +71,7 @@ fn too_long() -> io::Error {
 mod tests {
     use super::*;
 
-    /// The same bytes again and again.
+    /// Endless repetition of the same bytes.
     struct Again(std::iter::Cycle<std::slice::Iter<'static, u8>>);
 
     impl Read for Again {

@@ -52,14 +52,14 @@ const MOST_LIST: u64 = 4 << 20;
 /// Weights of a model that does not tell them: who runs a server runs no very small one.
 const WEIGHTS: usize = 1_000_000_000;
 
-/// What is wanted of a server.
+/// Choices for a server.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wishes<'a> {
     /// Which model; may be left out where it has but one.
     pub model: Option<&'a str>,
-    /// Whether it is asked in conversations; `None`: as the model's name says.
+    /// It is asked in conversations; `None`: as the model's name says.
     pub chat: Option<bool>,
-    /// Whether it is sent what stands after the place.
+    /// It is sent the text after the place.
     pub suffix: bool,
 }
 
@@ -104,7 +104,7 @@ impl ServerSource {
         Ok(Self { client, model: model.id, can, window })
     }
 
-    /// What the user should know.
+    /// Note for the user.
     fn note(&self) -> Option<Box<str>> {
         let address = &self.client.address;
         let open = !address.is_inside() && !address.is_encrypted();
@@ -239,8 +239,8 @@ fn probe(
     Err(refused.unwrap_or_else(|| client.unusable("it holds no completion")))
 }
 
-/// Makes sure that a server reads what stands after the place: with it, it counts more tokens. Some pass over what
-/// they do not know.
+/// Makes sure that a server reads the text after the place: with it, it counts more tokens. Some servers
+/// ignore fields that they do not know.
 fn fills_in(client: &Client, connection: &Connection, model: &str, can: Abilities) -> Result<(), ServerError> {
     let wrong = |problem: &str| {
         let problem = format!("{problem}: leave --server-suffix, or `suffix` in models.toml, out");

@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_millis(200);
 /// A model that a server of this machine has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nearby {
-    /// What `--server` takes.
+    /// Argument of `--server`.
     pub address: String,
-    /// What `--server-model` takes.
+    /// Argument of `--server-model`.
     pub model: String,
 }
 
@@ -29,7 +29,7 @@ pub fn nearby() -> Vec<Nearby> {
     on(PORTS)
 }
 
-/// The same of these ports.
+/// Like [`nearby`], on these ports.
 fn on(ports: &[u16]) -> Vec<Nearby> {
     let (send, receive) = channel();
     for &port in ports {

@@ -15,7 +15,7 @@ pub mod scripted;
 use scripted::{Asked, Model, Server, begin, event, send};
 
 const KEY: &str = "sk-secret-5f2a";
-/// What a test may wait.
+/// Time limits of a test.
 const QUICK: Patience = Patience { silence: Duration::from_millis(500), ..Patience::QUICK };
 
 fn open(server: &Server) -> Result<ServerSource, ServerError> {
@@ -25,7 +25,7 @@ fn open(server: &Server) -> Result<ServerSource, ServerError> {
     ServerSource::open_with(client, Wishes::default())
 }
 
-/// What came of a generation.
+/// Outcome of a generation.
 #[derive(Debug, Default)]
 struct Came {
     /// Reasons and texts by candidate.

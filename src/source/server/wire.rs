@@ -79,7 +79,8 @@ pub fn request(
     body
 }
 
-/// Settings by their names, each as the shortest number that reads as it, which is how serde writes an f32 as text.
+/// Settings by their names, each as the shortest number that reads as it, which is how serde writes an f32 as
+/// text.
 fn numbers(sampling: &Sampling) -> BTreeMap<String, Option<Value>> {
     let text = serde_json::to_string(sampling).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()

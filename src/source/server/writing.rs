@@ -32,7 +32,7 @@ pub struct Stream {
     pub n: usize,
 }
 
-/// What comes of a stream.
+/// Messages of a thread that reads a stream.
 enum News {
     Chunk(Chunk),
     Ended(Option<ServerError>),
@@ -43,7 +43,7 @@ struct Reading {
     connection: Connection,
     first: usize,
     n: usize,
-    /// When it last said something; `None` before its answer begins, which the connection has its own limit for.
+    /// Time of its last message; `None` before its answer begins, which the connection has its own limit for.
     heard: Option<Instant>,
     has_begun: bool,
     /// Candidates that the server itself has ended.
@@ -126,7 +126,7 @@ impl Writing {
         }
         drop(send);
         self.follow(&receive);
-        // What has not ended has nobody who waits for it.
+        // Nobody waits for streams that have not ended.
         self.readings.iter().for_each(|reading| reading.connection.close());
         self.conclude();
     }

@@ -1,4 +1,4 @@
-//! What keys do: the table's actions, each a small change of the state.
+//! Actions of keys: those of the table, each a small change of the state.
 
 use std::sync::Arc;
 
@@ -243,7 +243,7 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut seed = state.options.seed;
     if let Some(old) = &state.run {
-        // The same seed would write the same again.
+        // With the old seed the same text would be written again.
         seed = old.seed.wrapping_add(1);
         effects = end(old);
     }
@@ -390,7 +390,7 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     state.job = job;
     (state.stale, state.applied, state.question) = (false, None, None);
     mark(state);
-    // What was typed stays typed while the stub in the file is the one it was typed into.
+    // Typed text stays while the stub in the file is the one it was typed into.
     if state.draft.began_as(&stub) {
         if let Err(why) = state.take_edit() {
             state.fail(why.to_string());

@@ -1,4 +1,4 @@
-//! What the core does, told as keys and events in, state and effects out.
+//! Behaviour of the core, told as keys and events in, state and effects out.
 
 use std::sync::Arc;
 
@@ -315,7 +315,7 @@ fn leaving_while_something_is_under_way_takes_two_presses() {
     assert_eq!(session.key("q"), [Effect::Quit { accept: None }]);
 }
 
-/// What is said, until what ends it.
+/// Messages, each up to the event that ends it.
 #[test]
 fn messages_end_when_they_are_no_longer_true() {
     let said = |session: &Session| session.state.notice.as_ref().map(|n| n.text.clone()).unwrap_or_default();
@@ -394,7 +394,7 @@ fn a_file_that_has_changed_is_read_again_and_its_candidates_stay() {
     assert!(session.state.run.is_none(), "the candidates continued another prompt");
     assert_eq!(session.state.draft.text(), changed);
 
-    // What was typed stays typed while the stub in the file is the same.
+    // Typed text stays while the stub in the file is unchanged.
     session.key("i");
     session.send(Msg::Paste("    # use a loop\n".into()));
     std::fs::write(&path, format!("{changed}\n\nOTHER = 2\n")).unwrap();
@@ -525,7 +525,7 @@ fn title_and_tests_are_those_of_what_is_pasted() {
     session.open(true);
     session.key("f5");
     assert_eq!(session.state.job.tests_label, "doctest");
-    // What holds no function has no place in a file, and nothing is lost.
+    // Text without a function has no place in a file, and nothing is lost.
     let mut session = Session::on(numbers_py(), 1);
     session.open(true);
     session.key("i");

@@ -17,7 +17,7 @@ pub enum Phase {
     Broken,
 }
 
-/// What is known from its tests.
+/// State of its tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Testing {
     /// Nothing, and nothing is coming.
@@ -34,7 +34,7 @@ pub enum Testing {
     Refused,
 }
 
-/// What part of the text is in view.
+/// Part of the text that is in view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scroll {
     /// First row in view, unless following.
@@ -50,11 +50,11 @@ pub struct Scroll {
 pub struct Candidate {
     /// Its text so far, as the model wrote it: what is tested and written.
     pub text: String,
-    /// The same, made safe to show.
+    /// Its text, made safe to show.
     pub shown: String,
     /// Where it is in its life.
     pub phase: Phase,
-    /// What its tests said. A duplicate's are its original's: ask [`super::Run::testing`].
+    /// State of its tests. That of a duplicate is its original's: ask [`super::Run::testing`].
     pub testing: Testing,
     /// Tokens so far.
     pub tokens: usize,
@@ -72,7 +72,7 @@ pub struct Candidate {
     pub rank: Option<usize>,
     /// The candidate that said the same first.
     pub duplicate_of: Option<usize>,
-    /// What part is in view.
+    /// Part in view.
     pub scroll: Scroll,
     /// It is in the file.
     pub applied: bool,
@@ -110,12 +110,12 @@ impl Candidate {
         }
     }
 
-    /// Whether more may come.
+    /// More may come.
     pub fn is_live(&self) -> bool {
         matches!(self.phase, Phase::Waiting | Phase::Prefill | Phase::Streaming)
     }
 
-    /// Whether it ended by itself or at the token limit, so that it can be judged and ranked.
+    /// It ended by itself or at the token limit, so that it can be judged and ranked.
     pub fn is_whole(&self) -> bool {
         matches!(self.phase, Phase::Finished(FinishReason::Stop | FinishReason::Length))
     }
@@ -132,17 +132,17 @@ impl Candidate {
 }
 
 impl Testing {
-    /// Whether the tests passed.
+    /// The tests passed.
     pub fn passed(&self) -> bool {
         matches!(self, Testing::Done(v) if v.status == Status::Passed)
     }
 
-    /// Whether the code uses what nobody asked for.
+    /// The code uses things that nobody asked for.
     pub fn is_marked(&self) -> bool {
         matches!(self, Testing::Done(v) if v.is_marked())
     }
 
-    /// Whether something is still to come.
+    /// A result is still to come.
     pub fn is_pending(&self) -> bool {
         matches!(self, Testing::Queued | Testing::Running)
     }

@@ -10,7 +10,7 @@ use crate::tui::text::is_hostile;
 #[derive(Clone, Debug)]
 pub struct Draft {
     area: TextArea<'static>,
-    /// What it was when it came.
+    /// Its text at the beginning.
     origin: String,
     history: Vec<String>,
     /// Place in the history; its length is the draft itself.
@@ -52,7 +52,7 @@ impl Draft {
         self.area.lines().iter().all(|l| l.trim().is_empty())
     }
 
-    /// Whether it differs from what it was when it came.
+    /// It differs from its text at the beginning.
     pub fn is_edited(&self) -> bool {
         self.text() != self.origin
     }
@@ -67,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// Whether `text` is what was there when it came.
+    /// `text` is its text at the beginning.
     pub fn began_as(&self, text: &str) -> bool {
         self.origin == safe(text)
     }
@@ -130,7 +130,7 @@ impl Draft {
         self.area.insert_str(indent);
     }
 
-    /// What Enter means: `true` sends the prompt, `false` begins a new line. One line is sent, unless as code
+    /// Meaning of Enter: `true` sends the prompt, `false` begins a new line. One line is sent, unless as code
     /// it goes on; several lines are sent from an empty last line.
     pub fn enter_sends(&self, code: bool) -> bool {
         let lines = self.area.lines();
@@ -191,13 +191,13 @@ fn area(text: &str) -> TextArea<'static> {
     area
 }
 
-/// Whether the next line of code has to be indented further.
+/// The next line of code has to be indented further.
 fn opens_block(line: &str) -> bool {
     let end = line.find('#').map_or(line, |at| &line[..at]);
     end.trim_end().ends_with(':')
 }
 
-/// Whether a bracket or a triple quote is still open at the end of `text`.
+/// A bracket or a triple quote is still open at the end of `text`.
 fn is_open(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (0i32, 0);

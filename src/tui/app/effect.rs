@@ -1,4 +1,4 @@
-//! What the core asks the world to do. Plain data, so that tests compare it whole.
+//! Effects that the core asks for. Plain data, so that tests compare it whole.
 
 use std::sync::Arc;
 

@@ -49,7 +49,7 @@ impl Session {
         self.open_saying(isolated, None)
     }
 
-    /// The same, where the source has something to say.
+    /// Like [`open`](Self::open), with a note of the source.
     pub fn open_saying(&mut self, isolated: bool, note: Option<&str>) -> Vec<Effect> {
         let info = SourceInfo {
             model: "main-1b".into(),
@@ -126,7 +126,7 @@ impl Session {
         effects
     }
 
-    /// What the run of the job tells, at the same time.
+    /// Sends an event of the job's run, without a passage of time.
     fn job(&mut self, event: job::Event) {
         let run = self.run().id;
         update(&mut self.state, self.now, Msg::Job { run, event });

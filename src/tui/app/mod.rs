@@ -26,7 +26,7 @@ pub use update::update;
 
 #[cfg(test)]
 mod tests {
-    /// What must not be reachable from the core.
+    /// Names that must not be reachable from the core.
     const FORBIDDEN: &[&str] =
         &["tokio", "crossterm", "std::fs", "std::process", "std::thread", "std::env", "Instant::now", "SystemTime"];
 

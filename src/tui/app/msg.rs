@@ -1,4 +1,4 @@
-//! What can happen to the screen.
+//! Messages to the core.
 
 use std::sync::Arc;
 

@@ -77,17 +77,17 @@ impl Run {
         }
     }
 
-    /// Whether tokens may still come.
+    /// Tokens may still come.
     pub fn is_live(&self) -> bool {
         self.ended.is_none()
     }
 
-    /// Whether trials run or wait.
+    /// Trials run or wait.
     pub fn is_testing(&self) -> bool {
         self.candidates.iter().any(|c| c.testing.is_pending())
     }
 
-    /// What the tests said of a candidate; a duplicate has its original's verdict.
+    /// State of a candidate's tests; a duplicate has its original's.
     pub fn testing(&self, candidate: usize) -> &Testing {
         let own = self.candidates.get(candidate);
         let origin = own.and_then(|c| c.duplicate_of).and_then(|o| self.candidates.get(o));
@@ -98,7 +98,7 @@ impl Run {
         self.candidates.get(self.focus)
     }
 
-    /// Whether nothing more will change by itself.
+    /// Nothing more will change by itself.
     pub fn is_settled(&self) -> bool {
         !self.is_live() && !self.is_testing()
     }

@@ -20,7 +20,7 @@ pub const NOTICE_MS: u64 = 6000;
 /// A question that opened by itself ignores a yes for so long, in ms: it was meant for something else.
 pub const IGNORE_YES_MS: u64 = 300;
 
-/// What hears the keys.
+/// Part of the screen that hears the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// The prompt editor.
@@ -29,7 +29,7 @@ pub enum Focus {
     Panes,
 }
 
-/// Whether models and sandbox are ready.
+/// State of loading models and sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loading {
     /// Not yet.
@@ -39,7 +39,7 @@ pub enum Loading {
     Failed(String),
 }
 
-/// What the user says about tests without isolation.
+/// The user's answer about tests without isolation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Consent {
     /// Not asked yet.
@@ -73,15 +73,15 @@ pub struct Notice {
     pub until: u64,
 }
 
-/// What the user is asked before anything else happens.
+/// Question to the user, before anything else happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// Whether to run tests that nothing isolates.
+    /// Run tests that nothing isolates?
     Unprotected {
         /// When it opened.
         since: u64,
     },
-    /// Whether to take a candidate that has not passed its tests.
+    /// Take a candidate that has not passed its tests?
     Take { candidate: usize },
 }
 
@@ -97,11 +97,11 @@ pub struct State {
     /// Options as set at the start; number of candidates and seed change.
     pub options: GenerateOptions,
     pub keys: Keymap,
-    /// Whether models and sandbox are ready.
+    /// State of loading models and sandbox.
     pub loading: Loading,
-    /// What protects the user from the code under test.
+    /// Protection of the user from the code under test.
     pub protection: Protection,
-    /// What the user says about tests without isolation.
+    /// The user's answer about tests without isolation.
     pub consent: Consent,
     /// The first pass ends what is still being written.
     pub stop_on_pass: bool,
@@ -109,7 +109,7 @@ pub struct State {
     pub draft: Draft,
     /// First line of the prompt in view on the start screen.
     pub prompt_top: usize,
-    /// What hears the keys.
+    /// Part of the screen that hears the keys.
     pub focus: Focus,
     /// The current generation.
     pub run: Option<Run>,
@@ -121,13 +121,13 @@ pub struct State {
     pub help: Option<usize>,
     /// First row of the output, while the results are open.
     pub results: Option<usize>,
-    /// What the user is asked.
+    /// The open question.
     pub question: Option<Question>,
     /// The focused candidate alone.
     pub zoom: bool,
     /// Long lines are wrapped.
     pub wrap: bool,
-    /// What went wrong last; stays until it is dismissed or tried again.
+    /// The last error; stays until it is dismissed or tried again.
     pub error: Option<String>,
     /// The file is not what was read.
     pub stale: bool,
@@ -228,27 +228,27 @@ impl State {
         })
     }
 
-    /// Whether tests exist.
+    /// Tests exist.
     pub fn has_tests(&self) -> bool {
         self.job.tests.is_some()
     }
 
-    /// Whether accepting writes a file.
+    /// Accepting writes a file.
     pub fn has_file(&self) -> bool {
         self.job.target().is_some_and(|t| t.path.is_some())
     }
 
-    /// Whether a candidate of the current generation is the one in the file.
+    /// A candidate of the current generation is in the file.
     pub fn can_undo(&self) -> bool {
         self.applied.is_some()
     }
 
-    /// Whether the tests would run, or do run, without isolation.
+    /// The tests would run, or do run, without isolation.
     pub fn is_unprotected(&self) -> bool {
         self.has_tests() && matches!(self.loading, Loading::Ready(_)) && !self.protection.is_isolated()
     }
 
-    /// What is being completed, for the title.
+    /// Name of the function that is completed, for the title.
     pub fn subject(&self) -> String {
         let Some(target) = self.job.target() else { return "free prompt".to_owned() };
         let file = target.path.as_deref().and_then(|p| p.file_name()).map(|f| f.to_string_lossy().into_owned());

@@ -1,4 +1,4 @@
-//! What a run tells: text flows into candidates, finished ones are compared and tested.
+//! Events of a run: text flows into candidates, finished ones are compared and tested.
 
 use super::candidate::{Phase, Testing};
 use super::state::{Consent, Question, State};
@@ -112,7 +112,7 @@ pub fn queue(state: &mut State, index: usize) {
 /// Takes a verdict in.
 fn tested(state: &mut State, index: usize, outcome: Result<Verdict, String>) {
     let Some(run) = &mut state.run else { return };
-    // What has been stopped says nothing about the candidate.
+    // The result of a stopped trial says nothing about the candidate.
     let Some(candidate) = run.candidates.get_mut(index).filter(|c| c.testing.is_pending()) else { return };
     let mut fault = None;
     candidate.testing = match outcome {

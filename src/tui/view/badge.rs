@@ -59,7 +59,7 @@ fn with_verdict(text: &str, run: &Run, index: usize) -> Badge {
     }
 }
 
-/// What the tests said, if there is something to say.
+/// Badge for the state of a candidate's tests, if there is something to say.
 pub fn tested(testing: &Testing) -> Option<Badge> {
     Some(match testing {
         Testing::None => return None,
@@ -81,7 +81,7 @@ fn role(status: Status) -> Role {
     }
 }
 
-/// What makes a candidate stand out: `IN FILE`, `PICK`.
+/// Badges of special candidates: `IN FILE`, `PICK`.
 pub fn marks(run: &Run, index: usize) -> Vec<Badge> {
     let mut marks = Vec::new();
     let Some(candidate) = run.candidates.get(index) else { return marks };

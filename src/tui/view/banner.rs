@@ -1,4 +1,4 @@
-//! What went wrong: lies over the lowest lines until it is dismissed; the text above stays.
+//! Error banner: lies over the lowest lines until it is dismissed; the text above stays.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

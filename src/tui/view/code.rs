@@ -10,7 +10,7 @@ use crate::tui::highlight::Of;
 use crate::tui::text::{self, Row};
 use crate::tui::theme::Role;
 
-/// What part of the text was not drawn.
+/// Rows of the text that were not drawn.
 #[derive(Default)]
 pub struct Drawn {
     /// Rows above the area.

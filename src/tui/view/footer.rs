@@ -12,7 +12,7 @@ use crate::tui::theme::Role;
 
 const MOST: usize = 7;
 
-/// What was just said, if it is still to be read.
+/// The last message, while it is still to be read.
 pub fn said(look: &Look) -> Option<(String, Style)> {
     let state = look.state;
     if let Some((action, _)) = state.armed {
@@ -56,7 +56,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     }
 }
 
-/// Whether an action would do something now.
+/// The action would do something now.
 fn is_useful(state: &State, action: Action) -> bool {
     let focused = state.run.as_ref().and_then(|r| r.focused());
     match action {

@@ -29,9 +29,9 @@ use super::layout::Regime;
 use super::text;
 use super::theme::{Role, Theme};
 
-/// What every piece draws from.
+/// Inputs of every piece of the screen.
 pub struct Look<'a> {
-    /// What is shown.
+    /// State that is shown.
     pub state: &'a State,
     /// In which colours.
     pub theme: &'a Theme,

@@ -47,7 +47,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     }
 }
 
-/// What will happen, as names and words.
+/// Facts about the next generation, as names and words.
 fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
     let (models, runs_on) = match &state.loading {
         Loading::Opening => (("loading …".to_owned(), Role::Working), None),

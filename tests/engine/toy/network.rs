@@ -1,5 +1,5 @@
-//! A network whose logits depend on the last two tokens through a written-down table, with the bookkeeping of a real one: it refuses
-//! rows at wrong positions, remembers what it was fed, and loses what is dropped.
+//! A network whose logits depend on the last two tokens through a written-down table, with the bookkeeping of
+//! a real one: it refuses rows at wrong positions, remembers what it was fed, and loses what is dropped.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,7 +53,7 @@ struct Sequence {
     tokens: Vec<u32>,
     shared: usize,
     capacity: usize,
-    /// Whether it is a candidate's, and not a prompt.
+    /// It is a candidate's, and not a prompt.
     is_fork: bool,
 }
 
@@ -112,8 +112,8 @@ impl Toy {
         Self::with(0.6)
     }
 
-    /// Text that repeats itself only after a while, in a context with room for it: with a position that is off by one, or a stale
-    /// row, it comes out differently.
+    /// Text that repeats itself only after a while, in a context with room for it: with a position that is
+    /// off by one, or a stale row, it comes out differently.
     pub fn wandering(mut self) -> Self {
         self.table.period = Some(37);
         self.with_context(2048)
@@ -147,7 +147,7 @@ impl Toy {
         Self { bad_draft: Some(bad), ..self }
     }
 
-    /// What is drafted stays in this memory.
+    /// Drafts stay in this memory.
     pub fn on(self, device: &Held) -> Self {
         Self { held: Some(device.clone()), ..self }
     }
@@ -208,7 +208,7 @@ impl Watch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What K/V every candidate has, as the tokens that it was computed from; sorted.
+    /// K/V of every candidate, as the tokens that it was computed from; sorted.
     pub fn candidates(&self) -> Vec<Vec<u32>> {
         let memory = self.memory();
         let mut all: Vec<_> = memory.sequences.values().filter(|s| s.is_fork).map(|s| s.tokens.clone()).collect();

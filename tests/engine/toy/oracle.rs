@@ -1,4 +1,5 @@
-//! What has to be written, computed the slow way: one sequence, one token after the other, everything looked at anew each time.
+//! Expected output, computed the slow way: one sequence, one token after the other, everything looked at anew
+//! each time.
 
 use bass_tui::engine::{FinishReason, GenerateOptions};
 use bass_tui::sampling::{Accept, Distribution, DrawKey, Purpose, raw_logprob};
@@ -15,7 +16,8 @@ pub struct Written {
     pub reason: FinishReason,
 }
 
-/// Writes candidate `candidate`. `Rejection` is that of plain decoding: without drafts there is nothing to reject.
+/// Writes candidate `candidate`. `Rejection` is that of plain decoding: without drafts there is nothing to
+/// reject.
 pub fn write(table: &Table, context: usize, prompt: &[u32], options: &GenerateOptions, candidate: usize) -> Written {
     let mut tokens = prompt.to_vec();
     let mut written =

@@ -45,7 +45,7 @@ impl Order {
         }
     }
 
-    /// Whether its candidates have been made.
+    /// Its candidates have been made.
     pub fn has_begun(&self) -> bool {
         self.read == Some(self.prompt)
     }

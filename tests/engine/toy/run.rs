@@ -2,7 +2,7 @@
 
 use bass_tui::engine::{Engine, Event, FinishReason, GenerateOptions, Summary};
 
-/// What happened in a step: (candidate, drafted, accepted).
+/// Events of a step: (candidate, drafted, accepted).
 pub type Step = Vec<(usize, usize, usize)>;
 
 #[derive(Default)]

@@ -5,7 +5,7 @@ use bass_tui::engine::drafter::{Ask, Beginning, CandidateId, Evidence, Offer};
 use bass_tui::engine::{Drafter, RequestId};
 use bass_tui::sampling::Draft;
 
-/// What to propose for a candidate now; the number of the step counts from 0.
+/// Tokens to propose for a candidate now; the number of the step counts from 0.
 pub type Script = Box<dyn FnMut(&Ask<'_>, usize) -> Vec<u32> + Send>;
 
 pub struct Scripted {
@@ -26,8 +26,8 @@ impl Scripted {
         Self { stingy: Some(from), ..self }
     }
 
-    /// Knows what every candidate, by its index, will be (the prompt included), and turns right and wrong tokens by
-    /// `pattern(candidate, step)`.
+    /// Knows what every candidate, by its index, will be (the prompt included), and turns right and wrong
+    /// tokens by `pattern(candidate, step)`.
     pub fn knowing(truth: Vec<Vec<u32>>, pattern: fn(usize, usize) -> &'static [bool]) -> Self {
         Self::new(move |ask, step| {
             let index = ask.id.index % truth.len();
@@ -42,8 +42,8 @@ pub fn right_and_wrong(rest: &[u32], pattern: &[bool]) -> Vec<u32> {
     rest.iter().zip(pattern).map(|(&token, &right)| if right { token } else { token ^ 1 }).collect()
 }
 
-/// In every step of eight candidates one gets everything right, one nothing, one has no draft, others have mixtures; they
-/// take turns only now and then, so that some are far ahead of others.
+/// In every step of eight candidates one gets everything right, one nothing, one has no draft, others have
+/// mixtures; they take turns only now and then, so that some are far ahead of others.
 pub fn mixed(candidate: usize, step: usize) -> &'static [bool] {
     const R: bool = true;
     const W: bool = false;

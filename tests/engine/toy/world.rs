@@ -1,5 +1,5 @@
-//! An engine with requests that come and go, checked after every step: each candidate against the oracle, the K/V of the network
-//! against the tokens, the events against their order.
+//! An engine with requests that come and go, checked after every step: each candidate against the oracle, the
+//! K/V of the network against the tokens, the events against their order.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ pub struct World {
     truth: Truth,
 }
 
-/// What scripts know: by request and candidate, the prompt and what follows it without any stop.
+/// Knowledge of scripts: by request and candidate, the prompt and its continuation without any stop.
 type Truth = Arc<Mutex<HashMap<RequestId, Vec<Vec<u32>>>>>;
 
 pub struct Job {

@@ -1,5 +1,6 @@
-// The device language on the CPU, as far as the kernels use it: every thread of a block is a fibre, which runs until it
-// waits for others. What they wait for, and in which order they go on, is decided in scheduler.h.
+// The device language on the CPU, as far as the kernels use it: every thread of a block is a fibre, which
+// runs until it waits for others. What they wait for, and in which order they go on, is decided in
+// scheduler.h.
 #pragma once
 #ifdef __F16C__
 #include <immintrin.h>
@@ -28,7 +29,7 @@ struct Index {
   unsigned x, y, z;
 };
 
-// What a fibre does next.
+// State of a fibre.
 enum class State { Ready, AtBlock, AtWarp, Ended };
 
 struct Fibre {
@@ -40,7 +41,8 @@ struct Fibre {
   unsigned turn;   // warp operations so far
 };
 
-// What lanes hand to each other: of two operations in a row each has its own place, so that one wait is enough.
+// Data that lanes hand to each other: of two operations in a row each has its own place, so that one wait is
+// enough.
 struct Exchange {
   unsigned char payload[2][32][8];
 };
@@ -199,8 +201,8 @@ static inline void copies_landed() {
 
 namespace emulator {
 
-// The product of a warp: sums [16][8] += a [16][16] * b [16][8], where the lanes hold what PTX says of m16n8k16. As on
-// a GPU products are exact and a sum loses what is below its last digit, whatever its sign.
+// The product of a warp: sums [16][8] += a [16][16] * b [16][8], where the lanes hold what PTX says of
+// m16n8k16. As on a GPU products are exact and a sum loses what is below its last digit, whatever its sign.
 template <class Half>
 void multiply(Product* const* lanes) {
   const auto widened = [](uint32_t word, int upper) {

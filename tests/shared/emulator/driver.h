@@ -1,6 +1,7 @@
-// A driver and a compiler of kernels, as the program loads them: their functions over the emulator. Device number N
-// runs under schedule N. Devices LATE and above do their work when somebody waits for it, as late as a GPU may;
-// the others at once. Device SMALL has hardly any memory, device OLD is of a kind that is not supported.
+// A driver and a compiler of kernels, as the program loads them: their functions over the emulator. Device
+// number N runs under schedule N. Devices LATE and above do their work when somebody waits for it, as late as
+// a GPU may; the others at once. Device SMALL has hardly any memory, device OLD is of a kind that is not
+// supported.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -35,7 +36,7 @@ struct Memory {
     --next;
     return at + bytes <= next->first + next->second;
   }
-  // Whether the bytes lie inside of one allocation.
+  // The bytes lie inside of one allocation.
   bool holds(uint64_t at, size_t bytes) {
     std::lock_guard<std::mutex> guard(lock);
     return inside(blocks, at, bytes);
@@ -47,7 +48,7 @@ struct Memory {
 };
 static Memory memory;
 
-// What this thread has asked for.
+// Calls of this thread, by kind.
 struct Counts {
   uint64_t launches, graph_launches, graphs_made, graphs_ended, waits, to_device, to_host;
 };
@@ -143,7 +144,7 @@ using emulator::Graph;
 using emulator::Result;
 using emulator::Stream;
 
-// What the calling thread has asked for since it was asked last: see Counts.
+// Calls of this thread since it last asked: see Counts.
 API emulatorCounts(emulator::Counts* counts) { return *counts = emulator::counts, emulator::counts = {}, Result::SUCCESS; }
 
 API cuInit(unsigned) { return DRIVER_DEVICES ? Result::SUCCESS : Result::NO_DEVICE; }
@@ -227,13 +228,14 @@ API cuMemFreeHost(void* at) {
   if (!emulator::memory.pinned.erase((uint64_t)at)) return Result::INVALID_VALUE;
   return free(at), Result::SUCCESS;
 }
-// Copies between host and device are no part of a graph: it would read the host's memory of when it is launched.
+// Copies between host and device are no part of a graph: it would read the host's memory of when it is
+// launched.
 API cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t bytes, void* stream) {
   if (((Stream*)stream)->capture) return Result::CAPTURE_UNSUPPORTED;
   if (!emulator::memory.holds(to, bytes)) return Result::INVALID_VALUE;
   emulator::counts.to_device++;
-  // Pinned memory is read when the copy is done, and spoiled, since nobody is to read it again; other memory is read
-  // before this returns.
+  // Pinned memory is read when the copy is done, and spoiled, since nobody is to read it again; other memory
+  // is read before this returns.
   if (emulator::memory.is_pinned(from, bytes)) {
     return ((Stream*)stream)->perform([=](int device) {
       const std::string wrong = emulator::copying((void*)to, from, bytes, 0, to)(device);

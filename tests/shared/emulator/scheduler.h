@@ -1,5 +1,5 @@
-// Runs the blocks of a launch, one after the other, under one of several schedules. Kernels without races give the same
-// bits under all of them.
+// Runs the blocks of a launch, one after the other, under one of several schedules. Kernels without races
+// give the same bits under all of them.
 #pragma once
 #include <sys/mman.h>
 
@@ -104,8 +104,8 @@ static void resume(Fibre& fibre) {
 
 // In which order fibres go on.
 struct Schedule {
-  // 0: warps take turns; 1: the lowest that can goes on; 2: the highest, its lanes backwards; from 3 on: any, from any
-  // lane on.
+  // 0: warps take turns; 1: the lowest that can goes on; 2: the highest, its lanes backwards; from 3 on: any,
+  // from any lane on.
   int kind;
   uint64_t state;
   size_t turn = 0;
@@ -210,7 +210,7 @@ static std::string run(Entry entry, const void* params, Index blocks, unsigned t
           state.copies[i].ends.clear();
           state.copies[i].landed = 0;
         }
-        // What nobody has written is not a number.
+        // Memory that nobody has written is not a number.
         ALLOW(block_memory, BLOCK_MEMORY);
         memset(block_memory, 0xff, memory);
         FORBID(block_memory + memory, BLOCK_MEMORY - memory);

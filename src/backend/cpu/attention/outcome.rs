@@ -1,10 +1,10 @@
-//! What chunks of positions give to queries, and how they are put together.
+//! Outcomes of attention over chunks of positions, and their merge.
 
 use super::super::ops;
 
-/// What positions give to the queries of a tile and a key/value head: weighted sums, not yet normalised,
-/// `[queries, head_dim]`, then the largest scores `[queries]`, then the normalisers `[queries]`, which are 0
-/// where a query sees no position.
+/// Attention of a tile's queries over some positions, for one key/value head: weighted sums
+/// `[queries, head_dim]`, not yet normalised, then the largest scores `[queries]`, then the normalisers
+/// `[queries]`, which are 0 where a query sees no position.
 pub struct Outcome<'s> {
     /// `[queries, head_dim]`.
     pub sums: &'s mut [f32],

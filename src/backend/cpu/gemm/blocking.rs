@@ -68,9 +68,9 @@ pub struct Tile<B> {
     pub sums: *mut f32,
     /// Floats between rows of `sums`.
     pub sums_stride: usize,
-    /// Whether chains begin here, from zero, whatever `sums` holds.
+    /// Chains begin here, from zero, whatever `sums` holds.
     pub fresh: bool,
-    /// What to fetch into the cache meanwhile: of each panel one line every [`every`](Self::every) inputs.
+    /// Memory to fetch into the cache meanwhile: one line of each panel every [`every`](Self::every) inputs.
     /// Panels lie as those of `blocks`.
     pub ahead: *const B,
     /// Inputs between two fetches.
@@ -184,7 +184,7 @@ impl<B> Part<'_, B> {
         self.width.min(self.job.columns - self.column)
     }
 
-    /// What the chains go on from.
+    /// Copies the job's outputs to `sums`, padded with zeros.
     unsafe fn begin(&self, sums: *mut f32) {
         let columns = self.columns();
         for row in 0..self.rows {
@@ -197,7 +197,7 @@ impl<B> Part<'_, B> {
         }
     }
 
-    /// What becomes of the sums.
+    /// Writes the sums to the job's outputs, with its bias and mode.
     #[inline(always)]
     unsafe fn end(&self, sums: *const f32) {
         let columns = self.columns();

@@ -76,8 +76,8 @@ impl Vector for __m512 {
 trait Codes {
     /// Cache lines of a block.
     const LINES: usize;
-    /// Panels side by side for one row. One after another they are read in the order of memory, where fetching ahead
-    /// is easiest; codes of 5 and 6 bits take longer to put together and have four at once.
+    /// Panels side by side for one row. One after another they are read in the order of memory, where
+    /// fetching ahead is easiest. Codes of 5 and 6 bits take longer to put together and have four at once.
     const BESIDE: usize;
 
     /// The codes of steps `2 * pair` and `2 * pair + 1` of a block.
@@ -176,9 +176,9 @@ impl<C: Codes, F: Factors> Tiles for Avx512<C, F> {
     }
 }
 
-/// Fetches a cache line for a later tile. For several rows two slices of 4-bit codes fit into the first-level cache beside
-/// the inputs, which is 12 to 15 % faster at eight rows; of wider codes they do not (10 to 25 % slower), and one row would
-/// wait for its misses there.
+/// Fetches a cache line for a later tile. For several rows, two slices of 4-bit codes fit into the
+/// first-level cache beside the inputs, which is 12 to 15 % faster at eight rows. Wider codes do not fit (10
+/// to 25 % slower), and one row would wait for its misses there.
 #[inline(always)]
 unsafe fn fetch<C: Codes, const MR: usize>(line: *const i8) {
     // SAFETY: the caller's duty, passed on; any address will do.

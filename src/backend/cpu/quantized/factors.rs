@@ -1,4 +1,5 @@
-//! Factors of codes as products need them, over the vectors of any processor, and the formats that products are compiled for.
+//! Factors of codes as products need them, over the vectors of any processor, and the formats that products
+//! are compiled for.
 
 #![expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
 
@@ -7,8 +8,8 @@ use half::f16;
 use super::weights::Scales;
 use crate::backend::storage::Kind;
 
-/// Numbers of some outputs of a panel, as many as a vector has; `part` says which of the panel's vectors it is. The processor
-/// must have the instructions, and scales must be valid for reading.
+/// Numbers of some outputs of a panel, as many as a vector has; `part` says which of the panel's vectors it
+/// is. The processor must have the instructions, and scales must be valid for reading.
 pub trait Vector: Copy {
     /// Numbers in bf16.
     unsafe fn bf16(scales: *const Scales, part: usize) -> Self;

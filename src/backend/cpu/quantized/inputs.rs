@@ -11,7 +11,7 @@ use crate::backend::storage::{BLOCK, LEAST, ROUND};
 pub struct InputBlock {
     /// Whole numbers from -127 to 127.
     pub codes: [i8; BLOCK],
-    /// What one stands for: the greatest magnitude of the block divided by 127.
+    /// Value of code 1: the greatest magnitude of the block divided by 127.
     pub scale: f32,
     /// Minus the sum of the codes times the offset of the weights' codes (128 or 8): what a sum of products
     /// with these starts from.

@@ -52,8 +52,8 @@ pub fn repack(
     Ok(Quantized::new((outputs, inputs), format, codes.into(), scales.into(), units.into()))
 }
 
-/// Moves the blocks of output `c` of a panel: codes, scales and units of the panel are as [`Quantized`] has them,
-/// and the codes were zero.
+/// Moves the blocks of output `c` of a panel. Codes, scales and units of the panel are as [`Quantized`] has
+/// them; the codes must be zero.
 #[inline(always)]
 pub fn repack_output(
     dtype: TensorType,

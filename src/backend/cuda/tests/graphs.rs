@@ -48,7 +48,7 @@ fn graphs_are_made_of_what_comes_twice_and_few_are_kept() {
         assert_eq!((found.launches, found.graphs_made, found.graph_launches), (15, 4, 8), "{found:?}");
         assert_eq!((found.waits, found.to_device, found.to_host), (12, 12, 12), "{found:?}");
         assert_eq!(receive(&x), [12.0; 4]);
-        // What was used last stays.
+        // The graphs that were used last stay.
         for launches in (9..9 + KEPT - 1).flat_map(|launches| [launches, launches, 1]) {
             one(&queue, &x, launches);
         }
@@ -78,7 +78,8 @@ fn what_was_asked_for_and_never_started_is_forgotten() {
     assert_eq!(receive(&x), [1.0; 4]);
 }
 
-/// More than there is room for, started again and again without a wait: nothing is written over before it was read.
+/// More values than there is room for, started again and again without a wait: none is written over before it
+/// was read.
 #[test]
 fn values_stay_until_they_are_read() {
     for gpu in devices().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What happens to rows between embedding and logits.
+//! Row operations between embedding and logits.
 
 use std::sync::Arc;
 

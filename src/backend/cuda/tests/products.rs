@@ -55,8 +55,8 @@ fn decoded(tensor: &Tensor<'_>, (outputs, inputs): (usize, usize), storage: Stor
     weights
 }
 
-/// A whole number of blocks where files have nothing else; several slices, blocks of outputs, and rows of both that are
-/// not full.
+/// A whole number of blocks where files have nothing else; several slices, blocks of outputs, and rows of
+/// both that are not full.
 fn shapes(storage: Storage) -> &'static [(usize, usize)] {
     match storage {
         Storage::Stored(dtype) if dtype.block().0 == 256 => &[(256, 1), (512, 35)],
@@ -149,8 +149,8 @@ fn rows_of_a_single_one_give_the_weights_that_the_cpu_decodes() {
     }
 }
 
-/// Share of all that is summed which each sum over 16 inputs may lose: the emulator cuts off what is below the last digit; how a
-/// GPU does it is not said, and it may cut off more of each product.
+/// Share of the summed magnitudes that each sum over 16 inputs may lose. The emulator cuts off what is below
+/// the last digit. The rounding of GPUs is not documented and may cut off more of each product.
 fn lost_by_16() -> f64 {
     2.0f64.powi(if emulator::real().is_some() { -20 } else { -23 })
 }
@@ -232,7 +232,7 @@ fn where_products_are_cut_does_not_depend_on_rows() {
     );
     for (_, method) in STORAGES.iter() {
         if let Method::Tiles(tiled) = method {
-            // What every GPU has that is supported.
+            // Shared memory of a block on every supported GPU, in bytes.
             assert!(tiled.most_memory() <= 101_376, "{}", tiled.most_memory());
         }
     }

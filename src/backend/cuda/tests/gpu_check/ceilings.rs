@@ -1,4 +1,4 @@
-//! What the GPU can do, and what kernels make of it.
+//! Measured limits of the GPU, and how near kernels come to them.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,6 +1,5 @@
-//! What a machine with a GPU is asked in a short run: what the GPU can do, whether every kernel gives what
-//! its twin gives, and how fast products and whole steps are. This program of tests is all that it needs,
-//! beside the driver and NVRTC:
+//! Short check of a machine with a GPU: limits of the GPU, every kernel against its twin, and the speed of
+//! products and of whole steps. This test program needs nothing else but the driver and NVRTC:
 //!
 //! `cargo test --release --lib gpu_check -- --ignored --nocapture`, or the program with the same arguments.
 
@@ -175,7 +174,7 @@ fn gpu_check() {
     report.part("the GPU");
     report.note("name", gpu.what.clone());
     report.number("driver and kernels there after", begun.elapsed().as_secs_f64(), "s");
-    // What was found is shown whatever fails.
+    // The report is shown whatever fails.
     let done = kernels(number, &mut report).and_then(|()| measured(&gpu, &LARGE, &mut report));
     if let Err(why) = done {
         report.check("the rest", false, &why.to_string());
@@ -220,7 +219,7 @@ fn gpu_check_measures_and_compares_in_small() {
         assert!(!found.is_empty() && found.iter().all(|line| line["met"] == true), "{what}: {json:#}");
     }
     assert!(!table.contains("the time was over"), "{table}");
-    // What could not be measured is a failure.
+    // A number that could not be measured is a failure.
     report.number("nothing", f64::NAN, "ms");
     assert!(report.failed() && report.table().contains("not measured"));
 }

@@ -1,5 +1,6 @@
-//! Attention over candidates of different lengths, beside the two ways of BASS (arXiv 2404.15778): padded to the longest in
-//! one launch (BASS-PAD), and a launch for each candidate (BASS-SPLIT). All are other launches of the same kernel.
+//! Attention over candidates of different lengths, beside the two ways of BASS (arXiv 2404.15778): padded to
+//! the longest in one launch (BASS-PAD), and a launch for each candidate (BASS-SPLIT). All are other launches
+//! of the same kernel.
 
 use std::sync::Arc;
 
@@ -55,7 +56,7 @@ impl Batch {
         Ok(Self { heads, candidates: candidates.to_vec(), rows, positions, kv })
     }
 
-    /// What has to be read.
+    /// Bytes of K/V that have to be read.
     pub fn bytes(&self) -> usize {
         let positions = self.candidates.iter().map(|(known, rows)| known + rows).sum::<usize>();
         positions * 2 * self.heads.kv * self.heads.dim * size_of::<f32>()
@@ -179,7 +180,7 @@ impl Prepared {
         queue.launch(&kernels::ATTENTION_MERGE, [self.rows, 1, 1], 0, params);
     }
 
-    /// What was found for the candidates' own rows.
+    /// Attention of the candidates' own rows, without padding.
     pub fn found(&self) -> Vec<f32> {
         let all = receive(&self.out);
         let width = self.heads.query * self.heads.dim;

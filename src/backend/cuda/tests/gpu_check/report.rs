@@ -1,4 +1,4 @@
-//! What was found, as a table and as JSON.
+//! Report of a run, as a table and as JSON.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ pub struct Line {
     what: String,
     value: Value,
     unit: &'static str,
-    /// What it should be, and whether it is.
+    /// Expected value, and whether it was found.
     wanted: Option<(String, bool)>,
 }
 
@@ -56,18 +56,18 @@ impl Report {
         self.add(what, measured, unit, Some((format!("<= {target:.2}"), value <= target)));
     }
 
-    /// What has to hold.
+    /// Adds a condition that has to hold; `why` is shown where it does not.
     pub fn check(&mut self, what: impl Into<String>, holds: bool, why: &str) {
         self.failed |= !holds;
         self.add(what, json!(if holds { "holds" } else { why }), "", Some(("has to hold".to_owned(), holds)));
     }
 
-    /// What is to be known.
+    /// Adds a fact without a condition.
     pub fn note(&mut self, what: impl Into<String>, value: impl Into<String>) {
         self.add(what, json!(value.into()), "", None);
     }
 
-    /// Whether something that has to hold does not.
+    /// A condition does not hold, or a number is missing.
     pub fn failed(&self) -> bool {
         self.failed
     }
@@ -91,7 +91,7 @@ impl Report {
         table
     }
 
-    /// The same as JSON: a list of objects.
+    /// The report as JSON: a list of objects.
     pub fn json(&self) -> Value {
         let line = |line: &Line| {
             let mut json = json!({"part": line.part, "what": line.what, "value": line.value});

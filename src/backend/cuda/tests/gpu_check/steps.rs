@@ -101,7 +101,7 @@ impl Reader {
     }
 }
 
-/// What plain steps give, and the milliseconds of each.
+/// Results of plain steps, and the milliseconds of each.
 struct Plain {
     texts: Vec<Vec<u32>>,
     logprobs: Vec<Vec<u32>>,
