@@ -16,5 +16,5 @@ pub fn listed() -> HashSet<String> {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md")).unwrap();
     let (_, list) = text.split_once("## What fools the plain runner as well\n").unwrap();
     let (list, _) = list.split_once("\nJavaScript").unwrap();
-    list.split('`').skip(1).step_by(2).map(|path| path.rsplit('/').next().unwrap().to_owned()).collect()
+    list.split('`').skip(1).step_by(2).filter(|name| !name.contains('/')).map(str::to_owned).collect()
 }

@@ -62,7 +62,7 @@ pub fn no_such_test(asked: &str, file: &Path, known: &[String]) -> Verdict {
     Verdict::not_run(&format!("there is no test {asked} in {}: it has {known}{more}", file.display()))
 }
 
-/// Marks a program as executable. Linkers cannot, as a trial may not change modes. Does not follow links.
+/// Marks a program as executable: in some tiers a linker may not change modes. Does not follow links.
 pub fn make_executable(binary: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let is_file = fs::symlink_metadata(binary).is_ok_and(|meta| meta.is_file());

@@ -15,7 +15,7 @@ use super::edit::{Edit, apply};
 use super::guards::{Guard, Guards};
 use super::kind::Kind;
 use super::libtest::{has_panicked, panic_message};
-use super::{examples, libtest, probe};
+use super::{libtest, probe};
 use crate::hash;
 use crate::sandbox::{Ended, Run};
 use crate::trial::language::row::{Evidence, Failure, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict};
@@ -40,9 +40,6 @@ pub struct Baseline {
     pub left_out: String,
     /// True if one of the tests fails only because the function panics.
     pub notices: bool,
-    /// Compiler errors of examples in the documentation that could not be built.
-    #[serde(skip)]
-    pub complaints: Option<String>,
 }
 
 /// A version of the unchanged files.
@@ -91,15 +88,7 @@ pub fn known(
                 return Ok(Err(cancelled()));
             }
             let version = Version { edits: edits.clone(), has_notes };
-            let built = match build(bench, kind, (&program, text), &version)? {
-                Ok(built) => built,
-                // The tests do not build with another body either.
-                Err(run) if examples::are_in(bench.tests_file) && !examples::complaints(&run.output).is_empty() => {
-                    let nothing = of_text(bench, kind, text);
-                    return Ok(Ok(Arc::new(Baseline { complaints: Some(run.output), ..nothing })));
-                }
-                Err(_) => continue,
-            };
+            let Ok(built) = build(bench, kind, (&program, text), &version)? else { continue };
             if let Some(found) = find(bench, kind, &built, function)? {
                 return Ok(found.map(|found| {
                     let found = Arc::new(found);
@@ -124,7 +113,7 @@ pub fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
     let (kind, is_all) = (kind.clone(), !kind.is_inline() && module.is_empty());
-    Baseline { kind, module, wanted, is_all, left_out: String::new(), notices: false, complaints: None }
+    Baseline { kind, module, wanted, is_all, left_out: String::new(), notices: false }
 }
 
 /// The baseline from a program's runs. `None` if it does not hold the tests of the file.
@@ -153,7 +142,7 @@ fn find(
     let counts = |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (is_whole || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
     let (kind, left_out) = (kind.clone(), String::new());
-    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false, complaints: None };
+    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false };
     judge(bench, built, baseline, function).map(Some)
 }
 

@@ -8,7 +8,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::examples;
 use super::guards::{GUARD, Guards};
 use super::kind::{Kind, kinds, module};
 use super::lone;
@@ -80,12 +79,7 @@ impl Bench<'_> {
         }
         let root = project.root.join(package);
         let tests_file = self.tests_file;
-        if is_macro_crate(&fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default()) {
-            return Err(TrialError::Interpreter(format!(
-                "{} is part of a macro, which runs inside of the compiler and cannot be told from it: give --test-command 'cargo test --offline'",
-                project.file.display()
-            )));
-        }
+        self.refuse_macros()?;
         let has = |path: &str| root.join(path).is_file();
         let kinds = tests_file.strip_prefix(package).map(|file| kinds(file, has, |name| declaring(&root, name)));
         match kinds {
@@ -96,6 +90,18 @@ impl Bench<'_> {
                 package.join("tests").display()
             ))),
         }
+    }
+
+    /// Refuses a crate that is a macro.
+    fn refuse_macros(&self) -> Result<(), TrialError> {
+        let manifest = self.project.root.join(&self.project.package).join("Cargo.toml");
+        if !is_macro_crate(&fs::read_to_string(manifest).unwrap_or_default()) {
+            return Ok(());
+        }
+        Err(TrialError::Interpreter(format!(
+            "{} is part of a macro, which runs inside of the compiler and cannot be told from it: give --test-command 'cargo test --offline'",
+            self.project.file.display()
+        )))
     }
 
     /// The module of the tests file in a program.
@@ -147,7 +153,7 @@ impl Bench<'_> {
         let copy = self.workshop.copy(self.project)?;
         // Cargo compiles nothing if the file does not exist.
         if !copy.path().join(self.tests_file).exists() {
-            self.lay(&copy, &[(self.tests_file, "")])?;
+            lay(&copy, &[(self.tests_file, "")])?;
         }
         let run = self.run_cargo(kind, &copy, &self.workshop.store.products())?;
         // If the user's own code does not compile yet, the packages may still be fine.
@@ -162,6 +168,17 @@ impl Bench<'_> {
         Ok(())
     }
 
+    /// A copy of the project with this program, and a target folder for its builds.
+    pub fn laid_out(&self, program: &str) -> Result<(Copy, Scratch), TrialError> {
+        self.refuse_macros()?;
+        self.build_packages(&Kind::Lib)?;
+        let locked = self.workshop.store.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        let (copy, products) = (self.workshop.copy(self.project)?, self.workshop.branch()?);
+        drop(locked);
+        lay(&copy, &[(&self.project.file, program)])?;
+        Ok((copy, products))
+    }
+
     /// Builds the tests. Returns the program, or how the build ended. Without `tests` they are in the
     /// program.
     pub fn build(&self, kind: &Kind, laid: &Laid) -> Result<Result<Program, Run>, TrialError> {
@@ -174,7 +191,7 @@ impl Bench<'_> {
         let beside = self.tests_file.with_file_name(guard_file(laid.secret));
         let mut put = vec![(self.project.file.as_path(), laid.program), (&beside, &*guard)];
         put.extend(laid.tests.map(|tests| (self.tests_file, tests)));
-        self.lay(&copy, &put)?;
+        lay(&copy, &put)?;
         let (build, made) = if self.project.lone.is_some() {
             self.run_rustc(&copy, products.path())?
         } else {
@@ -202,18 +219,6 @@ impl Bench<'_> {
         let readable = vec![products.path().to_path_buf(), copy.path().to_path_buf()];
         let (binary, secret) = (binary.clone(), laid.secret.to_owned());
         Ok(Ok(Program { binary, secret, readable, _folders: Some((copy, products)) }))
-    }
-
-    /// Writes texts into a copy for cargo.
-    fn lay(&self, copy: &Copy, texts: &[(&Path, &str)]) -> Result<(), TrialError> {
-        let manifest = self.project.package.join("Cargo.toml");
-        let own = examples::are_in(self.tests_file).then(|| self.base.read(&manifest).ok()).flatten();
-        let own = own.and_then(|text| examples::manifest_with_target(&text));
-        let own = own.as_deref().map(|text| (manifest.as_path(), text));
-        for (path, text) in texts.iter().copied().chain(own) {
-            copy.put(path, text).map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
-        }
-        Ok(())
     }
 
     /// Caches a program for the next build of the same inputs. Errors are ignored.
@@ -261,6 +266,18 @@ impl Bench<'_> {
     }
 
     fn run_cargo(&self, kind: &Kind, copy: &Copy, products: &Path) -> Result<Run, TrialError> {
+        let words = ["--no-run".to_owned()].into_iter().chain(kind.arguments());
+        self.cargo_test(words.map(OsString::from).collect(), copy, products, None)
+    }
+
+    /// Runs `cargo test` with these arguments, by default within the limits of a build.
+    pub fn cargo_test(
+        &self,
+        words: Vec<OsString>,
+        copy: &Copy,
+        products: &Path,
+        limits: Option<Limits>,
+    ) -> Result<Run, TrialError> {
         let cargo = self.rustc.folder().join("cargo");
         if !cargo.is_file() {
             return Err(TrialError::Interpreter(format!("there is no cargo beside {}", self.rustc.program.display())));
@@ -272,12 +289,11 @@ impl Bench<'_> {
         readable.extend(
             home.iter().flat_map(|home| [home.join("registry"), home.join("git")]).filter(|path| path.is_dir()),
         );
-        let mut arguments: Vec<OsString> =
-            ["test", "--no-run", "--offline", "--color=never"].map(OsString::from).to_vec();
-        arguments.extend(kind.arguments().into_iter().map(OsString::from));
+        let mut arguments: Vec<OsString> = ["test", "--offline", "--color=never"].map(OsString::from).to_vec();
         if versions(copy, self.project).is_some() {
             arguments.push("--locked".into());
         }
+        arguments.extend(words);
         readable.push(self.workshop.store.products());
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), self.rustc.path().into()),
@@ -287,11 +303,20 @@ impl Bench<'_> {
             ("RUSTFLAGS".into(), "--cap-lints=allow -Cdebuginfo=0".into()),
         ];
         environment.extend(home.map(|home| ("CARGO_HOME".into(), home.into())));
-        let limits = Limits { wall: BUILD_TIME.max(self.limits.wall), ..compile_limits(self.limits) };
+        let build = Limits { wall: BUILD_TIME.max(self.limits.wall), ..compile_limits(self.limits) };
+        let limits = limits.unwrap_or(build);
         let job = Job::new(&cargo, arguments, limits);
         let job = Job { environment, ..job };
         self.at.run_in(copy, &self.project.package, &readable, &[products], job)
     }
+}
+
+/// Writes texts into a copy for cargo.
+fn lay(copy: &Copy, texts: &[(&Path, &str)]) -> Result<(), TrialError> {
+    for (path, text) in texts {
+        copy.put(path, text).map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
+    }
+    Ok(())
 }
 
 /// Stems of the files in the `tests` of a package that declare a module of this name in a file of its own.

@@ -13,9 +13,6 @@ use crate::trial::language::row::{Layout, Project, Trial, Verdict};
 const MACROS: &str = "assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, panic, vec, format, matches, print, \
     println, eprintln, write, writeln, unreachable, todo, unimplemented, concat, stringify, line, file, include_str, env";
 
-/// Prefix of file names for the examples of a program.
-const EXAMPLES: &str = "examples_of_";
-
 /// Makes a folder a crate.
 pub fn lay_out(trial: &Trial, layout: &mut Layout) {
     let stem = identifier(&layout.file, "candidate");
@@ -24,17 +21,16 @@ pub fn lay_out(trial: &Trial, layout: &mut Layout) {
     if layout.tests.as_ref().is_some_and(|(_, text)| text == own) {
         // The program holds its own tests.
         layout.tests = None;
-    } else {
-        let (mut path, text) = layout.tests.take().unwrap_or_else(|| {
-            let path = layout.file.with_file_name(format!("{EXAMPLES}{stem}.rs"));
-            (path, examples::inside(own, trial, &stem))
-        });
+    } else if let Some((mut path, text)) = layout.tests.take() {
         let name = identifier(&path, "tests");
         path.set_file_name(if name == stem { format!("tests_of_{name}.rs") } else { format!("{name}.rs") });
         // If the body is not written yet, the text ends inside of it.
         let open = usize::try_from(depth(own)).unwrap_or_default();
         layout.own = with_tests(&(own.to_owned() + &"}".repeat(open)), &layout.file, &path);
         layout.tests = Some((path, as_module(&trial.program, &text)));
+    } else {
+        layout.files.push(("Cargo.toml".into(), examples::manifest(&layout.file, &stem)));
+        layout.tests = Some((examples::FILE.into(), String::new()));
     }
 }
 
@@ -52,14 +48,11 @@ pub fn module(tests: &Path) -> String {
     format!("tests_in_{}", identifier(tests, "tests"))
 }
 
-/// Messages about the tests, as the runner would print them for a tests file of their own, and with the
-/// user's places for examples.
+/// Messages about the tests, as the runner would print them for a tests file of their own.
 pub fn told(project: &Project, verdict: Verdict) -> Verdict {
     let tests = project.tests.as_deref().unwrap_or(Path::new(""));
-    let (module, tests) = (format!("{}::", module(tests)), tests.display().to_string());
-    let is_of_examples = tests.rsplit('/').next().is_some_and(|name| name.starts_with(EXAMPLES));
-    let file = if is_of_examples { project.file.display().to_string() } else { tests.clone() };
-    let told = |said: &str| said.replace(&module, "").replace(&tests, &file);
+    let module = format!("{}::", module(tests));
+    let told = |said: &str| said.replace(&module, "");
     Verdict {
         message: told(&verdict.message),
         output: told(&verdict.output),

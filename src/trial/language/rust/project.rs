@@ -23,7 +23,7 @@ pub fn run(
     trial: &Trial,
 ) -> Result<Verdict, TrialError> {
     let verdict = judge(at, rustc, workshop, project, trial)?;
-    Ok(if project.lone.is_some() { lone::told(project, verdict) } else { examples::told(project, verdict) })
+    Ok(if project.lone.is_some() { lone::told(project, verdict) } else { verdict })
 }
 
 fn judge(
@@ -36,6 +36,9 @@ fn judge(
     let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
     let base = &workshop.base;
     let bench = Bench { at, rustc, base, workshop, project, tests_file, limits: trial.limits };
+    if examples::are_in(tests_file) {
+        return examples::run(&bench, trial);
+    }
     let kinds = bench.kinds()?;
     // The rest of the program is known to be the user's only if their own module is given.
     let function = trial.stub.as_ref().and(trial.function());
@@ -44,8 +47,6 @@ fn judge(
         let original = bench.original(tests_file)?;
         let known = baseline::of_text(&bench, &kinds[0], &original);
         (original, Ok(Arc::new(known)))
-    } else if let Some(asked) = examples::Asked::of(&bench, trial)? {
-        asked.known(&bench, &kinds, function)?
     } else {
         let original = bench.original(tests_file)?;
         let known = baseline::known(&bench, &kinds, &original, function)?;
