@@ -45,12 +45,12 @@ pub use error::TrialError;
 use language::command::{self, Toolbox, split};
 use language::{Context, TrialLanguage};
 pub use project::Project;
-use project::cache::Projects;
+use project::baseline_cache::CacheFile;
 use project::find::Found;
-use project::kept::Place;
 use project::lone::{self, Lones};
+use project::projects::Projects;
 use project::runs::{PATIENCE, PATIENCE_WITH_OTHERS};
-use vacuity::{Checks, Runs};
+use vacuity::{Checks, Trials};
 pub use verdict::{Assurance, Status, Verdict};
 
 use crate::code::Target;
@@ -109,7 +109,7 @@ impl Tests {
     /// name of those that are tried first.
     pub fn usual(target: &Target, found: Vec<(Self, String)>) -> Option<(Self, String)> {
         // If the examples state no expected results, other tests are better.
-        let examples = Self::examples(target).ok().filter(|(_, tells)| found.is_empty() || *tells);
+        let examples = Self::examples(target).ok().filter(|(_, is_sensitive)| found.is_empty() || *is_sensitive);
         let mut found = found.into_iter();
         let examples = examples.map(|(tests, _)| (tests, "doctest".to_owned()));
         let first = Self::all_of(examples.into_iter().chain(found.next()).collect())?;
@@ -195,7 +195,7 @@ pub struct Runner {
     projects: Arc<Projects>,
     lones: Arc<Lones>,
     checks: Arc<Checks>,
-    kept: Option<Arc<Path>>,
+    cache: Option<Arc<Path>>,
     runs_unprotected: bool,
 }
 
@@ -226,14 +226,14 @@ impl Runner {
 
     fn with(sandbox: Sandbox) -> Self {
         let (languages, projects, lones) = (Arc::new(language::open()), Arc::default(), Arc::default());
-        let (checks, kept) = (Arc::default(), None);
-        Self { sandbox: Arc::new(sandbox), languages, projects, lones, checks, kept, runs_unprotected: false }
+        let (checks, cache) = (Arc::default(), None);
+        Self { sandbox: Arc::new(sandbox), languages, projects, lones, checks, cache, runs_unprotected: false }
     }
 
     /// Sets the folder of the build cache, for later runners.
     #[must_use]
     pub fn keeping(mut self, folder: &Path) -> Self {
-        self.kept = Some(folder.into());
+        self.cache = Some(folder.into());
         self
     }
 
@@ -270,7 +270,7 @@ impl Runner {
     pub fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let begun = Instant::now();
         let tests = self.laid_out(trial, &trial.tests)?;
-        let verdict = self.first_telling(&Trial { tests, ..trial.clone() }, cancel)?;
+        let verdict = self.first_sensitive(&Trial { tests, ..trial.clone() }, cancel)?;
         Ok(Verdict { waited_ms: begun.elapsed().as_millis().try_into().unwrap_or(u32::MAX), ..verdict })
     }
 
@@ -291,7 +291,7 @@ impl Runner {
     }
 
     /// The verdict of the first tests that are sensitive.
-    fn first_telling(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
+    fn first_sensitive(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let mut best: Option<Result<Verdict, TrialError>> = None;
@@ -301,11 +301,11 @@ impl Runner {
             let at = Context { patience: if has_others { PATIENCE_WITH_OTHERS } else { PATIENCE }, ..at };
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
-            let (tells, has_passed) = match &verdict {
+            let (is_sensitive, has_passed) = match &verdict {
                 Ok(verdict) => (verdict.status != Status::NotRun && !verdict.is_partial, verdict.has_passed()),
                 Err(error) => (!error.is_of_tests(), false),
             };
-            if tells || at.is_cancelled() {
+            if is_sensitive || at.is_cancelled() {
                 return verdict;
             }
             // Tests that are sensitive to one body are better than vacuous ones.
@@ -323,12 +323,12 @@ impl Runner {
     /// cannot be run are left out and named.
     fn judge(&self, at: &Context, trial: &Trial, are_found: bool) -> Result<Verdict, TrialError> {
         let (run, is_cut) = (|trial: &Trial| self.run_tests(at, trial), || at.is_cancelled());
-        let runs = Runs { run: &run, is_cut: &is_cut, place: &|trial| self.place(at, trial) };
-        let excused = |trial: &Trial| self.checks.excuse(trial, run(trial)?, &runs);
+        let trials = Trials { run: &run, is_cut: &is_cut, cache_file: &|trial| self.cache_file(at, trial) };
+        let excused = |trial: &Trial| self.checks.excuse(trial, run(trial)?, &trials);
         let mut held = trial.clone();
         let verdict = match &trial.tests {
             Tests::Several(all) => {
-                let (mut telling, mut left_out) = (Vec::new(), Vec::new());
+                let (mut sensitive, mut left_out) = (Vec::new(), Vec::new());
                 let verdict = Verdict::of_all(all.iter().map(|tests| {
                     let verdict = match excused(&Trial { tests: tests.clone(), ..trial.clone() }) {
                         Err(error) if are_found && error.is_of_tests() => {
@@ -337,32 +337,33 @@ impl Runner {
                         }
                         other => other,
                     };
-                    let tells = verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun);
-                    telling.extend(tells.then(|| tests.clone()));
+                    let is_sensitive = verdict.as_ref().is_ok_and(|verdict| verdict.status != Status::NotRun);
+                    sensitive.extend(is_sensitive.then(|| tests.clone()));
                     verdict
                 }))?;
                 // Tests that say nothing about the candidate would fail with any other body, too.
-                held.tests = Tests::Several(telling);
+                held.tests = Tests::Several(sensitive);
                 verdict.without_tests(&left_out)
             }
             _ => excused(trial)?,
         };
-        self.checks.hold(&held, verdict.marked(&marks::of(trial)), &runs)
+        self.checks.hold(&held, verdict.marked(&marks::of(trial)), &trials)
     }
 
     /// The cache file for runs of projects' tests with a program that holds nothing of a candidate's.
-    fn place(&self, at: &Context, trial: &Trial) -> Option<Place> {
+    fn cache_file(&self, at: &Context, trial: &Trial) -> Option<CacheFile> {
         let of = |project: &Project| {
-            let kept = self.language(trial.language).kept(at).filter(|_| project.lone.is_none())?;
+            let cache = self.language(trial.language).baseline_cache(at).filter(|_| project.lone.is_none())?;
             let base = at.projects.base(project).ok()?;
-            Some(kept.place(project, &base, Some(&trial.program)))
+            Some(cache.file(project, &base, Some(&trial.program)))
         };
         match &trial.tests {
             _ if !trial.has_own_text() => None,
             Tests::Project(project) => of(project),
             Tests::Several(all) => {
-                let each = all.iter().map(|tests| self.place(at, &Trial { tests: tests.clone(), ..trial.clone() }));
-                Place::of(&each.collect::<Option<Vec<_>>>()?, "several")
+                let each =
+                    all.iter().map(|tests| self.cache_file(at, &Trial { tests: tests.clone(), ..trial.clone() }));
+                CacheFile::of(&each.collect::<Option<Vec<_>>>()?, "several")
             }
             _ => None,
         }
@@ -440,7 +441,7 @@ impl Runner {
             return Ok(Context {
                 sandbox: &self.sandbox,
                 projects: &self.projects,
-                kept: self.kept.as_deref(),
+                cache: self.cache.as_deref(),
                 patience: PATIENCE,
                 cancel,
             });

@@ -11,7 +11,7 @@ use super::case::{Tests, Trial};
 use super::error::TrialError;
 use super::language;
 use super::project::Project;
-use super::project::kept::Place;
+use super::project::baseline_cache::CacheFile;
 use super::verdict::{Status, Verdict};
 use crate::hash;
 
@@ -19,29 +19,29 @@ use crate::hash;
 const CONTROL: &str = "control";
 
 /// How the trials of other bodies are run.
-pub struct Runs<'a> {
+pub struct Trials<'a> {
     /// Runs one trial.
     pub run: &'a dyn Fn(&Trial) -> Result<Verdict, TrialError>,
     /// Returns true when runs are cut short.
     pub is_cut: &'a dyn Fn() -> bool,
     /// The cache file for the result of a trial, if it has one.
-    pub place: &'a dyn Fn(&Trial) -> Option<Place>,
+    pub cache_file: &'a dyn Fn(&Trial) -> Option<CacheFile>,
 }
 
 /// Cached facts about tests, keyed by the tests and the program without a body.
 #[derive(Debug, Default)]
 pub struct Checks {
     /// Bodies that pass, by what they do.
-    unnoticed: Known<Vec<String>>,
+    vacuous: Cached<Vec<String>>,
     /// Status and reason of the tests without the candidate.
-    without: Known<(Status, String)>,
+    without: Cached<(Status, String)>,
 }
 
 /// Answers that are computed once.
 #[derive(Debug)]
-struct Known<T>(Mutex<HashMap<u64, T>>);
+struct Cached<T>(Mutex<HashMap<u64, T>>);
 
-impl<T> Default for Known<T> {
+impl<T> Default for Cached<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }
@@ -50,12 +50,12 @@ impl<T> Default for Known<T> {
 /// An answer, and true if no limit influenced it. Only such answers are cached on disk.
 type Answer<T> = Option<(T, bool)>;
 
-impl<T: Clone + Serialize + DeserializeOwned> Known<T> {
+impl<T: Clone + Serialize + DeserializeOwned> Cached<T> {
     /// The answer for these tests and programs. `None` if `find` was cut short; that is not cached.
     fn get<E>(
         &self,
         (tests, programs): (&Tests, &[String]),
-        place: impl FnOnce() -> Option<Place>,
+        cache_file: impl FnOnce() -> Option<CacheFile>,
         find: impl FnOnce() -> Result<Answer<T>, E>,
     ) -> Result<Option<T>, E> {
         let key = hash::of(format!("{tests:?}{programs:?}").as_bytes());
@@ -65,16 +65,16 @@ impl<T: Clone + Serialize + DeserializeOwned> Known<T> {
         if answer.is_some() {
             return Ok(answer);
         }
-        let place = place();
-        let (answer, is_sure) = match place.as_ref().and_then(Place::read) {
+        let cache_file = cache_file();
+        let (answer, is_sure) = match cache_file.as_ref().and_then(CacheFile::read) {
             Some(answer) => (answer, false),
             None => match find()? {
                 Some(found) => found,
                 None => return Ok(None),
             },
         };
-        if let Some(place) = place.filter(|_| is_sure) {
-            place.write(&answer);
+        if let Some(cache_file) = cache_file.filter(|_| is_sure) {
+            cache_file.write(&answer);
         }
         known().insert(key, answer.clone());
         Ok(Some(answer))
@@ -84,7 +84,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Known<T> {
 impl Checks {
     /// A pass, held against the vacuity bodies: with the bodies that pass as well, or `NotRun` if all do. Other
     /// verdicts are returned as they are. The result of a run that was cut short is not cached.
-    pub fn hold(&self, trial: &Trial, verdict: Verdict, runs: &Runs) -> Result<Verdict, TrialError> {
+    pub fn hold(&self, trial: &Trial, verdict: Verdict, runs: &Trials) -> Result<Verdict, TrialError> {
         if !is_held(trial) {
             return Ok(verdict);
         }
@@ -98,33 +98,33 @@ impl Checks {
         let Some(programs) = programs else { return Ok(verdict) };
         let with = |program: &String| Trial { program: program.clone(), ..trial.clone() };
         let find = || {
-            let (mut unnoticed, mut is_sure) = (Vec::new(), true);
+            let (mut vacuous, mut is_sure) = (Vec::new(), true);
             for (&(what, _), program) in all.iter().zip(&programs) {
                 let verdict = (runs.run)(&with(program))?;
                 is_sure &= has_ended(&verdict);
                 if verdict.has_passed() {
-                    unnoticed.push(what.to_owned());
+                    vacuous.push(what.to_owned());
                 }
                 if (runs.is_cut)() {
                     return Ok(None);
                 }
                 // Tests may take long. If they fail with one body, the other is not tried.
-                if unnoticed.is_empty() {
+                if vacuous.is_empty() {
                     break;
                 }
             }
-            Ok(Some((unnoticed, is_sure)))
+            Ok(Some((vacuous, is_sure)))
         };
-        let place = || Place::of(&[(runs.place)(&with(programs.first()?))?], "unnoticed");
-        let unnoticed = self.unnoticed.get((&trial.tests, &programs), place, find)?;
-        let Some(unnoticed) = unnoticed else { return Ok(verdict) };
-        Ok(match &unnoticed[..] {
+        let cache_file = || CacheFile::of(&[(runs.cache_file)(&with(programs.first()?))?], "vacuous");
+        let vacuous = self.vacuous.get((&trial.tests, &programs), cache_file, find)?;
+        let Some(vacuous) = vacuous else { return Ok(verdict) };
+        Ok(match &vacuous[..] {
             [] => verdict,
             some if some.len() < all.len() => {
                 let message = format!("{}; these tests pass with a body that {} as well", verdict.message, some[0]);
                 Verdict { message, is_partial: true, ..verdict }
             }
-            _ => verdict.unnoticed(name),
+            _ => verdict.vacuous(name),
         })
     }
 
@@ -132,7 +132,7 @@ impl Checks {
     /// candidate. That is so if the same happens without the candidate, or a test fails for the same reason
     /// with a body that raises. In Python and Rust the calls of each test are known, so a failed test is not
     /// run again.
-    pub fn excuse(&self, trial: &Trial, verdict: Verdict, runs: &Runs) -> Result<Verdict, TrialError> {
+    pub fn excuse(&self, trial: &Trial, verdict: Verdict, runs: &Trials) -> Result<Verdict, TrialError> {
         let row = language::row(trial.language);
         let is_of_body = row.of_bodies.iter().any(|words| verdict.message.contains(words));
         let tests = match (verdict.status, &trial.tests, &verdict.failed) {
@@ -156,8 +156,8 @@ impl Checks {
             let without = (runs.run)(&control)?;
             Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
         };
-        let place = || Place::of(&[(runs.place)(&control)?], "without");
-        let without = self.without.get((&tests, std::slice::from_ref(&program)), place, find)?;
+        let cache_file = || CacheFile::of(&[(runs.cache_file)(&control)?], "without");
+        let without = self.without.get((&tests, std::slice::from_ref(&program)), cache_file, find)?;
         let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
         Ok(if is_same { verdict.without_candidate() } else { verdict })
     }
@@ -199,7 +199,7 @@ mod tests {
                 runs.set(runs.get() + 1);
                 Ok(Verdict { status: Status::Passed, ..Verdict::not_run("") })
             };
-            let runs_of = Runs { run: &run, is_cut: &|| false, place: &|_| None };
+            let runs_of = Trials { run: &run, is_cut: &|| false, cache_file: &|_| None };
             let held = Checks::default().hold(&trial, verdict, &runs_of).unwrap();
             assert_eq!((held.has_passed(), runs.get()), (notices, if notices { 0 } else { 2 }));
         }

@@ -209,13 +209,13 @@ impl Verdict {
         let function = function.unwrap_or("the function");
         match failure {
             Some(why) => Self::not_run(&format!("the tests fail without calling `{function}`: {why}")),
-            None => Self::not_run("").unnoticed(function),
+            None => Self::not_run("").vacuous(function),
         }
     }
 
     /// The verdict of vacuous tests.
     #[must_use]
-    pub fn unnoticed(self, function: &str) -> Self {
+    pub fn vacuous(self, function: &str) -> Self {
         let message = format!("these tests do not notice `{function}`: they pass when it does nothing as well");
         Self { status: Status::NotRun, message, ..self }
     }

@@ -18,10 +18,10 @@ pub use row::{Context, TrialLanguage};
 use super::project::find::{Found, below, find};
 use crate::code::Target;
 use crate::language::Language;
-pub use row::Row;
+pub use row::LanguageRow;
 use row::Tests;
 
-const ROWS: &[Row] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
+const ROWS: &[LanguageRow] = &[python::ROW, javascript::ROW, rust::ROW, go::ROW];
 
 /// Opens all languages of the table.
 pub fn open() -> Vec<Box<dyn TrialLanguage>> {
@@ -34,7 +34,7 @@ pub fn place(language: Language) -> usize {
 }
 
 /// The row of a language.
-pub fn row(language: Language) -> &'static Row {
+pub fn row(language: Language) -> &'static LanguageRow {
     &ROWS[place(language)]
 }
 
@@ -48,7 +48,7 @@ pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) ->
     below(language, row(language).tests, folder, function)
 }
 
-/// See [`Row::examples`].
+/// See [`LanguageRow::examples`].
 pub fn examples(target: &Target) -> Result<(Tests, bool), String> {
     (row(target.language).examples)(target)
 }

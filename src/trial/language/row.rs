@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::code::Target;
 use crate::language::Language;
 use crate::sandbox::{Job, Limits, Run, Sandbox};
-use crate::trial::project::cache::Projects;
 pub use crate::trial::project::lone::Layout;
+use crate::trial::project::projects::Projects;
 use crate::trial::project::runs::Bounds;
 // Types that every language uses.
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
 pub use crate::trial::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
 pub use crate::trial::judge::{driver, nonce};
+pub use crate::trial::project::baseline_cache::BaselineCache;
 pub use crate::trial::project::find::Marks;
-pub use crate::trial::project::kept::Kept;
 pub use crate::trial::project::{Base, Copy, Project};
 use crate::trial::suspicious::Table;
 pub use crate::trial::tool::{Lookup, Recipe, Tool};
@@ -24,7 +24,7 @@ pub use crate::trial::verdict::{Status, Verdict, decide};
 
 /// A row of the table.
 #[derive(Debug)]
-pub struct Row {
+pub struct LanguageRow {
     /// The languages that it runs.
     pub languages: &'static [Language],
     /// Uses in code that no function needs.
@@ -46,7 +46,7 @@ pub struct Row {
     pub open: fn() -> Box<dyn TrialLanguage>,
 }
 
-impl Row {
+impl LanguageRow {
     /// The body that raises.
     pub fn raising(&self) -> &'static str {
         self.bodies.last().map_or("", |(_, body)| body)
@@ -95,7 +95,7 @@ pub trait TrialLanguage: Debug + Send + Sync {
     }
 
     /// Cache for runs of projects' tests without a candidate, and what they depend on besides the project.
-    fn kept(&self, _at: &Context) -> Option<Kept> {
+    fn baseline_cache(&self, _at: &Context) -> Option<BaselineCache> {
         None
     }
 
@@ -111,7 +111,7 @@ pub struct Context<'a> {
     /// The copies of projects.
     pub projects: &'a Projects,
     /// The folder of the build cache. Without one, builds are removed with the runner.
-    pub kept: Option<&'a Path>,
+    pub cache: Option<&'a Path>,
     /// Time limit factor for tests without a candidate.
     pub patience: u32,
     /// Set to true to end the trial.
@@ -142,12 +142,12 @@ impl Context<'_> {
 
     /// The cache folder of baselines.
     pub fn baselines(&self) -> Option<PathBuf> {
-        self.kept.map(|folder| folder.join("baselines"))
+        self.cache.map(|folder| folder.join("baselines"))
     }
 
     /// The bounds of runs of a project's tests.
-    pub fn bounds<'a>(&'a self, limits: Limits, kept: Option<&'a Kept>) -> Bounds<'a> {
-        Bounds { limits, patience: self.patience, kept, cancel: self.cancel }
+    pub fn bounds<'a>(&'a self, limits: Limits, cache: Option<&'a BaselineCache>) -> Bounds<'a> {
+        Bounds { limits, patience: self.patience, cache, cancel: self.cancel }
     }
 
     /// Returns true if the caller has cancelled the trial.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::baseline::Baseline;
-use super::cache::Projects;
-use super::kept::Kept;
+use super::baseline_cache::BaselineCache;
+use super::projects::Projects;
 use super::{Base, Copy, Project};
 use crate::hash;
 use crate::sandbox::{Limits, Run};
@@ -24,7 +24,7 @@ pub const PATIENCE_WITH_OTHERS: u32 = 6;
 const PATIENCE_WITH_ALL: u32 = 2;
 
 /// Most tests that may count as unrelated.
-const MOST_FOREIGN: usize = 100;
+const MOST_UNRELATED: usize = 100;
 
 /// End of a run of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub enum Ends {
 
 /// Parameters of a run of tests.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct RunRequest<'a> {
     /// The tests that are run; all if empty.
     pub only: &'a [String],
     /// End of the run.
@@ -71,7 +71,7 @@ pub struct Programs<'a> {
     pub without: Option<&'a str>,
     /// The program with a function that ends the process, and one with a function that returns an unexpected
     /// value, for tests whose calls are not counted.
-    pub telling: Option<[&'a str; 2]>,
+    pub probes: Option<[&'a str; 2]>,
     pub candidate: &'a str,
 }
 
@@ -83,7 +83,7 @@ pub struct Bounds<'a> {
     /// Time limit factor for tests without the candidate.
     pub patience: u32,
     /// The cache of baselines.
-    pub kept: Option<&'a Kept>,
+    pub cache: Option<&'a BaselineCache>,
     /// Set to true to end the trial.
     pub cancel: &'a AtomicBool,
 }
@@ -118,12 +118,12 @@ pub fn evidence(
     project: &Project,
     programs: Programs,
     bounds: Bounds,
-    once: impl Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync,
+    once: impl Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync,
 ) -> Result<Result<(Evidence, Limits), Option<String>>, TrialError> {
-    Runs { base: projects.base(project)?, projects, project, programs, bounds, once }.evidence()
+    TestRuns { base: projects.base(project)?, projects, project, programs, bounds, once }.evidence()
 }
 
-struct Runs<'a, F> {
+struct TestRuns<'a, F> {
     projects: &'a Projects,
     project: &'a Project,
     base: Arc<Base>,
@@ -133,7 +133,7 @@ struct Runs<'a, F> {
     once: F,
 }
 
-impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
+impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'_, F> {
     fn evidence(&self) -> Result<Result<(Evidence, Limits), Option<String>>, TrialError> {
         let Self { project, base, programs, .. } = self;
         // A small project is tried while the baseline runs.
@@ -195,7 +195,7 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
             // All code there is the candidate's.
             return Ok(Arc::default());
         }
-        let Bounds { limits, patience, kept, cancel } = *bounds;
+        let Bounds { limits, patience, cache, cancel } = *bounds;
         let run = || {
             let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { patience };
             let long = Limits { wall: limits.wall * patience, ..limits };
@@ -204,8 +204,8 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
                 return Err(TrialError::Limit(hit));
             }
             let copy = self.copy(programs.without)?;
-            let asked = Asked { only: &project.only, ends: Ends::LastTest };
-            let (run, nonce) = (self.once)(Of::Baseline(&copy), asked, long)?;
+            let request = RunRequest { only: &project.only, ends: Ends::LastTest };
+            let (run, nonce) = (self.once)(Of::Baseline(&copy), request, long)?;
             if let Some((_, hit)) = limit(run.ended, &long) {
                 let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
                 let hit = hit + &flag.unwrap_or_default();
@@ -215,7 +215,7 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
             Ok(told(&run, &nonce, &copy, project).ok().map(|names| (names, run.elapsed)))
         };
         let of = Baseline::of_runs_without;
-        let known = projects.known(project, base, (programs.without, times), (kept, cancel), of, run)?;
+        let known = projects.known(project, base, (programs.without, times), (cache, cancel), of, run)?;
         Ok(if project.is_suite() { Arc::new(known.of_callers()) } else { known })
     }
 
@@ -229,10 +229,10 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
         let candidate = self.copy(Some(programs.candidate))?;
         // A failure of a test that is left out must not hide later ones.
         let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
-        let asked = Asked { only: if project.is_suite() { &known.wanted } else { &project.only }, ends };
+        let request = RunRequest { only: if project.is_suite() { &known.wanted } else { &project.only }, ends };
         let wall = limits.wall.max(known.elapsed * 3);
         let limits = Limits { wall, ..limits };
-        let (run, nonce) = once(Of::Candidate(&candidate), asked, limits)?;
+        let (run, nonce) = once(Of::Candidate(&candidate), request, limits)?;
         let names = told(&run, &nonce, &candidate, project);
         Ok(Tried { copy: candidate, run, names, limits })
     }
@@ -240,7 +240,7 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
     /// The baseline without unrelated tests: those that failed with the candidate as without it and never
     /// call the function.
     fn set_aside(&self, known: Arc<Baseline>, tried: &Tried) -> Result<Arc<Baseline>, TrialError> {
-        let (Ok(names), Some(programs)) = (&tried.names, self.programs.telling) else { return Ok(known) };
+        let (Ok(names), Some(programs)) = (&tried.names, self.programs.probes) else { return Ok(known) };
         let fails_so = |test: &&TestEnd| {
             test.outcome == Outcome::Failed
                 && known.failed.get(&test.name) == Some(&test.why)
@@ -248,11 +248,11 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
         };
         let same: Vec<String> = names.tests.iter().filter(fails_so).map(|test| test.name.clone()).collect();
         // A program equal to the one without a candidate fails as without it.
-        if same.len() > MOST_FOREIGN || self.programs.without == Some(self.programs.candidate) {
+        if same.len() > MOST_UNRELATED || self.programs.without == Some(self.programs.candidate) {
             return Ok(known);
         }
-        let is_foreign = !same.is_empty() && self.never_call(programs, &same, &known)?;
-        Ok(if is_foreign { Arc::new(known.with_broken(&same)) } else { known })
+        let is_unrelated = !same.is_empty() && self.never_call(programs, &same, &known)?;
+        Ok(if is_unrelated { Arc::new(known.with_broken(&same)) } else { known })
     }
 
     /// Returns true if tests fail as before when a call of the function ends the process, and when it returns
@@ -270,7 +270,7 @@ impl<F: Fn(Of, Asked, Limits) -> Result<Ran, TrialError> + Sync> Runs<'_, F> {
             let copy = self.copy(Some(program))?;
             let (of, only) =
                 if is_ending { (Of::Ending(&copy), tests) } else { (Of::Baseline(&copy), &project.only[..]) };
-            let (run, nonce) = (self.once)(of, Asked { only, ends: Ends::LastTest }, limits)?;
+            let (run, nonce) = (self.once)(of, RunRequest { only, ends: Ends::LastTest }, limits)?;
             answer = told(&run, &nonce, &copy, project)
                 .is_ok_and(|told| tests.iter().all(|name| told.tests.iter().any(|test| ends_so(name, test))));
             if !answer {
@@ -339,15 +339,15 @@ mod tests {
         let (file, tests) = (folder.path().join("code.py"), folder.path().join("test_code.py"));
         let project = Project::around(&file, Some(&tests)).unwrap();
         let (projects, runs, cancel) = (Projects::default(), AtomicUsize::new(0), AtomicBool::new(false));
-        let once = |_: Of, _: Asked, limits: Limits| {
+        let once = |_: Of, _: RunRequest, limits: Limits| {
             runs.fetch_add(1, Ordering::Relaxed);
             let (record, output, elapsed) = (Vec::new(), String::new(), limits.wall);
             Ok((Run { ended: Ended::WallLimit, has_started: true, record, output, elapsed }, String::new()))
         };
         let hit = |seconds: u64| {
             let limits = Limits { wall: Duration::from_secs(seconds), ..Limits::default() };
-            let bounds = Bounds { limits, patience: 2, kept: None, cancel: &cancel };
-            let programs = Programs { without: Some("without"), telling: None, candidate: "x = 2\n" };
+            let bounds = Bounds { limits, patience: 2, cache: None, cancel: &cancel };
+            let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n" };
             let error = evidence(&projects, &project, programs, bounds, once).unwrap_err();
             (runs.load(Ordering::Relaxed), error.to_string().contains(&format!("no result after {} s", 2 * seconds)))
         };

@@ -4,30 +4,31 @@
 //!   therefore starts first and reports the end of each test.
 //! - Everything `go test` runs is run: tests with subtests, examples with `// Output:` (`example`), seeds of
 //!   fuzz tests. No benchmarks, and no files for other systems (`constraint`).
-//! - Nothing of a candidate runs while it is compiled, so compiled packages are cached (`store`).
+//! - Nothing of a candidate runs while it is compiled, so compiled packages are cached (`build_cache`).
 //! - A module is built in a folder with a fixed name, since Go identifies packages by folder. Its content is
 //!   made anew.
 //! - A lone file is a module of one folder (`lone`).
 
+mod build_cache;
 mod constraint;
 mod example;
 mod lone;
 mod module;
 mod project;
 mod report;
-mod store;
 mod suspicious;
 mod text;
 
-use project::Places;
-use store::Store;
+use build_cache::BuildCache;
+use project::BuildFolders;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Kept, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict, no_examples,
+    BaselineCache, Context, LanguageRow, Lookup, Marks, Project, Recipe, Tool, Trial, TrialError, TrialLanguage,
+    Verdict, no_examples,
 };
 
-pub const ROW: Row = Row {
+pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Go],
     suspicious: suspicious::TABLE,
     bodies: &[("panics", "panic(\"control\")")],
@@ -45,7 +46,9 @@ pub const ROW: Row = Row {
         ..Marks::NONE
     },
     examples: no_examples,
-    open: || Box::new(Go { tool: Lookup::new(&RECIPE), store: Store::default(), places: Places::default() }),
+    open: || {
+        Box::new(Go { tool: Lookup::new(&RECIPE), builds: BuildCache::default(), folders: BuildFolders::default() })
+    },
 };
 
 const RECIPE: Recipe = Recipe {
@@ -54,8 +57,8 @@ const RECIPE: Recipe = Recipe {
     questions: &[&["env", "GOVERSION", "GOROOT"]],
     from_root: true,
     oldest: (1, 18),
-    place: |places| {
-        let root = places.first()?.canonicalize().ok()?;
+    place: |folders| {
+        let root = folders.first()?.canonicalize().ok()?;
         Some((root.join("bin/go"), vec![root]))
     },
 };
@@ -64,8 +67,8 @@ const RECIPE: Recipe = Recipe {
 #[derive(Debug)]
 struct Go {
     tool: Lookup,
-    store: Store,
-    places: Places,
+    builds: BuildCache,
+    folders: BuildFolders,
 }
 
 impl TrialLanguage for Go {
@@ -73,16 +76,16 @@ impl TrialLanguage for Go {
         self.tool.get()
     }
 
-    fn kept(&self, at: &Context) -> Option<Kept> {
+    fn baseline_cache(&self, at: &Context) -> Option<BaselineCache> {
         let go = self.tool().ok()?;
         let (folder, setting) = (at.baselines()?, module::GUARD.as_bytes().to_vec());
         // Modules lie in a folder for each version, which go.mod and go.sum name.
-        Some(Kept { folder, setting, packages: vec![go.program.clone()], inner: Vec::new() })
+        Some(BaselineCache { folder, setting, packages: vec![go.program.clone()], inner: Vec::new() })
     }
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-        let kept = self.kept(at);
-        let verdict = project::run(at, self.tool()?, (&self.store, &self.places, kept.as_ref()), trial, project)?;
+        let cache = self.baseline_cache(at);
+        let verdict = project::run(at, self.tool()?, (&self.builds, &self.folders, cache.as_ref()), trial, project)?;
         Ok(verdict.by("go test"))
     }
 }

@@ -7,9 +7,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::build_cache::BuildCache;
 use super::example;
 use super::report::{Told, read, with_messages};
-use super::store::Store;
 use super::text::{guarded, with_import};
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::language::compiled::{compile_limits, make_executable};
@@ -75,10 +75,10 @@ impl Suite {
 }
 
 /// Parameters shared by all builds and runs of a trial.
-pub struct Runs<'a> {
+pub struct GoRuns<'a> {
     pub at: &'a Context<'a>,
     pub go: &'a Tool,
-    pub store: &'a Store,
+    pub builds: &'a BuildCache,
     pub suite: &'a Suite,
     pub limits: Limits,
 }
@@ -92,17 +92,17 @@ pub enum Built {
     Failed(Run),
 }
 
-impl Runs<'_> {
+impl GoRuns<'_> {
     /// Compiles the tests of a copy of the module.
     pub fn compile(&self, copy: &Copy) -> Result<Built, TrialError> {
-        let Self { at, go, store, suite, limits } = *self;
+        let Self { at, go, builds, suite, limits } = *self;
         let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
         let products = Scratch::new().map_err(failed)?;
         let binary = products.path().join(PROGRAM);
-        let (_kept, compiled) = store.open(at.kept).map_err(failed)?;
+        let (_kept, compiled) = builds.open(at.cache).map_err(failed)?;
         let mut arguments: Vec<OsString> = ["test", "-c", "-vet=off", "-o"].map(OsString::from).to_vec();
         arguments.extend([binary.clone().into_os_string(), ".".into()]);
-        let modules = store.modules(go);
+        let modules = builds.modules(go);
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), go.path().into()),
             ("GOCACHE".into(), compiled.clone().into()),

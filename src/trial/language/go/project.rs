@@ -6,23 +6,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::build_cache::BuildCache;
 use super::constraint;
 use super::lone::with_package;
-use super::module::{Built, Runs, Suite, evidence};
+use super::module::{Built, GoRuns, Suite, evidence};
 use super::report::Told;
-use super::store::Store;
 use super::text::{module_path, package_of};
 use crate::hash;
 use crate::sandbox::{Ended, Scratch};
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{
-    Base, Context, Copy, Evidence, Kept, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
+    Base, BaselineCache, Context, Copy, Evidence, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
 };
 use crate::trial::project::baseline::Baseline;
 
 /// The build folder of a module. Its path never changes, so that Go finds its compiled packages again.
 #[derive(Debug)]
-struct Place {
+struct BuildFolder {
     base: Arc<Base>,
     copy: Copy,
     /// The tests built with the project's own program, if they were built.
@@ -32,13 +32,13 @@ struct Place {
 /// The build folders of modules, one for each file and its tests, so that files left by another candidate are
 /// not built.
 #[derive(Debug, Default)]
-pub struct Places(Mutex<HashMap<(PathBuf, PathBuf, PathBuf), Place>>);
+pub struct BuildFolders(Mutex<HashMap<(PathBuf, PathBuf, PathBuf), BuildFolder>>);
 
 /// Runs a tests file of a module with the candidate in it.
 pub fn run(
     at: &Context,
     go: &Tool,
-    (store, places, kept): (&Store, &Places, Option<&Kept>),
+    (builds, folders, cache): (&BuildCache, &BuildFolders, Option<&BaselineCache>),
     trial: &Trial,
     project: &Project,
 ) -> Result<Verdict, TrialError> {
@@ -69,10 +69,10 @@ pub fn run(
             "no functions of the form TestName(t *testing.T), and no examples that say their output, found in {file}"
         )));
     }
-    let runs = Runs { at, go, store, suite: &suite, limits: trial.limits };
-    let build = |program: &str| places.build(&runs, project, &base, program);
+    let runs = GoRuns { at, go, builds, suite: &suite, limits: trial.limits };
+    let build = |program: &str| folders.build(&runs, project, &base, program);
     let baseline = |times: usize| {
-        at.projects.baseline(project, &base, times, (kept, at.cancel), |copy| {
+        at.projects.baseline(project, &base, times, (cache, at.cancel), |copy| {
             let unchanged = build(&own)?;
             let Built::Program(program, sources) = &*unchanged else { return Ok(None) };
             let (mut known, mut left) = (Vec::new(), names.clone());
@@ -137,24 +137,30 @@ pub fn run(
     decide(&evidence, &trial.limits)
 }
 
-impl Places {
+impl BuildFolders {
     /// Compiles the tests with this program, in the folder of the last build. The build with the project's
     /// own program is done once.
-    fn build(&self, runs: &Runs, project: &Project, base: &Arc<Base>, program: &str) -> Result<Arc<Built>, TrialError> {
+    fn build(
+        &self,
+        runs: &GoRuns,
+        project: &Project,
+        base: &Arc<Base>,
+        program: &str,
+    ) -> Result<Arc<Built>, TrialError> {
         let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (project.root.clone(), project.file.clone(), runs.suite.file.clone());
-        if !places.get(&key).is_some_and(|place| Arc::ptr_eq(&place.base, base)) {
+        if !folders.get(&key).is_some_and(|place| Arc::ptr_eq(&place.base, base)) {
             // The old program may be in the folder.
-            drop(places.remove(&key));
-            places.retain(|(root, ..), _| root.exists());
+            drop(folders.remove(&key));
+            folders.retain(|(root, ..), _| root.exists());
             // A fixed folder lets Go find its compiled packages at the next start.
             let name = format!("{:016x}", hash::of(format!("{key:?}").as_bytes()));
             let folder = runs
                 .at
-                .kept
+                .cache
                 .filter(|_| project.lone.is_none())
-                .map(|kept| Scratch::at(&kept.join("go/places").join(name)));
+                .map(|cache| Scratch::at(&cache.join("go/folders").join(name)));
             let folder = match folder.transpose().map_err(failed)?.flatten() {
                 Some(folder) => folder,
                 None => Scratch::new().map_err(failed)?,
@@ -166,16 +172,16 @@ impl Places {
                 copy.put(&runs.suite.module.join("go.mod"), &text).map_err(failed)?;
             }
             runs.suite.lay_out(&copy, &format!("guard{}", nonce()?)).map_err(failed)?;
-            places.insert(key.clone(), Place { base: Arc::clone(base), copy, unchanged: None });
+            folders.insert(key.clone(), BuildFolder { base: Arc::clone(base), copy, unchanged: None });
         }
         let is_own = base.read(&project.file).is_ok_and(|own| own == program);
-        let Place { copy, unchanged, .. } = &places[&key];
+        let BuildFolder { copy, unchanged, .. } = &folders[&key];
         copy.put(&project.file, program).map_err(failed)?;
         if let Some(built) = unchanged.as_ref().filter(|_| is_own) {
             return Ok(Arc::clone(built));
         }
         let built = Arc::new(runs.compile(copy)?);
-        if let Some(place) = places.get_mut(&key).filter(|_| is_own && matches!(*built, Built::Program(..))) {
+        if let Some(place) = folders.get_mut(&key).filter(|_| is_own && matches!(*built, Built::Program(..))) {
             place.unchanged = Some(Arc::clone(&built));
         }
         Ok(built)

@@ -29,11 +29,11 @@ use runtime::Runtime;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Kept, Layout, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
-    no_examples,
+    BaselineCache, Context, LanguageRow, Layout, Lookup, Marks, Project, Recipe, Tool, Trial, TrialError,
+    TrialLanguage, Verdict, no_examples,
 };
 
-pub const ROW: Row = Row {
+pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::JavaScript, Language::TypeScript],
     suspicious: suspicious::TABLE,
     bodies: &[("returns nothing", "return;"), ("throws", "throw new Error('control');")],
@@ -116,7 +116,7 @@ impl Default for Tools {
 
 impl Tools {
     /// The program that runs the tests of a runner.
-    fn of(&self, row: &runner::Row) -> Result<&Tool, TrialError> {
+    fn of(&self, row: &runner::RunnerRow) -> Result<&Tool, TrialError> {
         match row.name {
             "bun" => self.bun.get(),
             "deno" => self.deno.get(),
@@ -154,19 +154,19 @@ impl TrialLanguage for JavaScript {
         project::plan(&self.0, language, project).map(drop)
     }
 
-    fn kept(&self, at: &Context) -> Option<Kept> {
+    fn baseline_cache(&self, at: &Context) -> Option<BaselineCache> {
         let node = self.tool().ok().map(|tool| tool.program.clone());
         let others = [&runtime::BUN, &runtime::DENO].into_iter().flat_map(Runtime::installed);
         let packages = node.into_iter().chain(others).collect();
         // Files that npm, pnpm and yarn write on installation.
         let inner = [".package-lock.json", ".modules.yaml", ".yarn-state.yml", ".yarn-integrity"];
         let inner = inner.map(PathBuf::from).to_vec();
-        Some(Kept { folder: at.baselines()?, setting: project::reporters(), packages, inner })
+        Some(BaselineCache { folder: at.baselines()?, setting: project::reporters(), packages, inner })
     }
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-        let kept = self.kept(at).filter(|_| trial.has_own_text());
-        project::run(at, (&self.0, kept.as_ref()), trial, project)
+        let cache = self.baseline_cache(at).filter(|_| trial.has_own_text());
+        project::run(at, (&self.0, cache.as_ref()), trial, project)
     }
 }
 

@@ -20,15 +20,16 @@ use crate::language::Language;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge::record::Names;
 use crate::trial::language::row::{
-    Context, Evidence, Kept, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide, driver, nonce,
+    BaselineCache, Context, Evidence, Outcome, Project, Report, TestEnd, Tool, Trial, TrialError, Verdict, decide,
+    driver, nonce,
 };
 use crate::trial::project::packages;
-use crate::trial::project::runs::{self, Asked, Of};
+use crate::trial::project::runs::{self, Of, RunRequest};
 use crate::untrusted::clean_line;
 
 /// Two bodies that tell whether tests have to do with the function: one ends the process, whoever would catch
 /// what it raises; no test makes the same of what the other one returns as of nothing.
-const TELLING: [&str; 2] = [
+const PROBES: [&str; 2] = [
     "try { globalThis.process.kill(globalThis.process.pid, 'SIGKILL'); } finally { for (;;) {} }",
     "return new String('control');",
 ];
@@ -125,7 +126,7 @@ pub fn reporters() -> Vec<u8> {
 /// Runs a tests file of a project with the candidate in it.
 pub fn run(
     at: &Context,
-    (tools, kept): (&Tools, Option<&Kept>),
+    (tools, cache): (&Tools, Option<&BaselineCache>),
     trial: &Trial,
     project: &Project,
 ) -> Result<Verdict, TrialError> {
@@ -161,25 +162,25 @@ pub fn run(
         folder.and_then(|()| fs::write(path, text)).map_err(failed)?;
     }
     let reporter = reporter.path();
-    let runs = Runs { at, tool, plan: &plan, reporter, project, language: trial.language };
+    let runs = NodeRuns { at, tool, plan: &plan, reporter, project, language: trial.language };
     let without = trial.with_body(super::ROW.raising());
-    let telling = TELLING.map(|body| trial.with_body(body));
+    let probes = PROBES.map(|body| trial.with_body(body));
     let programs = runs::Programs {
         without: without.as_deref(),
-        telling: match &telling {
+        probes: match &probes {
             [Some(ending), Some(other)] => Some([ending, other]),
             _ => None,
         },
         candidate: &trial.program,
     };
-    let once = |of: Of, asked: Asked, limits| {
+    let once = |of: Of, asked: RunRequest, limits| {
         let (run, nonce) = match plan.row.runtime {
             None => runs.once(of, asked.only, limits),
             Some(runtime) => runs.once_in(runtime, of, asked.only, limits),
         }?;
         Ok((run, nonce))
     };
-    let found = runs::evidence(at.projects, project, programs, at.bounds(limits, kept), once)?;
+    let found = runs::evidence(at.projects, project, programs, at.bounds(limits, cache), once)?;
     let (evidence, limits) = match found {
         Ok(found) => found,
         Err(failure) => return Ok(Verdict::unreached(trial.function(), failure.as_deref())),
@@ -204,7 +205,7 @@ struct Request<'a> {
 }
 
 /// Parameters shared by all runs of a trial.
-struct Runs<'a> {
+struct NodeRuns<'a> {
     at: &'a Context<'a>,
     tool: &'a Tool,
     plan: &'a Plan,
@@ -214,7 +215,7 @@ struct Runs<'a> {
     language: Language,
 }
 
-impl Runs<'_> {
+impl NodeRuns<'_> {
     /// Runs the tests in a copy of the project.
     fn once(&self, of: Of, only: &[String], limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { at, tool: node, plan, reporter, project, language } = *self;

@@ -15,7 +15,7 @@ use crate::trial::language::row::{Project, TrialError};
 
 /// A runner of tests.
 #[derive(Debug)]
-pub struct Row {
+pub struct RunnerRow {
     /// Name of the runner and of its package.
     pub name: &'static str,
     /// Modules that tests for it import.
@@ -29,10 +29,10 @@ pub struct Row {
     /// Arguments of the runner. `{folder}` is the folder of the reporter, `{report}` the path of its own
     /// report. The tests file comes last.
     pub arguments: &'static [&'static str],
-    /// Options with a value that are kept from the project's test script.
-    pub kept: &'static [&'static str],
-    /// Options of one word that are kept from the test script, by how they begin.
-    pub kept_words: &'static [&'static str],
+    /// Options with a value that are passed on from the project's test script.
+    pub passed: &'static [&'static str],
+    /// Options of one word that are passed on from the test script, by how they begin.
+    pub passed_words: &'static [&'static str],
     /// Its option for a pattern that the titles of tests have to match, joined by blanks.
     by_title: Option<&'static str>,
     /// The program that runs it, if that is not node.
@@ -40,15 +40,15 @@ pub struct Row {
 }
 
 /// Defaults of a runner.
-const PLAIN: Row = Row {
+const PLAIN: RunnerRow = RunnerRow {
     name: "",
     imports: &[],
     marks: &[],
     words: &[],
     reporter: "",
     arguments: &[],
-    kept: &[],
-    kept_words: &[],
+    passed: &[],
+    passed_words: &[],
     by_title: None,
     runtime: None,
 };
@@ -57,8 +57,8 @@ const PLAIN: Row = Row {
 pub const SCRIPT: &str = "a plain script";
 
 /// Node's own runner is the last: it needs no package.
-pub const ROWS: &[Row] = &[
-    Row {
+pub const ROWS: &[RunnerRow] = &[
+    RunnerRow {
         name: "vitest",
         imports: &["vitest"],
         words: &["vi", "expect", "beforeAll", "afterAll"],
@@ -72,11 +72,11 @@ pub const ROWS: &[Row] = &[
             "--pool=threads",
             "--maxWorkers=1",
         ],
-        kept: &["--config", "-c", "--project", "--environment"],
+        passed: &["--config", "-c", "--project", "--environment"],
         by_title: Some("--testNamePattern"),
         ..PLAIN
     },
-    Row {
+    RunnerRow {
         name: "jest",
         imports: &["@jest/globals"],
         words: &["jest", "expect", "beforeAll", "afterAll"],
@@ -91,22 +91,22 @@ pub const ROWS: &[Row] = &[
             "--reporters={folder}/report.cjs",
             "--runTestsByPath",
         ],
-        kept: &["--config", "-c", "--env"],
+        passed: &["--config", "-c", "--env"],
         by_title: Some("--testNamePattern"),
         ..PLAIN
     },
-    Row {
+    RunnerRow {
         name: "mocha",
         imports: &["mocha"],
         words: &["context", "specify"],
         reporter: include_str!("reporter/mocha.js"),
         arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
-        kept: &["--config", "--ui", "-u"],
+        passed: &["--config", "--ui", "-u"],
         by_title: Some("--grep"),
         ..PLAIN
     },
-    Row { name: SCRIPT, imports: &["tape", "uvu"], reporter: include_str!("reporter/script.js"), ..PLAIN },
-    Row {
+    RunnerRow { name: SCRIPT, imports: &["tape", "uvu"], reporter: include_str!("reporter/script.js"), ..PLAIN },
+    RunnerRow {
         name: "bun",
         imports: &["bun:test"],
         reporter: include_str!("reporter/outside.js"),
@@ -117,12 +117,12 @@ pub const ROWS: &[Row] = &[
             "--reporter=junit",
             "--reporter-outfile={report}",
         ],
-        kept: &["--preload", "-r", "--timeout", "--conditions"],
+        passed: &["--preload", "-r", "--timeout", "--conditions"],
         by_title: Some("--test-name-pattern"),
         runtime: Some(&runtime::BUN),
         ..PLAIN
     },
-    Row {
+    RunnerRow {
         name: "deno",
         marks: &["Deno.test", "jsr:@std/", "'@std/", "\"@std/", "https://deno.land/std"],
         reporter: include_str!("reporter/outside.js"),
@@ -135,8 +135,8 @@ pub const ROWS: &[Row] = &[
             "--junit-path={report}",
             "--deny-write={report}",
         ],
-        kept: &["--config", "-c", "--import-map", "--location", "--conditions", "--preload", "--require"],
-        kept_words: &[
+        passed: &["--config", "-c", "--import-map", "--location", "--conditions", "--preload", "--require"],
+        passed_words: &[
             "--allow-",
             "--deny-",
             "--permission-set",
@@ -155,7 +155,7 @@ pub const ROWS: &[Row] = &[
         runtime: Some(&runtime::DENO),
         ..PLAIN
     },
-    Row {
+    RunnerRow {
         name: "node",
         imports: &["node:test"],
         words: &["test", "it", "describe", "suite"],
@@ -175,7 +175,7 @@ const REPLACING: &[&str] = &["esm"];
 /// The plan for running the tests of a project.
 #[derive(Debug)]
 pub struct Plan {
-    pub row: &'static Row,
+    pub row: &'static RunnerRow,
     /// The program of the runner, relative to the root. Node's own runner has none.
     pub program: Option<PathBuf>,
     /// The folder of the tests' package, relative to the root.
@@ -217,7 +217,7 @@ impl Plan {
         let commands = script::commands(&manifests);
         let file = tests_file.strip_prefix(&folder).unwrap_or(tests_file);
         let has = |name: &str| folders().any(|folder| project.root.join(folder).join(name).is_file());
-        let program_of = |row: &Row| {
+        let program_of = |row: &RunnerRow| {
             let inside = |folder: &Path| program_of(&project.root, &folder.join("node_modules").join(row.name), row);
             folders().find_map(inside).map(|program| (program, None)).or_else(|| {
                 let packages = packages_outside(project, Some(row.name))?;
@@ -274,10 +274,10 @@ impl Plan {
         let starting = starting.iter().find(|command| script::names(command, file)).or(starting.first()).copied();
         let words = starting.map_or(&[][..], |command| &command[..]);
         let node = script::node_options(words);
-        let mut runner = script::valued(words, row.kept);
+        let mut runner = script::valued(words, row.passed);
         runner.extend((is_bare && row.name == "vitest").then(|| "--globals".to_owned()));
-        let is_kept = |word: &&String| row.kept_words.iter().any(|head| word.starts_with(head));
-        runner.extend(words.iter().filter(is_kept).cloned());
+        let is_passed = |word: &&String| row.passed_words.iter().any(|head| word.starts_with(head));
+        runner.extend(words.iter().filter(is_passed).cloned());
         if let Some(runtime) = row.runtime.filter(|_| starting.is_none()) {
             runner.extend(runtime.usual.iter().map(|&word| word.to_owned()));
         }
@@ -364,21 +364,21 @@ fn row(
     commands: &[Command],
     manifests: &[&Value],
     has_file: impl Fn(&str) -> bool,
-) -> Result<Option<&'static Row>, &'static str> {
+) -> Result<Option<&'static RunnerRow>, &'static str> {
     let imports = || tests.lines().filter(|line| ["import", "from ", "require"].iter().any(|word| line.contains(word)));
-    let imported = |row: &&Row| {
+    let imported = |row: &&RunnerRow| {
         let stands_in =
             |line: &str, name: &str| [format!("'{name}'"), format!("\"{name}\"")].iter().any(|n| line.contains(n));
         row.imports.iter().any(|name| imports().any(|line| stands_in(line, name)))
     };
-    let started = |row: &&Row| commands.iter().any(|command| script::starts(command, row.name));
-    let installed = |row: &&Row| {
+    let started = |row: &&RunnerRow| commands.iter().any(|command| script::starts(command, row.name));
+    let installed = |row: &&RunnerRow| {
         let has = |manifest: &Value, part: &str| manifest[part].get(row.name).is_some();
         manifests.iter().any(|manifest| ["devDependencies", "dependencies"].iter().any(|part| has(manifest, part)))
     };
-    let by = |test: &dyn Fn(&&Row) -> bool| ROWS.iter().find(test);
-    let marked = |row: &&Row| row.marks.iter().any(|mark| tests.contains(mark));
-    let is_runtime_started = |row: &&Row| row.runtime.is_some() && started(row);
+    let by = |test: &dyn Fn(&&RunnerRow) -> bool| ROWS.iter().find(test);
+    let marked = |row: &&RunnerRow| row.marks.iter().any(|mark| tests.contains(mark));
+    let is_runtime_started = |row: &&RunnerRow| row.runtime.is_some() && started(row);
     if let Some(row) = by(&|row| row.name != "node" && imported(row)).or_else(|| by(&marked)) {
         return Ok(Some(row));
     }
@@ -398,21 +398,22 @@ fn row(
     if commands.iter().any(|command| script::is_run_by(command, file)) {
         return Ok(row_of(SCRIPT));
     }
-    let is_set_up = |row: &&Row| row.runtime.is_some_and(|runtime| runtime.files.iter().any(|name| has_file(name)));
+    let is_set_up =
+        |row: &&RunnerRow| row.runtime.is_some_and(|runtime| runtime.files.iter().any(|name| has_file(name)));
     Ok(by(&started).or_else(|| by(&installed)).or_else(|| by(&is_set_up)))
 }
 
 /// The runner whose globals the tests use and the program does not define. The one with most such words wins;
 /// of several one that is installed; node's own comes last. Tests without such words are a script.
-fn by_words((tests, program): (&str, &str), is_installed: impl Fn(&Row) -> bool) -> &'static Row {
+fn by_words((tests, program): (&str, &str), is_installed: impl Fn(&RunnerRow) -> bool) -> &'static RunnerRow {
     let is_used = |word: &&&str| words::uses(tests, word) && !words::defines(program, word);
-    let count = |row: &&Row| row.words.iter().filter(is_used).count();
+    let count = |row: &&RunnerRow| row.words.iter().filter(is_used).count();
     let used = ROWS.iter().rev().filter(|row| count(row) > 0);
     let best = used.max_by_key(|row| (row.name != "node", count(row), is_installed(row)));
     best.or_else(|| row_of(SCRIPT)).unwrap_or(&PLAIN)
 }
 
-fn row_of(name: &str) -> Option<&'static Row> {
+fn row_of(name: &str) -> Option<&'static RunnerRow> {
     ROWS.iter().find(|row| row.name == name)
 }
 
@@ -431,7 +432,7 @@ fn packages_outside(project: &Project, name: Option<&str>) -> Option<PathBuf> {
 }
 
 /// The program of an installed runner, relative to the root.
-fn program_of(root: &Path, package: &Path, row: &Row) -> Option<PathBuf> {
+fn program_of(root: &Path, package: &Path, row: &RunnerRow) -> Option<PathBuf> {
     let manifest: Value =
         serde_json::from_str(&fs::read_to_string(root.join(package).join("package.json")).ok()?).ok()?;
     let program = manifest["bin"].as_str().or_else(|| manifest["bin"][row.name].as_str())?;

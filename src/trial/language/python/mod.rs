@@ -24,10 +24,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::files;
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Lookup, Marks, Project, Recipe, Row, Tests, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, LanguageRow, Lookup, Marks, Project, Recipe, Tests, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
-pub const ROW: Row = Row {
+pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Python],
     suspicious: suspicious::TABLE,
     bodies: &[("returns nothing", "return None"), ("raises", "raise RuntimeError('control')")],

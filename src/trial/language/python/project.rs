@@ -12,8 +12,8 @@ use crate::language::Language;
 use crate::sandbox::Limits;
 use crate::trial::judge::record::named;
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
-use crate::trial::project::kept::Kept;
-use crate::trial::project::runs::{self, Asked, Ends, Of, Ran};
+use crate::trial::project::baseline_cache::BaselineCache;
+use crate::trial::project::runs::{self, Ends, Of, Ran, RunRequest};
 use crate::untrusted::clean_line;
 
 /// A stub body that calls into the driver, which records the call.
@@ -72,11 +72,12 @@ pub fn run(
     let without = trial.with_body(WITHOUT_BODY);
     let distribution = Distribution::of(&project.root.join(&project.package)).filter(|_| project.lone.is_none());
     let own_names = names(Language::Python, trial.own_text()).into_iter().collect();
-    let runs = Runs { at, python, driver, trial, project, distribution, is_without_body: without.is_some(), own_names };
-    let texts = runs::Programs { without: without.as_deref(), telling: None, candidate: &trial.program };
-    let once = |of: Of, asked: Asked, limits| runs.once(of, asked, limits);
-    let kept = at.kept.map(|folder| runs.kept(folder));
-    let found = runs::evidence(at.projects, project, texts, at.bounds(limits, kept.as_ref()), once)?;
+    let runs =
+        PythonRuns { at, python, driver, trial, project, distribution, is_without_body: without.is_some(), own_names };
+    let texts = runs::Programs { without: without.as_deref(), probes: None, candidate: &trial.program };
+    let once = |of: Of, asked: RunRequest, limits| runs.once(of, asked, limits);
+    let cache = at.cache.map(|folder| runs.cache(folder));
+    let found = runs::evidence(at.projects, project, texts, at.bounds(limits, cache.as_ref()), once)?;
     let (evidence, limits) = match found {
         Ok(found) => found,
         Err(failure) => return Ok(Verdict::unreached(trial.function(), failure.as_deref())),
@@ -120,7 +121,7 @@ impl Request<'_> {
     }
 }
 
-struct Runs<'a> {
+struct PythonRuns<'a> {
     at: &'a Context<'a>,
     python: &'a Tool,
     driver: &'a [u8],
@@ -131,13 +132,13 @@ struct Runs<'a> {
     own_names: Vec<String>,
 }
 
-impl Runs<'_> {
+impl PythonRuns<'_> {
     /// Cache for runs without the candidate, and what they depend on.
-    fn kept(&self, folder: &Path) -> Kept {
+    fn cache(&self, folder: &Path) -> BaselineCache {
         let (major, minor) = self.python.version;
         let shown = self.python.shown();
         let stub = self.trial.stub.as_deref().unwrap_or_default();
-        Kept {
+        BaselineCache {
             folder: folder.join("baselines"),
             // A test may fail for want of memory.
             setting: [self.driver, shown.as_bytes(), stub.as_bytes(), &self.trial.limits.memory.to_le_bytes()].concat(),
@@ -146,7 +147,7 @@ impl Runs<'_> {
         }
     }
 
-    fn once(&self, of: Of, asked: Asked, limits: Limits) -> Result<Ran, TrialError> {
+    fn once(&self, of: Of, asked: RunRequest, limits: Limits) -> Result<Ran, TrialError> {
         let Self { at, project, trial, .. } = self;
         let (nonce, copy) = (nonce()?, of.copy());
         let tests = project.tests.as_deref().unwrap_or(Path::new(""));

@@ -72,14 +72,14 @@ pub fn known(
     let except: &[_] = if is_own { &protected } else { &[] };
     let noted = |empty| probe::noted(&program, function?, except, empty);
     let versions = [(noted(true), true), (noted(false), true), (Some(Vec::new()), false)];
-    let mut known = bench.workshop.known.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = bench.cache.known.lock().unwrap_or_else(PoisonError::into_inner);
     for (edits, has_notes) in versions {
         let Some(edits): Option<Vec<Edit>> = edits else { continue };
         let laid = apply(&program, &edits);
         let own = if is_own { laid.as_str() } else { text };
         let parts: Vec<String> = kinds.iter().flat_map(|kind| bench.parts(kind, &laid, own)).collect();
         let key = format!("baselines/{:016x}.json", hash::of(format!("{function:?}\n{}", parts.join("\n")).as_bytes()));
-        if let Some(found) = known.get(&key).cloned().or_else(|| bench.workshop.store.read(&key).map(Arc::new)) {
+        if let Some(found) = known.get(&key).cloned().or_else(|| bench.cache.folder.read(&key).map(Arc::new)) {
             known.insert(key, Arc::clone(&found));
             return Ok(Ok(found));
         }
@@ -92,7 +92,7 @@ pub fn known(
             if let Some(found) = find(bench, kind, &built, function)? {
                 return Ok(found.map(|found| {
                     let found = Arc::new(found);
-                    bench.workshop.store.write(&key, &*found);
+                    bench.cache.folder.write(&key, &*found);
                     known.insert(key, Arc::clone(&found));
                     found
                 }));

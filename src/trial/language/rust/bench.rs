@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::build_cache::{BuildCache, versions};
+use super::cache_folder::About;
 use super::guards::{GUARD, Guards};
 use super::kind::{Kind, kinds, module};
 use super::lone;
-use super::store::About;
-use super::workshop::{Workshop, versions};
 use crate::files;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge::channel::{Channel, VARIABLE};
@@ -27,7 +27,7 @@ pub struct Bench<'a> {
     pub at: &'a Context<'a>,
     pub rustc: &'a Tool,
     pub base: &'a Base,
-    pub workshop: &'a Workshop,
+    pub cache: &'a BuildCache,
     pub project: &'a Project,
     pub tests_file: &'a Path,
     pub limits: Limits,
@@ -55,7 +55,7 @@ pub struct Program {
 }
 
 fn failed(error: &std::io::Error) -> TrialError {
-    TrialError::Sandbox(format!("what was built could not be kept: {error}"))
+    TrialError::Sandbox(format!("what was built could not be cached: {error}"))
 }
 
 /// The path of the guard module, relative to the tests file. It lies in a folder, as a file would be a
@@ -126,15 +126,15 @@ impl Bench<'_> {
 
     /// All inputs of a test program, in words.
     pub fn parts(&self, kind: &Kind, program: &str, tests: &str) -> Vec<String> {
-        let state = self.workshop.state(self.project);
+        let state = self.cache.state(self.project);
         let file = |path: &Path| path.display().to_string();
         let places = [file(&self.project.file), file(self.tests_file)];
         [&places[..], &[kind.arguments().join(" "), state, program.to_owned(), tests.to_owned()]].concat()
     }
 
     /// The cached program built of these inputs.
-    pub fn kept(&self, parts: &[String]) -> Option<Program> {
-        let (binary, secret) = self.workshop.store.program(parts)?;
+    pub fn cached(&self, parts: &[String]) -> Option<Program> {
+        let (binary, secret) = self.cache.folder.program(parts)?;
         let readable = binary.parent().map(Path::to_path_buf).into_iter().collect();
         Some(Program { binary, secret, readable, _folders: None })
     }
@@ -143,19 +143,19 @@ impl Bench<'_> {
     /// packages as the user has them.
     fn build_packages(&self, kind: &Kind) -> Result<(), TrialError> {
         // A lone file depends on no packages.
-        if self.project.lone.is_some() || !self.workshop.is_outdated(self.project) {
+        if self.project.lone.is_some() || !self.cache.is_outdated(self.project) {
             return Ok(());
         }
-        let locked = self.workshop.store.lock(true, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
-        if locked.is_none() || !self.workshop.is_outdated(self.project) {
+        let locked = self.cache.folder.lock(true, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        if locked.is_none() || !self.cache.is_outdated(self.project) {
             return Ok(());
         }
-        let copy = self.workshop.copy(self.project)?;
+        let copy = self.cache.copy(self.project)?;
         // Cargo compiles nothing if the file does not exist.
         if !copy.path().join(self.tests_file).exists() {
             lay(&copy, &[(self.tests_file, "")])?;
         }
-        let run = self.run_cargo(kind, &copy, &self.workshop.store.products())?;
+        let run = self.run_cargo(kind, &copy, &self.cache.folder.products())?;
         // If the user's own code does not compile yet, the packages may still be fine.
         let has_tried = match run.ended {
             Ended::Exited(0) => true,
@@ -163,7 +163,7 @@ impl Bench<'_> {
             _ => false,
         };
         if has_tried {
-            self.workshop.has_built(self.project, &copy);
+            self.cache.has_built(self.project, &copy);
         }
         Ok(())
     }
@@ -172,8 +172,8 @@ impl Bench<'_> {
     pub fn laid_out(&self, program: &str) -> Result<(Copy, Scratch), TrialError> {
         self.refuse_macros()?;
         self.build_packages(&Kind::Lib)?;
-        let locked = self.workshop.store.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
-        let (copy, products) = (self.workshop.copy(self.project)?, self.workshop.branch()?);
+        let locked = self.cache.folder.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        let (copy, products) = (self.cache.copy(self.project)?, self.cache.branch()?);
         drop(locked);
         lay(&copy, &[(&self.project.file, program)])?;
         Ok((copy, products))
@@ -183,8 +183,8 @@ impl Bench<'_> {
     /// program.
     pub fn build(&self, kind: &Kind, laid: &Laid) -> Result<Result<Program, Run>, TrialError> {
         self.build_packages(kind)?;
-        let locked = self.workshop.store.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
-        let (copy, products) = (self.workshop.copy(self.project)?, self.workshop.branch()?);
+        let locked = self.cache.folder.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        let (copy, products) = (self.cache.copy(self.project)?, self.cache.branch()?);
         drop(locked);
         let end = format!("#[test] fn end() {{ let _guard = begin({}); }}\n", laid.last);
         let guard = GUARD.replace("@VARIABLE@", VARIABLE) + &end;
@@ -222,14 +222,14 @@ impl Bench<'_> {
     }
 
     /// Caches a program for the next build of the same inputs. Errors are ignored.
-    pub fn keep(&self, parts: Vec<String>, program: &Program) {
+    pub fn cache_program(&self, parts: Vec<String>, program: &Program) {
         // The folder of a lone file is removed with the program.
         if self.project.lone.is_some() {
             return;
         }
         let about = About { parts, secret: program.secret.clone() };
         let folders: Vec<&Path> = program.readable.iter().map(PathBuf::as_path).collect();
-        let _ = self.workshop.store.keep(&program.binary, &about, &folders);
+        let _ = self.cache.folder.keep(&program.binary, &about, &folders);
     }
 
     /// Runs a test program. Returns how it ended, and the reports of the guards.
@@ -294,7 +294,7 @@ impl Bench<'_> {
             arguments.push("--locked".into());
         }
         arguments.extend(words);
-        readable.push(self.workshop.store.products());
+        readable.push(self.cache.folder.products());
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), self.rustc.path().into()),
             ("CARGO_TARGET_DIR".into(), products.into()),

@@ -125,9 +125,9 @@ fn baseline(bench: &Bench, trial: &Trial, own: &str, target: &Target) -> Result<
     let edits = trial.stub.as_ref().and(trial.function()).and_then(|name| probe::noted(own, name, &[], true));
     let Some(program) = edits.map(|edits| apply(own, &edits)) else { return Ok(Ok(Without::default())) };
     let file = bench.project.file.display();
-    let state = format!("{}\n{file}\n{program}", bench.workshop.state(bench.project));
+    let state = format!("{}\n{file}\n{program}", bench.cache.state(bench.project));
     let key = format!("examples/{:016x}.json", hash::of(state.as_bytes()));
-    if let Some(known) = bench.workshop.store.read(&key) {
+    if let Some(known) = bench.cache.folder.read(&key) {
         return Ok(Ok(known));
     }
     // Where the crate does not compile without the body, nothing is left out.
@@ -140,7 +140,7 @@ fn baseline(bench: &Bench, trial: &Trial, own: &str, target: &Target) -> Result<
     let left_out = failed().filter(|test| !is_of_body(test)).map(|test| (test.name.clone(), test.why.clone()));
     let without = Without { left_out: left_out.collect(), notices: failed().any(|test| is_of_body(&test)) };
     if matches!(ran.run.ended, Ended::Exited(_)) {
-        bench.workshop.store.write(&key, &without);
+        bench.cache.folder.write(&key, &without);
     }
     Ok(Ok(without))
 }

@@ -7,7 +7,7 @@
 //!   ended the process early. It also covers tests that macros make.
 //! - Tests in the candidate's own file must stay the user's to the byte. Changes there, or redefined judging
 //!   macros, are `Tampered`. Crates that are macros are refused, because they run inside of the compiler.
-//! - Packages are compiled once per project and cached (`store`). A candidate's build links to them and
+//! - Packages are compiled once per project and cached (`cache_folder`). A candidate's build links to them and
 //!   cannot write through the links. A test program is cached for exactly its text, a baseline for all files
 //!   but the body.
 //! - Unchanged files get an old time, others a new one, since cargo compares times.
@@ -16,6 +16,8 @@
 
 mod baseline;
 mod bench;
+mod build_cache;
+mod cache_folder;
 mod edit;
 mod examples;
 mod guards;
@@ -24,21 +26,19 @@ mod libtest;
 mod lone;
 mod probe;
 mod project;
-mod store;
 mod suspicious;
 mod tests_in_text;
-mod workshop;
 
-use workshop::Workshops;
+use build_cache::BuildCaches;
 
 use std::path::Path;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, Lookup, Marks, Project, Recipe, Row, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, LanguageRow, Lookup, Marks, Project, Recipe, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
-pub const ROW: Row = Row {
+pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Rust],
     suspicious: suspicious::TABLE,
     bodies: &[("panics", "panic!(\"control\")")],
@@ -47,7 +47,7 @@ pub const ROW: Row = Row {
     lay_out: lone::lay_out,
     tests: Marks { about, begins: &["test"], inside: &["#[cfg(test)]", "#[test]"], is_left_out, ..Marks::NONE },
     examples: examples::found,
-    open: || Box::new(Rust { tool: Lookup::new(&RECIPE), workshops: Workshops::default() }),
+    open: || Box::new(Rust { tool: Lookup::new(&RECIPE), caches: BuildCaches::default() }),
 };
 
 /// The file that a tests file may test: for integration tests, or for a module of tests.
@@ -87,7 +87,7 @@ const RECIPE: Recipe = Recipe {
 #[derive(Debug)]
 struct Rust {
     tool: Lookup,
-    workshops: Workshops,
+    caches: BuildCaches,
 }
 
 impl TrialLanguage for Rust {
@@ -97,8 +97,8 @@ impl TrialLanguage for Rust {
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let rustc = self.tool()?;
-        let workshop = self.workshops.of(at, rustc, project)?;
-        Ok(project::run(at, rustc, &workshop, project, trial)?.by("cargo test"))
+        let cache = self.caches.of(at, rustc, project)?;
+        Ok(project::run(at, rustc, &cache, project, trial)?.by("cargo test"))
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::baseline;
 use super::bench::{Bench, Laid, guard_file, secret};
+use super::build_cache::BuildCache;
 use super::edit;
 use super::examples;
 use super::guards::Guards;
 use super::lone;
-use super::workshop::Workshop;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
 
@@ -18,24 +18,24 @@ use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Tria
 pub fn run(
     at: &Context,
     rustc: &Tool,
-    workshop: &Workshop,
+    cache: &BuildCache,
     project: &Project,
     trial: &Trial,
 ) -> Result<Verdict, TrialError> {
-    let verdict = judge(at, rustc, workshop, project, trial)?;
+    let verdict = judge(at, rustc, cache, project, trial)?;
     Ok(if project.lone.is_some() { lone::told(project, verdict) } else { verdict })
 }
 
 fn judge(
     at: &Context,
     rustc: &Tool,
-    workshop: &Workshop,
+    cache: &BuildCache,
     project: &Project,
     trial: &Trial,
 ) -> Result<Verdict, TrialError> {
     let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
-    let base = &workshop.base;
-    let bench = Bench { at, rustc, base, workshop, project, tests_file, limits: trial.limits };
+    let base = &cache.base;
+    let bench = Bench { at, rustc, base, cache, project, tests_file, limits: trial.limits };
     if examples::are_in(tests_file) {
         return examples::run(&bench, trial);
     }
@@ -73,8 +73,8 @@ fn judge(
     let candidate = with_tests.as_ref().unwrap_or(&trial.program);
     let text = if is_own { trial.stub.as_ref().unwrap_or(&original) } else { &original };
     let parts = bench.parts(&baseline.kind, candidate, text);
-    let kept = bench.kept(&parts);
-    let secret = kept.as_ref().map_or_else(secret, |kept| Ok(kept.secret.clone()))?;
+    let cached = bench.cached(&parts);
+    let secret = cached.as_ref().map_or_else(secret, |cached| Ok(cached.secret.clone()))?;
     let guards = Guards::of(text, &secret, &guard_file(&secret));
     let (program, tests) = if is_own {
         match guards.placed_in(text, candidate) {
@@ -87,13 +87,13 @@ fn judge(
     } else {
         (candidate.clone(), Some(edit::apply(text, &guards.edits)))
     };
-    let built = if let Some(kept) = kept {
-        kept
+    let built = if let Some(cached) = cached {
+        cached
     } else {
         let (program, tests, last) = (&*program, tests.as_deref(), guards.tests.len());
         match bench.build(&baseline.kind, &Laid { program, tests, secret: &secret, last })? {
             Ok(built) => {
-                bench.keep(parts, &built);
+                bench.cache_program(parts, &built);
                 built
             }
             Err(build) => return not_compiled(build, trial.limits),

@@ -17,7 +17,7 @@ use crate::trial::language::row::Tool;
 
 /// Both folders.
 #[derive(Debug, Default)]
-pub struct Store {
+pub struct BuildCache {
     compiled: Mutex<Option<Compiled>>,
     modules: OnceLock<Option<PathBuf>>,
 }
@@ -31,28 +31,28 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The cache below `kept`, or an empty one.
-    fn open(kept: Option<&Path>) -> std::io::Result<Self> {
-        let Some(kept) = kept else {
+    /// The cache below this folder, or an empty one.
+    fn open(cache: Option<&Path>) -> std::io::Result<Self> {
+        let Some(cache) = cache else {
             let scratch = Scratch::new()?;
             return Ok(Self { path: scratch.path().to_path_buf(), _scratch: Some(scratch) });
         };
-        let folder = kept.join("go");
+        let folder = cache.join("go");
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join("packages"))?;
         File::create(folder.join("used"))?.set_modified(SystemTime::now())?;
-        files::sweep(kept, |folder| folder.join("used"));
+        files::sweep(cache, |folder| folder.join("used"));
         // Sandbox rules need the canonical path.
         Ok(Self { path: fs::canonicalize(folder.join("packages"))?, _scratch: None })
     }
 }
 
-impl Store {
+impl BuildCache {
     /// The folder of compiled packages while the guard is held: one build at a time.
-    pub fn open(&self, kept: Option<&Path>) -> std::io::Result<(MutexGuard<'_, Option<Compiled>>, PathBuf)> {
+    pub fn open(&self, cache: Option<&Path>) -> std::io::Result<(MutexGuard<'_, Option<Compiled>>, PathBuf)> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = match compiled.take() {
             Some(folder) => folder,
-            None => Compiled::open(kept)?,
+            None => Compiled::open(cache)?,
         };
         let path = folder.path.clone();
         *compiled = Some(folder);
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn what_was_compiled_is_there_at_the_next_start() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |kept| Store::default().open(kept).unwrap().1;
+        let open = |cache| BuildCache::default().open(cache).unwrap().1;
         let first = open(Some(folder.path()));
         fs::write(first.join("package"), "").unwrap();
         assert!(open(Some(folder.path())).join("package").exists());

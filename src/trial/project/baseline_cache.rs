@@ -24,7 +24,7 @@ const LARGEST: u64 = 16 << 20;
 
 /// Folder of the cache, and the inputs of its results besides the project.
 #[derive(Debug)]
-pub struct Kept {
+pub struct BaselineCache {
     /// The folder.
     pub folder: PathBuf,
     /// The drivers that run the tests.
@@ -37,7 +37,7 @@ pub struct Kept {
 
 /// The cache file of one project, tests and program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place(PathBuf);
+pub struct CacheFile(PathBuf);
 
 #[derive(Serialize, Deserialize)]
 struct Line {
@@ -45,10 +45,10 @@ struct Line {
     elapsed: Duration,
 }
 
-impl Kept {
+impl BaselineCache {
     /// The cache file for runs on a project in its current state, with this program in place of the
     /// candidate.
-    pub fn place(&self, project: &Project, base: &Base, without: Option<&str>) -> Place {
+    pub fn file(&self, project: &Project, base: &Base, without: Option<&str>) -> CacheFile {
         let mut hash = Sha256::new();
         let mut add = |part: &[u8]| {
             hash.update((part.len() as u64).to_le_bytes());
@@ -74,11 +74,11 @@ impl Kept {
             add(path.as_os_str().as_encoded_bytes());
             add(format!("{inner:?} {:?}", time(folder)).as_bytes());
         }
-        Place(self.folder.join(hex(&hash.finalize())).with_extension("json"))
+        CacheFile(self.folder.join(hex(&hash.finalize())).with_extension("json"))
     }
 }
 
-impl Place {
+impl CacheFile {
     /// The cache file for a further result with these inputs.
     pub fn of(places: &[Self], what: &str) -> Option<Self> {
         let first = places.first()?;
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn whole_runs_come_back_without_their_nonce() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place(folder.path().join("inner/runs.json"));
+        let place = CacheFile(folder.path().join("inner/runs.json"));
         assert_eq!(place.runs(), []);
         for broken in [None, seen("no module"), Some((Names::default(), Duration::ZERO))] {
             place.keep_runs(&[seen(""), broken]);
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_file_that_was_changed_or_belongs_elsewhere_is_not_believed() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place(folder.path().join("one.json"));
+        let place = CacheFile(folder.path().join("one.json"));
         place.keep_runs(&[seen("")]);
         let text = fs::read_to_string(&place.0).unwrap();
         let plain = text.split_once('\n').unwrap().1.to_owned();
@@ -175,11 +175,14 @@ mod tests {
         }
         fs::write(&place.0, &text).unwrap();
         assert_eq!(place.runs().len(), 1);
-        let other = Place(folder.path().join("other.json"));
+        let other = CacheFile(folder.path().join("other.json"));
         fs::copy(&place.0, &other.0).unwrap();
         assert_eq!(other.runs(), []);
         let both = [place.clone(), other];
-        assert!(Place::of(&both, "a") != Place::of(&both, "b") && Place::of(&both, "a") != Place::of(&both[..1], "a"));
+        assert!(
+            CacheFile::of(&both, "a") != CacheFile::of(&both, "b")
+                && CacheFile::of(&both, "a") != CacheFile::of(&both[..1], "a")
+        );
     }
 
     #[test]
@@ -196,8 +199,9 @@ mod tests {
             let base = Base::new(&root).unwrap();
             assert_eq!(base.dependencies(), [PathBuf::from(".venv")]);
             let packages = vec![folder.path().join("packages")];
-            let kept = Kept { folder: "kept".into(), setting: setting.into(), packages, inner: vec!["site".into()] };
-            (kept.place(&project, &base, Some("without")).0, kept.place(&project, &base, None).0)
+            let kept =
+                BaselineCache { folder: "kept".into(), setting: setting.into(), packages, inner: vec!["site".into()] };
+            (kept.file(&project, &base, Some("without")).0, kept.file(&project, &base, None).0)
         };
         let first = kept("python");
         assert_eq!(kept("python"), first);

@@ -7,30 +7,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::baseline::Baseline;
-use super::store::{Stamp, State, Store};
+use super::cache_folder::{CacheFolder, Stamp, State};
 use crate::sandbox::Scratch;
 use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError};
 
 /// The build caches of projects.
 #[derive(Debug, Default)]
-pub struct Workshops(Mutex<HashMap<PathBuf, Arc<Workshop>>>);
+pub struct BuildCaches(Mutex<HashMap<PathBuf, Arc<BuildCache>>>);
 
-impl Workshops {
+impl BuildCaches {
     /// The build cache of a project in its current state.
-    pub fn of(&self, at: &Context, rustc: &Tool, project: &Project) -> Result<Arc<Workshop>, TrialError> {
+    pub fn of(&self, at: &Context, rustc: &Tool, project: &Project) -> Result<Arc<BuildCache>, TrialError> {
         let base = at.projects.base(project)?;
-        let mut workshops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = workshops.get(&project.root).filter(|known| Arc::ptr_eq(&known.base, &base)) {
+        let mut caches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = caches.get(&project.root).filter(|known| Arc::ptr_eq(&known.base, &base)) {
             return Ok(Arc::clone(known));
         }
         let (major, minor) = rustc.version;
         let compiler = format!("{} {major}.{minor}", rustc.program.display());
-        workshops.retain(|root, _| root.exists());
-        let kept = at.kept.filter(|_| project.lone.is_none());
-        let store = Store::open(kept, &project.root, &compiler).map_err(|e| failed(&e))?;
-        let workshop = Arc::new(Workshop::new(base, store));
-        workshops.insert(project.root.clone(), Arc::clone(&workshop));
-        Ok(workshop)
+        caches.retain(|root, _| root.exists());
+        let cached = at.cache.filter(|_| project.lone.is_none());
+        let folder = CacheFolder::open(cached, &project.root, &compiler).map_err(|e| failed(&e))?;
+        let cache = Arc::new(BuildCache::new(base, folder));
+        caches.insert(project.root.clone(), Arc::clone(&cache));
+        Ok(cache)
     }
 }
 
@@ -43,9 +43,9 @@ const FOUNDATION: &[&str] =
 
 /// State shared by the builds of a project.
 #[derive(Debug)]
-pub struct Workshop {
+pub struct BuildCache {
     pub base: Arc<Base>,
-    pub store: Store,
+    pub folder: CacheFolder,
     /// The files in their current state.
     files: BTreeMap<PathBuf, Stamp>,
     /// The names of its packages.
@@ -58,8 +58,8 @@ fn failed(error: &std::io::Error) -> TrialError {
     TrialError::Sandbox(format!("a folder for the build could not be made: {error}"))
 }
 
-impl Workshop {
-    fn new(base: Arc<Base>, store: Store) -> Self {
+impl BuildCache {
+    fn new(base: Arc<Base>, folder: CacheFolder) -> Self {
         let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).map_or(0, |age| age.as_nanos() as u64);
         let files: BTreeMap<PathBuf, Stamp> = base
             .stamps()
@@ -67,7 +67,7 @@ impl Workshop {
             .collect();
         let manifests = files.keys().filter(|path| path.ends_with("Cargo.toml"));
         let packages = manifests.filter_map(|path| package_name(&base.read(path).ok()?)).collect();
-        Self { base, store, files, packages, known: Mutex::default() }
+        Self { base, folder, files, packages, known: Mutex::default() }
     }
 
     /// State of all files but those of a candidate and its tests, in words.
@@ -81,7 +81,7 @@ impl Workshop {
 
     /// Returns true if the shared packages have to be compiled anew.
     pub fn is_outdated(&self, project: &Project) -> bool {
-        let Some(built) = self.store.read::<State>("built.json") else { return true };
+        let Some(built) = self.folder.read::<State>("built.json") else { return true };
         let matters = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             FOUNDATION.contains(&name) || !path.starts_with(&project.package)
@@ -95,7 +95,7 @@ impl Workshop {
     /// A copy to build in. Cargo treats a file as unchanged if it is as old as the compiled packages.
     pub fn copy(&self, project: &Project) -> Result<Copy, TrialError> {
         let copy = self.base.copy(project, None).map_err(TrialError::Sandbox)?;
-        let built = self.store.read::<State>("built.json").unwrap_or_default();
+        let built = self.folder.read::<State>("built.json").unwrap_or_default();
         // The user's own versions, also where git ignores the file.
         for folder in project.package.ancestors() {
             let path = folder.join("Cargo.lock");
@@ -129,12 +129,12 @@ impl Workshop {
         let versions = versions(copy, project)
             .filter(|path| !self.files.contains_key(path) && !project.root.join(path).is_file())
             .and_then(|path| Some((path.clone(), fs::read_to_string(copy.path().join(path)).ok()?)));
-        self.store.write("built.json", &State { files: self.files.clone(), versions });
+        self.folder.write("built.json", &State { files: self.files.clone(), versions });
     }
 
     /// A target folder for one build.
     pub fn branch(&self) -> Result<Scratch, TrialError> {
-        self.store.branch(&self.packages).map_err(|e| failed(&e))
+        self.folder.branch(&self.packages).map_err(|e| failed(&e))
     }
 }
 

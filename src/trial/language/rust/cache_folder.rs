@@ -41,28 +41,28 @@ const MOST_PROGRAMS: usize = 8;
 
 /// The cache folder of a project.
 #[derive(Debug)]
-pub struct Store {
+pub struct CacheFolder {
     folder: PathBuf,
     /// Removed at the end if nothing is cached.
     _scratch: Option<Scratch>,
 }
 
-impl Store {
-    /// The cache of a project, below `kept`, or an empty one. `compiler` identifies the compiler.
-    pub fn open(kept: Option<&Path>, root: &Path, compiler: &str) -> io::Result<Self> {
-        let Some(kept) = kept else {
+impl CacheFolder {
+    /// The cache of a project, below `cache`, or an empty one. `compiler` identifies the compiler.
+    pub fn open(cache: Option<&Path>, root: &Path, compiler: &str) -> io::Result<Self> {
+        let Some(cache) = cache else {
             let scratch = Scratch::new()?;
             return Ok(Self { folder: scratch.path().to_path_buf(), _scratch: Some(scratch) });
         };
         let name = format!("{:016x}", hash::of(format!("{}\n{compiler}", root.display()).as_bytes()));
         let mut folders = fs::DirBuilder::new();
         folders.recursive(true).mode(0o700);
-        folders.create(kept.join(&name).join("products"))?;
+        folders.create(cache.join(&name).join("products"))?;
         // Sandbox rules need the canonical path.
-        let folder = fs::canonicalize(kept.join(name))?;
+        let folder = fs::canonicalize(cache.join(name))?;
         let used = File::create(folder.join("used"))?;
         used.set_modified(SystemTime::now())?;
-        files::sweep(kept, |folder| folder.join("used"));
+        files::sweep(cache, |folder| folder.join("used"));
         Ok(Self { folder, _scratch: None })
     }
 
@@ -204,35 +204,35 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn store() -> (tempfile::TempDir, Store) {
+    fn folder() -> (tempfile::TempDir, CacheFolder) {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(Some(folder.path()), Path::new("/project"), "rustc 1").unwrap();
-        (folder, store)
+        let cache = CacheFolder::open(Some(folder.path()), Path::new("/project"), "rustc 1").unwrap();
+        (folder, cache)
     }
 
     #[test]
     fn a_branch_can_be_written_and_what_is_kept_stays() {
-        let (_folder, store) = store();
-        let debug = store.products().join("debug");
+        let (_folder, cache) = folder();
+        let debug = cache.products().join("debug");
         for (path, text) in [
-            ("deps/libother-1.rlib", "kept"),
+            ("deps/libother-1.rlib", "cached"),
             ("deps/other-1.d", "/x/libother-1.rlib: /registry/other/src/lib.rs\n"),
-            ("deps/libown-2.rlib", "kept"),
+            ("deps/libown-2.rlib", "cached"),
             ("deps/own-2.d", "/x/libown-2.rlib: src/lib.rs\n"),
             ("deps/own-3", "a program"),
-            (".fingerprint/own-2/stamp", "kept"),
-            (".fingerprint/other-1/stamp", "kept"),
-            ("build/own-4/out/made.rs", "kept"),
+            (".fingerprint/own-2/stamp", "cached"),
+            (".fingerprint/other-1/stamp", "cached"),
+            ("build/own-4/out/made.rs", "cached"),
         ] {
             fs::create_dir_all(debug.join(path).parent().unwrap()).unwrap();
             fs::write(debug.join(path), text).unwrap();
         }
-        let branch = store.branch(&["own".to_owned()]).unwrap();
+        let branch = cache.branch(&["own".to_owned()]).unwrap();
         let inner = branch.path().join("debug");
         for own in ["deps/libown-2.rlib", ".fingerprint/own-2/stamp", "build/own-4/out/made.rs"] {
             assert!(!fs::symlink_metadata(inner.join(own)).unwrap().is_symlink(), "{own}");
             fs::write(inner.join(own), "written by a candidate").unwrap();
-            assert_eq!(fs::read_to_string(debug.join(own)).unwrap(), "kept");
+            assert_eq!(fs::read_to_string(debug.join(own)).unwrap(), "cached");
         }
         for other in ["deps/libother-1.rlib", ".fingerprint/other-1"] {
             assert_eq!(fs::read_link(inner.join(other)).unwrap(), debug.join(other));
@@ -242,33 +242,33 @@ mod tests {
 
     #[test]
     fn a_program_is_kept_for_its_own_text_alone() {
-        let (folder, store) = store();
+        let (folder, cache) = folder();
         let binary = folder.path().join("built");
         fs::write(&binary, "reads /tmp/place/data").unwrap();
         let about = |text: &str| About { parts: vec![text.to_owned()], secret: "s".to_owned() };
-        store.keep(&binary, &about("a"), &[Path::new("/tmp/place")]).unwrap();
-        assert_eq!(store.program(&["a".to_owned()]), None, "it knows a folder that will be gone");
-        store.keep(&binary, &about("a"), &[Path::new("/tmp/other")]).unwrap();
-        let (program, secret) = store.program(&["a".to_owned()]).unwrap();
+        cache.keep(&binary, &about("a"), &[Path::new("/tmp/place")]).unwrap();
+        assert_eq!(cache.program(&["a".to_owned()]), None, "it knows a folder that will be gone");
+        cache.keep(&binary, &about("a"), &[Path::new("/tmp/other")]).unwrap();
+        let (program, secret) = cache.program(&["a".to_owned()]).unwrap();
         assert_eq!((fs::read(program).unwrap(), secret.as_str()), (fs::read(&binary).unwrap(), "s"));
-        assert_eq!(store.program(&["b".to_owned()]), None);
+        assert_eq!(cache.program(&["b".to_owned()]), None);
         // Another text with the same hash.
-        let path = store.program_folder(&["a".to_owned()]).join("about.json");
+        let path = cache.program_folder(&["a".to_owned()]).join("about.json");
         fs::write(path, serde_json::to_vec(&about("b")).unwrap()).unwrap();
-        assert_eq!(store.program(&["a".to_owned()]), None);
+        assert_eq!(cache.program(&["a".to_owned()]), None);
         for i in 0..20 {
-            store.keep(&binary, &about(&i.to_string()), &[]).unwrap();
+            cache.keep(&binary, &about(&i.to_string()), &[]).unwrap();
         }
-        assert_eq!(fs::read_dir(store.folder.join("programs")).unwrap().count(), MOST_PROGRAMS);
+        assert_eq!(fs::read_dir(cache.folder.join("programs")).unwrap().count(), MOST_PROGRAMS);
     }
 
     #[test]
     fn who_writes_is_alone() {
-        let (_folder, store) = store();
-        let one = store.lock(false, || true).unwrap();
-        assert!(one.is_some() && store.lock(false, || true).unwrap().is_some());
-        assert!(store.lock(true, || true).unwrap().is_none());
+        let (_folder, cache) = folder();
+        let one = cache.lock(false, || true).unwrap();
+        assert!(one.is_some() && cache.lock(false, || true).unwrap().is_some());
+        assert!(cache.lock(true, || true).unwrap().is_none());
         drop(one);
-        assert!(store.lock(true, || true).unwrap().is_some());
+        assert!(cache.lock(true, || true).unwrap().is_some());
     }
 }

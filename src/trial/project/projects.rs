@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use super::baseline::{Baseline, Seen};
-use super::kept::Kept;
+use super::baseline_cache::BaselineCache;
 use super::{Base, Copy, Project};
 use crate::trial::error::TrialError;
 use crate::trial::evidence::TestEnd;
@@ -18,7 +18,7 @@ use crate::trial::judge::record::Names;
 
 /// The baseline of a project in its state when it was copied, for the program in place of the candidate.
 #[derive(Debug)]
-struct Known {
+struct CachedProject {
     project: Project,
     base: Arc<Base>,
     without: Option<String>,
@@ -30,7 +30,7 @@ struct Known {
 #[derive(Debug, Default)]
 pub struct Projects {
     bases: Mutex<HashMap<PathBuf, Arc<Base>>>,
-    baselines: Mutex<Vec<Known>>,
+    baselines: Mutex<Vec<CachedProject>>,
     /// Limits that tests hit without a candidate, so that not every candidate waits for them.
     pub(super) hit: Remembered<String>,
     /// True for tests that never call the function, if they were run to find that out.
@@ -82,10 +82,10 @@ impl Projects {
         project: &Project,
         base: &Arc<Base>,
         times: usize,
-        (kept, cancel): (Option<&Kept>, &AtomicBool),
+        (cache, cancel): (Option<&BaselineCache>, &AtomicBool),
         mut try_one: impl FnMut(&Copy) -> Result<Option<Vec<TestEnd>>, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
-        self.known(project, base, (None, times), (kept, cancel), Baseline::of_runs, || {
+        self.known(project, base, (None, times), (cache, cancel), Baseline::of_runs, || {
             let tests = try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?)?;
             Ok(tests.map(|tests| (Names { tests, ..Names::default() }, Duration::ZERO)))
         })
@@ -97,12 +97,12 @@ impl Projects {
         project: &Project,
         base: &Arc<Base>,
         (without, times): (Option<&str>, usize),
-        (kept, cancel): (Option<&Kept>, &AtomicBool),
+        (cache, cancel): (Option<&BaselineCache>, &AtomicBool),
         of: fn(&[Seen]) -> Baseline,
         mut run: impl FnMut() -> Result<Seen, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
         let mut all = self.baselines.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |known: &Known| {
+        let is_it = |known: &CachedProject| {
             known.project == *project && known.without.as_deref() == without && Arc::ptr_eq(&known.base, base)
         };
         let found = all.iter().find(|known| is_it(known));
@@ -111,8 +111,8 @@ impl Projects {
             return Ok(Arc::clone(&known.baseline));
         }
         // The folder of a lone file is another one each time.
-        let kept = kept.filter(|_| project.lone.is_none()).map(|kept| kept.place(project, base, without));
-        if let Some(place) = kept.as_ref().filter(|_| runs.is_empty()) {
+        let cache = cache.filter(|_| project.lone.is_none()).map(|cache| cache.file(project, base, without));
+        if let Some(place) = cache.as_ref().filter(|_| runs.is_empty()) {
             runs = place.runs();
         }
         let before = runs.len();
@@ -123,12 +123,12 @@ impl Projects {
         if cancel.load(Ordering::Relaxed) {
             return Ok(baseline);
         }
-        if let Some(place) = kept.filter(|_| before < runs.len()) {
+        if let Some(place) = cache.filter(|_| before < runs.len()) {
             place.keep_runs(&runs);
         }
         all.retain(|known| known.project != *project && known.project.root.exists());
         let (project, base, without) = (project.clone(), Arc::clone(base), without.map(str::to_owned));
-        all.push(Known { project, base, without, runs, baseline: Arc::clone(&baseline) });
+        all.push(CachedProject { project, base, without, runs, baseline: Arc::clone(&baseline) });
         Ok(baseline)
     }
 }
@@ -171,18 +171,20 @@ mod tests {
             std::fs::write(root.join(name), text).unwrap();
         }
         let project = Project::around(&root.join("code.py"), Some(&root.join("test_code.py"))).unwrap();
-        let kept = Kept { folder: folder.path().join("kept"), setting: vec![], packages: vec![], inner: vec![] };
+        let cache =
+            BaselineCache { folder: folder.path().join("cache"), setting: vec![], packages: vec![], inner: vec![] };
         let never = AtomicBool::new(false);
         let start = |times: usize| {
             let projects = Projects::default();
             let base = projects.base(&project).unwrap();
             let mut runs = 0;
             let of = Baseline::of_runs_without;
-            let baseline = projects.known(&project, &base, (Some("without"), times), (Some(&kept), &never), of, || {
-                runs += 1;
-                let tests = vec![TestEnd::new("works", Outcome::Failed)];
-                Ok(Some((Names { tests, ..Names::default() }, Duration::from_secs(1))))
-            });
+            let baseline =
+                projects.known(&project, &base, (Some("without"), times), (Some(&cache), &never), of, || {
+                    runs += 1;
+                    let tests = vec![TestEnd::new("works", Outcome::Failed)];
+                    Ok(Some((Names { tests, ..Names::default() }, Duration::from_secs(1))))
+                });
             (runs, baseline.unwrap().wanted.len())
         };
         assert_eq!([start(1), start(1), start(2), start(2)], [(1, 1), (0, 1), (1, 1), (0, 1)]);
