@@ -36,17 +36,17 @@ impl Forecast {
     }
 }
 
-/// Estimates that lengths are chosen by, and the time that is left for trying the other choice.
+/// Estimates that lengths are chosen by, and the time left for exploring the other choice.
 #[derive(Clone, Debug, Default)]
 pub struct Auto {
     /// Curves of the pair.
     pub costs: Costs,
     /// Shares of accepted tokens.
     pub acceptance: Acceptance,
-    /// Ms that trials may lose.
-    spare: f64,
-    /// Steps since the last trial.
-    since_trial: usize,
+    /// Ms that exploration may lose.
+    exploration: f64,
+    /// Steps since the last exploration.
+    since_exploration: usize,
 }
 
 impl Auto {
@@ -58,10 +58,10 @@ impl Auto {
     const LEAST_SURVIVAL: f64 = 0.02;
     /// Tokens per step with drafts, for the number of steps that share the cost of catching up.
     const STRIDE: usize = 3;
-    /// Part of the time that trials may lose, and most that is kept for them, in steps.
-    const TRIALS: f64 = 0.005;
-    const MOST_SPARE: f64 = 4.0;
-    /// Fewest steps from one trial to the next.
+    /// Part of the time that exploration may lose, and most that is saved for it, in steps.
+    const EXPLORATION: f64 = 0.005;
+    const MOST_EXPLORATION: f64 = 4.0;
+    /// Fewest steps from one exploration to the next.
     const INTERVAL: usize = 8;
 
     /// Lengths for the candidates `slots`, in a step that has `others` more rows anyway.
@@ -73,13 +73,13 @@ impl Auto {
         let (best, other) = if pays { (drafts, plain) } else { (plain, drafts) };
         // Time that the other choice is expected to lose.
         let loss = (other.ms + other.owed - other.tokens / best.speed()).max(0.0);
-        self.since_trial += 1;
-        let tries = self.since_trial >= Self::INTERVAL && loss < self.spare;
-        if tries {
-            self.spare -= loss;
-            self.since_trial = 0;
+        self.since_exploration += 1;
+        let explores = self.since_exploration >= Self::INTERVAL && loss < self.exploration;
+        if explores {
+            self.exploration -= loss;
+            self.since_exploration = 0;
         }
-        if pays == tries { none } else { lengths }
+        if pays == explores { none } else { lengths }
     }
 
     /// The first step of a request for `live` candidates of at most `left` tokens would draft, with a draft
@@ -94,7 +94,8 @@ impl Auto {
     /// Takes in that a step took this long besides drafting, in which the main model passed over `rows` rows.
     pub fn stepped(&mut self, rows: usize, ms: f64) {
         self.costs.main_took(rows, ms);
-        self.spare = (self.spare + Self::TRIALS * ms).min(Self::MOST_SPARE * self.costs.main.ms(rows));
+        self.exploration =
+            (self.exploration + Self::EXPLORATION * ms).min(Self::MOST_EXPLORATION * self.costs.main.ms(rows));
     }
 
     fn pays(drafts: Forecast, plain: Forecast) -> bool {
