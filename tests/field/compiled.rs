@@ -29,6 +29,19 @@ fn a_rust_workspace_without_the_standard_library_with_features_and_tests_made_by
 }
 
 #[test]
+fn tests_behind_a_feature_of_their_crate() {
+    let Some(runner) = runner(Language::Rust) else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/feature.txt"), &[], &[]);
+    field.holds(&Function {
+        target: "src/cutting.rs:cut",
+        tests: &[],
+        right: "    text.split(' ').filter(|part| !part.is_empty()).collect()\n",
+        passes: "1 test",
+        wrong: &[("    text.split(' ').collect()\n", "blanks_cut: assertion `left == right` failed")],
+    });
+}
+
+#[test]
 fn a_go_module_with_internal_packages_tags_tables_examples_benchmarks_and_fuzz_targets() {
     let Some(runner) = runner(Language::Go) else { return };
     let mut field = Field::in_git(runner, include_str!("projects/go_module.txt"), &[], &[]);

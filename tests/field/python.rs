@@ -203,3 +203,48 @@ fn tests_that_fail_anyway_that_take_too_long_and_that_never_reach_the_function()
         .test("slow/code.py:h", &slow)
         .refused(3, &["hit a limit without the candidate, too", "raise it with --timeout"]);
 }
+
+/// Also where pytest is there without its plugin: the settings and the test database come from Django's runner.
+#[test]
+fn a_django_application() {
+    let Some(runner) = python_and_git() else { return };
+    let source = include_str!("projects/django.txt");
+    let mut field = Field::in_git(runner, source, &[], &[environment!("vendor")]);
+    field.holds(&Function {
+        target: "notes/models.py:Note.head",
+        tests: &[],
+        right: "        return self.text[:settings.LONGEST]\n",
+        passes: "2 tests",
+        wrong: &[
+            ("        pass\n", "notes.tests.test_models.Heads.test_"),
+            ("        return self.text\n", "notes.tests.test_models.Heads.test_long: AssertionError: '0123456789ab'"),
+        ],
+    });
+}
+
+#[test]
+fn tests_that_a_package_gathers_under_other_names() {
+    let Some(runner) = python_and_git() else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/gathered.txt"), &[], &[environment!()]);
+    field.holds(&Function {
+        target: "gauge.py:middle",
+        tests: &[],
+        right: "    return sum(numbers) / len(numbers)\n",
+        passes: "1 test",
+        wrong: &[("    return sum(numbers)\n", "test.gauge.Middle.test_middle: AssertionError: 4 != 2")],
+    });
+}
+
+/// Modules call it while they are loaded, so that only all tests together show which of them use the result.
+#[test]
+fn a_decorator() {
+    let Some(runner) = python_and_git().filter(|_| has_pytest()) else { return };
+    let mut field = Field::in_git(runner, include_str!("projects/decorator.txt"), &[], &[]);
+    field.holds(&Function {
+        target: "app/guard.py:needs_user",
+        tests: &[],
+        right: "    @functools.wraps(action)\n    def wrapped(*args):\n        return action(*args) if USER[\"name\"] else \"refused\"\n\n    return wrapped\n",
+        passes: "2 tests",
+        wrong: &[("    return action\n", "tests/test_notes.py::test_refused: AssertionError: assert 'kept' == 'refused'")],
+    });
+}

@@ -34,6 +34,8 @@ pub struct Marks {
     pub inside: &'static [&'static str],
     /// Returns true if the tool leaves out a file here, such as one for another system.
     pub is_left_out: fn(&Path, &str) -> bool,
+    /// Returns true for a file with tests that is not called like one, below a folder of tests.
+    pub gathers: fn(&Path, &str) -> bool,
     /// True if all tests of a folder can be run, and those that call the function can be identified.
     pub tells_callers: bool,
 }
@@ -46,6 +48,7 @@ impl Marks {
         begins: &[],
         inside: &[],
         is_left_out: |_, _| false,
+        gathers: |_, _| false,
         tells_callers: false,
     };
 
@@ -72,7 +75,8 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
     let mut rated = search.rated(function, "");
     let mut callers = vec![function.to_owned()];
     for _ in 0..MOST_CALLS {
-        if rated.first().is_some_and(|best| best.calls > 0) {
+        // A file that names the class alone is no caller.
+        if rated.first().is_some_and(|best| best.calls > 1) {
             break;
         }
         let next = search.callers(&callers);
@@ -130,6 +134,8 @@ struct Search {
     stem: String,
     /// Name patterns of the project's tests files.
     named: Vec<String>,
+    /// Files whose tests a package gathers, whatever they are called.
+    gathered: HashSet<PathBuf>,
     /// Their paths below the root, and their texts.
     files: Vec<(PathBuf, String)>,
 }
@@ -150,6 +156,10 @@ struct Rated {
     /// How much it mentions the function, see [`mentions`].
     calls: u8,
     named: Named,
+    /// True if a test in it is named after the function.
+    has_test: bool,
+    /// Number of places with the name of the function.
+    places: usize,
     /// True if the name stands in it as a string, as in a table of functions.
     is_quoted: bool,
     imports: bool,
@@ -164,7 +174,8 @@ impl Rated {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let key = |file: &Self| {
             let length = file.path.components().count();
-            (file.calls, file.leads.is_empty(), file.named, file.is_quoted, file.imports, file.near, Reverse(length))
+            let asks = (file.calls, file.leads.is_empty(), file.has_test, file.named);
+            (asks, file.is_quoted, file.imports, file.near, file.places, Reverse(length))
         };
         key(other).cmp(&key(self)).then_with(|| self.path.cmp(&other.path))
     }
@@ -191,7 +202,10 @@ impl Search {
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
         let named = [&package, Path::new("")].iter().flat_map(|folder| (marks.named)(&root.join(folder))).collect();
-        Some(Self { language, marks, files: files.collect(), is_lone, root, own, package, stem, named })
+        let files: Vec<(PathBuf, String)> = files.collect();
+        let gathered = files.iter().filter(|(path, text)| (marks.gathers)(path, text)).map(|(path, _)| path.clone());
+        let gathered = gathered.collect();
+        Some(Self { language, marks, is_lone, root, own, package, stem, named, gathered, files })
     }
 
     /// The stem that a tests file tests; `None` for other files.
@@ -201,7 +215,9 @@ impl Search {
             Some((head, tail)) => name.strip_prefix(head)?.strip_suffix(tail).map(str::to_owned),
             None => (pattern == name).then(String::new),
         };
-        (self.marks.about)(path).or_else(|| self.named.iter().find_map(is_about))
+        (self.marks.about)(path)
+            .or_else(|| self.named.iter().find_map(is_about))
+            .or_else(|| self.gathered.contains(path).then(|| path.file_stem()?.to_str().map(str::to_owned)).flatten())
     }
 
     /// The tests files that mention a function or are named after its file, the best first.
@@ -218,6 +234,9 @@ impl Search {
             let calls = mentions(*language, text, function);
             let named = self.named(&about);
             let is_quoted = calls == 0 && leads.is_empty() && is_quoted(text, parts(function).0);
+            let name = parts(function).0;
+            let has_test = has_test_of(text, name);
+            let places = text.matches(name).count();
             let imports = path == own || imported(text).iter().any(|word| word == stem);
             let near = path.components().zip(own.components()).take_while(|(a, b)| a == b).count();
             let (path, called, leads) = (path.clone(), function.to_owned(), leads.to_owned());
@@ -225,6 +244,8 @@ impl Search {
                 path,
                 calls,
                 named,
+                has_test,
+                places,
                 is_quoted,
                 imports,
                 near,
@@ -260,6 +281,8 @@ impl Search {
                 path: path.clone(),
                 calls: 0,
                 named: self.named(&about),
+                has_test: false,
+                places: 0,
                 is_quoted: false,
                 imports,
                 near: usize::from(path == own),
@@ -341,6 +364,19 @@ fn loads(text: &str, from: &Path, file: &Path) -> bool {
     })
 }
 
+/// Returns true if a name follows a point or colons.
+fn is_member(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| text[..at].ends_with(['.', ':']))
+}
+
+/// Returns true if a test in a text is named after a function, as `test_name` or `TestName`.
+fn has_test_of(text: &str, name: &str) -> bool {
+    let plain = |text: &str| text.replace('_', "").to_lowercase();
+    let asked = format!("test{}", plain(name));
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    name.len() > 2 && words.filter(|word| word.len() > 4).any(|word| plain(word).starts_with(&asked))
+}
+
 /// Returns true if a name stands in quotes, alone.
 fn is_quoted(text: &str, name: &str) -> bool {
     let quotes = ['\'', '"', '`'];
@@ -348,8 +384,8 @@ fn is_quoted(text: &str, name: &str) -> bool {
     text.match_indices(name).any(is)
 }
 
-/// How much a text mentions a function. For a method: 2 for its class, which says more than a name that other
-/// classes may have, too, and 1 for its name. A special method is mentioned by its class.
+/// How much a text mentions a function. For a method: 2 for its name, which a call has to hold, and 1 for its
+/// class. A special method is mentioned by its class.
 fn mentions(language: Language, text: &str, function: &str) -> u8 {
     let (name, class) = parts(function);
     // Far cheaper than splitting all of it into words.
@@ -360,7 +396,7 @@ fn mentions(language: Language, text: &str, function: &str) -> u8 {
     let speaks_of = |name: &str| names.contains(name);
     match class {
         Some(class) if is_special(name) => 3 * u8::from(speaks_of(class)),
-        Some(class) => u8::from(speaks_of(name)) + 2 * u8::from(speaks_of(class)),
+        Some(class) => 2 * u8::from(speaks_of(name) && is_member(text, name)) + u8::from(speaks_of(class)),
         None => 3 * u8::from(speaks_of(name)),
     }
 }
@@ -379,6 +415,7 @@ mod tests {
         },
         begins: &[],
         inside: &["# tests"],
+        gathers: |_, text| text.starts_with("gathered"),
         tells_callers: true,
     };
 

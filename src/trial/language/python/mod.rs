@@ -34,7 +34,7 @@ pub const ROW: LanguageRow = LanguageRow {
     of_bodies: &[],
     counts_calls: true,
     lay_out: |_, _| {},
-    tests: Marks { about, named: named_by_settings, tells_callers: true, ..Marks::NONE },
+    tests: Marks { about, named: named_by_settings, gathers, tells_callers: true, ..Marks::NONE },
     examples: |target| {
         let own = || Tests::of_examples(target.path.as_deref());
         let none = || format!("the docstring of {} has no >>> examples", target.name);
@@ -42,6 +42,12 @@ pub const ROW: LanguageRow = LanguageRow {
     },
     open: || Box::new(Python { tool: Lookup::new(&RECIPE), preferred: OnceLock::new(), chosen: Mutex::default() }),
 };
+
+/// Returns true for a file of a folder of tests that holds some under another name. The package imports them.
+fn gathers(path: &Path, text: &str) -> bool {
+    let is_below = path.iter().any(|part| part == "test" || part == "tests");
+    is_below && text.contains("def test") && text.contains("TestCase)")
+}
 
 /// The oldest version that the driver supports.
 const RECIPE: Recipe = Recipe {

@@ -124,12 +124,25 @@ impl Bench<'_> {
             .map_err(|e| TrialError::Sandbox(format!("{} could not be read: {e}", path.display())))
     }
 
+    /// Features without which the tests file, or the module with the candidate, is not compiled.
+    fn features(&self) -> Vec<String> {
+        let (package, file) = (&self.project.package, &self.project.file);
+        let read = |path: &Path| self.original(path).unwrap_or_default();
+        let manifest: toml::Table = read(&package.join("Cargo.toml")).parse().unwrap_or_default();
+        let sources =
+            [self.tests_file.to_path_buf(), file.clone(), package.join("src/lib.rs"), package.join("src/main.rs")];
+        let texts: Vec<String> = sources.iter().map(|path| read(path)).collect();
+        let module = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        features(&manifest, [&texts[0], &texts[1]], [&texts[2], &texts[3]], module)
+    }
+
     /// All inputs of a test program, in words.
     pub fn parts(&self, kind: &Kind, program: &str, tests: &str) -> Vec<String> {
         let state = self.cache.state(self.project);
         let file = |path: &Path| path.display().to_string();
         let places = [file(&self.project.file), file(self.tests_file)];
-        [&places[..], &[kind.arguments().join(" "), state, program.to_owned(), tests.to_owned()]].concat()
+        let arguments = [kind.arguments(), self.features()].concat().join(" ");
+        [&places[..], &[arguments, state, program.to_owned(), tests.to_owned()]].concat()
     }
 
     /// The cached program built of these inputs.
@@ -290,6 +303,10 @@ impl Bench<'_> {
             home.iter().flat_map(|home| [home.join("registry"), home.join("git")]).filter(|path| path.is_dir()),
         );
         let mut arguments: Vec<OsString> = ["test", "--offline", "--color=never"].map(OsString::from).to_vec();
+        let features = self.features();
+        if !features.is_empty() {
+            arguments.extend(["--features".into(), features.join(",").into()]);
+        }
         if versions(copy, self.project).is_some() {
             arguments.push("--locked".into());
         }
@@ -309,6 +326,27 @@ impl Bench<'_> {
         let job = Job { environment, ..job };
         self.at.run_in(copy, &self.project.package, &readable, &[products], job)
     }
+}
+
+/// The features of a manifest that files (`own`) ask for as a whole or for their tests, and that others ask for
+/// in front of a module of this name.
+fn features(manifest: &toml::Table, own: [&String; 2], others: [&String; 2], module: &str) -> Vec<String> {
+    let known = manifest.get("features").and_then(toml::Value::as_table);
+    let known = known.into_iter().flat_map(|table| table.keys().cloned());
+    let is_asked = |feature: &String| {
+        let asks = |line: &str| line.contains(&format!("feature = \"{feature}\"")) && !line.contains("not(");
+        let of_file = |line: &str| {
+            (line.starts_with("#![cfg(") || line.starts_with("#[cfg(") && line.contains("test")) && asks(line)
+        };
+        let of_module = |text: &String| {
+            let lines: Vec<&str> = text.lines().map(str::trim).collect();
+            let declares =
+                |line: &str| line.trim_start_matches("pub ").strip_prefix("mod ") == Some(&format!("{module};"));
+            lines.windows(2).any(|pair| pair[0].starts_with("#[cfg(") && asks(pair[0]) && declares(pair[1]))
+        };
+        own.iter().any(|text| text.lines().map(str::trim).any(of_file)) || others.into_iter().any(of_module)
+    };
+    known.filter(is_asked).collect()
 }
 
 /// Writes texts into a copy for cargo.
@@ -346,6 +384,16 @@ fn is_macro_crate(manifest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn features_that_tests_and_modules_ask_for_are_built() {
+        let manifest: toml::Table = "[features]\na = []\nb = []\nc = []\nd = []\n".parse().unwrap();
+        let tests = "#![cfg(all(unix, feature = \"a\"))]\n#[cfg(not(feature = \"b\"))]\nmod x;\n".to_owned();
+        let own = "#[cfg(all(test, feature = \"d\"))]\nmod tests {}\n".to_owned();
+        let library = "#[cfg(feature = \"c\")]\npub mod words;\n#[cfg(feature = \"b\")]\nmod other;\n".to_owned();
+        let none = String::new();
+        assert_eq!(features(&manifest, [&tests, &own], [&library, &none], "words"), ["a", "c", "d"]);
+    }
 
     #[test]
     fn macro_crates_are_known_by_their_manifest() {

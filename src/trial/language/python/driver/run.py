@@ -58,6 +58,9 @@ class StandIn:
             return None
         if os.getpid() != self.own:
             open(self.note, "w").close()
+        elif not self.current:
+            # A decorator or a factory that modules call while they are loaded: the tests that use its result call it.
+            return Later(self)
         self.reached.add(self.current)
         raise RuntimeError(CONTROL)
 
@@ -65,6 +68,21 @@ class StandIn:
         if os.path.exists(self.note):
             os.unlink(self.note)
             self.reached.add(test)
+
+
+class Later:
+    """The result of a call of the stand-in outside of tests. Within a test its use counts as a call."""
+
+    def __init__(self, stand_in):
+        self.__dict__["_stand_in"] = stand_in
+
+    def __call__(self, *values, **named):
+        return self._stand_in.called() if self._stand_in.current else self
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self()
 
 
 class Run:
@@ -235,14 +253,106 @@ def has_module(name):
         return False
 
 
+def result_of(run, tests):
+    """The class of unittest's results that notes the end of each test."""
+    import unittest
+    # The error by which a test ends early as a success. Any code could raise it.
+    sys.modules["unittest.case"]._ShouldStop = ()
+
+    class Result(unittest.TestResult):
+        def startTest(self, test):
+            run.begin(test.id())
+
+        def stopTest(self, test):
+            run.end(test.id())
+
+        def addSuccess(self, test):
+            run.note(test.id(), "passed")
+
+        def addFailure(self, test, error):
+            # Without the candidate the set-up of a class fails instead of its tests.
+            if run.stand_in is None or hasattr(test, "_testMethodName"):
+                run.note(test.id(), "failed", tests.words(error[1], test.id()) if tests is not None else show_error(error[1]))
+
+        addError = addFailure
+
+        def addSkip(self, test, reason):
+            run.skip(test.id(), sys.exc_info()[1])
+
+        def addExpectedFailure(self, test, error):
+            run.note(test.id(), "passed")
+
+        def addUnexpectedSuccess(self, test):
+            run.note(test.id(), "failed", "it was expected to fail")
+
+        def addSubTest(self, test, subtest, error):
+            if error is not None:
+                self.addFailure(test, error)
+    return Result
+
+
+def each_of(suite):
+    for test in suite:
+        yield from each_of(test) if hasattr(test, "__iter__") else [test]
+
+
+def selected(run, all_tests):
+    """The tests that were asked for by name; all if none was."""
+    if not run.only:
+        return all_tests
+    named = [".%s." % name.replace("::", ".") for name in run.only]
+    found = [test for test in all_tests if any(name in ".%s." % test.id() for name in named)]
+    if not found:
+        run.complain(run.path, "there is no test %s" % " or ".join(run.only))
+    return found
+
+
+def with_django(run, folder, module, tests, parts):
+    """Runs tests with Django's own runner, as `manage.py test` does: with the project's settings and a test database."""
+    path, run.request["file"] = os.path.relpath(run.path, folder), os.path.abspath(run.request["file"])
+    os.chdir(folder)
+    sys.path.insert(0, folder)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", module)
+    import django
+    django.setup()
+    from django.conf import settings
+    from django.test.utils import get_runner
+    run.runner = "django %s" % django.get_version()
+    result = result_of(run, tests)
+    parts.look()
+    label = path if run.is_suite else os.path.splitext(path)[0].replace(os.sep, ".")
+
+    class Runner(get_runner(settings)):
+        def run_suite(self, suite, **options):
+            all_tests = selected(run, list(each_of(suite)))
+            own, done = type(suite)(), result()
+            own.addTests(all_tests)
+            own.run(done)
+            run.look_again(parts, again_with_library(all_tests, result, run))
+            return done
+
+    Runner(verbosity=0, interactive=False).run_tests([label])
+
+
+def django_of(path, top, settings, has_pytest):
+    """The folder of `manage.py` above the tests and the module of its settings, where Django's own runner runs them."""
+    if has_pytest and util.find_spec("pytest_django") is not None and any("DJANGO_SETTINGS_MODULE" in text_of(file) for file in settings):
+        return None
+    folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
+    while folder == top or folder.startswith(top + os.sep):
+        text = text_of(os.path.join(folder, "manage.py"))
+        if "DJANGO_SETTINGS_MODULE" in text and util.find_spec("django") is not None:
+            quoted = text.split("DJANGO_SETTINGS_MODULE")[1].replace('"', "'").split("'")
+            return (folder, quoted[2]) if len(quoted) > 3 else None
+        folder = os.path.dirname(folder)
+    return None
+
+
 def with_library(run, tests, names):
     """Runs a tests file with unittest; plain functions are tests, too, and so is the file where it checks something while
     it is loaded."""
     import unittest
     run.runner = "unittest"
-    case = sys.modules["unittest.case"]
-    # The error by which a test ends early as a success. Any code could raise it.
-    case._ShouldStop = ()
     path, loaded, label = run.path, [], os.path.basename(run.path)
     # Where a file has tests, what it checks beside them is no test of its own.
     is_test = tests.checks_when_loaded() and not tests.tests()
@@ -259,39 +369,7 @@ def with_library(run, tests, names):
         loaded.append(module)
         exec(compile(tests.text, path, "exec", 0, True), vars(module))
 
-    class Result(unittest.TestResult):
-        def startTest(self, test):
-            run.begin(test.id())
-
-        def stopTest(self, test):
-            run.end(test.id())
-
-        def addSuccess(self, test):
-            run.note(test.id(), "passed")
-
-        def addFailure(self, test, error):
-            # Without the candidate the set-up of a class fails instead of its tests.
-            if run.stand_in is None or hasattr(test, "_testMethodName"):
-                run.note(test.id(), "failed", tests.words(error[1], test.id()))
-
-        addError = addFailure
-
-        def addSkip(self, test, reason):
-            run.skip(test.id(), sys.exc_info()[1])
-
-        def addExpectedFailure(self, test, error):
-            run.note(test.id(), "passed")
-
-        def addUnexpectedSuccess(self, test):
-            run.note(test.id(), "failed", "it was expected to fail")
-
-        def addSubTest(self, test, subtest, error):
-            if error is not None:
-                self.addFailure(test, error)
-
-    def each(suite):
-        for test in suite:
-            yield from each(test) if hasattr(test, "__iter__") else [test]
+    Result = result_of(run, tests)
 
     class Function(unittest.FunctionTestCase):
         def id(self):
@@ -316,18 +394,14 @@ def with_library(run, tests, names):
             run.complain(path, tests.words(error, label))
             return [], Result
     module, later = loaded[0], []
-    later += each(unittest.defaultTestLoader.loadTestsFromModule(module))
+    later += each_of(unittest.defaultTestLoader.loadTestsFromModule(module))
     for name, value in list(vars(module).items()):
         if name.startswith("test") and type(value) is FunctionType and value.__code__.co_argcount == 0 and name in tests.functions:
             later.append(Function(value, description=name))
     check = vars(module).get("check")
     if "check" in tests.functions and not tests.calls_check() and not tests.tests():
         later.append(Function(lambda: check(entry_of(run, names)), description="check"))
-    if run.only:
-        named = [".%s." % name.replace("::", ".") for name in run.only]
-        later = [test for test in later if any(name in ".%s." % test.id() for name in named)]
-        if not later:
-            run.complain(path, "there is no test %s" % " or ".join(run.only))
+    later = selected(run, later)
     unittest.TestSuite(later).run(Result())
     if not run.tests and not run.complaints:
         examples_in(run, module, vars(module))
@@ -588,7 +662,7 @@ def main():
 
 def run_all(run, request, parts, settings):
     path = run.path
-    has_pytest = util.find_spec("pytest") is not None
+    has_pytest, top = util.find_spec("pytest") is not None, os.path.realpath(request["copy"])
     tests, why = None, None
     if request["source"] is None and not run.is_suite:
         text = text_of(path)
@@ -600,6 +674,9 @@ def run_all(run, request, parts, settings):
             run.complaints.append("tests file %s, line %d: %s" % (path, getattr(error, "lineno", None) or 1, getattr(error, "msg", None) or error))
             return None
         why = tests.wants_pytest()
+    django = django_of(os.path.abspath(path), top, settings, has_pytest) if not request["lone"] and request["source"] is None else None
+    if django is not None:
+        return with_django(run, *django, tests, parts)
     has_conftest = any(os.path.basename(file) == "conftest.py" for file in settings)
     if request["source"] is not None:
         wants = has_conftest or any("doctest" in text_of(file) for file in settings)
