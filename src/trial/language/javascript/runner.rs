@@ -33,6 +33,8 @@ pub struct RunnerRow {
     pub passed: &'static [&'static str],
     /// Options of one word that are passed on from the test script, by how they begin.
     pub passed_words: &'static [&'static str],
+    /// Beginnings of the names of its settings files. It is started in the nearest folder that has one.
+    settings: &'static [&'static str],
     /// Its option for a pattern that the titles of tests have to match, joined by blanks.
     by_title: Option<&'static str>,
     /// The program that runs it, if that is not node.
@@ -49,6 +51,7 @@ const PLAIN: RunnerRow = RunnerRow {
     arguments: &[],
     passed: &[],
     passed_words: &[],
+    settings: &[],
     by_title: None,
     runtime: None,
 };
@@ -73,6 +76,7 @@ pub const ROWS: &[RunnerRow] = &[
             "--maxWorkers=1",
         ],
         passed: &["--config", "-c", "--project", "--environment"],
+        settings: &["vitest.config.", "vite.config.", "vitest.workspace.", "vitest.projects."],
         by_title: Some("--testNamePattern"),
         ..PLAIN
     },
@@ -92,6 +96,7 @@ pub const ROWS: &[RunnerRow] = &[
             "--runTestsByPath",
         ],
         passed: &["--config", "-c", "--env"],
+        settings: &["jest.config."],
         by_title: Some("--testNamePattern"),
         ..PLAIN
     },
@@ -102,6 +107,7 @@ pub const ROWS: &[RunnerRow] = &[
         reporter: include_str!("reporter/mocha.js"),
         arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
         passed: &["--config", "--ui", "-u"],
+        settings: &[".mocharc."],
         by_title: Some("--grep"),
         ..PLAIN
     },
@@ -258,6 +264,9 @@ impl Plan {
             })?;
             (Some(program), packages)
         };
+        if let Some(settings) = folder_of_settings(&project.root, &folder, row) {
+            folder = settings;
+        }
         // True if only the words of the tests identify their runner.
         let is_bare = found_row.is_none() && (project.lone.is_some() || found.is_empty());
         let is_nodes = ["node", SCRIPT].contains(&row.name);
@@ -348,6 +357,17 @@ impl Plan {
             _ => true,
         }
     }
+}
+
+/// The nearest folder, from this one upwards, with settings of a runner: in a file or in `package.json`.
+fn folder_of_settings(root: &Path, folder: &Path, row: &RunnerRow) -> Option<PathBuf> {
+    let has = |folder: &&Path| {
+        let names = fs::read_dir(root.join(folder)).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let is_one = |name: &str| row.settings.iter().any(|head| name.starts_with(head));
+        let in_manifest = || script::manifests(&root.join(folder)).any(|manifest| manifest.get(row.name).is_some());
+        names.into_iter().any(|name| name.to_str().is_some_and(is_one)) || in_manifest()
+    };
+    if row.settings.is_empty() { None } else { folder.ancestors().find(has).map(Path::to_path_buf) }
 }
 
 /// Returns true if a script may end its process with 0 before it comes to its end.
@@ -442,6 +462,29 @@ fn program_of(root: &Path, package: &Path, row: &RunnerRow) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_runner_starts_where_its_settings_are() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("vite.config.ts", ""),
+            ("packages/a/package.json", "{\"name\":\"a\"}"),
+            ("packages/b/vitest.config.mts", ""),
+            ("packages/c/package.json", "{\"name\":\"c\",\"jest\":{}}"),
+        ] {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let folder = |of: &str, runner: &str| {
+            let row = row_of(runner).unwrap();
+            folder_of_settings(root.path(), Path::new(of), row).map(|folder| folder.display().to_string())
+        };
+        assert_eq!(folder("packages/a", "vitest").as_deref(), Some(""));
+        assert_eq!(folder("packages/b", "vitest").as_deref(), Some("packages/b"));
+        assert_eq!(folder("packages/c", "jest").as_deref(), Some("packages/c"));
+        assert_eq!((folder("packages/a", "jest"), folder("packages/a", "node")), (None, None));
+    }
 
     #[test]
     fn a_script_whose_end_nobody_can_tell_is_refused() {

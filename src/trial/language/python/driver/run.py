@@ -1,6 +1,7 @@
 # The driver: runs the tests of a project inside the sandbox, with pytest if tests or project require it, else
 # with unittest and doctest. Reports each test by name.
 from importlib import util
+from re import search
 from tempfile import mkdtemp
 from time import sleep
 from _thread import allocate_lock, start_new_thread
@@ -270,8 +271,8 @@ def result_of(run, tests):
             run.note(test.id(), "passed")
 
         def addFailure(self, test, error):
-            # Without the candidate the set-up of a class fails instead of its tests.
-            if run.stand_in is None or hasattr(test, "_testMethodName"):
+            # Without the candidate the set-up of a class may fail instead of its tests.
+            if run.stand_in is None or hasattr(test, "_testMethodName") or CONTROL not in str(error[1]):
                 run.note(test.id(), "failed", tests.words(error[1], test.id()) if tests is not None else show_error(error[1]))
 
         addError = addFailure
@@ -335,15 +336,17 @@ def with_django(run, folder, module, tests, parts):
 
 
 def django_of(path, top, settings, has_pytest):
-    """The folder of `manage.py` above the tests and the module of its settings, where Django's own runner runs them."""
+    """The folder that Django's own runner is started in and the module of its settings, if that runs the tests."""
+    if util.find_spec("django") is None:
+        return None
     if has_pytest and util.find_spec("pytest_django") is not None and any("DJANGO_SETTINGS_MODULE" in text_of(file) for file in settings):
         return None
     folder = os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".")
     while folder == top or folder.startswith(top + os.sep):
-        text = text_of(os.path.join(folder, "manage.py"))
-        if "DJANGO_SETTINGS_MODULE" in text and util.find_spec("django") is not None:
-            quoted = text.split("DJANGO_SETTINGS_MODULE")[1].replace('"', "'").split("'")
-            return (folder, quoted[2]) if len(quoted) > 3 else None
+        for name in ("manage.py", "runtests.py", "tox.ini", "setup.cfg", "pyproject.toml", "Makefile", "noxfile.py"):
+            found = search(r"(?:DJANGO_SETTINGS_MODULE|--settings)\W+([\w.]+)", text_of(os.path.join(folder, name)))
+            if found:
+                return folder, found.group(1)
         folder = os.path.dirname(folder)
     return None
 
@@ -674,7 +677,7 @@ def run_all(run, request, parts, settings):
             run.complaints.append("tests file %s, line %d: %s" % (path, getattr(error, "lineno", None) or 1, getattr(error, "msg", None) or error))
             return None
         why = tests.wants_pytest()
-    django = django_of(os.path.abspath(path), top, settings, has_pytest) if not request["lone"] and request["source"] is None else None
+    django = django_of(os.path.abspath(path), top, settings, has_pytest) if not request["lone"] and request["source"] is None and why is None else None
     if django is not None:
         return with_django(run, *django, tests, parts)
     has_conftest = any(os.path.basename(file) == "conftest.py" for file in settings)
