@@ -82,7 +82,11 @@ impl Protection {
             layer("files", if tier == Tier::Full { format!("a root folder of its own; {landlock}") } else { landlock }),
             layer(
                 "network",
-                format!("sockets are refused{}", if has { "; a network of its own without a way out" } else { "" }),
+                match tier {
+                    Tier::Full => "a loopback interface of its own; no way out".to_owned(),
+                    Tier::Namespaces => "sockets are refused; a network of its own without a way out".to_owned(),
+                    _ => "sockets are refused".to_owned(),
+                },
             ),
             layer(
                 "processes",
