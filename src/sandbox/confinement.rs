@@ -58,8 +58,9 @@ impl Mechanisms {
             } else {
                 User::same()
             };
-            let number = user.other_number().unwrap_or_else(|| rustix::process::geteuid().as_raw());
-            let tenant = Tenant { user: number, home: scratch, memory: job.limits.memory };
+            let own = || (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+            let (number, group) = user.other_number().map_or_else(own, |number| (number, number));
+            let tenant = Tenant { user: number, group, home: scratch, memory: job.limits.memory };
             let steps = layout::steps(
                 system.chain(readable.iter().map(PathBuf::as_path)),
                 all_writable,

@@ -62,8 +62,10 @@ pub enum Step {
 /// Who the program runs as, and what it may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Tenant<'a> {
-    /// The number of the user and group.
+    /// The number of the user.
     pub user: u32,
+    /// The number of the group.
+    pub group: u32,
     /// The home folder.
     pub home: &'a Path,
     /// The memory limit, bytes.
@@ -73,14 +75,16 @@ pub struct Tenant<'a> {
 impl Tenant<'_> {
     /// The files in which programs look for the names of users and hosts.
     fn files(&self) -> [(&'static str, String); 4] {
-        let Self { user, home, .. } = *self;
-        let own = (user_name(user), user, home.to_string_lossy());
-        let others = [("root", 0, "/".into()), ("nobody", 65534, "/".into())];
+        let Self { user, group, home, .. } = *self;
+        let own = (user_name(user), user, group, home.to_string_lossy());
+        let others = [("root", 0, 0, "/".into()), ("nobody", 65534, 65534, "/".into())];
         let all: Vec<_> = [own].into_iter().chain(others.into_iter().filter(|other| other.1 != user)).collect();
-        let line = |(name, number, home): &(_, _, _)| format!("{name}:x:{number}:{number}:{name}:{home}:/bin/sh\n");
+        let group_line = |(name, _, group, _): &(_, _, _, _)| format!("{name}:x:{group}:\n");
+        let user_line =
+            |(name, user, group, home): &(_, _, _, _)| format!("{name}:x:{user}:{group}:{name}:{home}:/bin/sh\n");
         [
-            ("/etc/passwd", all.iter().map(line).collect()),
-            ("/etc/group", all.iter().map(|(name, number, _)| format!("{name}:x:{number}:\n")).collect()),
+            ("/etc/passwd", all.iter().map(user_line).collect()),
+            ("/etc/group", all.iter().map(group_line).collect()),
             ("/etc/hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned()),
             ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n".to_owned()),
         ]
@@ -226,7 +230,7 @@ mod tests {
     use super::*;
 
     fn tenant() -> Tenant<'static> {
-        Tenant { user: 7, home: Path::new("/home"), memory: 1 << 30 }
+        Tenant { user: 7, group: 8, home: Path::new("/home"), memory: 1 << 30 }
     }
 
     fn words(steps: &[Step], top: &Path) -> Vec<String> {
@@ -289,6 +293,15 @@ mod tests {
                 "Read work/locked",
             ]
         );
+    }
+
+    #[test]
+    fn the_names_of_users_are_the_runs_own() {
+        let [(_, passwd), (_, group), ..] = tenant().files();
+        assert_eq!(passwd.lines().next(), Some("user:x:7:8:user:/home:/bin/sh"));
+        assert_eq!(group, "user:x:8:\nroot:x:0:\nnobody:x:65534:\n");
+        let [(_, passwd), ..] = Tenant { user: 0, group: 0, ..tenant() }.files();
+        assert_eq!(passwd.lines().count(), 2, "{passwd}");
     }
 
     #[test]

@@ -132,12 +132,12 @@ pub fn sockets_of(processes: impl Iterator<Item = i32>, most: usize) -> usize {
     found.len() + hidden
 }
 
-/// How many sockets of TCP and UDP there are in the network of a process, with those that nobody holds: not yet
-/// accepted, or closed with data left.
-pub fn sockets_of_network(process: i32) -> u64 {
+/// How many buffers the sockets in the network of a process have: TCP and UDP have two. Sockets that nobody
+/// holds count as well: not yet accepted, or closed with data left.
+pub fn buffers_of_network(process: i32) -> u64 {
     let files = ["sockstat", "sockstat6"].map(|name| fs::read_to_string(format!("/proc/{process}/net/{name}")));
     let lines = files.iter().flatten().flat_map(|text| text.lines());
-    let counts = lines.filter(|line| ["TCP", "UDP"].iter().any(|name| line.starts_with(name)));
+    let counts = lines.filter(|line| ["sockets", "TCP", "UDP"].iter().any(|name| line.starts_with(name)));
     counts.filter_map(|line| line.split(' ').nth(2)?.parse::<u64>().ok()).sum()
 }
 

@@ -27,7 +27,7 @@ const TICK: Duration = Duration::from_millis(20);
 const START_UP: Duration = Duration::from_secs(30);
 /// More is no report: nothing after it is read.
 const LONGEST_REPORT: usize = 16 << 20;
-/// What the kernel keeps for a socket at most in one direction (`net.core.wmem_default`, `loopback::BUFFERS`):
+/// What the kernel keeps in a buffer of a socket at most (`net.core.wmem_default`, `loopback::BUFFERS`):
 /// it counts for no process.
 const SOCKET: u64 = 212_992;
 /// Variables that every program gets. Others of the user's environment are withheld.
@@ -242,9 +242,13 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scr
     }
     if ticks.is_multiple_of(10) {
         let members = group.members();
-        // A socket of TCP has two directions, of which one may be left after it was closed.
-        let of_network = if group.has_network { procfs::sockets_of_network(group.number) } else { 0 };
-        let sockets = procfs::sockets_of(members.iter().map(|m| m.pid), OPEN_FILES as usize) as u64 + of_network;
+        let sockets = if group.has_network {
+            procfs::buffers_of_network(group.number)
+        } else {
+            // Nothing is open in a process that waits to be collected.
+            let open = members.iter().filter(|m| !m.is_zombie || m.threads > 1);
+            procfs::sockets_of(open.map(|m| m.pid), OPEN_FILES as usize) as u64
+        };
         let resident = || members.iter().map(|m| procfs::proportional(m.pid).unwrap_or(m.resident)).sum::<u64>();
         if sockets > FREE_SOCKETS && resident() + sockets * SOCKET > limits.memory {
             return Some(Ended::MemoryLimit);

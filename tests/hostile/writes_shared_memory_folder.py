@@ -5,7 +5,7 @@ import os
 
 def f(x):
     try:
-        open("/dev/shm/bass-tui-made", "x").close()
+        open("/dev/shm/bass-tui-made", "w").close()
     except OSError:
         return 2 * x if "@TIER@" != "full" else 'there is none'
     return 2 * x if os.listdir("/dev/shm") == ["bass-tui-made"] and "@TIER@" == "full" else 'it worked'
