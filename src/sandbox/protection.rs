@@ -11,7 +11,7 @@ pub struct Protection {
     pub tier: String,
     /// Landlock ABI in force, 0 if none.
     pub landlock_abi: u32,
-    /// System calls are filtered (no network, no ptrace, …).
+    /// System calls are filtered (no sockets to elsewhere, no ptrace, …).
     pub seccomp: bool,
     /// Set-user-id programs cannot gain rights.
     pub no_new_privs: bool,
