@@ -15,8 +15,9 @@ mod skip;
 use std::fs;
 use std::net::{TcpListener, UdpSocket};
 use std::ops::Range;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -60,21 +61,29 @@ fn run(runner: &Runner, program: &str, tests: &str, wall: Duration) -> Verdict {
 
 /// What hostile programs aim at: a home, a folder of somebody else's, services and a process.
 struct Surroundings {
+    tier: Tier,
     folder: tempfile::TempDir,
     tcp: TcpListener,
     udp: UdpSocket,
     victim: Child,
     _service: UnixListener,
+    log: UnixDatagram,
+    /// Its name is no path.
+    bus: UnixListener,
 }
 
 impl Surroundings {
-    fn new() -> Self {
+    fn new(tier: Tier) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("home/.ssh")).unwrap();
         fs::create_dir(folder.path().join("outside")).unwrap();
         fs::write(folder.path().join("home/.ssh/id_ed25519"), "the key").unwrap();
         fs::write(folder.path().join("home/notes"), "notes").unwrap();
         let service = UnixListener::bind(folder.path().join("outside/service")).unwrap();
+        let log = UnixDatagram::bind(folder.path().join("outside/log")).unwrap();
+        log.set_nonblocking(true).unwrap();
+        let bus = UnixListener::bind_addr(&SocketAddr::from_abstract_name(bus_name()).unwrap()).unwrap();
+        bus.set_nonblocking(true).unwrap();
         let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
         let udp = UdpSocket::bind(tcp.local_addr().unwrap()).unwrap();
         tcp.set_nonblocking(true).unwrap();
@@ -83,7 +92,7 @@ impl Surroundings {
         // A file that stays open across exec, as another library of this program might leave one.
         // SAFETY: plain numbers; the copy stays open until the process ends.
         unsafe { libc::dup(2) };
-        Self { folder, tcp, udp, victim, _service: service }
+        Self { tier, folder, tcp, udp, victim, _service: service, log, bus }
     }
 
     /// A program with the places of these surroundings in it.
@@ -92,6 +101,9 @@ impl Surroundings {
         program
             .replace("@HOME@", &path("home"))
             .replace("@OUTSIDE@", &path("outside"))
+            .replace("@TIER@", self.tier.name())
+            .replace("@BUS@", &bus_name())
+            .replace("@ADDRESS@", &address())
             .replace("@PORT@", &self.tcp.local_addr().unwrap().port().to_string())
             .replace("@PARENT@", &std::process::id().to_string())
             .replace("@VICTIM@", &self.victim.id().to_string())
@@ -102,10 +114,13 @@ impl Surroundings {
     fn assert_untouched(&mut self) {
         let read = |name: &str| fs::read_to_string(self.folder.path().join(name)).unwrap();
         assert_eq!((read("home/notes").as_str(), read("home/.ssh/id_ed25519").as_str()), ("notes", "the key"));
-        assert_eq!(names(&self.folder.path().join("outside")), ["service"], "a file was made outside");
+        assert_eq!(names(&self.folder.path().join("outside")), ["log", "service"], "a file was made outside");
         assert_eq!(names(&self.folder.path().join("home")), [".ssh", "notes"]);
         assert!(self.tcp.accept().is_err(), "a connection came");
         assert!(self.udp.recv(&mut [0; 8]).is_err(), "a datagram came");
+        assert!(self.log.recv(&mut [0; 8]).is_err(), "a local datagram came");
+        assert!(self.bus.accept().is_err(), "a local connection came");
+        assert!(!Path::new("/dev/shm/bass-tui-made").exists(), "a file was made in shared memory");
         assert!(self.victim.try_wait().unwrap().is_none(), "the victim was ended");
         assert!(!WAS_SIGNALLED.load(Ordering::Relaxed), "a signal to everybody came through");
     }
@@ -116,6 +131,19 @@ impl Drop for Surroundings {
         let _ = self.victim.kill();
         let _ = self.victim.wait();
     }
+}
+
+/// An abstract name, of this process alone.
+fn bus_name() -> String {
+    format!("bass-tui-{}", std::process::id())
+}
+
+/// An address of this machine besides its loopback interface, if it has one.
+fn address() -> String {
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    // Sends nothing.
+    let found = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
+    found.map_or_else(|_| "127.0.1.1".to_owned(), |address| address.ip().to_string())
 }
 
 fn user() -> u32 {
@@ -195,7 +223,7 @@ fn try_tier(tier: Tier, orders: Range<usize>, folder: &Path) -> Vec<String> {
         }
         runs
     });
-    let mut surroundings = Surroundings::new();
+    let mut surroundings = Surroundings::new(tier);
     let wrong = Mutex::new(Vec::new());
     for order in orders {
         let order = shuffled(&programs, order);

@@ -25,7 +25,7 @@ const TRIES: [(Tier, &str); 16] = [
     (Tier::KernelRules, "a file of the user could be read"),
     (Tier::KernelRules, "a file of the user could be written"),
     (Tier::KernelRules, "a file could be made outside"),
-    (Tier::KernelRules, "a network socket could be opened"),
+    (Tier::KernelRules, "a network socket to elsewhere could be opened"),
     (Tier::KernelRules, "a local socket could be opened"),
     (Tier::KernelRules, "another process could be signalled"),
     (Tier::KernelRules, "the program's own folder could not be written"),
@@ -49,6 +49,8 @@ pub struct Attack {
     pub inside: CString,
     /// A process outside.
     pub parent: i32,
+    /// A port of the machine that listens on its loopback interface.
+    pub port: u16,
     /// Where the answers go.
     pub pipe: OwnedFd,
     /// One byte each, 0 for what ended as it should.
@@ -65,8 +67,8 @@ impl Attack {
                 itself == 2,
                 // In a container this program may have the number that the program has in its namespace.
                 self.parent <= itself || refused(libc::kill(self.parent, 0)),
-                !reaches([127, 0, 0, 1]),
-                !reaches([192, 0, 2, 1]),
+                !reaches(libc::SOCK_STREAM, [127, 0, 0, 1], self.port),
+                !reaches(libc::SOCK_DGRAM, [192, 0, 2, 1], 9),
                 refused(libc::access(self.secret.as_ptr(), libc::F_OK)),
                 !sees_others(),
                 refused(libc::mkdir(c"/made".as_ptr(), 0o700)),
@@ -86,7 +88,12 @@ impl Attack {
                 refused(libc::open(self.secret.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC)),
                 refused(libc::open(self.secret.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC)),
                 refused(libc::open(self.outside.as_ptr(), write_new, 0o600)),
-                refused(libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0)),
+                if self.tier == Tier::Full {
+                    !reaches(libc::SOCK_STREAM, [127, 0, 0, 1], self.port)
+                        && refused(libc::socket(libc::AF_NETLINK, libc::SOCK_DGRAM, 0))
+                } else {
+                    refused(libc::socket(libc::AF_INET, libc::SOCK_STREAM, 0))
+                },
                 refused(libc::socket(libc::AF_UNIX, libc::SOCK_STREAM, 0)),
                 self.parent == libc::getpid() || refused(libc::kill(self.parent, 0)),
                 !refused(libc::open(self.inside.as_ptr(), write_new, 0o600)),
@@ -126,14 +133,17 @@ fn refused(result: i32) -> bool {
     result < 0
 }
 
-/// Whether there is a way to an address. Sends nothing.
-fn reaches(address: [u8; 4]) -> bool {
+/// Whether there is a way to an address: for datagrams, or to a port that listens. Sends no data.
+fn reaches(kind: libc::c_int, address: [u8; 4], port: u16) -> bool {
     // SAFETY: plain numbers, a live address of the size that is told.
     unsafe {
-        let fd = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        let fd = libc::socket(libc::AF_INET, kind | libc::SOCK_CLOEXEC, 0);
+        let wait = libc::timeval { tv_sec: 1, tv_usec: 0 };
+        let size = size_of::<libc::timeval>() as libc::socklen_t;
+        libc::setsockopt(fd, libc::SOL_SOCKET, libc::SO_SNDTIMEO, (&raw const wait).cast(), size);
         let mut to: libc::sockaddr_in = std::mem::zeroed();
         to.sin_family = libc::AF_INET as libc::sa_family_t;
-        to.sin_port = 9_u16.to_be();
+        to.sin_port = port.to_be();
         to.sin_addr.s_addr = u32::from_ne_bytes(address);
         let found = libc::connect(fd, (&raw const to).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t) == 0;
         libc::close(fd);

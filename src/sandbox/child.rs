@@ -158,6 +158,7 @@ const STAGES: &[&str] = &[
     "system-call filter",
     "starting the program",
     "control group",
+    "host name",
 ];
 
 /// The name of a stage by the number the child reported.
@@ -322,19 +323,30 @@ pub fn write_file(path: &CStr, text: &CStr) -> io::Result<()> {
 /// child goes on.
 #[cfg(target_os = "linux")]
 fn split_off_init(plan: &Plan, parent: &Parent, stage: &mut u8) -> io::Result<()> {
-    use super::{init, landlock, root, spawn};
+    use super::{init, landlock, loopback, root, spawn};
     let root = plan.namespaces().and_then(|namespaces| namespaces.root.as_ref());
+    if plan.namespaces().is_some() {
+        *stage = 13;
+        loopback::name_host()?;
+    }
     if let Some(root) = root {
         *stage = 2;
         root.user.map()?;
+        // Where the kernel's settings are read-only, the interface stays down.
+        let _ = loopback::bring_up();
         *stage = 3;
         // SAFETY: umask takes a plain number.
         unsafe { libc::umask(0) };
         let has_proc = root::build(&root.steps)?;
         // The `/proc` of the new root did not exist when the rules were made. Its files stay closed: memory,
         // environment and command line of every process would lie open in them.
-        if let (true, Some(rules)) = (has_proc, plan.confinement.as_ref().and_then(|all| all.landlock.as_ref())) {
-            landlock::add(rules.as_raw_fd(), c"/proc", landlock::READ_DIR)?;
+        if let Some(rules) = plan.confinement.as_ref().and_then(|all| all.landlock.as_ref()) {
+            let add = |path, access| landlock::add(rules.as_raw_fd(), path, access);
+            if has_proc {
+                add(c"/proc", landlock::READ_DIR)?;
+            }
+            add(c"/etc", landlock::READ_FILE | landlock::READ_DIR)?;
+            add(c"/dev/shm", root.shared)?;
         }
         // SAFETY: as above.
         unsafe { libc::umask(0o077) };

@@ -3,7 +3,9 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::Job;
 use super::child::Confinement;
+use super::layout::Tenant;
 use super::namespaces::{Namespaces, Root, User};
 use super::tier::Tier;
 use super::{landlock, layout, seccomp};
@@ -31,40 +33,24 @@ impl Mechanisms {
         Ok(Self { tier, landlock_abi, is_other_user, filters: seccomp::filters(landlock_abi, tier)? })
     }
 
-    /// The confinement of one program; `visited` are paths that it uses besides.
-    pub fn confine(
-        &self,
-        readable: &[PathBuf],
-        writable: &[PathBuf],
-        scratch: &Path,
-        visited: &[&Path],
-    ) -> Result<Confinement, String> {
+    /// The confinement of a job whose own folder is `scratch`.
+    pub fn confine(&self, job: &Job, scratch: &Path) -> Result<Confinement, String> {
         let landlock = match self.landlock_abi {
             0 => None,
-            abi => Some(landlock::ruleset(abi, readable, writable, scratch)?),
+            abi => Some(landlock::ruleset(abi, job.readable, job.writable, scratch, self.tier == Tier::Full)?),
         };
-        let namespaces = self.namespaces(readable, writable, scratch, visited)?;
-        Ok(Confinement { namespaces, landlock, sees_own_map: false, filters: self.filters.clone() })
+        let namespaces = self.namespaces(job, scratch)?;
+        Ok(Confinement { namespaces, landlock, sees_own_map: job.sees_own_map, filters: self.filters.clone() })
     }
 
-    fn namespaces(
-        &self,
-        readable: &[PathBuf],
-        writable: &[PathBuf],
-        scratch: &Path,
-        visited: &[&Path],
-    ) -> Result<Option<Namespaces>, String> {
+    fn namespaces(&self, job: &Job, scratch: &Path) -> Result<Option<Namespaces>, String> {
+        let Job { readable, writable, .. } = *job;
         if !self.tier.has_namespaces() {
             return Ok(None);
         }
         let root = if self.tier == Tier::Full {
             let system = landlock::SYSTEM.iter().map(Path::new).filter(|path| !path.starts_with("/dev"));
             let all_writable = std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path));
-            let steps = layout::steps(
-                system.chain(readable.iter().map(PathBuf::as_path)),
-                all_writable,
-                visited.iter().copied(),
-            )?;
             // The other user can neither write what was made for root, nor read what is root's alone.
             let suits = writable.is_empty() && readable.iter().all(|path| is_open(path));
             let user = if self.is_other_user && suits {
@@ -72,7 +58,16 @@ impl Mechanisms {
             } else {
                 User::same()
             };
-            Some(Root { steps, user })
+            let own = || (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+            let (number, group) = user.other_number().map_or_else(own, |number| (number, number));
+            let tenant = Tenant { user: number, group, home: scratch, memory: job.limits.memory };
+            let steps = layout::steps(
+                system.chain(readable.iter().map(PathBuf::as_path)),
+                all_writable,
+                std::iter::once(job.program).chain(job.folder),
+                tenant,
+            )?;
+            Some(Root { steps, user, shared: landlock::writing(self.landlock_abi) })
         } else {
             None
         };

@@ -52,8 +52,14 @@ fn usable(kernel: u32) -> ABI {
 }
 
 /// A ruleset that allows reading the system's and the interpreter's folders and writing in `scratch` and
-/// `writable`, and nothing else.
-pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch: &Path) -> Result<OwnedFd, String> {
+/// `writable`, and TCP where the network is the program's own, and nothing else.
+pub fn ruleset(
+    kernel: u32,
+    readable: &[PathBuf],
+    writable: &[PathBuf],
+    scratch: &Path,
+    has_network: bool,
+) -> Result<OwnedFd, String> {
     let abi = usable(kernel);
     let failed = |error: &dyn std::fmt::Display| format!("the file rules could not be made: {error}");
     let mut rules = Ruleset::default()
@@ -61,7 +67,7 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch:
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(abi))
         .map_err(|e| failed(&e))?;
-    if !AccessNet::from_all(abi).is_empty() {
+    if !has_network && !AccessNet::from_all(abi).is_empty() {
         rules = rules.handle_access(AccessNet::from_all(abi)).map_err(|e| failed(&e))?;
     }
     if !Scope::from_all(abi).is_empty() {
@@ -79,11 +85,20 @@ pub fn ruleset(kernel: u32, readable: &[PathBuf], writable: &[PathBuf], scratch:
         null |= AccessFs::Truncate;
     }
     rules = allow(rules, abi, Path::new("/dev/null"), null)?;
-    let special = AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock;
     for path in std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path)) {
-        rules = allow(rules, abi, path, AccessFs::from_all(abi) & !special)?;
+        rules = allow(rules, abi, path, all_but_special(abi))?;
     }
     Option::<OwnedFd>::from(rules).ok_or_else(|| failed(&"the kernel gave no ruleset"))
+}
+
+/// All rights but those to make devices and sockets.
+fn all_but_special(abi: ABI) -> BitFlags<AccessFs> {
+    AccessFs::from_all(abi) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::MakeSock)
+}
+
+/// The rights in a folder that a program may write to, for [`add`].
+pub fn writing(kernel: u32) -> u64 {
+    all_but_special(usable(kernel)).bits()
 }
 
 /// The right to read a file, of linux/landlock.h.

@@ -1,5 +1,5 @@
-//! What the root folder of a program in the tier "full" holds: which folders of the machine, which links, and
-//! nothing else.
+//! What the root folder of a program in the tier "full" holds: which folders of the machine, which links, the
+//! names of users and hosts, a folder of shared memory, and nothing else.
 //!
 //! Everything keeps its path, so that arguments and search paths stay valid inside.
 
@@ -10,11 +10,16 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::user_name;
+
 /// Devices every program may need, none of which leads anywhere.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
 
 /// The system's choices among programs (`cc`, `awk`), which are links only.
 const ALTERNATIVES: &str = "/etc/alternatives";
+
+/// The folder of shared memory, which named semaphores need. It holds a sixteenth of the memory limit.
+const SHARED: &str = "/dev/shm";
 
 /// More links than this on the way to one file are a circle.
 const MOST_LINKS: usize = 40;
@@ -48,6 +53,42 @@ pub enum Step {
         /// With which rights.
         access: Access,
     },
+    /// Write a file.
+    Text { at: CString, text: CString },
+    /// Mount an empty folder in memory.
+    Memory { at: CString, options: CString },
+}
+
+/// Who the program runs as, and what it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Tenant<'a> {
+    /// The number of the user.
+    pub user: u32,
+    /// The number of the group.
+    pub group: u32,
+    /// The home folder.
+    pub home: &'a Path,
+    /// The memory limit, bytes.
+    pub memory: u64,
+}
+
+impl Tenant<'_> {
+    /// The files in which programs look for the names of users and hosts.
+    fn files(&self) -> [(&'static str, String); 4] {
+        let Self { user, group, home, .. } = *self;
+        let own = (user_name(user), user, group, home.to_string_lossy());
+        let others = [("root", 0, 0, "/".into()), ("nobody", 65534, 65534, "/".into())];
+        let all: Vec<_> = [own].into_iter().chain(others.into_iter().filter(|other| other.1 != user)).collect();
+        let group_line = |(name, _, group, _): &(_, _, _, _)| format!("{name}:x:{group}:\n");
+        let user_line =
+            |(name, user, group, home): &(_, _, _, _)| format!("{name}:x:{user}:{group}:{name}:{home}:/bin/sh\n");
+        [
+            ("/etc/passwd", all.iter().map(user_line).collect()),
+            ("/etc/group", all.iter().map(group_line).collect()),
+            ("/etc/hosts", "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned()),
+            ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n".to_owned()),
+        ]
+    }
 }
 
 /// What is to be there.
@@ -63,6 +104,7 @@ pub fn steps<'a>(
     readable: impl Iterator<Item = &'a Path>,
     writable: impl Iterator<Item = &'a Path>,
     visited: impl Iterator<Item = &'a Path>,
+    tenant: Tenant,
 ) -> Result<Vec<Step>, String> {
     let mut layout = Layout::default();
     for path in readable.chain(std::iter::once(Path::new(ALTERNATIVES))) {
@@ -78,7 +120,7 @@ pub fn steps<'a>(
     for path in visited {
         layout.visit(path).map_err(|e| failed(path, e))?;
     }
-    layout.steps().map_err(|e| format!("the root folder of the program cannot be planned: {e}"))
+    layout.steps(tenant).map_err(|e| format!("the root folder of the program cannot be planned: {e}"))
 }
 
 impl Layout {
@@ -127,7 +169,7 @@ impl Layout {
     }
 
     /// In an order in which each finds the folder it stands in.
-    fn steps(self) -> io::Result<Vec<Step>> {
+    fn steps(self, tenant: Tenant) -> io::Result<Vec<Step>> {
         let mounted = self.mounted;
         let above = |path: &Path| path.ancestors().skip(1).find_map(|folder| mounted.get(folder));
         let mut made: BTreeMap<PathBuf, Step> = BTreeMap::new();
@@ -154,6 +196,18 @@ impl Layout {
             }
             mounts.push(Step::Mount { source: text(path)?, at: inside(path)?, access });
         }
+        for (at, content) in tenant.files().map(|(at, content)| (PathBuf::from(at), content)) {
+            make_folders(&mut made, &at)?;
+            made.entry(at.clone()).or_insert(Step::Text { at: inside(&at)?, text: CString::new(content)? });
+        }
+        let shared = Path::new(SHARED);
+        // A run's own folder may lie there.
+        if !mounted.keys().any(|path| path.starts_with(shared)) {
+            make_folders(&mut made, shared)?;
+            made.insert(shared.to_path_buf(), Step::Folder(inside(shared)?));
+            let options = CString::new(format!("size={},nr_inodes=1024,mode=1777", tenant.memory / 16))?;
+            mounts.push(Step::Memory { at: inside(shared)?, options });
+        }
         // Sorted by path, so that a folder comes before what stands in it, and an outer mount before an inner
         // one.
         Ok(made.into_values().chain(mounts).collect())
@@ -175,6 +229,10 @@ mod tests {
 
     use super::*;
 
+    fn tenant() -> Tenant<'static> {
+        Tenant { user: 7, group: 8, home: Path::new("/home"), memory: 1 << 30 }
+    }
+
     fn words(steps: &[Step], top: &Path) -> Vec<String> {
         let name = |path: &CString| {
             let path = Path::new("/").join(path.to_str().unwrap());
@@ -183,6 +241,7 @@ mod tests {
         let all = steps.iter().map(|step| match step {
             Step::Folder(at) => format!("folder {}", name(at)),
             Step::File(at) => format!("file {}", name(at)),
+            Step::Text { at, .. } | Step::Memory { at, .. } => format!("own {}", name(at)),
             Step::Link { at, target } => format!("link {} {}", name(at), target.to_str().unwrap()),
             Step::Mount { source, at, access } => {
                 assert!(source.as_bytes().ends_with(at.as_bytes()), "everything keeps its path");
@@ -213,6 +272,7 @@ mod tests {
             readable.into_iter().map(PathBuf::as_path),
             [work.as_path(), &top.join("work/inner")].into_iter(),
             std::iter::once(program.as_path()),
+            tenant(),
         )
         .unwrap();
         let real = format!("link link {}", top.join("real").display());
@@ -236,13 +296,22 @@ mod tests {
     }
 
     #[test]
+    fn the_names_of_users_are_the_runs_own() {
+        let [(_, passwd), (_, group), ..] = tenant().files();
+        assert_eq!(passwd.lines().next(), Some("user:x:7:8:user:/home:/bin/sh"));
+        assert_eq!(group, "user:x:8:\nroot:x:0:\nnobody:x:65534:\n");
+        let [(_, passwd), ..] = Tenant { user: 0, group: 0, ..tenant() }.files();
+        assert_eq!(passwd.lines().count(), 2, "{passwd}");
+    }
+
+    #[test]
     fn circles_relative_paths_and_the_whole_machine_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         symlink("b", folder.path().join("a")).unwrap();
         symlink("a", folder.path().join("b")).unwrap();
         let none = || std::iter::empty::<&Path>();
         for path in [folder.path().join("a"), PathBuf::from("relative"), PathBuf::from("/")] {
-            assert!(steps(none(), std::iter::once(path.as_path()), none()).is_err(), "{}", path.display());
+            assert!(steps(none(), std::iter::once(path.as_path()), none(), tenant()).is_err(), "{}", path.display());
         }
     }
 }

@@ -9,11 +9,17 @@
 //! | `none` | limits only; nothing runs before the user has agreed |
 //!
 //! The root folder of `full` holds the system, the toolchain and the folder of the run, each at its usual
-//! path. Every tier but `none` has the kernel rules:
+//! path, lists of users and hosts made for the run, and a `/dev/shm` of a sixteenth of the memory limit. The
+//! network of `full` is a loopback interface of the run's own, for TCP and UDP; no other run, nothing of this
+//! machine and no abstract socket is in it. In the lesser tiers no socket can be opened.
 //!
-//! - Landlock: files read and written, TCP, signals. `/proc` is closed, except a map of the program's own
+//! Every tier but `none` has the kernel rules:
+//!
+//! - Landlock: files read and written, TCP in the lesser tiers, signals. `/proc` is closed, except a map of the program's own
 //!   memory where the program needs it.
-//! - seccomp: sockets of every family, other processes, namespaces.
+//! - seccomp: sockets of other families (all in the lesser tiers), other processes, namespaces. Buffers of
+//!   sockets keep their size: `SO_SNDBUF` and `SO_RCVBUF` succeed without effect, since a filter cannot read
+//!   the wished size.
 //! - No new privileges, no capabilities, resource limits, closed stdin, an environment built from nothing.
 //! - A control group where the system delegates one. A watchdog for memory, processes and disk.
 //! - An init process reaps all others, and ends them when the program goes, even by SIGKILL.
@@ -40,6 +46,8 @@ mod landlock;
 #[cfg(target_os = "linux")]
 mod layout;
 mod limits;
+#[cfg(target_os = "linux")]
+mod loopback;
 #[cfg(target_os = "linux")]
 mod namespaces;
 mod output;
@@ -74,6 +82,7 @@ pub use tier::Tier;
 use protection::Proof;
 pub use protection::{Layer, Protection};
 use stopwatch::Waited;
+pub use supervise::VARIABLES;
 
 /// Limits of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -323,14 +332,8 @@ impl Sandbox {
         let job = &job;
         scratch.write_all(&job.files).map_err(|e| format!("a file of the program could not be written: {e}"))?;
         #[cfg(target_os = "linux")]
-        let confinement = match &self.mechanisms {
-            Some(mechanisms) => {
-                let visited: Vec<&Path> = std::iter::once(job.program).chain(job.folder).collect();
-                let confinement = mechanisms.confine(job.readable, job.writable, scratch.path(), &visited)?;
-                Some(child::Confinement { sees_own_map: job.sees_own_map, ..confinement })
-            }
-            None => None,
-        };
+        let confinement =
+            self.mechanisms.as_ref().map(|mechanisms| mechanisms.confine(job, scratch.path())).transpose()?;
         #[cfg(target_os = "linux")]
         let running = {
             let namespaces = confinement.as_ref().and_then(|confinement| confinement.namespaces.as_ref());
@@ -375,6 +378,15 @@ impl Sandbox {
 
 /// The user and group of a program that root runs: a number that systems give to nobody.
 const OTHER_USER: u32 = 65533;
+
+/// The name of a program's user: never the true one.
+fn user_name(number: u32) -> &'static str {
+    match number {
+        0 => "root",
+        65534 => "nobody",
+        _ => "user",
+    }
+}
 
 /// What is said about tiers that are not there.
 #[cfg(target_os = "linux")]

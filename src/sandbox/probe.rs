@@ -6,16 +6,16 @@ use std::cell::Cell;
 use std::ffi::CString;
 use std::fs;
 use std::io::{self, Read};
+use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::Limits;
 use super::attack::{self, ANSWERS, Attack};
 use super::child::{Plan, Session, Task};
 use super::confinement::Mechanisms;
 use super::scratch::Scratch;
 use super::tier::Tier;
-use super::{limits, namespaces, spawn};
+use super::{Job, Limits, limits, namespaces, spawn};
 
 /// Runs the child and reads its answers. Whether the kernel keeps the process limit, or why this tier is not
 /// to be had.
@@ -26,7 +26,11 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     fs::write(&secret, "secret").map_err(text)?;
     let name = |path: &Path| CString::new(path.as_os_str().as_bytes()).map_err(|e| text(e.into()));
     let (mut answers, pipe) = io::pipe().map_err(text)?;
+    // Where there is no loopback interface, nothing can be reached by it.
+    let service = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok();
+    let port = service.as_ref().and_then(|service| service.local_addr().ok()).map_or(0, |address| address.port());
     let attack = Attack {
+        port,
         tier: mechanisms.tier,
         secret: name(&secret)?,
         outside: name(&outside.path().join("made"))?,
@@ -37,7 +41,8 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     };
     // So low that the next process is one too many, wherever the kernel counts.
     let few = Limits { processes: 1, ..Limits::default() };
-    let confinement = mechanisms.confine(&[], &[], inside.path(), &[])?;
+    // Nothing is started; its own folder is there in any case.
+    let confinement = mechanisms.confine(&Job::new(inside.path(), Vec::new(), few), inside.path())?;
     let namespaces = confinement.namespaces.as_ref();
     inside.chown_to(namespaces).map_err(text)?;
     let running = namespaces.map_or(0, namespaces::Namespaces::tasks_before);

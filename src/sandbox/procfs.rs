@@ -139,6 +139,15 @@ pub fn sockets_of(processes: impl Iterator<Item = i32>, most: usize) -> usize {
     found.len() + hidden
 }
 
+/// How many buffers the sockets in the network of a process have: TCP and UDP have two. Sockets that nobody
+/// holds count as well: not yet accepted, or closed with data left.
+pub fn buffers_of_network(process: i32) -> u64 {
+    let files = ["sockstat", "sockstat6"].map(|name| fs::read_to_string(format!("/proc/{process}/net/{name}")));
+    let lines = files.iter().flatten().flat_map(|text| text.lines());
+    let counts = lines.filter(|line| ["sockets", "TCP", "UDP"].iter().any(|name| line.starts_with(name)));
+    counts.filter_map(|line| line.split(' ').nth(2)?.parse::<u64>().ok()).sum()
+}
+
 /// The large parts of this program's memory that a copy of it would keep: start and end, the largest first.
 #[cfg(target_os = "linux")]
 pub fn large_mappings() -> Vec<(usize, usize)> {

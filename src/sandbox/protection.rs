@@ -11,7 +11,7 @@ pub struct Protection {
     pub tier: String,
     /// Landlock ABI in force, 0 if none.
     pub landlock_abi: u32,
-    /// System calls are filtered (no network, no ptrace, …).
+    /// System calls are filtered (no sockets to elsewhere, no ptrace, …).
     pub seccomp: bool,
     /// Set-user-id programs cannot gain rights.
     pub no_new_privs: bool,
@@ -82,7 +82,11 @@ impl Protection {
             layer("files", if tier == Tier::Full { format!("a root folder of its own; {landlock}") } else { landlock }),
             layer(
                 "network",
-                format!("sockets are refused{}", if has { "; a network of its own without a way out" } else { "" }),
+                match tier {
+                    Tier::Full => "a loopback interface of its own; no way out".to_owned(),
+                    Tier::Namespaces => "sockets are refused; a network of its own without a way out".to_owned(),
+                    _ => "sockets are refused".to_owned(),
+                },
             ),
             layer(
                 "processes",

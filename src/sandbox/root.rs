@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 
 use super::check;
+use super::child::write_file;
 use super::layout::{Access, Step};
 
 /// The folder in which the new root is built. It exists on every machine that supports this, and nothing
@@ -44,7 +45,7 @@ pub fn build(steps: &[Step]) -> io::Result<bool> {
             libc::MS_REC | libc::MS_PRIVATE,
             std::ptr::null(),
         ))?;
-        // It holds only folders, links and empty files. The limits keep it small in any case.
+        // It holds only folders, links and short files. The limits keep it small in any case.
         let options = c"size=1m,nr_inodes=4096,mode=755";
         let flags = libc::MS_NOSUID | libc::MS_NODEV;
         check(libc::mount(c"tmpfs".as_ptr(), PLACE.as_ptr(), c"tmpfs".as_ptr(), flags, options.as_ptr().cast()))?;
@@ -59,6 +60,8 @@ pub fn build(steps: &[Step]) -> io::Result<bool> {
                 check(unsafe { libc::symlink(target.as_ptr(), at.as_ptr()) })?;
             }
             Step::Mount { source, at, access } => mount(source, at, *access)?,
+            Step::Text { at, text } => write(at, text)?,
+            Step::Memory { at, options } => memory(at, options)?,
         }
     }
     folder(PROC)?;
@@ -89,6 +92,18 @@ fn file(at: &CStr) -> io::Result<()> {
     // SAFETY: a string made before the fork.
     let fd = unsafe { libc::open(at.as_ptr(), libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC, 0o644) };
     owned(fd).map(drop)
+}
+
+fn write(at: &CStr, text: &CStr) -> io::Result<()> {
+    file(at)?;
+    write_file(at, text)
+}
+
+/// Mounts an empty folder in memory.
+fn memory(at: &CStr, options: &CStr) -> io::Result<()> {
+    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    // SAFETY: strings made before the fork.
+    check(unsafe { libc::mount(c"tmpfs".as_ptr(), at.as_ptr(), c"tmpfs".as_ptr(), flags, options.as_ptr().cast()) })
 }
 
 /// Mounts a copy of a mount, with fewer rights, also for all mounts below it.

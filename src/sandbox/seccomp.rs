@@ -1,13 +1,13 @@
 //! The system-call filter. Allows everything except calls that bypass the file rules, leave the process
-//! group, or use the network.
+//! group, or use the network. In the tier "full", whose network is the run's own, TCP and UDP are allowed.
 //!
 //! A deny list, because toolchains differ too much for an allow list. A denied call fails with EPERM.
 
 use std::collections::BTreeMap;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, sock_filter,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, sock_filter,
 };
 
 use super::tier::Tier;
@@ -27,14 +27,6 @@ const TRUNCATION: u32 = 3;
 
 /// Calls that are refused whatever their arguments.
 const DENIED: &[libc::c_long] = &[
-    // The network, and sockets to local services: a session bus starts programs outside. socketpair is
-    // allowed, as it connects to no other process.
-    libc::SYS_socket,
-    libc::SYS_connect,
-    libc::SYS_bind,
-    libc::SYS_listen,
-    libc::SYS_accept,
-    libc::SYS_accept4,
     // A second way into most other calls, past this filter.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -132,6 +124,29 @@ const DENIED: &[libc::c_long] = &[
     FILE_SETATTR,
 ];
 
+/// Calls of sockets, refused where the network is not the run's own.
+const SOCKETS: &[libc::c_long] =
+    &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
+
+/// Options of sockets that are refused, each with its level: larger buffers and reserved memory, which are
+/// charged to no process, and programs and protocols inside the kernel.
+const OPTIONS: &[(i32, i32)] = &[
+    (libc::SOL_SOCKET, libc::SO_SNDBUFFORCE),
+    (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE),
+    (libc::SOL_SOCKET, SO_RESERVE_MEM),
+    (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER),
+    (libc::SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF),
+    (libc::SOL_TCP, libc::TCP_ULP),
+    (libc::SOL_UDP, UDP_ENCAP),
+];
+// Of asm-generic/socket.h and linux/udp.h.
+const SO_ATTACH_REUSEPORT_CBPF: i32 = 51;
+const SO_RESERVE_MEM: i32 = 73;
+const UDP_ENCAP: i32 = 100;
+
+/// Options of sockets that succeed without effect: programs set them and do not need them.
+const IGNORED: &[(i32, i32)] = &[(libc::SOL_SOCKET, libc::SO_SNDBUF), (libc::SOL_SOCKET, libc::SO_RCVBUF)];
+
 /// Older forms that only x86-64 has.
 #[cfg(target_arch = "x86_64")]
 const DENIED_HERE: &[libc::c_long] = &[
@@ -194,12 +209,25 @@ pub fn filters(landlock_abi: u32, tier: Tier) -> Result<Vec<BpfProgram>, String>
     let failed = |error: &dyn std::fmt::Display| format!("the system-call filter could not be made: {error}");
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|e| failed(&e))?;
     let rules = rules(landlock_abi, tier).map_err(|e| failed(&e))?;
-    let deny = SeccompAction::Errno(libc::EPERM as u32);
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, deny, arch).map_err(|e| failed(&e))?;
-    Ok(vec![shape_filter()?, BpfProgram::try_from(filter).map_err(|e| failed(&e))?])
+    let ignored = options(IGNORED).map_err(|e| failed(&e))?;
+    let mut filters = vec![shape_filter()?];
+    for (rules, error) in [(rules, libc::EPERM), (BTreeMap::from([(libc::SYS_setsockopt, ignored)]), 0)] {
+        let action = SeccompAction::Errno(error as u32);
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch).map_err(|e| failed(&e))?;
+        filters.push(BpfProgram::try_from(filter).map_err(|e| failed(&e))?);
+    }
+    Ok(filters)
 }
 
-fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+/// Rules that match these options of sockets.
+fn options(list: &[(i32, i32)]) -> Result<Vec<SeccompRule>, BackendError> {
+    let is = |argument, value: i32| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, u64::from(value as u32))
+    };
+    list.iter().map(|&(level, option)| SeccompRule::new(vec![is(1, level)?, is(2, option)?])).collect()
+}
+
+fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         DENIED.iter().chain(DENIED_HERE).map(|&number| (number, Vec::new())).collect();
     // In a process namespace there is no other process to signal.
@@ -238,14 +266,29 @@ fn rules(landlock_abi: u32, tier: Tier) -> Result<BTreeMap<i64, Vec<SeccompRule>
             }
         }
     }
-    // Kernel memory of a socket is charged to no process, so buffers may not grow.
-    let larger = [libc::SO_SNDBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUF, libc::SO_RCVBUFFORCE].map(|option| {
-        SeccompRule::new(vec![
-            condition(1, word.clone(), SeccompCmpOp::Eq, libc::SOL_SOCKET as u64)?,
-            condition(2, word.clone(), SeccompCmpOp::Eq, option as u64)?,
-        ])
-    });
-    rules.insert(libc::SYS_setsockopt, larger.into_iter().collect::<Result<_, _>>()?);
+    let none_of = |argument, values: &[i32]| {
+        let differs = |value: &i32| condition(argument, word.clone(), SeccompCmpOp::Ne, u64::from(*value as u32));
+        SeccompRule::new(values.iter().map(differs).collect::<Result<_, _>>()?)
+    };
+    // The kind of a socket, without its flags.
+    let other_kinds = |kinds: [i32; 2]| {
+        (0..16)
+            .filter(move |kind| !kinds.contains(kind))
+            .map(|kind| SeccompRule::new(vec![condition(1, word.clone(), SeccompCmpOp::MaskedEq(0xf), kind as u64)?]))
+    };
+    if tier == Tier::Full {
+        let mut others = vec![none_of(0, &[libc::AF_INET, libc::AF_INET6])?];
+        others.push(none_of(2, &[0, libc::IPPROTO_TCP, libc::IPPROTO_UDP])?);
+        others.extend(other_kinds([libc::SOCK_STREAM, libc::SOCK_DGRAM]).collect::<Result<Vec<_>, _>>()?);
+        rules.insert(libc::SYS_socket, others);
+    } else {
+        rules.extend(SOCKETS.iter().map(|&number| (number, Vec::new())));
+    }
+    // A pair connects to no other process, unless datagrams can be sent to any address.
+    let mut pairs = vec![none_of(0, &[libc::AF_UNIX])?];
+    pairs.extend(other_kinds([libc::SOCK_STREAM, libc::SOCK_SEQPACKET]).collect::<Result<Vec<_>, _>>()?);
+    rules.insert(libc::SYS_socketpair, pairs);
+    rules.insert(libc::SYS_setsockopt, options(OPTIONS)?);
     if tier != Tier::Full {
         rules.extend(TIMES.iter().map(|&number| (number, Vec::new())));
     }
@@ -353,7 +396,9 @@ mod tests {
     #[test]
     fn filters_compile() {
         for abi in 1..8 {
-            assert_eq!(filters(abi, Tier::KernelRules).unwrap().len(), 2);
+            for tier in [Tier::Full, Tier::KernelRules] {
+                assert_eq!(filters(abi, tier).unwrap().len(), 3);
+            }
         }
     }
 }

@@ -114,6 +114,11 @@ impl Process {
         self.pid.as_raw_nonzero().get()
     }
 
+    /// Whether it has namespaces of its own.
+    pub fn has_namespaces(&self) -> bool {
+        self.has_namespaces
+    }
+
     /// A descriptor that becomes readable when the process ends.
     pub fn pidfd(&self) -> Option<&OwnedFd> {
         self.pidfd.as_ref()

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use super::procfs::{self, Member};
 use super::scratch::{Scratch, usage};
 use super::spawn::{Process, spawn};
 use super::stopwatch::Stopwatch;
-use super::{Ended, Job, Run};
+use super::{Ended, Job, Run, user_name};
 
 /// How often limits and cancellation are checked.
 const TICK: Duration = Duration::from_millis(20);
@@ -26,8 +27,11 @@ const TICK: Duration = Duration::from_millis(20);
 const START_UP: Duration = Duration::from_secs(30);
 /// More is no report: nothing after it is read.
 const LONGEST_REPORT: usize = 16 << 20;
-/// What the kernel keeps for a socket at most (`net.core.wmem_default`): it counts for no process.
+/// What the kernel keeps in a buffer of a socket at most (`net.core.wmem_default`, `loopback::BUFFERS`):
+/// it counts for no process.
 const SOCKET: u64 = 212_992;
+/// Variables that every program gets. Others of the user's environment are withheld.
+pub const VARIABLES: [&str; 9] = ["HOME", "TMPDIR", "USER", "LOGNAME", "SHELL", "PATH", "TERM", "LANG", "TZ"];
 /// So many sockets are not worth a closer look.
 const FREE_SOCKETS: u64 = 64;
 /// How long a program may compete for cores before it runs at idle priority: most are over by then.
@@ -99,10 +103,12 @@ fn program(job: &Job, scratch: &Scratch, keep: &[OwnedFd]) -> Result<Program, St
     let numbers = numbers.iter().map(|fd| fd.as_raw_fd().to_string().into());
     let arguments = job.arguments.iter().cloned().chain(numbers).collect();
     let home = scratch.path().as_os_str();
-    let common: [(&str, &OsStr); 4] =
-        [("LANG", "C.UTF-8".as_ref()), ("TZ", "UTC".as_ref()), ("HOME", home), ("TMPDIR", home)];
+    // The folder belongs to the user that the program becomes.
+    let user: &OsStr = user_name(fs::metadata(scratch.path()).map_or(0, |folder| folder.uid())).as_ref();
+    let fixed = ["/bin/sh", "/usr/local/bin:/usr/bin:/bin", "dumb", "C.UTF-8", "UTC"].map(AsRef::as_ref);
+    let values = [home, home, user, user].into_iter().chain(fixed);
     let mut environment: BTreeMap<OsString, OsString> =
-        common.into_iter().map(|(name, value)| (name.into(), value.to_owned())).collect();
+        VARIABLES.iter().zip(values).map(|(name, value)| (name.into(), value.to_owned())).collect();
     environment.extend(job.environment.iter().cloned());
     let folder = job.folder.unwrap_or(scratch.path()).as_os_str().to_owned();
     Program::new(job.program.as_os_str().to_owned(), arguments, environment.into_iter().collect(), folder)
@@ -189,6 +195,8 @@ struct Group {
     number: i32,
     /// The first process is the init process, which does not count.
     has_init: bool,
+    /// It has a network of its own.
+    has_network: bool,
     /// The process that runs the program, once known.
     leader: Option<i32>,
     /// All that were there at the last check, the init process included.
@@ -198,7 +206,8 @@ struct Group {
 impl Group {
     fn of(process: &Process) -> Self {
         let (number, has_init) = (process.id(), cfg!(target_os = "linux"));
-        Self { number, has_init, leader: (!has_init).then_some(number), seen: vec![number] }
+        let has_network = process.has_namespaces();
+        Self { number, has_init, has_network, leader: (!has_init).then_some(number), seen: vec![number] }
     }
 
     fn members(&mut self) -> Vec<Member> {
@@ -232,7 +241,13 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scr
     }
     if ticks.is_multiple_of(10) {
         let members = group.members();
-        let sockets = procfs::sockets_of(members.iter().map(|m| m.pid), OPEN_FILES as usize) as u64;
+        let sockets = if group.has_network {
+            procfs::buffers_of_network(group.number)
+        } else {
+            // Nothing is open in a process that waits to be collected.
+            let open = members.iter().filter(|m| !m.is_zombie || m.threads > 1);
+            procfs::sockets_of(open.map(|m| m.pid), OPEN_FILES as usize) as u64
+        };
         if sockets > FREE_SOCKETS && procfs::in_use(&members) + sockets * SOCKET > limits.memory {
             return Some(Ended::MemoryLimit);
         }

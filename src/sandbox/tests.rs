@@ -27,6 +27,72 @@ fn shell(script: &str) -> Job<'static> {
     Job::new(Path::new("/bin/sh"), arguments, Limits::default())
 }
 
+/// Programs that ask who and where they are get an answer that is not the user's.
+#[test]
+fn a_program_has_a_user_a_host_and_a_home() {
+    let script = "[ $USER = $LOGNAME ] && [ $HOME = $TMPDIR ] && [ -w $HOME ] && [ -z \"$(ls -A $HOME)\" ] && \
+                  echo $SHELL $TERM $LANG $TZ; id -un; id -gn; echo $USER; hostname; getent hosts localhost | wc -l";
+    for sandbox in sandboxes() {
+        let said = run(&sandbox, shell(script)).output;
+        let mut lines = said.lines();
+        assert_eq!(lines.next(), Some("/bin/sh dumb C.UTF-8 UTC"), "{said}");
+        let rest: Vec<&str> = lines.collect();
+        let is_own = |name: &str| ["user", "root"].contains(&name);
+        match sandbox.protection().tier.as_str() {
+            "full" => assert!(
+                is_own(rest[0]) && rest[..3].iter().all(|name| *name == rest[0]) && rest[3..] == ["localhost", "1"],
+                "{said}"
+            ),
+            "namespaces" => assert!(rest.contains(&"localhost"), "{said}"),
+            _ => assert!(rest.iter().any(|name| is_own(name)), "{said}"),
+        }
+    }
+}
+
+/// Named semaphores need it. It is another folder in each run, and small.
+#[test]
+fn shared_memory_is_the_runs_own_and_bounded() {
+    let script = "ls -A /dev/shm; echo mine > /dev/shm/bass-tui-mine && cat /dev/shm/bass-tui-mine; \
+                  head -c 8000000 /dev/zero > /dev/shm/large; stat -c %s /dev/shm/large";
+    for sandbox in sandboxes() {
+        let limits = Limits { memory: 64 << 20, ..Limits::default() };
+        let said = run(&sandbox, Job { limits, ..shell(&format!("{{ {script}; }} 2>/dev/null")) }).output;
+        if sandbox.protection().tier == "full" {
+            let size = said.trim().strip_prefix("mine\n").and_then(|size| size.parse::<u64>().ok());
+            assert!(size.is_some_and(|size| size > 1 << 20 && size <= 4 << 20), "{said}");
+        } else {
+            assert_eq!(said, "", "{}", sandbox.protection().tier);
+        }
+        assert!(!Path::new("/dev/shm/bass-tui-mine").exists());
+    }
+}
+
+/// Both runs use the port at the same time.
+#[test]
+fn a_server_is_reached_by_its_own_run_alone_in_the_tier_full() {
+    let (program, readable) = own_program();
+    for sandbox in sandboxes() {
+        let once = || run(&sandbox, Job { readable: &readable, ..part("serves_itself", &program, Limits::default()) });
+        let both = std::thread::scope(|scope| [scope.spawn(once), scope.spawn(once)].map(|run| run.join().unwrap()));
+        let expected = if sandbox.protection().tier == "full" { "served" } else { "PermissionDenied" };
+        for run in both {
+            assert!(run.output.contains(expected), "{}: {}", sandbox.protection().tier, run.output);
+        }
+    }
+}
+
+#[test]
+#[ignore = "started by the test above, in a sandbox"]
+fn serves_itself() {
+    let serve = || {
+        let service = std::net::TcpListener::bind("127.0.0.1:47001")?;
+        std::thread::sleep(Duration::from_millis(500));
+        std::net::TcpStream::connect("localhost:47001")?.write_all(b"served")?;
+        std::io::read_to_string(service.accept()?.0)
+    };
+    println!("{}", serve().unwrap_or_else(|error| format!("{:?}", error.kind())));
+}
+
 /// This test program, and the folder that it has to read.
 fn own_program() -> (PathBuf, [PathBuf; 1]) {
     let program = std::env::current_exe().unwrap();

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::error::TrialError;
 use super::evidence::{Evidence, Failure, Outcome, Report, Reporter, TestEnd};
 use super::suspicious::SuspiciousUse;
-use crate::sandbox::{Ended, Limits, Run};
+use crate::sandbox::{Ended, Limits, Protection, Run, Tier};
 use crate::untrusted::{clean, clean_line};
 
 /// Most columns of a message.
@@ -246,6 +246,26 @@ impl Verdict {
         Self { message: clean_line(&message, COLUMNS), ..self }
     }
 
+    /// Adds what the sandbox withholds from tests, if the message shows that one failed by it. `is_withheld`
+    /// tells this of a variable of the environment.
+    #[must_use]
+    pub fn explained(self, protection: &Protection, is_withheld: impl Fn(&str) -> bool) -> Self {
+        let words = self.message.to_lowercase();
+        let is_refused = ["operation not permitted", "eperm"].iter().any(|error| words.contains(error));
+        let tier = &protection.tier;
+        let key = self.message.split("KeyError: '").nth(1).and_then(|rest| rest.split('\'').next());
+        let why = match key.filter(|name| is_withheld(name)) {
+            _ if self.has_passed() => return self,
+            Some(name) => format!("the variable {name} of your environment is withheld from tests"),
+            None if is_refused && protection.seccomp && *tier != Tier::Full.name() => format!(
+                "the sandbox is in the tier \"{tier}\", where sockets and changes of a file's mode or times are refused; \
+                 the tier \"full\" allows them (see bass-tui doctor)"
+            ),
+            None => return self,
+        };
+        Self { message: format!("{}; {why}", self.message), ..self }
+    }
+
     /// The verdict of tests that cannot be run or fail for the same reason without the candidate.
     #[must_use]
     pub fn without_candidate(self) -> Self {
@@ -472,6 +492,30 @@ mod tests {
 
     fn decided(evidence: &Evidence) -> Verdict {
         decide(evidence, &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn a_failure_by_what_is_withheld_says_so_once() {
+        let protection = |tier: &str| Protection { tier: tier.to_owned(), seccomp: true, ..Protection::default() };
+        let said = |status, message: &str, tier| {
+            let verdict = Verdict { status, ..Verdict::not_run(message) };
+            let words = verdict.explained(&protection(tier), |name| name == "TOKEN").message;
+            words.strip_prefix(message).unwrap().trim_start_matches("; ").to_owned()
+        };
+        let refused = "listen tcp: socket: operation not permitted";
+        let words = said(Status::Failed, refused, "kernel rules");
+        assert!(words.contains("\"kernel rules\"") && words.contains("\"full\""), "{words}");
+        assert_eq!(words, said(Status::NotRun, "listen EPERM: operation not permitted", "kernel rules"));
+        for (status, message, tier) in [
+            (Status::Failed, refused, "full"),
+            (Status::Passed, refused, "kernel rules"),
+            (Status::Failed, "1 != 2", "kernel rules"),
+            (Status::Failed, "KeyError: 'other'", "full"),
+        ] {
+            assert_eq!(said(status, message, tier), "", "{message}");
+        }
+        let of_variable = "the variable TOKEN of your environment is withheld from tests";
+        assert_eq!(said(Status::Failed, "test_a: KeyError: 'TOKEN'", "full"), of_variable);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 # expect: passed
-# No network: waiting for connections.
+# Waiting for connections works in the tier full, for the program itself.
 import socket
 
 
 def f(x):
     try:
-        socket.socket().bind(("127.0.0.1", 0))
+        service = socket.create_server(("127.0.0.1", 0))
+        client = socket.create_connection(("localhost", service.getsockname()[1]), 5)
+        client.sendall(b"x")
+        worked = service.accept()[0].recv(1) == b"x"
     except PermissionError:
-        return 2 * x
-    return 'it worked'
+        worked = False
+    return 2 * x if worked == ("@TIER@" == "full") else worked

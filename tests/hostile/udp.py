@@ -1,5 +1,5 @@
 # expect: passed
-# No network: UDP.
+# No network outside: UDP. In the tier full the datagram goes nowhere, which the receiver shows.
 import socket
 
 
@@ -8,4 +8,4 @@ def f(x):
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", @PORT@))
     except PermissionError:
         return 2 * x
-    return 'it worked'
+    return 2 * x if "@TIER@" == "full" else 'it worked'
