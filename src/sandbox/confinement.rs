@@ -7,6 +7,7 @@ use super::Job;
 use super::child::Confinement;
 use super::layout::Tenant;
 use super::namespaces::{Namespaces, Root, User};
+use super::scratch::is_within;
 use super::tier::Tier;
 use super::{landlock, layout, seccomp};
 
@@ -51,8 +52,14 @@ impl Mechanisms {
         let root = if self.tier == Tier::Full {
             let system = landlock::SYSTEM.iter().map(Path::new).filter(|path| !path.starts_with("/dev"));
             let all_writable = std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path));
-            // The other user can neither write what was made for root, nor read what is root's alone.
-            let suits = writable.is_empty() && readable.iter().all(|path| is_open(path));
+            // The other user can neither write what is root's, nor read what is root's alone. Folders of runs
+            // are given to it.
+            let suits = writable.iter().all(|path| is_within(path))
+                && readable
+                    .iter()
+                    .map(PathBuf::as_path)
+                    .chain([job.program])
+                    .all(|path| is_open(path) || is_within(path));
             let user = if self.is_other_user && suits {
                 User::other().map_err(|e| format!("a pipe could not be made: {e}"))?
             } else {

@@ -338,7 +338,11 @@ impl Sandbox {
         let running = {
             let namespaces = confinement.as_ref().and_then(|confinement| confinement.namespaces.as_ref());
             let failed = |e| format!("the folder of the program could not be given to its user: {e}");
-            scratch.chown_to(namespaces).map_err(failed)?;
+            if let Some(user) = namespaces.and_then(namespaces::Namespaces::other_user) {
+                let all = job.writable.iter().chain(job.readable).map(PathBuf::as_path);
+                let own = all.filter(|path| scratch::is_within(path)).chain([scratch.path()]);
+                own.into_iter().try_for_each(|folder| scratch::give(folder, user)).map_err(failed)?;
+            }
             // All tasks of the user count, those outside of a user namespace only there; so does the init
             // process.
             let before =

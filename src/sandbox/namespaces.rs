@@ -113,10 +113,15 @@ impl User {
 }
 
 impl Namespaces {
+    /// The number of the program's user, if it is another one than this program's.
+    pub fn other_user(&self) -> Option<u32> {
+        self.root.as_ref()?.user.other_number()
+    }
+
     /// How many tasks the program's user has in there before the program starts: the init process, unless
     /// that is another user's.
     pub fn tasks_before(&self) -> u64 {
-        u64::from(self.root.as_ref().is_none_or(|root| root.user.other_number().is_none()))
+        u64::from(self.other_user().is_none())
     }
 
     /// The flags for `clone`.

@@ -13,7 +13,7 @@ use std::path::Path;
 use super::attack::{self, ANSWERS, Attack};
 use super::child::{Plan, Session, Task};
 use super::confinement::Mechanisms;
-use super::scratch::Scratch;
+use super::scratch::{self, Scratch};
 use super::tier::Tier;
 use super::{Job, Limits, limits, namespaces, spawn};
 
@@ -44,7 +44,9 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     // Nothing is started; its own folder is there in any case.
     let confinement = mechanisms.confine(&Job::new(inside.path(), Vec::new(), few), inside.path())?;
     let namespaces = confinement.namespaces.as_ref();
-    inside.chown_to(namespaces).map_err(text)?;
+    if let Some(user) = namespaces.and_then(namespaces::Namespaces::other_user) {
+        scratch::give(inside.path(), user).map_err(text)?;
+    }
     let running = namespaces.map_or(0, namespaces::Namespaces::tasks_before);
     let plan = Plan {
         session: Session::Own,

@@ -56,6 +56,31 @@ pub fn sweep() {
     }
 }
 
+/// Returns true for a path inside of such a folder, which this program alone uses.
+#[cfg(target_os = "linux")]
+pub fn is_within(path: &Path) -> bool {
+    let top = fs::canonicalize(std::env::temp_dir()).ok();
+    let inside = top.and_then(|top| Some(path.strip_prefix(top).ok()?.components().next()?.as_os_str().to_owned()));
+    inside.is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
+}
+
+/// Gives a folder and its content to a user, without following links.
+#[cfg(target_os = "linux")]
+pub fn give(folder: &Path, user: u32) -> io::Result<()> {
+    lchown(folder, Some(user), Some(user))?;
+    let mut folders = if folder.is_dir() { vec![folder.to_path_buf()] } else { Vec::new() };
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            lchown(entry.path(), Some(user), Some(user))?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}
+
 impl Scratch {
     /// Creates the folder, readable by its owner only.
     pub fn new() -> io::Result<Self> {
@@ -117,25 +142,6 @@ impl Scratch {
             let path = self.path.join(path);
             fs::create_dir_all(path.parent().unwrap_or(&self.path))?;
             fs::write(path, bytes)?;
-        }
-        Ok(())
-    }
-
-    /// Gives the folder and its content to the user that the program becomes, if it changes user.
-    #[cfg(target_os = "linux")]
-    pub fn chown_to(&self, namespaces: Option<&super::namespaces::Namespaces>) -> io::Result<()> {
-        let user = namespaces.and_then(|namespaces| namespaces.root.as_ref()).and_then(|root| root.user.other_number());
-        let (Some(number), mut folders) = (user, vec![self.path.clone()]) else { return Ok(()) };
-        while let Some(folder) = folders.pop() {
-            lchown(&folder, Some(number), Some(number))?;
-            for entry in fs::read_dir(&folder)? {
-                let entry = entry?;
-                if entry.file_type()?.is_dir() {
-                    folders.push(entry.path());
-                } else {
-                    lchown(entry.path(), Some(number), Some(number))?;
-                }
-            }
         }
         Ok(())
     }

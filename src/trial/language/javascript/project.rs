@@ -244,6 +244,7 @@ impl NodeRuns<'_> {
             arguments.push(format!("--import=file://{}", reporter.join("wait.mjs").display()));
             arguments.push(format!("--test-reporter={report}"));
             arguments.extend(self.by_title(of, only));
+            arguments.extend(self.exit(of).filter(|_| node.version >= (22, 0)));
         }
         if plan.program.is_none() {
             let is_nodes = language == Language::TypeScript && !plan.reads_types(&project.root);
@@ -264,7 +265,8 @@ impl NodeRuns<'_> {
             arguments.extend(self.told(Path::new("")));
             // Before the last argument, after which only tests files come.
             let at = arguments.len() - usize::from(plan.row.arguments.last() == Some(&"--runTestsByPath"));
-            arguments.splice(at..at, plan.runner.clone().into_iter().chain(self.by_title(of, only)));
+            arguments
+                .splice(at..at, plan.runner.clone().into_iter().chain(self.by_title(of, only)).chain(self.exit(of)));
         }
         if plan.program.is_none() && types::are_read_by_require(&plan.node) {
             arguments.push(reporter.join("entry.cjs").display().to_string());
@@ -291,6 +293,11 @@ impl NodeRuns<'_> {
         let record = String::from_utf8(run.record).map(|text| text.replace(&own, "").into_bytes());
         let (record, output) = (record.unwrap_or_else(FromUtf8Error::into_bytes), run.output.replace(&own, ""));
         Ok((Run { record, output, ..run }, nonce))
+    }
+
+    /// The option that has the runner end after the tests, in runs without the candidate.
+    fn exit(&self, of: Of) -> Option<String> {
+        self.plan.row.exit.filter(|_| !matches!(of, Of::Candidate(_))).map(str::to_owned)
     }
 
     /// The option that has the runner skip all other tests.

@@ -33,6 +33,9 @@ pub struct RunnerRow {
     pub passed: &'static [&'static str],
     /// Options of one word that are passed on from the test script, by how they begin.
     pub passed_words: &'static [&'static str],
+    /// Its option to end once all tests have, whatever they left open. Without the candidate a failed test may
+    /// leave a server.
+    pub exit: Option<&'static str>,
     /// Beginnings of the names of its settings files. It is started in the nearest folder that has one.
     settings: &'static [&'static str],
     /// Its option for a pattern that the titles of tests have to match, joined by blanks.
@@ -51,6 +54,7 @@ const PLAIN: RunnerRow = RunnerRow {
     arguments: &[],
     passed: &[],
     passed_words: &[],
+    exit: None,
     settings: &[],
     by_title: None,
     runtime: None,
@@ -96,6 +100,7 @@ pub const ROWS: &[RunnerRow] = &[
             "--runTestsByPath",
         ],
         passed: &["--config", "-c", "--env"],
+        exit: Some("--forceExit"),
         settings: &["jest.config."],
         by_title: Some("--testNamePattern"),
         ..PLAIN
@@ -107,6 +112,7 @@ pub const ROWS: &[RunnerRow] = &[
         reporter: include_str!("reporter/mocha.js"),
         arguments: &["--no-color", "--reporter={folder}/report.cjs", "--file={folder}/begin.cjs"],
         passed: &["--config", "--ui", "-u"],
+        exit: Some("--exit"),
         settings: &[".mocharc."],
         by_title: Some("--grep"),
         ..PLAIN
@@ -166,6 +172,8 @@ pub const ROWS: &[RunnerRow] = &[
         imports: &["node:test"],
         words: &["test", "it", "describe", "suite"],
         reporter: include_str!("reporter/node.js"),
+        // Since node 22.
+        exit: Some("--test-force-exit"),
         // It matches the title of each part alone.
         by_title: None,
         ..PLAIN
