@@ -267,7 +267,7 @@ impl Args {
         let mut about: BTreeMap<String, Value> = BTreeMap::new();
         let values = |groups| {
             options::of(groups)
-                .map(|row| (row.name.to_owned(), row.value(chosen)))
+                .map(|option| (option.name.to_owned(), option.value(chosen)))
                 .filter(|(_, value)| !value.is_null())
         };
         settings.extend(values(TESTS));

@@ -31,8 +31,8 @@ pub struct Asked {
 pub fn read(fields: &Fields, serving: &Serving) -> Result<Asked, Refusal> {
     let mut settings = serving.settings.clone();
     settings.generate.stop.strings.clear();
-    for row in options::of(GENERATION | SAMPLING | PROMPTS).chain([options::named("timeout")]) {
-        fields.set(&row.setting(), row.name, &mut settings)?;
+    for option in options::of(GENERATION | SAMPLING | PROMPTS).chain([options::named("timeout")]) {
+        fields.set(&option.setting(), option.name, &mut settings)?;
     }
     let job = job(fields, serving.trials.as_ref())?.showing(settings.prompt);
     if let (Some(trials), Some(tests)) = (&serving.trials, &job.tests) {
