@@ -696,7 +696,12 @@ pub(crate) mod tests {
             let mut settings = Settings::default();
             option.set(&mut settings, other(option)).unwrap();
             let mut changed = values(&settings);
-            assert_ne!(changed.insert(option.name, Value::Null), Some(defaults[option.name].clone()), "{}", option.name);
+            assert_ne!(
+                changed.insert(option.name, Value::Null),
+                Some(defaults[option.name].clone()),
+                "{}",
+                option.name
+            );
             let mut expected = defaults.clone();
             expected.insert(option.name, Value::Null);
             assert_eq!(changed, expected, "{}", option.name);
