@@ -20,9 +20,9 @@ pub enum Form {
     Chat,
 }
 
-/// A request.
+/// A request for completions or an answer in a conversation.
 #[allow(clippy::struct_excessive_bools)] // each is a field of its own
-pub struct Asked {
+pub struct CompletionRequest {
     pub form: Form,
     /// One request for each prompt, otherwise equal.
     pub requests: Vec<Request>,
@@ -98,7 +98,9 @@ impl Fields {
             option.set(settings, &text).map_err(|expected| wrong(name, value, &expected))
         };
         match value {
-            Value::Array(several) if option.is_list() && several.len() <= MOST_STOPS => several.iter().try_for_each(one),
+            Value::Array(several) if option.is_list() && several.len() <= MOST_STOPS => {
+                several.iter().try_for_each(one)
+            }
             Value::Array(_) if option.is_list() => {
                 Err(Refusal::bad(format!("`{name}` has more than {MOST_STOPS} texts, the most there can be")))
             }
@@ -119,7 +121,7 @@ pub fn wrong(name: &str, found: &Value, expected: &str) -> Refusal {
 }
 
 /// Reads a request.
-pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Refusal> {
+pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<CompletionRequest, Refusal> {
     if let Some(model) = fields.text("model")?
         && model != serving.info.model
     {
@@ -176,7 +178,7 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Ref
     let ids = fields.flag("return_token_ids")?;
     let request = |prompt| Request { prompt, reference: None, options: options.clone() };
     let requests = prompts.into_iter().map(request).collect();
-    Ok(Asked { form, requests, sent, stream, counted, logprobs, ids, echo })
+    Ok(CompletionRequest { form, requests, sent, stream, counted, logprobs, ids, echo })
 }
 
 /// Number of alternatives to report for each token. `None` if not even its own log-probability is requested.
