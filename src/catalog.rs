@@ -25,7 +25,7 @@ use crate::language::Language;
 use crate::model::{EmbeddedModel, ModelFiles, gguf};
 
 pub use error::CatalogError;
-pub use found::{Found, Others};
+pub use found::{ExternalModel, Others};
 
 /// The catalog that is part of the program.
 const BUILT_IN: &str = include_str!("../models.toml");
