@@ -137,7 +137,7 @@ KERNEL(group_choices, GroupChoicesParams, 256) {
 }
 
 // A part of an expert's matrix.
-struct Part {
+struct ExpertPart {
   Matrix matrix;
   int first;  // of all outputs, this part's first one
   int padding;
@@ -152,7 +152,7 @@ struct Part {
 //   twin     that of `gemm_f32`
 //   order    that of `gemm_f32`
 struct ExpertGemmParams {
-  const Part* parts;
+  const ExpertPart* parts;
   const Together* together;
   const float* x;
   float* out;
@@ -161,14 +161,14 @@ struct ExpertGemmParams {
 };
 
 // The part of the expert of a group; null where this storage has nothing to do.
-DEVICE const Part* part_of(const Part* parts, const Together& together, int storage) {
-  const Part* part = parts + together.expert;
+DEVICE const ExpertPart* part_of(const ExpertPart* parts, const Together& together, int storage) {
+  const ExpertPart* part = parts + together.expert;
   return together.count > 0 && part->matrix.storage == storage ? part : nullptr;
 }
 
 KERNEL(gemm_experts_f32, ExpertGemmParams, 256) {
   const Together these = p.together[blockIdx.y];
-  const Part* part = part_of(p.parts, these, 0);
+  const ExpertPart* part = part_of(p.parts, these, 0);
   if (!part) return;
   const size_t first = (size_t)blockIdx.y * GEMM_ROWS;
   float* out = p.out + first * p.out_stride + part->first;
@@ -185,7 +185,7 @@ KERNEL(gemm_experts_f32, ExpertGemmParams, 256) {
 //   twin     that of `tiles`
 //   order    that of `tiles`
 struct ExpertTilesParams {
-  const Part* parts;
+  const ExpertPart* parts;
   const Together* together;
   const Sixteen* x;
   const float* sums;
@@ -202,7 +202,7 @@ struct ExpertTilesParams {
 template <class Storage>
 DEVICE void tiles_experts(const ExpertTilesParams& p, int storage) {
   const Together these = p.together[blockIdx.x];
-  const Part* part = part_of(p.parts, these, storage);
+  const ExpertPart* part = part_of(p.parts, these, storage);
   if (!part) return;
   const int group = blockIdx.x, rows = group * TILE_ROWS + these.count;
   float* out = p.out + part->first;

@@ -18,14 +18,14 @@ use serde::{Deserialize, Serialize};
 use similar::get_close_matches;
 
 use crate::config::{ConfigError, Paths, parse_toml};
-use crate::engine::drafter;
+use crate::engine::drafter::NamedDrafter;
 use crate::files;
 use crate::hub::{HubCache, Repository};
 use crate::language::Language;
 use crate::model::{EmbeddedModel, ModelFiles, gguf};
 
 pub use error::CatalogError;
-pub use found::{Found, Others};
+pub use found::{ExternalModel, Others};
 
 /// The catalog that is part of the program.
 const BUILT_IN: &str = include_str!("../models.toml");
@@ -285,7 +285,7 @@ const DEFAULT: &str = "built-in";
 
 /// `--draft` understands something else by this name.
 fn is_reserved(name: &str) -> bool {
-    matches!(name, "auto" | "none") || drafter::Row::named(name).is_some()
+    matches!(name, "auto" | "none") || NamedDrafter::find(name).is_some()
 }
 
 /// A model that is part of the program: `main` or `draft`.

@@ -8,7 +8,7 @@
 //! | | `weights/`, `kernels/`: quantised weights, compiled kernels |
 //! | | `builds/`: compiled packages of Rust and Go projects, removed after a month without use |
 //! | | `baselines/`: results of tests without a candidate |
-//! | project | `.bass-tui.toml`: settings of its tests and prompts (`Row::is_of_projects`) |
+//! | project | `.bass-tui.toml`: settings of its tests and prompts (`OptionSpec::is_of_projects`) |
 //!
 //! Environment variables never change results. `BASS_TUI_CONFIG_DIR`, `BASS_TUI_STATE_DIR`,
 //! `BASS_TUI_CACHE_DIR` and the `XDG_*` variables move folders. `NO_COLOR` takes colour away.
@@ -76,8 +76,8 @@ impl Settings {
                 found: value.to_string(),
                 expected: expected.to_owned(),
             };
-            let row = options::ALL.iter().find(|row| row.setting() == *name);
-            if of_project && (name == "keys" || row.is_some_and(|row| !row.is_of_projects())) {
+            let option = options::ALL.iter().find(|option| option.setting() == *name);
+            if of_project && (name == "keys" || option.is_some_and(|option| !option.is_of_projects())) {
                 warnings.push(format!(
                     "{}, line {line}: `{name}` is no setting of a project, it was ignored: it belongs into your config.toml",
                     path.display()
@@ -92,14 +92,14 @@ impl Settings {
                     })?;
                     settings.keys.insert(action.clone(), keys);
                 }
-            } else if let Some(row) = row {
+            } else if let Some(option) = option {
                 // A value that is no text is refused as an empty text is.
-                let texts = texts(value, row.is_list(), is_plain).unwrap_or_else(|| vec![String::new()]);
-                let set = |text: &String| row.set(settings, text);
+                let texts = texts(value, option.is_list(), is_plain).unwrap_or_else(|| vec![String::new()]);
+                let set = |text: &String| option.set(settings, text);
                 texts.iter().try_for_each(set).map_err(|expected| wrong(name, line, value, &expected))?;
             } else {
                 let known: Vec<String> =
-                    options::ALL.iter().map(options::Row::setting).chain(["keys".to_owned()]).collect();
+                    options::ALL.iter().map(options::OptionSpec::setting).chain(["keys".to_owned()]).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 let hint = get_close_matches(name.as_str(), &known, 1, 0.7)
                     .first()
@@ -210,13 +210,13 @@ mod tests {
 
     #[test]
     fn every_option_is_a_setting() {
-        for row in options::ALL {
-            let value = other(row);
+        for option in options::ALL {
+            let value = other(option);
             let quoted = if value.parse::<f64>().is_ok() || value == "true" { value } else { &format!("'{value}'") };
-            let (settings, warnings) = parse(&format!("{} = {quoted}", row.setting())).unwrap();
+            let (settings, warnings) = parse(&format!("{} = {quoted}", option.setting())).unwrap();
             let mut expected = Settings::default();
-            row.set(&mut expected, value).unwrap();
-            assert_eq!((values(&settings), warnings), (values(&expected), vec![]), "{}", row.name);
+            option.set(&mut expected, value).unwrap();
+            assert_eq!((values(&settings), warnings), (values(&expected), vec![]), "{}", option.name);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Every option once: flag, setting of the config file, name in results files, help, parser and value. To add
-//! one: a field of [`Settings`], or of what it holds, and a row of [`ALL`].
+//! one: a field of [`Settings`], or of what it holds, and an entry of [`ALL`].
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -115,7 +115,7 @@ const OF_PROJECTS: u8 = TESTS | PROMPTS | PROJECT;
 
 /// An option.
 #[derive(Debug)]
-pub struct Row {
+pub struct OptionSpec {
     /// As a flag and in results files; in the config file with `_` for `-`.
     pub name: &'static str,
     /// Which commands take it.
@@ -131,8 +131,8 @@ pub struct Row {
 }
 
 /// All options, in the order of the help.
-pub static ALL: &[Row] = &[
-    Row {
+pub static ALL: &[OptionSpec] = &[
+    OptionSpec {
         name: "model",
         group: MODELS,
         value: "NAME|DIR|GGUF",
@@ -141,7 +141,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| text(t).map(|t| s.model = Some(t)),
         show: |s| json!(s.model),
     },
-    Row {
+    OptionSpec {
         name: "server",
         group: SERVER,
         value: "URL",
@@ -152,7 +152,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| text(t).map(|t| s.server = Some(t)),
         show: |s| json!(s.server),
     },
-    Row {
+    OptionSpec {
         name: "server-model",
         group: SERVER,
         value: "NAME",
@@ -161,7 +161,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| text(t).map(|t| s.server_model = Some(t)),
         show: |s| json!(s.server_model),
     },
-    Row {
+    OptionSpec {
         name: "server-suffix",
         group: SERVER,
         value: "yes|no",
@@ -173,7 +173,7 @@ pub static ALL: &[Row] = &[
         },
         show: |s| json!(if s.server_suffix { "yes" } else { "no" }),
     },
-    Row {
+    OptionSpec {
         name: "draft",
         group: MODELS,
         value: "NAME|DIR|GGUF|lookup|sibling|chain|none|auto",
@@ -184,7 +184,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| text(t).map(|t| s.draft = t),
         show: |s| json!(s.draft),
     },
-    Row {
+    OptionSpec {
         name: "chat",
         group: MODELS,
         value: "auto|yes|no",
@@ -197,7 +197,7 @@ pub static ALL: &[Row] = &[
         },
         show: |s| json!(s.chat.map_or("auto", |chat| if chat { "yes" } else { "no" })),
     },
-    Row {
+    OptionSpec {
         name: "lookup-match",
         group: MODELS,
         value: "N",
@@ -206,7 +206,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 1..=64).map(|n| s.lookup_match = Some(n)),
         show: |s| json!(s.lookup_match),
     },
-    Row {
+    OptionSpec {
         name: "lookup-length",
         group: MODELS,
         value: "K",
@@ -215,7 +215,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 1..=64).map(|n| s.lookup_length = Some(n)),
         show: |s| json!(s.lookup_length),
     },
-    Row {
+    OptionSpec {
         name: "device",
         group: MODELS,
         value: "auto|cpu|cuda",
@@ -224,7 +224,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| Choice::named(t).map(|device| s.load.device = device),
         show: |s| json!(s.load.device.map_or("auto".to_owned(), |choice| choice.to_string())),
     },
-    Row {
+    OptionSpec {
         name: "dtype",
         group: MODELS,
         value: "auto|f32|bf16|int8|int4",
@@ -234,7 +234,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| parsed(t).map(|dtype| s.load.dtype = dtype),
         show: |s| json!(s.load.dtype.to_string()),
     },
-    Row {
+    OptionSpec {
         name: "threads",
         group: MODELS,
         value: "T",
@@ -244,7 +244,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 0..=1024).map(|n| s.load.threads = n),
         show: |s| json!(s.load.threads),
     },
-    Row {
+    OptionSpec {
         name: "no-cuda-graphs",
         group: MODELS,
         value: "",
@@ -253,7 +253,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| parsed(t).map(|on| s.load.eager = on),
         show: |s| json!(s.load.eager),
     },
-    Row {
+    OptionSpec {
         name: "n",
         group: GENERATION,
         value: "N",
@@ -262,7 +262,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 1..=MAX_CANDIDATES).map(|n| s.generate.n = n),
         show: |s| json!(s.generate.n),
     },
-    Row {
+    OptionSpec {
         name: "max-tokens",
         group: GENERATION,
         value: "T",
@@ -271,7 +271,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 1..=usize::MAX).map(|n| s.generate.max_tokens = n),
         show: |s| json!(s.generate.max_tokens),
     },
-    Row {
+    OptionSpec {
         name: "prompt-tokens",
         group: PROMPTS,
         value: "N|auto",
@@ -284,7 +284,7 @@ pub static ALL: &[Row] = &[
         },
         show: |s| s.prompt.tokens.map_or(json!("auto"), |n| json!(n)),
     },
-    Row {
+    OptionSpec {
         name: "show-tests",
         group: PROMPTS,
         value: "auto|yes|no",
@@ -296,7 +296,7 @@ pub static ALL: &[Row] = &[
         },
         show: |s| json!(s.prompt.tests.map_or("auto", |shown| if shown { "yes" } else { "no" })),
     },
-    Row {
+    OptionSpec {
         name: "infill",
         group: PROMPTS,
         value: "auto|no",
@@ -309,7 +309,7 @@ pub static ALL: &[Row] = &[
         },
         show: |s| json!(if s.prompt.infill { "auto" } else { "no" }),
     },
-    Row {
+    OptionSpec {
         name: "temperature",
         group: SAMPLING,
         value: "X",
@@ -318,7 +318,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 0.0..=f32::MAX).map(|x| s.generate.sampling.temperature = x),
         show: |s| number(s.generate.sampling.temperature),
     },
-    Row {
+    OptionSpec {
         name: "top-p",
         group: SAMPLING,
         value: "X",
@@ -327,7 +327,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, f32::MIN_POSITIVE..=1.0).map(|x| s.generate.sampling.top_p = Some(x)),
         show: |s| json!(s.generate.sampling.top_p.map(number)),
     },
-    Row {
+    OptionSpec {
         name: "top-k",
         group: SAMPLING,
         value: "K",
@@ -336,7 +336,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 1..=usize::MAX).map(|n| s.generate.sampling.top_k = Some(n)),
         show: |s| json!(s.generate.sampling.top_k),
     },
-    Row {
+    OptionSpec {
         name: "min-p",
         group: SAMPLING,
         value: "X",
@@ -345,7 +345,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 0.0..=1.0).map(|x| s.generate.sampling.min_p = Some(x)),
         show: |s| json!(s.generate.sampling.min_p.map(number)),
     },
-    Row {
+    OptionSpec {
         name: "repetition-penalty",
         group: SAMPLING,
         value: "X",
@@ -354,7 +354,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, f32::MIN_POSITIVE..=f32::MAX).map(|x| s.generate.sampling.repetition_penalty = Some(x)),
         show: |s| json!(s.generate.sampling.repetition_penalty.map(number)),
     },
-    Row {
+    OptionSpec {
         name: "seed",
         group: SAMPLING,
         value: "S",
@@ -363,7 +363,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| parsed(t).map(|seed| s.generate.seed = seed),
         show: |s| json!(s.generate.seed),
     },
-    Row {
+    OptionSpec {
         name: "draft-length",
         group: GENERATION,
         value: "auto|bass|table|K",
@@ -374,7 +374,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| parsed(t).map(|length| s.generate.draft_length = length),
         show: |s| json!(s.generate.draft_length.to_string()),
     },
-    Row {
+    OptionSpec {
         name: "accept",
         group: GENERATION,
         value: "rejection|coupled",
@@ -383,7 +383,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| parsed(t).map(|rule| s.generate.accept = rule),
         show: |s| json!(s.generate.accept.to_string()),
     },
-    Row {
+    OptionSpec {
         name: "stop",
         group: GENERATION,
         value: "STR",
@@ -392,7 +392,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| (!t.is_empty()).then(|| s.generate.stop.strings.push(t.to_owned())),
         show: |s| json!(s.generate.stop.strings),
     },
-    Row {
+    OptionSpec {
         name: "no-default-stops",
         group: GENERATION,
         value: "",
@@ -401,7 +401,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| parsed(t).map(|on| s.no_default_stops = on),
         show: |s| json!(s.no_default_stops),
     },
-    Row {
+    OptionSpec {
         name: "time-budget",
         group: GENERATION,
         value: "TIME",
@@ -410,7 +410,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| duration(t).map(|time| s.generate.time_budget = Some(time)),
         show: |s| json!(s.generate.time_budget.map(|time| time.as_secs_f64())),
     },
-    Row {
+    OptionSpec {
         name: "timeout",
         group: TESTS,
         value: "TIME",
@@ -422,7 +422,7 @@ pub static ALL: &[Row] = &[
         },
         show: |s| json!(s.limits.wall.as_secs_f64()),
     },
-    Row {
+    OptionSpec {
         name: "memory",
         group: TESTS,
         value: "MIB",
@@ -432,7 +432,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 64..=1 << 20).map(|mib: u64| s.limits.memory = mib << 20),
         show: |s| json!(s.limits.memory >> 20),
     },
-    Row {
+    OptionSpec {
         name: "processes",
         group: TESTS,
         value: "P",
@@ -441,7 +441,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 1..=4096).map(|n| s.limits.processes = n),
         show: |s| json!(s.limits.processes),
     },
-    Row {
+    OptionSpec {
         name: "python",
         group: TESTS,
         value: "PROGRAM",
@@ -450,7 +450,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| text(t).map(|t| s.python = Some(t.into())),
         show: |s| json!(s.python),
     },
-    Row {
+    OptionSpec {
         name: "tests",
         group: PROJECT,
         value: "FILE",
@@ -459,7 +459,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| text(t).map(|t| s.tests.push(t)),
         show: |s| json!(s.tests),
     },
-    Row {
+    OptionSpec {
         name: "stop-on-pass",
         group: SCREEN,
         value: "",
@@ -468,7 +468,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| parsed(t).map(|on| s.stop_on_pass = on),
         show: |s| json!(s.stop_on_pass),
     },
-    Row {
+    OptionSpec {
         name: "kv-cache",
         group: SCREEN,
         value: "MIB",
@@ -478,7 +478,7 @@ pub static ALL: &[Row] = &[
         read: |s, t| within(t, 0..=1 << 20).map(|n| s.kv_cache = Some(n)),
         show: |s| json!(s.kv_cache),
     },
-    Row {
+    OptionSpec {
         name: "theme",
         group: SCREEN,
         value: "NAME",
@@ -490,16 +490,16 @@ pub static ALL: &[Row] = &[
 ];
 
 /// The option of this name, which is one.
-pub fn named(name: &str) -> &'static Row {
-    ALL.iter().find(|row| row.name == name).expect("a name of the table")
+pub fn named(name: &str) -> &'static OptionSpec {
+    ALL.iter().find(|option| option.name == name).expect("a name of the table")
 }
 
 /// The options of some groups.
-pub fn of(groups: u8) -> impl Iterator<Item = &'static Row> {
-    ALL.iter().filter(move |row| row.group & groups != 0)
+pub fn of(groups: u8) -> impl Iterator<Item = &'static OptionSpec> {
+    ALL.iter().filter(move |option| option.group & groups != 0)
 }
 
-impl Row {
+impl OptionSpec {
     /// Its name in the config file.
     pub fn setting(&self) -> String {
         self.name.replace('-', "_")
@@ -578,23 +578,23 @@ impl Row {
 
 /// The flags of some groups as they were given. What they mean is found out by [`Flags::lay_over`].
 #[derive(Clone, Debug, Default)]
-pub struct Flags<const GROUPS: u8>(Vec<(&'static Row, String)>);
+pub struct Flags<const GROUPS: u8>(Vec<(&'static OptionSpec, String)>);
 
 impl<const GROUPS: u8> Flags<GROUPS> {
     /// Takes the flags over; the error is a sentence.
     pub fn lay_over(&self, settings: &mut Settings) -> Result<(), String> {
-        self.0.iter().try_for_each(|(row, text)| {
-            let dashes = if row.name.len() == 1 { "-" } else { "--" };
+        self.0.iter().try_for_each(|(option, text)| {
+            let dashes = if option.name.len() == 1 { "-" } else { "--" };
             let found = if text.is_empty() { "empty" } else { text };
-            let wrong = |expected| format!("{dashes}{} is {found}, expected {expected}", row.name);
-            row.set(settings, text).map_err(wrong)
+            let wrong = |expected| format!("{dashes}{} is {found}, expected {expected}", option.name);
+            option.set(settings, text).map_err(wrong)
         })
     }
 }
 
 impl<const GROUPS: u8> clap::Args for Flags<GROUPS> {
     fn augment_args(command: Command) -> Command {
-        command.args(of(GROUPS).map(Row::arg))
+        command.args(of(GROUPS).map(OptionSpec::arg))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -604,13 +604,13 @@ impl<const GROUPS: u8> clap::Args for Flags<GROUPS> {
 
 impl<const GROUPS: u8> FromArgMatches for Flags<GROUPS> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let texts = |row: &'static Row| -> Vec<String> {
-            match row.value {
-                "" => matches.get_flag(row.name).then(|| "true".to_owned()).into_iter().collect(),
-                _ => matches.get_many(row.name).into_iter().flatten().cloned().collect(),
+        let texts = |option: &'static OptionSpec| -> Vec<String> {
+            match option.value {
+                "" => matches.get_flag(option.name).then(|| "true".to_owned()).into_iter().collect(),
+                _ => matches.get_many(option.name).into_iter().flatten().cloned().collect(),
             }
         };
-        Ok(Self(of(GROUPS).flat_map(|row| texts(row).into_iter().map(move |text| (row, text))).collect()))
+        Ok(Self(of(GROUPS).flat_map(|option| texts(option).into_iter().map(move |text| (option, text))).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -668,12 +668,12 @@ pub(crate) mod tests {
 
     /// Values of all options, by name.
     pub(crate) fn values(settings: &Settings) -> BTreeMap<&'static str, Value> {
-        ALL.iter().map(|row| (row.name, row.value(settings))).collect()
+        ALL.iter().map(|option| (option.name, option.value(settings))).collect()
     }
 
     /// A value for every option that is not its default.
-    pub(crate) fn other(row: &Row) -> &'static str {
-        match row.name {
+    pub(crate) fn other(option: &OptionSpec) -> &'static str {
+        match option.name {
             "model" | "server" | "server-model" | "theme" | "stop" => "mine",
             "draft" => "none",
             "show-tests" | "infill" | "chat" => "no",
@@ -692,31 +692,36 @@ pub(crate) mod tests {
     #[test]
     fn every_option_sets_what_it_shows_and_nothing_else() {
         let defaults = values(&Settings::default());
-        for row in ALL {
+        for option in ALL {
             let mut settings = Settings::default();
-            row.set(&mut settings, other(row)).unwrap();
+            option.set(&mut settings, other(option)).unwrap();
             let mut changed = values(&settings);
-            assert_ne!(changed.insert(row.name, Value::Null), Some(defaults[row.name].clone()), "{}", row.name);
+            assert_ne!(
+                changed.insert(option.name, Value::Null),
+                Some(defaults[option.name].clone()),
+                "{}",
+                option.name
+            );
             let mut expected = defaults.clone();
-            expected.insert(row.name, Value::Null);
-            assert_eq!(changed, expected, "{}", row.name);
+            expected.insert(option.name, Value::Null);
+            assert_eq!(changed, expected, "{}", option.name);
         }
     }
 
     #[test]
     fn alternatives_in_the_help_are_understood() {
-        for row in ALL {
-            let fixed = row.value.split('|').filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+        for option in ALL {
+            let fixed = option.value.split('|').filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
             for word in fixed {
                 let mut settings = Settings::default();
-                row.set(&mut settings, word).unwrap();
-                assert_eq!(row.value(&settings), word, "{}", row.name);
+                option.set(&mut settings, word).unwrap();
+                assert_eq!(option.value(&settings), word, "{}", option.name);
             }
         }
         let names = |option| named(option).value.split('|').collect::<Vec<_>>();
-        assert!(DRAFTERS.iter().all(|row| names("draft").contains(&row.name)));
-        assert!(POLICIES.iter().all(|row| names("draft-length").contains(&row.name)));
-        let device = ALL.iter().find(|row| row.name == "device").unwrap();
+        assert!(DRAFTERS.iter().all(|drafter| names("draft").contains(&drafter.name)));
+        assert!(POLICIES.iter().all(|policy| names("draft-length").contains(&policy.name)));
+        let device = ALL.iter().find(|option| option.name == "device").unwrap();
         assert_eq!(device.value, *crate::backend::device::NAMES);
     }
 

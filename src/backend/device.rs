@@ -61,7 +61,7 @@ impl fmt::Display for Choice {
 }
 
 /// A device that can be used on this machine.
-pub struct Found {
+pub struct UsableDevice {
     /// Its description, for `doctor`.
     pub what: String,
     /// Puts a model on it; what takes long to make of the weights is kept in the folder, if one is given.
@@ -70,7 +70,7 @@ pub struct Found {
 
 /// Looks for the device of a kind that has this number; the folder is where things are kept that take long to
 /// make.
-pub type Probe = fn(usize, Option<&Path>) -> Result<Found, Unusable>;
+pub type Probe = fn(usize, Option<&Path>) -> Result<UsableDevice, Unusable>;
 
 /// Puts a model on a device.
 pub type Loader = fn(&ModelWeights, LoadOptions, Option<&Path>) -> Result<Box<dyn Network>, BackendError>;
@@ -98,7 +98,7 @@ impl Choice {
     }
 
     /// The device, if this machine has it.
-    fn found(self, cache: Option<&Path>) -> Result<Found, BackendError> {
+    fn found(self, cache: Option<&Path>) -> Result<UsableDevice, BackendError> {
         let name = self.device.name;
         (self.device.probe)(self.number, cache).map_err(|Unusable { why, .. }| BackendError::Device { name, why })
     }
@@ -167,7 +167,7 @@ mod tests {
             Device { name, several: false, proven, probe }
         }
         let here = |_, _: Option<&Path>| {
-            Ok(Found { what: "here".to_owned(), load: |_, _, _| Err(BackendError::Memory { bytes: 0 }) })
+            Ok(UsableDevice { what: "here".to_owned(), load: |_, _, _| Err(BackendError::Memory { bytes: 0 }) })
         };
         let devices = Box::leak(Box::new([
             device("plain", true, here),

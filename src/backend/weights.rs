@@ -13,15 +13,15 @@ pub trait Packer {
     type Vector;
 
     /// Matrices with the same inputs, one below the other.
-    fn matrix(&self, slots: &[Slot], part: Part) -> Result<Self::Matrix, BackendError>;
+    fn matrix(&self, slots: &[Slot], role: MatrixRole) -> Result<Self::Matrix, BackendError>;
 
     /// Floats.
     fn vector(&self, values: Vec<f32>) -> Result<Self::Vector, BackendError>;
 }
 
-/// Where in the network a matrix stands, which decides about its precision.
+/// Role of a matrix in the network, which decides about its precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum MatrixRole {
     /// Embedding and head: four bits are too few where the errors go straight into the logits.
     End,
     /// In a block.
@@ -97,7 +97,7 @@ impl<M, V> Weights<M, V> {
         let spec = &model.spec;
         let projected = spec.embedding.width != spec.hidden;
         let walk = Walk { model, packer };
-        let end = |slot| packer.matrix(&[slot], Part::End);
+        let end = |slot| packer.matrix(&[slot], MatrixRole::End);
         Ok(Self {
             embedding: end(Slot::Embedding)?,
             positions: walk.vector_if(spec.embedding.positions.is_some(), &[Slot::Positions])?,
@@ -186,18 +186,18 @@ impl<P: Packer> Walk<'_, P> {
         } else {
             None
         };
-        let matrix = |slots: &[B], part| self.packer.matrix(&of(slots), part);
+        let matrix = |slots: &[B], role| self.packer.matrix(&of(slots), role);
         Ok(BlockWeights {
             attention_norm: norm(B::AttentionNorm, B::AttentionNormBias)?,
             attention_output_norm: norm_if(sandwich, B::AttentionOutputNorm, B::AttentionOutputNorm)?,
-            qkv: matrix(&[B::Query, B::Key, B::Value], Part::Block)?,
+            qkv: matrix(&[B::Query, B::Key, B::Value], MatrixRole::Block)?,
             qkv_bias: self.vector_if(spec.attention.qkv_bias, &of(&[B::QueryBias, B::KeyBias, B::ValueBias]))?,
             qk_norm,
-            output: matrix(&[B::Output], Part::Block)?,
+            output: matrix(&[B::Output], MatrixRole::Block)?,
             output_bias: self.vector_if(spec.attention.output_bias, &of(&[B::OutputBias]))?,
             mlp_norm: norm_if(spec.wiring != Wiring::Parallel, B::MlpNorm, B::MlpNormBias)?,
             mlp_output_norm: norm_if(sandwich, B::MlpOutputNorm, B::MlpOutputNorm)?,
-            router: if spec.mlp.experts.is_some() { Some(matrix(&[B::Router], Part::Router)?) } else { None },
+            router: if spec.mlp.experts.is_some() { Some(matrix(&[B::Router], MatrixRole::Router)?) } else { None },
             mlps: match spec.mlp.experts {
                 None => vec![self.mlp(spec.mlp, |slot| Slot::Block(block, slot))?],
                 Some(experts) => (0..experts.count)
@@ -217,9 +217,9 @@ impl<P: Packer> Walk<'_, P> {
         let (up, up_bias): (&[B], &[B]) =
             if spec.gated { (&[B::Gate, B::Up], &[B::GateBias, B::UpBias]) } else { (&[B::Up], &[B::UpBias]) };
         Ok(MlpWeights {
-            up: self.packer.matrix(&of(up), Part::Block)?,
+            up: self.packer.matrix(&of(up), MatrixRole::Block)?,
             up_bias: self.vector_if(spec.bias, &of(up_bias))?,
-            down: self.packer.matrix(&of(&[B::Down]), Part::Block)?,
+            down: self.packer.matrix(&of(&[B::Down]), MatrixRole::Block)?,
             down_bias: self.vector_if(spec.bias, &of(&[B::DownBias]))?,
         })
     }

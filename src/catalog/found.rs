@@ -22,7 +22,7 @@ pub struct Others {
 
 /// A model of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ExternalModel {
     /// Argument of `--model`: `ollama:NAME:TAG`, or the path.
     pub name: String,
     /// Whose it is.
@@ -69,7 +69,7 @@ impl Others {
     }
 
     /// All of them, by name.
-    pub fn all(&self) -> Vec<Found> {
+    pub fn all(&self) -> Vec<ExternalModel> {
         let mut found = Vec::new();
         for folder in &self.ollama {
             let mut manifests = Vec::new();
@@ -77,7 +77,7 @@ impl Others {
             walk(&folder.join("manifests"), "", 3, &mut manifests);
             for name in manifests.iter().filter(|name| name.split('/').count() == 4) {
                 let file = model_of(folder, name);
-                found.push(Found { name: format!("{}{}", Self::OLLAMA, short(name)), program: "Ollama", file });
+                found.push(ExternalModel { name: format!("{}{}", Self::OLLAMA, short(name)), program: "Ollama", file });
             }
         }
         for folder in &self.lm_studio {
@@ -87,7 +87,7 @@ impl Others {
                 gguf::is_name(name.as_ref()) && gguf::part_of(name).is_none_or(|part| part.number == 1)
             };
             for path in names.iter().filter(first).map(|name| folder.join(name)) {
-                found.push(Found { name: path.display().to_string(), program: "LM Studio", file: Ok(path) });
+                found.push(ExternalModel { name: path.display().to_string(), program: "LM Studio", file: Ok(path) });
             }
         }
         found.sort_by(|a, b| a.name.cmp(&b.name));

@@ -172,7 +172,7 @@ impl Args {
 
     fn lengths_asked(&self) -> Result<Option<Vec<DraftLength>>, Failure> {
         let read = |part: &str| if part == "plain" { Some(DraftLength::Fixed(0)) } else { part.parse().ok() };
-        let names = POLICIES.map(|row| row.name).join(", ");
+        let names = POLICIES.map(|policy| policy.name).join(", ");
         let expected = format!("plain, {names} or numbers from 0 to 64, such as plain,2,4,auto");
         self.draft_lengths.as_deref().map(|text| list("--draft-lengths", text, &expected, read).map(once)).transpose()
     }
@@ -187,7 +187,7 @@ impl Args {
                 "--draft-lengths asks for drafts, but these models have no drafter, and without one only plain is measured: \
                  leave out --draft-lengths, or name a drafter with --draft",
             )),
-            None if drafts => Ok((0..=8).map(DraftLength::Fixed).chain(POLICIES.map(|row| row.length)).collect()),
+            None if drafts => Ok((0..=8).map(DraftLength::Fixed).chain(POLICIES.map(|policy| policy.length)).collect()),
             None => Ok(vec![PLAIN]),
         }
     }

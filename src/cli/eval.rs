@@ -82,7 +82,7 @@ pub struct Args {
 }
 
 /// The problems of a run, and the given answers of each of them.
-type Asked = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
+type EvalInput = (Vec<Problem>, Option<Vec<Vec<Answer>>>);
 
 pub fn run(args: &Args) -> Result<u8, Failure> {
     let session = Session::open(&args.options)?;
@@ -197,7 +197,7 @@ impl Args {
     }
 
     /// The problems of the run, and the given answers of each of them.
-    fn problems(&self) -> Result<Asked, Failure> {
+    fn problems(&self) -> Result<EvalInput, Failure> {
         let problems = eval::load(&self.problems).map_err(Failure::input)?;
         let mut selected = vec![self.only.is_none(); problems.len()];
         if let Some(only) = &self.only {
@@ -267,7 +267,7 @@ impl Args {
         let mut about: BTreeMap<String, Value> = BTreeMap::new();
         let values = |groups| {
             options::of(groups)
-                .map(|row| (row.name.to_owned(), row.value(chosen)))
+                .map(|option| (option.name.to_owned(), option.value(chosen)))
                 .filter(|(_, value)| !value.is_null())
         };
         settings.extend(values(TESTS));

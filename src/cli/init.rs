@@ -162,8 +162,8 @@ fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_py
         # What holds now stands behind each `#`, for `tests` an example; without the `#` a line is fixed.\n"
         .to_owned();
     let package = project.root.join(&project.package);
-    for row in options::ALL.iter().filter(|row| row.is_of_projects()) {
-        let value = match (row.name, row.value(settings)) {
+    for option in options::ALL.iter().filter(|option| option.is_of_projects()) {
+        let value = match (option.name, option.value(settings)) {
             ("python", Value::Null) if !has_python => continue,
             ("python", Value::Null) => runner.tool(Language::Python, &package).ok().map(|(program, _)| {
                 let program = program.strip_prefix(&project.root).map(Path::to_path_buf).unwrap_or(program);
@@ -176,7 +176,7 @@ fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_py
             (_, value) => Some(value),
         };
         if let Some(value) = value {
-            text.extend(["\n", &comment(row.help()), &format!("# {} = {value}\n", row.setting())]);
+            text.extend(["\n", &comment(option.help()), &format!("# {} = {value}\n", option.setting())]);
         }
     }
     text

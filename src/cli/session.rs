@@ -11,7 +11,7 @@ use super::output::say;
 use crate::backend::BackendError;
 use crate::catalog::{Catalog, memory};
 use crate::config::{PROJECT_FILE, Paths};
-use crate::engine::drafter::{self, LookupChanges};
+use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
@@ -61,10 +61,10 @@ impl Session {
             let draft = self.catalog.resolve_draft(name, &main).map_err(Failure::input)?;
             Ok::<_, Failure>(draft.map(|draft| draft.files))
         };
-        let draft = match drafter::Row::named(&settings.draft) {
-            Some(row) => {
+        let draft = match NamedDrafter::find(&settings.draft) {
+            Some(drafter) => {
                 let changes = LookupChanges { least: settings.lookup_match, most: settings.lookup_length };
-                Drafting::Named(row, changes, if row.wants_model { model("auto")? } else { None })
+                Drafting::Named(drafter, changes, if drafter.wants_model { model("auto")? } else { None })
             }
             None => model(&settings.draft)?.map_or(Drafting::None, Drafting::Model),
         };

@@ -20,7 +20,7 @@ const MOST_LINES: usize = 20;
 
 /// The requested function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedFunction {
     /// Language of the code.
     pub language: Language,
     /// Dotted name.
@@ -35,8 +35,8 @@ pub struct Asked {
     pub known: String,
 }
 
-/// The part of an answer found so far.
-struct Found {
+/// Body of the function, as far as an answer has it.
+struct ExtractedBody {
     text: String,
     /// True if it is complete.
     ended: bool,
@@ -44,7 +44,7 @@ struct Found {
     finished: bool,
 }
 
-impl Asked {
+impl RequestedFunction {
     /// The part of the function's body that is certain in an answer so far, and true if that is all of it.
     /// `over` means that the answer is complete.
     pub fn read(&self, answer: &str, over: bool) -> (String, bool) {
@@ -79,7 +79,7 @@ impl Asked {
         let lines = said.match_indices(name).filter(|_| !name.is_empty()).map(|(at, _)| text::line_start(said, at));
         // Prose in front may be read as code that never ends.
         let begins = std::iter::once(0).chain(lines.take(MOST_LINES));
-        let found: Vec<Found> = begins.filter_map(|line| self.function(&said[line..], over)).collect();
+        let found: Vec<ExtractedBody> = begins.filter_map(|line| self.function(&said[line..], over)).collect();
         // The first of equal ones.
         let found = found.into_iter().rev().max_by_key(|found| found.finished);
         match found {
@@ -91,7 +91,7 @@ impl Asked {
     }
 
     /// The function, if a block of code holds it. `whole` means that the block is complete.
-    fn function(&self, code: &str, whole: bool) -> Option<Found> {
+    fn function(&self, code: &str, whole: bool) -> Option<ExtractedBody> {
         let rules = rules::of(self.language);
         let functions = (rules.functions)(code);
         let fits = |f: &&Function| own_name(&f.name) == own_name(&self.name);
@@ -120,7 +120,7 @@ impl Asked {
             ended &= whole;
             String::new()
         };
-        Some(Found { text, ended, finished: this.finished })
+        Some(ExtractedBody { text, ended, finished: this.finished })
     }
 
     /// Code that is the inside of the function, with its indentation.
@@ -178,11 +178,11 @@ impl Asked {
 
 impl Target {
     /// The function to look for in an answer.
-    pub fn asked(&self) -> Asked {
+    pub fn requested(&self) -> RequestedFunction {
         let outer = indentation(&self.text[text::line_start(&self.text, self.function.start)..]).to_owned();
         let inner = self.body_indent.clone().unwrap_or_else(|| format!("{outer}    "));
         let (typed, known) = (self.typed.clone(), self.text.clone());
-        Asked { language: self.language, name: self.name.clone(), outer, inner, typed, known }
+        RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known }
     }
 }
 

@@ -34,7 +34,7 @@ mod text;
 mod typescript;
 mod words;
 
-pub use answer::Asked;
+pub use answer::RequestedFunction;
 pub use apply::Applied;
 pub use error::CodeError;
 pub use open::open_function;

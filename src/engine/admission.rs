@@ -1,5 +1,5 @@
 //! Admission of requests to the room that they share: places for candidates and positions of keys and values.
-//! The first to arrive begins first. Some room is kept for small requests, so that large ones cannot hold
+//! The first to arrive begins first. Some room is reserved for small requests, so that large ones cannot hold
 //! them up.
 
 use super::MAX_CANDIDATES;
@@ -12,13 +12,13 @@ const PLACES: usize = 16;
 /// One position of so many is theirs, too.
 const SHARE: usize = 8;
 
-/// Which part of the room a request is in.
+/// Partition of the room that a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum Partition {
     /// Open to all, in the order of their arrival.
     Open,
-    /// Kept for small requests.
-    Kept,
+    /// Reserved for small requests.
+    Reserved,
 }
 
 /// Room that a request needs, or that several hold.
@@ -63,30 +63,30 @@ pub struct Held {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     open: Held,
-    kept: Held,
+    reserved: Held,
 }
 
 impl Default for Room {
-    /// For one user: nothing is kept for others, and memory is what bounds positions.
+    /// For one user: nothing is reserved for others, and memory is what bounds positions.
     fn default() -> Self {
         let open = Held { candidates: MAX_CANDIDATES, positions: usize::MAX };
-        Self { open, kept: Held::default() }
+        Self { open, reserved: Held::default() }
     }
 }
 
 impl Room {
-    /// For many: so many positions, of which a part is kept for small requests.
+    /// For many: so many positions, of which a share is reserved for small requests.
     pub fn shared(positions: usize) -> Self {
-        let kept = positions / SHARE;
+        let reserved = positions / SHARE;
         Self {
-            open: Held { candidates: MAX_CANDIDATES, positions: positions - kept },
-            kept: Held { candidates: PLACES, positions: kept },
+            open: Held { candidates: MAX_CANDIDATES, positions: positions - reserved },
+            reserved: Held { candidates: PLACES, positions: reserved },
         }
     }
 
     /// Positions in all.
     pub fn positions(&self) -> usize {
-        self.open.positions.saturating_add(self.kept.positions)
+        self.open.positions.saturating_add(self.reserved.positions)
     }
 
     /// Why a request can never begin, if that is so.
@@ -110,22 +110,22 @@ impl Room {
         Need { tail: need.tail.min(left.max(2)), ..need }
     }
 
-    /// The next of the waiting requests to begin, and its part of the room. `waiting` is in the order of
-    /// arrival. `held` gives what others have of a part; `None` while a prompt is being read there.
-    pub fn next(&self, waiting: &[Need], held: impl Fn(Part) -> Option<Held>) -> Option<(usize, Part)> {
-        let fits = |part: Part, need: &Need| {
-            let most = if part == Part::Open { self.open } else { self.kept };
-            held(part).is_some_and(|held| {
+    /// The next of the waiting requests to begin, and its partition of the room. `waiting` is in the order of
+    /// arrival. `held` gives what others have of a partition; `None` while a prompt is being read there.
+    pub fn next(&self, waiting: &[Need], held: impl Fn(Partition) -> Option<Held>) -> Option<(usize, Partition)> {
+        let fits = |partition: Partition, need: &Need| {
+            let most = if partition == Partition::Open { self.open } else { self.reserved };
+            held(partition).is_some_and(|held| {
                 held.candidates + need.candidates <= most.candidates
                     && held.positions.saturating_add(need.positions()) <= most.positions
             })
         };
-        if waiting.first().is_some_and(|need| fits(Part::Open, need)) {
-            return Some((0, Part::Open));
+        if waiting.first().is_some_and(|need| fits(Partition::Open, need)) {
+            return Some((0, Partition::Open));
         }
-        let is_small = |need: &Need| need.candidates <= SMALL && need.positions() <= self.kept.positions;
+        let is_small = |need: &Need| need.candidates <= SMALL && need.positions() <= self.reserved.positions;
         let first = waiting.iter().position(is_small)?;
-        fits(Part::Kept, &waiting[first]).then_some((first, Part::Kept))
+        fits(Partition::Reserved, &waiting[first]).then_some((first, Partition::Reserved))
     }
 }
 
@@ -146,33 +146,34 @@ mod tests {
         let room = Room::default();
         let nobody = |_| Some(Held::default());
         assert_eq!(room.next(&[], nobody), None);
-        assert_eq!(room.next(&[need(64, 1 << 40), need(1, 1)], nobody), Some((0, Part::Open)));
-        // Nothing is kept: all wait for the first.
-        let some = |part| Some(if part == Part::Open { held(1, 0) } else { Held::default() });
+        assert_eq!(room.next(&[need(64, 1 << 40), need(1, 1)], nobody), Some((0, Partition::Open)));
+        // Nothing is reserved: all wait for the first.
+        let some = |partition| Some(if partition == Partition::Open { held(1, 0) } else { Held::default() });
         assert_eq!(room.next(&[need(64, 1), need(1, 1)], some), None);
-        assert_eq!(room.next(&[need(63, 1), need(1, 1)], some), Some((0, Part::Open)));
+        assert_eq!(room.next(&[need(63, 1), need(1, 1)], some), Some((0, Partition::Open)));
         assert_eq!(room.next(&[need(1, 1)], |_| None), None, "one prompt at a time");
     }
 
     #[test]
     fn small_requests_begin_beside_large_ones() {
         let room = Room::shared(8000);
-        let full = |part| Some(if part == Part::Open { held(64, 700) } else { Held::default() });
+        let full = |partition| Some(if partition == Partition::Open { held(64, 700) } else { Held::default() });
         let next = |waiting: &[Need]| room.next(waiting, full);
         // The large ones keep their order, and so do the small ones among themselves.
-        assert_eq!(next(&[need(64, 10), need(9, 10), need(8, 10), need(1, 10)]), Some((2, Part::Kept)));
+        assert_eq!(next(&[need(64, 10), need(9, 10), need(8, 10), need(1, 10)]), Some((2, Partition::Reserved)));
         assert_eq!(next(&[need(64, 10), need(9, 10)]), None, "nine are not small");
-        assert_eq!(next(&[need(1, 10)]), Some((0, Part::Kept)), "also where no large one waits");
+        assert_eq!(next(&[need(1, 10)]), Some((0, Partition::Reserved)), "also where no large one waits");
         // A few candidates of many tokens are not small either.
-        assert_eq!(next(&[need(64, 10), need(1, 991), need(1, 990)]), Some((2, Part::Kept)));
-        // The kept part has no room for the first small request: later ones do not overtake it there, either.
-        let used = |part| Some(if part == Part::Open { held(64, 700) } else { held(10, 500) });
+        assert_eq!(next(&[need(64, 10), need(1, 991), need(1, 990)]), Some((2, Partition::Reserved)));
+        // The reserved partition has no room for the first small request: later ones do not overtake it there,
+        // either.
+        let used = |partition| Some(if partition == Partition::Open { held(64, 700) } else { held(10, 500) });
         assert_eq!(room.next(&[need(64, 10), need(8, 10), need(1, 10)], used), None);
-        assert_eq!(room.next(&[need(64, 10), need(6, 10), need(1, 10)], used), Some((1, Part::Kept)));
+        assert_eq!(room.next(&[need(64, 10), need(6, 10), need(1, 10)], used), Some((1, Partition::Reserved)));
         assert_eq!(room.next(&[need(64, 10), need(6, 82), need(1, 10)], used), None, "502 positions and 500");
-        // A prompt that is being read in the open part does not hold them up.
-        let reading = |part| (part == Part::Kept).then(Held::default);
-        assert_eq!(room.next(&[need(1, 10)], reading), Some((0, Part::Kept)));
+        // A prompt that is being read in the open partition does not hold them up.
+        let reading = |partition| (partition == Partition::Reserved).then(Held::default);
+        assert_eq!(room.next(&[need(1, 10)], reading), Some((0, Partition::Reserved)));
         assert_eq!(room.next(&[need(64, 10)], reading), None);
     }
 
@@ -180,8 +181,10 @@ mod tests {
     fn positions_are_bounded() {
         let room = Room::shared(8000);
         assert_eq!(room.positions(), 8000);
-        let with = |positions| move |part| Some(if part == Part::Open { held(1, positions) } else { held(16, 0) });
-        assert_eq!(room.next(&[need(10, 100)], with(7000 - 1010)), Some((0, Part::Open)));
+        let with = |positions| {
+            move |partition| Some(if partition == Partition::Open { held(1, positions) } else { held(16, 0) })
+        };
+        assert_eq!(room.next(&[need(10, 100)], with(7000 - 1010)), Some((0, Partition::Open)));
         assert_eq!(room.next(&[need(10, 100), need(1, 1)], with(7000 - 1009)), None, "it waits, and all behind it");
         assert_eq!(room.refuses(&need(10, 699)), None);
         let why = room.refuses(&need(10, 700)).expect("never");

@@ -6,7 +6,7 @@
 //!
 //! - `submit` queues a request, each `step` advances all requests of the batch, events come out. Requests
 //!   join in order of arrival while there are at most 64 live candidates. Where many are served, positions of
-//!   K/V are bounded as well, and a part of both bounds is reserved for small requests (`room`).
+//!   K/V are bounded as well, and a part of both bounds is reserved for small requests (`admission`).
 //! - A request that is cancelled, out of time or without a listener leaves before the next step.
 //! - Per step: drafters offer, a policy (`draft_length`) chooses a length per candidate, drafters propose,
 //!   one pass of the main model verifies all rows. Each candidate takes what it accepts and one token more.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::admission::{Held, Need, Part};
+use super::admission::{Held, Need, Partition};
 use super::batch::Sink;
 use super::drafter::{Beginning, CandidateId};
 use super::event::Event;
@@ -78,13 +78,13 @@ impl Engine {
         if options.max_tokens == usize::MAX { self.room.cut(need) } else { need }
     }
 
-    /// Room held in a part; `None` while a prompt is being read there.
-    fn held(&self, part: Part) -> Option<Held> {
-        if self.joining.iter().any(|joining| joining.group.part == part) {
+    /// Room held in a partition; `None` while a prompt is being read there.
+    fn held(&self, partition: Partition) -> Option<Held> {
+        if self.joining.iter().any(|joining| joining.group.partition == partition) {
             return None;
         }
         let mut held = Held::default();
-        for group in self.groups.values().filter(|group| group.part == part) {
+        for group in self.groups.values().filter(|group| group.partition == partition) {
             let live = self.live.iter().filter(|sequence| sequence.id.request == group.id).count();
             held.candidates += live;
             held.positions += group.need.prompt + live * group.need.tail;
@@ -92,9 +92,9 @@ impl Engine {
         Some(held)
     }
 
-    /// Candidates in places that are kept for small requests.
+    /// Candidates in places that are reserved for small requests.
     pub fn small(&self) -> usize {
-        let is_small = |group: &Group| group.part == Part::Kept;
+        let is_small = |group: &Group| group.partition == Partition::Reserved;
         self.live.iter().filter_map(|s| self.groups.get(&s.id.request)).filter(|group| is_small(group)).count()
     }
 
@@ -109,9 +109,9 @@ impl Engine {
     /// Lets requests begin for which there is room, reads a slab of each prompt that is being read, and makes
     /// the candidates of those that have been.
     pub(super) fn join(&mut self, sink: Sink<'_>) -> Result<(), BackendError> {
-        while let Some((number, part)) = self.next() {
+        while let Some((number, partition)) = self.next() {
             let Some((prompt, mut group)) = self.waiting.remove(number) else { break };
-            group.part = part;
+            group.partition = partition;
             self.open(prompt, group, sink);
         }
         let mut at = 0;
@@ -132,12 +132,12 @@ impl Engine {
     }
 
     /// Which of those that wait begins next.
-    fn next(&self) -> Option<(usize, Part)> {
+    fn next(&self) -> Option<(usize, Partition)> {
         if self.waiting.is_empty() {
             return None;
         }
         let needs: Vec<Need> = self.waiting.iter().map(|(_, group)| group.need).collect();
-        self.room.next(&needs, |part| self.held(part))
+        self.room.next(&needs, |partition| self.held(partition))
     }
 
     /// Reads a slab of a prompt; whether all of it has been read.
@@ -211,7 +211,7 @@ impl Engine {
         let Joining { prompt, mut group, region, scores, .. } = joining;
         let Need { candidates: n, tail, .. } = group.need;
         let forks = self.main.fork(region, n, tail).or_else(|_| {
-            // Kept prompts give way to this request.
+            // Cached prompts give way to this request.
             self.prompts.clear(self.main.as_mut());
             self.main.fork(region, n, tail)
         });

@@ -8,7 +8,7 @@ use crate::backend::{BackendError, Network, SeqId};
 /// The prompts of one network that no request uses, the one used last at the end.
 #[derive(Debug, Default)]
 pub struct Prompts {
-    kept: Vec<Kept>,
+    cached: Vec<CachedPrompt>,
     /// Most bytes of K/V; 0 keeps nothing.
     limit: usize,
     /// Bytes of K/V of the regions that requests have.
@@ -16,7 +16,7 @@ pub struct Prompts {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedPrompt {
     region: SeqId,
     /// Tokens of it that the network has read.
     tokens: Vec<u32>,
@@ -24,7 +24,7 @@ struct Kept {
     bytes: usize,
 }
 
-impl Kept {
+impl CachedPrompt {
     fn shared(&self, tokens: &[u32]) -> usize {
         self.tokens.iter().zip(tokens).take_while(|(a, b)| a == b).count()
     }
@@ -41,12 +41,12 @@ impl Prompts {
         self.limit > 0
     }
 
-    /// The kept prompt to cut back for `tokens`, and how many of its tokens are left: at least half of
+    /// The cached prompt to cut back for `tokens`, and how many of its tokens are left: at least half of
     /// `tokens`, or all that it holds.
     fn best(&self, tokens: &[u32]) -> Option<(usize, usize)> {
-        let shared = self.kept.iter().map(|kept| kept.shared(tokens)).enumerate();
+        let shared = self.cached.iter().map(|prompt| prompt.shared(tokens)).enumerate();
         let pays = |&(i, shared): &(usize, usize)| {
-            shared > 0 && (2 * shared >= tokens.len() || shared == self.kept[i].tokens.len())
+            shared > 0 && (2 * shared >= tokens.len() || shared == self.cached[i].tokens.len())
         };
         shared.filter(pays).max_by_key(|&(_, shared)| shared)
     }
@@ -60,7 +60,7 @@ impl Prompts {
     /// `reuse` is set.
     pub fn open(&mut self, network: &mut dyn Network, tokens: &[u32], reuse: bool) -> Result<SeqId, BackendError> {
         if let Some((best, shared)) = self.best(tokens).filter(|_| reuse) {
-            let Kept { region, bytes, .. } = self.kept.remove(best);
+            let CachedPrompt { region, bytes, .. } = self.cached.remove(best);
             let others = network.kv_bytes() - bytes;
             if network.resize(region, shared, tokens.len()).is_ok() {
                 self.in_use.insert(region, network.kv_bytes() - others);
@@ -70,8 +70,8 @@ impl Prompts {
         }
         let mut others = network.kv_bytes();
         let opened = network.open(tokens.len()).or_else(|error| {
-            // Kept prompts give way to this one.
-            if self.kept.is_empty() {
+            // Cached prompts give way to this one.
+            if self.cached.is_empty() {
                 return Err(error);
             }
             self.clear(network);
@@ -89,14 +89,14 @@ impl Prompts {
         let tokens = tokens[..network.len(region).min(tokens.len())].to_vec();
         // One without tokens helps nobody.
         let Some(bytes) = bytes.filter(|_| !tokens.is_empty()) else { return network.close(region) };
-        self.kept.push(Kept { region, tokens, bytes });
-        while self.kept.iter().map(|kept| kept.bytes).sum::<usize>() > self.limit {
-            network.close(self.kept.remove(0).region);
+        self.cached.push(CachedPrompt { region, tokens, bytes });
+        while self.cached.iter().map(|prompt| prompt.bytes).sum::<usize>() > self.limit {
+            network.close(self.cached.remove(0).region);
         }
     }
 
     /// Gives all of it back.
     pub fn clear(&mut self, network: &mut dyn Network) {
-        self.kept.drain(..).for_each(|kept| network.close(kept.region));
+        self.cached.drain(..).for_each(|prompt| network.close(prompt.region));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::admission::{Need, Part};
+use super::admission::{Need, Partition};
 use super::batch::Sink;
 use super::draft_length::{DraftLength, Policy, Table};
 use super::event::{Event, FinishReason, RequestId, Summary};
@@ -20,8 +20,8 @@ pub struct Group {
     pub options: Arc<GenerateOptions>,
     /// Room that it needs.
     pub need: Need,
-    /// Where in the room it is, once it has begun.
-    pub part: Part,
+    /// Partition of the room that it is in, once it has begun.
+    pub partition: Partition,
     /// The prompt in the main network, while there are candidates, and its tokens.
     pub region: Option<(SeqId, Vec<u32>)>,
     /// When its prefill began.
@@ -43,7 +43,7 @@ impl Group {
         Self {
             id,
             need,
-            part: Part::Open,
+            partition: Partition::Open,
             region: None,
             start: now,
             policy: options.draft_length.policy(table),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::code::{self, Asked, Place, Target};
+use crate::code::{self, Place, RequestedFunction, Target};
 use crate::engine::StopRules;
 use crate::language::Language;
 use crate::prompt;
@@ -103,7 +103,7 @@ impl Problem {
     /// the row, else the end of the function.
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
-        rules.reading = window.chat.as_ref().map(|chat| prompt::chat::reading(chat, self.asked()));
+        rules.reading = window.chat.as_ref().map(|chat| prompt::chat::reading(chat, self.requested()));
         if !defaults {
             return rules;
         }
@@ -123,9 +123,9 @@ impl Problem {
     }
 
     /// The function to look for in a chat answer.
-    fn asked(&self) -> Asked {
+    fn requested(&self) -> RequestedFunction {
         self.target().map_or_else(
-            || Asked {
+            || RequestedFunction {
                 language: self.language,
                 name: self.entry_point.clone().unwrap_or_default(),
                 outer: String::new(),
@@ -133,7 +133,7 @@ impl Problem {
                 typed: String::new(),
                 known: self.prompt.clone(),
             },
-            |target| target.asked(),
+            |target| target.requested(),
         )
     }
 

@@ -9,15 +9,15 @@ use serde_json::{Map, Value};
 use super::problem::Origin;
 use crate::files;
 
-/// One object of a file.
-pub(super) struct Row {
+/// JSON object of a file.
+pub(super) struct JsonRow {
     /// Its keys.
     pub object: Map<String, Value>,
     pub origin: Origin,
 }
 
 /// All rows of a file. The error is a sentence.
-pub(super) fn rows(path: &Path) -> Result<Vec<Row>, String> {
+pub(super) fn rows(path: &Path) -> Result<Vec<JsonRow>, String> {
     let file = path.display();
     let bytes = files::read(path, files::DATA).map_err(|e| format!("the file {file} cannot be read: {e}"))?;
     // Recognised by the first bytes, not by the name: a browser may have unpacked it.
@@ -37,7 +37,7 @@ pub(super) fn rows(path: &Path) -> Result<Vec<Row>, String> {
     parse(path, text.strip_prefix('\u{feff}').unwrap_or(&text))
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<Row>, String> {
+fn parse(path: &Path, text: &str) -> Result<Vec<JsonRow>, String> {
     let values = if text.trim_start().starts_with('[') { array(path, text)? } else { lines(path, text)? };
     if values.is_empty() {
         return Err(format!(
@@ -48,7 +48,7 @@ fn parse(path: &Path, text: &str) -> Result<Vec<Row>, String> {
     let row = |(line, value)| {
         let origin = Origin { file: path.to_path_buf(), line };
         match value {
-            Value::Object(object) => Ok(Row { object, origin }),
+            Value::Object(object) => Ok(JsonRow { object, origin }),
             _ => Err(format!("{origin}: expected a JSON object such as {{\"task_id\": …}}")),
         }
     };

@@ -63,19 +63,19 @@ struct Work {
 }
 
 /// A problem as the task of a job.
-struct Asked {
+struct ProblemTask {
     problem: Problem,
     given: Option<Vec<Answer>>,
 }
 
-impl Asked {
+impl ProblemTask {
     fn answer(&self, candidate: usize, text: &str) -> Answer {
         let given = self.given.as_ref().and_then(|answers| answers.get(candidate));
         given.cloned().unwrap_or_else(|| Answer::Completion(text.to_owned()))
     }
 }
 
-impl Task for Asked {
+impl Task for ProblemTask {
     fn has_tests(&self) -> bool {
         true
     }
@@ -209,7 +209,7 @@ impl Run<'_> {
         };
         let ask = Ask {
             request: Request { prompt: asked.prompt_for(&window), reference: None, options },
-            task: Arc::new(Asked { problem: asked.clone(), given: given.map(<[Answer]>::to_vec) }),
+            task: Arc::new(ProblemTask { problem: asked.clone(), given: given.map(<[Answer]>::to_vec) }),
             limits: self.plan.limits,
             stop_on_pass: false,
             problem: place,

@@ -17,9 +17,9 @@ use crate::hash::hex;
 /// Bytes that are read at once.
 const CHUNK: usize = 1 << 18;
 
-/// A file with a size and a name that says what is in it.
+/// A file of the hub with its size and its `ETag`, which says what is in it.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ResolvedFile {
     pub path: String,
     pub size: u64,
     pub etag: String,
@@ -52,7 +52,7 @@ impl Blobs<'_> {
     }
 
     /// Name and size of a file: what the listing says, else what the hub says when it is asked for the file.
-    pub fn known(&self, file: &Remote) -> Result<Known, HubError> {
+    pub fn resolve(&self, file: &Remote) -> Result<ResolvedFile, HubError> {
         let (mut size, mut etag) = (file.size, file.etag.clone());
         if size.is_none() || etag.is_none() {
             let answer = self.ask(&file.path, 0, Follow::Hub)?;
@@ -67,7 +67,7 @@ impl Blobs<'_> {
             (1..=128).contains(&tag.len()) && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
         };
         let etag = etag.filter(plain).ok_or_else(|| bad("it has no ETag that can be a file's name"))?;
-        Ok(Known { path: file.path.clone(), size, etag })
+        Ok(ResolvedFile { path: file.path.clone(), size, etag })
     }
 
     fn ask(&self, path: &str, from: u64, follow: Follow) -> Result<Answer, HubError> {
@@ -80,48 +80,48 @@ impl Blobs<'_> {
     }
 
     /// Bytes of the file that have still to come.
-    pub fn missing(&self, file: &Known) -> u64 {
+    pub fn missing(&self, file: &ResolvedFile) -> u64 {
         if self.is_here(file) {
             return 0;
         }
-        let have = self.part(file).metadata().map_or(0, |m| m.len());
+        let have = self.partial(file).metadata().map_or(0, |m| m.len());
         file.size.saturating_sub(have)
     }
 
-    fn is_here(&self, file: &Known) -> bool {
+    fn is_here(&self, file: &ResolvedFile) -> bool {
         self.place(file).metadata().is_ok_and(|m| m.is_file() && m.len() == file.size)
     }
 
     /// Where it is once it is whole.
-    pub fn place(&self, file: &Known) -> PathBuf {
+    pub fn place(&self, file: &ResolvedFile) -> PathBuf {
         self.folder.join(&file.etag)
     }
 
-    fn part(&self, file: &Known) -> PathBuf {
+    fn partial(&self, file: &ResolvedFile) -> PathBuf {
         self.folder.join(format!("{}.incomplete", file.etag))
     }
 
     /// Fetches a file; `go_on` is asked with every piece, and `false` ends it.
-    pub fn fetch(&self, file: &Known, go_on: &mut dyn FnMut(Bytes) -> bool) -> Result<(), HubError> {
+    pub fn fetch(&self, file: &ResolvedFile, go_on: &mut dyn FnMut(Bytes) -> bool) -> Result<(), HubError> {
         if self.is_here(file) {
             go_on(Bytes::Kept(file.size));
             return Ok(());
         }
         let _lock = self.lock(file)?;
-        let path = self.part(file);
+        let path = self.partial(file);
         let failed = |source| HubError::Write { path: path.clone(), source };
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut part = Part { file: open.map_err(failed)?, hash: Sha256::new(), len: 0 };
-        part.read(file.size).map_err(failed)?;
-        go_on(Bytes::Kept(part.len));
-        let (mut failures, mut most) = (0, part.len);
-        while part.len < file.size {
-            match self.go_on(file, &path, &mut part, go_on) {
+        let mut partial = PartialFile { file: open.map_err(failed)?, hash: Sha256::new(), len: 0 };
+        partial.read(file.size).map_err(failed)?;
+        go_on(Bytes::Kept(partial.len));
+        let (mut failures, mut most) = (0, partial.len);
+        while partial.len < file.size {
+            match self.go_on(file, &path, &mut partial, go_on) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 Err(error @ (HubError::Cut { .. } | HubError::Unreachable { .. })) => {
-                    failures = if part.len > most { 0 } else { failures + 1 };
-                    most = most.max(part.len);
+                    failures = if partial.len > most { 0 } else { failures + 1 };
+                    most = most.max(partial.len);
                     if failures >= self.client.patience.tries {
                         return Err(error);
                     }
@@ -131,33 +131,33 @@ impl Blobs<'_> {
             }
         }
         // The ETag of a large file is its SHA-256; that of a small file is another hash.
-        let found = hex(&part.hash.finalize());
+        let found = hex(&partial.hash.finalize());
         if file.etag.len() == found.len() && !file.etag.eq_ignore_ascii_case(&found) {
             std::fs::remove_file(&path).map_err(failed)?;
             let (file, expected) = (file.path.clone(), file.etag.clone());
             return Err(HubError::Damaged { file, what: "SHA-256", found, expected });
         }
-        part.file.sync_all().map_err(failed)?;
+        partial.file.sync_all().map_err(failed)?;
         std::fs::rename(&path, self.place(file)).map_err(failed)
     }
 
-    /// Fetches from where the part ends; `false` if that was not wanted any more.
+    /// Fetches from where the partial file ends; `false` if that was not wanted any more.
     fn go_on(
         &self,
-        file: &Known,
+        file: &ResolvedFile,
         path: &Path,
-        part: &mut Part,
+        partial: &mut PartialFile,
         go_on: &mut dyn FnMut(Bytes) -> bool,
     ) -> Result<bool, HubError> {
         let failed = |source| HubError::Write { path: path.to_path_buf(), source };
-        let answer = self.ask(&file.path, part.len, Follow::All)?;
+        let answer = self.ask(&file.path, partial.len, Follow::All)?;
         let range = answer.headers.get("content-range").and_then(|v| v.to_str().ok());
         let (mut body, begins) = (answer.body, range.and_then(first_byte));
-        let goes_on = answer.status == StatusCode::PARTIAL_CONTENT && begins == Some(part.len);
-        if part.len > 0 && !goes_on {
-            // The hub knows no ranges, or the part is not one of this file.
-            go_on(Bytes::Lost(part.len));
-            part.clear().map_err(failed)?;
+        let goes_on = answer.status == StatusCode::PARTIAL_CONTENT && begins == Some(partial.len);
+        if partial.len > 0 && !goes_on {
+            // The hub knows no ranges, or the partial file is not one of this file.
+            go_on(Bytes::Lost(partial.len));
+            partial.clear().map_err(failed)?;
             return Ok(true);
         }
         if answer.status != StatusCode::OK && !goes_on {
@@ -167,7 +167,7 @@ impl Blobs<'_> {
         let mut chunk = vec![0; CHUNK];
         loop {
             let read = match body.read(&mut chunk) {
-                Ok(0) if part.len < file.size => Err(ErrorKind::UnexpectedEof.into()),
+                Ok(0) if partial.len < file.size => Err(ErrorKind::UnexpectedEof.into()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 other => other,
             };
@@ -180,15 +180,15 @@ impl Blobs<'_> {
                     error.to_string()
                 },
             })?;
-            if part.len + read as u64 > file.size {
-                part.clear().map_err(failed)?;
+            if partial.len + read as u64 > file.size {
+                partial.clear().map_err(failed)?;
                 let (expected, found) = (file.size.to_string(), "larger".to_owned());
                 return Err(HubError::Damaged { file: file.path.clone(), what: "size", found, expected });
             }
             if read == 0 {
                 return Ok(true);
             }
-            part.append(&chunk[..read]).map_err(failed)?;
+            partial.append(&chunk[..read]).map_err(failed)?;
             if !go_on(Bytes::Came(read as u64)) {
                 return Ok(false);
             }
@@ -196,7 +196,7 @@ impl Blobs<'_> {
     }
 
     /// Keeps other programs away from the file, the hub's own tools too.
-    fn lock(&self, file: &Known) -> Result<File, HubError> {
+    fn lock(&self, file: &ResolvedFile) -> Result<File, HubError> {
         let path = self.locks.join(format!("{}.lock", file.etag));
         let failed = |source| HubError::Write { path: path.clone(), source };
         let lock = OpenOptions::new().write(true).create(true).truncate(false).open(&path).map_err(failed)?;
@@ -208,14 +208,14 @@ impl Blobs<'_> {
     }
 }
 
-/// Part of a file that has arrived.
-struct Part {
+/// Bytes of a file that have arrived, and their hash so far.
+struct PartialFile {
     file: File,
     hash: Sha256,
     len: u64,
 }
 
-impl Part {
+impl PartialFile {
     /// Reads what an earlier try has left, if that is not too long.
     fn read(&mut self, most: u64) -> std::io::Result<()> {
         if self.file.metadata()?.len() > most {

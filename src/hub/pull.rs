@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::access::Access;
-use super::blob::{Blobs, Bytes, Known};
+use super::blob::{Blobs, Bytes, ResolvedFile};
 use super::client::Client;
 use super::wanted::{Listing, Remote};
 use super::{HubCache, HubError, Repository};
@@ -106,15 +106,15 @@ impl Pulling<'_> {
 
     /// Fetches the files, a few at a time; their bytes, and how many of these had to come.
     fn fetch(&self, files: &[Remote]) -> Result<(u64, u64), HubError> {
-        let known = files.iter().map(|file| self.blobs.known(file)).collect::<Result<Vec<_>, _>>()?;
-        let bytes = known.iter().map(|file| file.size).fold(0, u64::saturating_add);
-        let missing = known.iter().map(|file| self.blobs.missing(file)).fold(0, u64::saturating_add);
+        let resolved = files.iter().map(|file| self.blobs.resolve(file)).collect::<Result<Vec<_>, _>>()?;
+        let bytes = resolved.iter().map(|file| file.size).fold(0, u64::saturating_add);
+        let missing = resolved.iter().map(|file| self.blobs.missing(file)).fold(0, u64::saturating_add);
         self.expect_room(missing)?;
         (self.tell)(Event::Wanted { bytes });
-        let queue = Mutex::new(known.iter().collect::<VecDeque<_>>());
+        let queue = Mutex::new(resolved.iter().collect::<VecDeque<_>>());
         let (stop, first) = (AtomicBool::new(false), Mutex::new(None));
         std::thread::scope(|scope| {
-            for _ in 0..TOGETHER.min(known.len()) {
+            for _ in 0..TOGETHER.min(resolved.len()) {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
                         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -133,7 +133,7 @@ impl Pulling<'_> {
         }
     }
 
-    fn fetch_one(&self, file: &Known, stop: &AtomicBool) -> Result<(), HubError> {
+    fn fetch_one(&self, file: &ResolvedFile, stop: &AtomicBool) -> Result<(), HubError> {
         self.blobs.fetch(file, &mut |bytes| {
             (self.tell)(match bytes {
                 Bytes::Kept(count) => Event::Bytes { count, came: false },
@@ -150,7 +150,7 @@ impl Pulling<'_> {
     }
 
     /// The file under its own name, as a link to the blob.
-    fn link(&self, file: &Known) -> Result<(), HubError> {
+    fn link(&self, file: &ResolvedFile) -> Result<(), HubError> {
         let path = self.snapshot.join(&file.path);
         let failed = |source| HubError::Write { path: path.clone(), source };
         fs::create_dir_all(path.parent().unwrap_or(&self.snapshot)).map_err(failed)?;

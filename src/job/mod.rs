@@ -239,7 +239,7 @@ impl Job {
     pub fn stop_rules(&self, window: &Window, strings: &[String], defaults: bool) -> StopRules {
         let mut rules = StopRules { strings: strings.to_vec(), ..StopRules::default() };
         if let (Some(chat), Some(target)) = (&window.chat, self.target()) {
-            rules.reading = Some(prompt::chat::reading(chat, target.asked()));
+            rules.reading = Some(prompt::chat::reading(chat, target.requested()));
         }
         if let Some(target) = self.target().filter(|_| defaults).cloned() {
             rules.text = Some(Arc::new(move |text: &str| target.end_of(text)));

@@ -92,7 +92,7 @@ impl Format {
 }
 
 /// Properties of a type.
-struct Row {
+struct TypeProperties {
     number: u32,
     name: &'static str,
     block: (usize, usize),
@@ -122,14 +122,14 @@ macro_rules! types {
             /// Types of blocks.
             pub const BLOCKS: &[Self] = &[$(Self::$type),*];
 
-            const fn row(self) -> Row {
+            const fn properties(self) -> TypeProperties {
                 match self {
                     $(Self::$float => {
-                        Row { number: $float_number, name: $float_name, block: (1, $size), format: None }
+                        TypeProperties { number: $float_number, name: $float_name, block: (1, $size), format: None }
                     })*
                     $(Self::$type => {
                         let format = Some(Format { bits: Bits::$bits, kind: Kind::$kind });
-                        Row { number: $number, name: $name, block: $block, format }
+                        TypeProperties { number: $number, name: $name, block: $block, format }
                     })*
                 }
             }
@@ -193,22 +193,22 @@ impl TensorType {
 
     /// Number in GGUF files.
     pub const fn number(self) -> u32 {
-        self.row().number
+        self.properties().number
     }
 
     /// Name in small letters.
     pub const fn name(self) -> &'static str {
-        self.row().name
+        self.properties().name
     }
 
     /// Weights of a block, and its bytes; single elements are blocks of one.
     pub const fn block(self) -> (usize, usize) {
-        self.row().block
+        self.properties().block
     }
 
     /// Layout of blocks; `None` for floats.
     pub const fn format(self) -> Option<Format> {
-        self.row().format
+        self.properties().format
     }
 
     /// Bytes of so many weights; `None` if they are no whole number of blocks.

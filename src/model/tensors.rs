@@ -113,13 +113,13 @@ pub struct Source {
     pub shape: Vec<usize>,
     /// It is stored as `[inputs, outputs]`.
     pub transposed: bool,
-    /// Its outputs that are the slot: `count` runs of `len`, `step` apart, from `start` on.
-    pub outputs: Runs,
+    /// Its outputs that are the slot: `count` ranges of `len`, `step` apart, from `start` on.
+    pub outputs: StridedRanges,
 }
 
-/// Runs of equal length at equal distance.
+/// Ranges of equal length at equal distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Runs {
+pub struct StridedRanges {
     /// Start of the first.
     pub start: usize,
     /// Length of each.
@@ -130,7 +130,7 @@ pub struct Runs {
     pub count: usize,
 }
 
-impl Runs {
+impl StridedRanges {
     fn one(start: usize, len: usize) -> Self {
         Self { start, len, step: len, count: 1 }
     }
@@ -268,7 +268,7 @@ impl ModelSpec {
     pub fn source(&self, slot: Slot, prefix: &str) -> Source {
         let names = self.names;
         let mut shape = self.shape(slot);
-        let whole = Runs::one(0, shape[0]);
+        let whole = StridedRanges::one(0, shape[0]);
         let named = |name: String| Source { name, shape: shape.clone(), transposed: false, outputs: whole };
         let find = |table: &[(BlockSlot, &'static str)], slot| {
             table.iter().find(|(of, _)| *of == slot).map_or("?", |(_, name)| *name)
@@ -289,7 +289,7 @@ impl ModelSpec {
                     let own = shape[0];
                     shape.insert(0, self.blocks[block].mlp.experts.map_or(0, |experts| experts.count));
                     let (name, outputs) =
-                        (format!("{prefix}{}{block}.{name}", names.block), Runs::one(expert * own, own));
+                        (format!("{prefix}{}{block}.{name}", names.block), StridedRanges::one(expert * own, own));
                     return Source { name, shape, transposed: false, outputs };
                 };
                 format!("{prefix}{}{block}.{before}{expert}.{name}", names.block)
@@ -307,17 +307,17 @@ impl ModelSpec {
         Source { name, shape, transposed, outputs }
     }
 
-    /// The runs of a slot of `own` outputs, and the outputs of the whole tensor.
-    fn part_of_fused(&self, fused: Fused, own: usize) -> (Runs, usize) {
+    /// The ranges of a slot of `own` outputs, and the outputs of the whole tensor.
+    fn part_of_fused(&self, fused: Fused, own: usize) -> (StridedRanges, usize) {
         let query = self.heads.query * self.heads.dim;
         let key = self.heads.kv * self.heads.dim;
         match fused {
-            Fused::Stacked(number, of) => (Runs::one(number * own, own), of * own),
-            Fused::Qkv(number) => (Runs::one([0, query, query + key][number], own), query + 2 * key),
+            Fused::Stacked(number, of) => (StridedRanges::one(number * own, own), of * own),
+            Fused::Qkv(number) => (StridedRanges::one([0, query, query + key][number], own), query + 2 * key),
             Fused::QkvGroups { groups, place } => {
                 let groups = groups.unwrap_or(self.heads.query);
                 let len = own / groups;
-                (Runs { start: place * len, len, step: 3 * len, count: groups }, 3 * own)
+                (StridedRanges { start: place * len, len, step: 3 * len, count: groups }, 3 * own)
             }
         }
     }

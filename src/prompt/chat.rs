@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::code::Asked;
+use crate::code::RequestedFunction;
 use crate::engine::Reading;
 use crate::language::Language;
 use crate::model::Chat;
@@ -23,11 +23,9 @@ pub fn request(language: Language, name: &str, code: &str) -> String {
 }
 
 /// How the answer to such a request is read.
-pub fn reading(chat: &Chat, asked: Asked) -> Reading {
+pub fn reading(chat: &Chat, function: RequestedFunction) -> Reading {
     let begun = chat.begun();
-    Arc::new(
-        move |answer: &str, over: bool| {
-            if begun.is_empty() { asked.read(answer, over) } else { asked.read(&format!("{begun}{answer}"), over) }
-        },
-    )
+    Arc::new(move |answer: &str, over: bool| {
+        if begun.is_empty() { function.read(answer, over) } else { function.read(&format!("{begun}{answer}"), over) }
+    })
 }

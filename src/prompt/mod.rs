@@ -11,8 +11,8 @@
 //!   `...` or `{ /* ... */ }`, so that the whole stays code.
 //! - `others` quotes pieces of imported project files, and tests, as comments under their paths.
 //! - Text behind the function is shown only to models that can fill in (`model/infill.rs`).
-//! - A chat model gets the same text in a code block. `code::Asked` takes the function out of its answer
-//!   while it streams. Imports that the file lacks go into the body, where the language allows that.
+//! - A chat model gets the same text in a code block. `code::RequestedFunction` takes the function out of its
+//!   answer while it streams. Imports that the file lacks go into the body, where the language allows that.
 //! - `eval` brings its own prompts; chat models get them as requests.
 
 pub mod chat;
@@ -66,22 +66,22 @@ pub struct Shown {
     pub budget: Option<usize>,
     /// It is a request in a conversation.
     pub chat: bool,
-    /// Parts in it, in order of worth.
-    pub shown: Vec<Part>,
-    /// Parts left out of it.
+    /// Sections in it, in order of worth.
+    pub shown: Vec<PromptSection>,
+    /// Sections left out of it.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A part of a prompt.
+/// A section of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Part {
+pub struct PromptSection {
     /// Its description.
     pub what: String,
     /// Its tokens.
     pub tokens: usize,
 }
 
-/// A part that a prompt does not hold.
+/// A section that a prompt does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LeftOut {
     /// Its description.
@@ -134,7 +134,7 @@ fn continued(target: &Target, tests: &Tests, window: &Window, options: Options) 
             let rest = LeftOut { what: "the rest of its file and its project".to_owned(), why: why.to_owned() };
             Shown {
                 tokens,
-                shown: vec![Part { what: what.to_owned(), tokens }],
+                shown: vec![PromptSection { what: what.to_owned(), tokens }],
                 chat: false,
                 left_out: if path.is_some() { vec![rest] } else { Vec::new() },
                 text,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::others::{self, Piece};
 use super::sheet::{Level, Sheet};
-use super::{LeftOut, Part, Shown};
+use super::{LeftOut, PromptSection, Shown};
 use crate::code::{ItemKind, Target, mentioned};
 use crate::model::Infill;
 use crate::source::Window;
@@ -97,7 +97,7 @@ struct Plan<'a> {
     words: HashSet<String>,
     used: usize,
     limit: usize,
-    shown: Vec<Part>,
+    shown: Vec<PromptSection>,
     /// Moves that did not fit, by step.
     missed: Vec<(Step, usize)>,
     /// Moves that were made, in order.
@@ -115,14 +115,15 @@ pub(super) fn plan(task: Task) -> Shown {
     let around: String = sheet.open().iter().map(|&at| sheet.items[at].signature.as_str()).collect();
     let fixed = format!("{around}{stub}");
     let mut used = window.count(&fixed);
-    let mut shown = vec![Part { what: "the function and the heads of what it stands in".to_owned(), tokens: used }];
+    let mut shown =
+        vec![PromptSection { what: "the function and the heads of what it stands in".to_owned(), tokens: used }];
 
     let after = task.infill.and_then(|_| after(target, &sheet, window, (budget as f64 * AFTER) as usize));
     if let Some((end, text)) = &after {
         sheet.end_at(*end);
         let tokens = window.count(text);
         used += tokens;
-        shown.push(Part { what: "what stands after it".to_owned(), tokens });
+        shown.push(PromptSection { what: "what stands after it".to_owned(), tokens });
     }
     let mut pieces = others::tests(language, &target.name, task.tests);
     let tests = pieces.len();
@@ -176,9 +177,9 @@ impl Plan<'_> {
             self.missed.retain(|(other, _)| *other != step);
             self.missed.push((step, missed));
             let tokens = self.used - before;
-            match self.shown.iter_mut().find(|part| part.what == step.title()) {
-                Some(part) => part.tokens += tokens,
-                None if tokens > 0 => self.shown.push(Part { what: step.title().to_owned(), tokens }),
+            match self.shown.iter_mut().find(|section| section.what == step.title()) {
+                Some(section) => section.tokens += tokens,
+                None if tokens > 0 => self.shown.push(PromptSection { what: step.title().to_owned(), tokens }),
                 None => {}
             }
         }

@@ -20,9 +20,9 @@ pub enum Form {
     Chat,
 }
 
-/// A request.
+/// A request for completions or an answer in a conversation.
 #[allow(clippy::struct_excessive_bools)] // each is a field of its own
-pub struct Asked {
+pub struct CompletionRequest {
     pub form: Form,
     /// One request for each prompt, otherwise equal.
     pub requests: Vec<Request>,
@@ -84,22 +84,24 @@ impl Fields {
     /// Applies a field to an option.
     pub fn set(&self, name: &str, option: &str, settings: &mut Settings) -> Result<(), Refusal> {
         let Some(value) = self.get(name) else { return Ok(()) };
-        let row = options::named(option);
+        let option = options::named(option);
         let mut one = |value: &Value| {
             let text = match value {
                 // Numbers and booleans must be such in JSON. A text in a list may look like one.
-                Value::String(text) if row.is_list() || !row.is_switch() && text.parse::<f64>().is_err() => {
+                Value::String(text) if option.is_list() || !option.is_switch() && text.parse::<f64>().is_err() => {
                     text.clone()
                 }
-                Value::Number(_) if !row.is_list() => value.to_string(),
-                Value::Bool(_) if row.is_switch() => value.to_string(),
-                _ => return Err(wrong(name, value, &row.expected())),
+                Value::Number(_) if !option.is_list() => value.to_string(),
+                Value::Bool(_) if option.is_switch() => value.to_string(),
+                _ => return Err(wrong(name, value, &option.expected())),
             };
-            row.set(settings, &text).map_err(|expected| wrong(name, value, &expected))
+            option.set(settings, &text).map_err(|expected| wrong(name, value, &expected))
         };
         match value {
-            Value::Array(several) if row.is_list() && several.len() <= MOST_STOPS => several.iter().try_for_each(one),
-            Value::Array(_) if row.is_list() => {
+            Value::Array(several) if option.is_list() && several.len() <= MOST_STOPS => {
+                several.iter().try_for_each(one)
+            }
+            Value::Array(_) if option.is_list() => {
                 Err(Refusal::bad(format!("`{name}` has more than {MOST_STOPS} texts, the most there can be")))
             }
             value => one(value),
@@ -119,7 +121,7 @@ pub fn wrong(name: &str, found: &Value, expected: &str) -> Refusal {
 }
 
 /// Reads a request.
-pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Refusal> {
+pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<CompletionRequest, Refusal> {
     if let Some(model) = fields.text("model")?
         && model != serving.info.model
     {
@@ -140,8 +142,8 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Ref
     for (name, option) in OPTIONS {
         fields.set(name, option, &mut settings)?;
     }
-    for row in options::of(SAMPLING) {
-        fields.set(&row.setting(), row.name, &mut settings)?;
+    for option in options::of(SAMPLING) {
+        fields.set(&option.setting(), option.name, &mut settings)?;
     }
     let mut options = settings.generate;
     let (stream, sent) = (fields.flag("stream")?, options.n);
@@ -176,7 +178,7 @@ pub fn read(form: Form, fields: &Fields, serving: &Serving) -> Result<Asked, Ref
     let ids = fields.flag("return_token_ids")?;
     let request = |prompt| Request { prompt, reference: None, options: options.clone() };
     let requests = prompts.into_iter().map(request).collect();
-    Ok(Asked { form, requests, sent, stream, counted, logprobs, ids, echo })
+    Ok(CompletionRequest { form, requests, sent, stream, counted, logprobs, ids, echo })
 }
 
 /// Number of alternatives to report for each token. `None` if not even its own log-probability is requested.

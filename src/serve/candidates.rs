@@ -20,7 +20,7 @@ use crate::source::{self, Request};
 use crate::trial::Tests;
 
 /// A request for candidates.
-pub struct Asked {
+pub struct CandidatesRequest {
     job: Arc<Job>,
     ask: Ask,
     seed: u64,
@@ -28,11 +28,11 @@ pub struct Asked {
 }
 
 /// Reads a request. If trials are off, no file of this machine is read.
-pub fn read(fields: &Fields, serving: &Serving) -> Result<Asked, Refusal> {
+pub fn read(fields: &Fields, serving: &Serving) -> Result<CandidatesRequest, Refusal> {
     let mut settings = serving.settings.clone();
     settings.generate.stop.strings.clear();
-    for row in options::of(GENERATION | SAMPLING | PROMPTS).chain([options::named("timeout")]) {
-        fields.set(&row.setting(), row.name, &mut settings)?;
+    for option in options::of(GENERATION | SAMPLING | PROMPTS).chain([options::named("timeout")]) {
+        fields.set(&option.setting(), option.name, &mut settings)?;
     }
     let job = job(fields, serving.trials.as_ref())?.showing(settings.prompt);
     if let (Some(trials), Some(tests)) = (&serving.trials, &job.tests) {
@@ -51,7 +51,7 @@ pub fn read(fields: &Fields, serving: &Serving) -> Result<Asked, Refusal> {
         // Earlier requests are tested first.
         problem: serving.next_number(),
     };
-    Ok(Asked { job, ask, seed, stream: fields.get("stream").is_none() || fields.flag("stream")? })
+    Ok(CandidatesRequest { job, ask, seed, stream: fields.get("stream").is_none() || fields.flag("stream")? })
 }
 
 /// The job of a request.
@@ -134,10 +134,10 @@ fn given_tests(fields: &Fields) -> Result<Option<(String, String)>, Refusal> {
 /// Answers a request.
 pub async fn answer(
     serving: &Arc<Serving>,
-    asked: Asked,
+    request: CandidatesRequest,
     place: OwnedSemaphorePermit,
 ) -> Result<Response<Answer>, Refusal> {
-    let Asked { job, ask, seed, stream } = asked;
+    let CandidatesRequest { job, ask, seed, stream } = request;
     let (teller, mut inbox) = inbox(place, serving.stop.clone());
     let sink = Box::new(move |event| match event {
         Event::Source(source::Event::Step(_)) => std::ops::ControlFlow::Continue(()),

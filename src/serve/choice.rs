@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ask::{Asked, Form};
+use super::ask::{CompletionRequest, Form};
 use crate::sampling::{Alternative, Scores};
 use crate::source::{FinishReason, Window};
 
@@ -55,18 +55,18 @@ pub fn of_prompt<'a>(first: u32, rest: &'a Scores, text: &str, window: &Window) 
 }
 
 /// The choice with this index.
-pub fn choice(asked: &Asked, window: &Window, index: usize, said: &Said<'_>) -> Value {
+pub fn choice(request: &CompletionRequest, window: &Window, index: usize, said: &Said<'_>) -> Value {
     let mut choice = json!({ "index": index, "finish_reason": said.finish.map(reason), "logprobs": null });
-    match asked.form {
+    match request.form {
         Form::Completion => choice["text"] = json!(said.text),
-        Form::Chat if asked.stream => choice["delta"] = json!({ "content": said.text }),
+        Form::Chat if request.stream => choice["delta"] = json!({ "content": said.text }),
         Form::Chat => choice["message"] = json!({ "role": "assistant", "content": said.text }),
     }
-    if asked.ids {
+    if request.ids {
         choice["token_ids"] = said.tokens[said.before..].iter().map(|token| token.id).collect();
     }
-    if asked.logprobs && (!said.tokens.is_empty() || !asked.stream) {
-        choice["logprobs"] = match asked.form {
+    if request.logprobs && (!said.tokens.is_empty() || !request.stream) {
+        choice["logprobs"] = match request.form {
             Form::Completion => of_completion(window, said),
             Form::Chat => {
                 json!({ "content": said.tokens.iter().map(|token| of_chat(window, token)).collect::<Vec<_>>() })

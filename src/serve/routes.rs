@@ -53,8 +53,8 @@ async fn route(
         "/v1/completions" => complete(serving, Form::Completion, request).await,
         "/v1/chat/completions" => complete(serving, Form::Chat, request).await,
         "/v1/candidates" => {
-            let (asked, place) = taken(serving, request, candidates::read).await?;
-            candidates::answer(serving, asked, place).await
+            let (request, place) = taken(serving, request, candidates::read).await?;
+            candidates::answer(serving, request, place).await
         }
         _ => match request.uri().path().strip_prefix("/v1/models/") {
             Some(name) if name == serving.info.model => Ok(answer::json(&serving.model())),
@@ -65,12 +65,12 @@ async fn route(
 
 async fn complete(serving: &Arc<Serving>, form: Form, request: Request<Incoming>) -> Result<Response<Answer>, Refusal> {
     let read = move |fields: &Fields, serving: &Serving| ask::read(form, fields, serving);
-    let (asked, mut place) = taken(serving, request, read).await?;
+    let (request, mut place) = taken(serving, request, read).await?;
     // Each prompt is a separate request to the engine.
-    if let Some(more) = asked.requests.len().checked_sub(1).filter(|&more| more > 0) {
+    if let Some(more) = request.requests.len().checked_sub(1).filter(|&more| more > 0) {
         place.merge(serving.places_for(more)?);
     }
-    writing::answer(serving, asked, place).await
+    writing::answer(serving, request, place).await
 }
 
 /// Reads a request and takes its place.
@@ -83,9 +83,9 @@ async fn taken<T: Send + 'static>(
     let fields = Fields::read(&connection::read(request.into_body(), serving.limits).await?)?;
     let shared = serving.clone();
     // Chat templates, files and tests may block.
-    let asked = tokio::task::spawn_blocking(move || read(&fields, &shared)).await;
-    let asked = asked.map_err(|_| Refusal::failed("the request could not be read (an internal error)"))?;
-    Ok((asked?, place))
+    let read = tokio::task::spawn_blocking(move || read(&fields, &shared)).await;
+    let read = read.map_err(|_| Refusal::failed("the request could not be read (an internal error)"))?;
+    Ok((read?, place))
 }
 
 impl Serving {

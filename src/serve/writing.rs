@@ -8,7 +8,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::Serving;
 use super::answer::{self, Answer, DONE, Refusal};
-use super::ask::{Asked, Form};
+use super::ask::{CompletionRequest, Form};
 use super::choice::{Said, Scored, choice, of_prompt, scored};
 use super::inbox::{Inbox, inbox};
 use crate::sampling::Scores;
@@ -42,7 +42,7 @@ struct Candidate {
 /// Answers a request.
 pub async fn answer(
     serving: &Arc<Serving>,
-    asked: Asked,
+    request: CompletionRequest,
     place: OwnedSemaphorePermit,
 ) -> Result<Response<Answer>, Refusal> {
     let (teller, mut inbox) = inbox(place, serving.stop.clone());
@@ -54,14 +54,14 @@ pub async fn answer(
         });
         serving.source.generate(request.clone(), sink)
     };
-    let tickets: Vec<_> = asked.requests.iter().enumerate().map(start).collect();
+    let tickets: Vec<_> = request.requests.iter().enumerate().map(start).collect();
     // From now on only the engine holds it.
     drop(teller);
     inbox.cancelled_by(move || tickets.iter().for_each(crate::source::Ticket::cancel_all));
     // A refusal becomes the status of the response.
     let first = inbox.next().await.and_then(check)?;
-    let mut writing = Writing::new(serving.clone(), asked);
-    if !writing.asked.stream {
+    let mut writing = Writing::new(serving.clone(), request);
+    if !writing.request.stream {
         return writing.whole(first, inbox).await.map(|whole| answer::json(&whole));
     }
     let told = move |event| check(event).map(|event| writing.pieces(event));
@@ -79,19 +79,19 @@ fn check((prompt, event): (usize, Event)) -> Result<(usize, Event), Refusal> {
 
 struct Writing {
     serving: Arc<Serving>,
-    asked: Asked,
+    request: CompletionRequest,
     id: String,
     prompts: Vec<Written>,
 }
 
 impl Writing {
-    fn new(serving: Arc<Serving>, asked: Asked) -> Self {
-        let kind = if asked.form == Form::Chat { "chatcmpl" } else { "cmpl" };
+    fn new(serving: Arc<Serving>, request: CompletionRequest) -> Self {
+        let kind = if request.form == Form::Chat { "chatcmpl" } else { "cmpl" };
         let id = format!("{kind}-{}", serving.next_id());
         let empty = |n: usize| (0..n).map(|_| Candidate::default()).collect();
         let written = |n: usize| Written { candidates: empty(n), ..Written::default() };
-        let prompts = asked.requests.iter().map(|request| written(request.options.n)).collect();
-        Self { serving, asked, id, prompts }
+        let prompts = request.requests.iter().map(|request| written(request.options.n)).collect();
+        Self { serving, request, id, prompts }
     }
 
     /// The whole answer, once all candidates have ended.
@@ -109,15 +109,15 @@ impl Writing {
             let all = written.candidates.len();
             let ranking = written.summary.iter().flat_map(|summary| summary.ranking.iter().copied());
             let order: Vec<usize> =
-                if self.asked.sent < all { ranking.take(self.asked.sent).collect() } else { (0..all).collect() };
+                if self.request.sent < all { ranking.take(self.request.sent).collect() } else { (0..all).collect() };
             for candidate in order {
                 let Candidate { text, tokens, finish, .. } = &written.candidates[candidate];
                 let (mut all, offset) = self.before(prompt);
                 let before = all.len();
                 all.extend(scored(tokens, &self.serving.window));
-                let text = format!("{}{text}", self.asked.echo[prompt]);
+                let text = format!("{}{text}", self.request.echo[prompt]);
                 let said = Said { text, tokens: &all, before, offset, finish: *finish };
-                choices.push(choice(&self.asked, &self.serving.window, choices.len(), &said));
+                choices.push(choice(&self.request, &self.serving.window, choices.len(), &said));
             }
         }
         let mut whole = self.frame(&choices, false);
@@ -128,7 +128,7 @@ impl Writing {
     /// The tokens of a prompt that are reported with each of its candidates, and the number of characters
     /// before the first reported token.
     fn before(&self, prompt: usize) -> (Vec<Scored<'_>>, usize) {
-        let text = &self.asked.echo[prompt];
+        let text = &self.request.echo[prompt];
         match &self.prompts[prompt].prompt {
             Some((first, rest)) => (of_prompt(*first, rest, text, &self.serving.window), 0),
             None => (Vec::new(), text.chars().count()),
@@ -171,7 +171,7 @@ impl Writing {
         let about = self.take(event);
         if may_end && self.prompts.iter().all(|written| written.summary.is_some()) {
             let mut out = String::new();
-            if self.asked.counted {
+            if self.request.counted {
                 let mut frame = self.frame(&[], true);
                 frame["usage"] = self.usage();
                 out = answer::event(&frame);
@@ -183,23 +183,23 @@ impl Writing {
         let mut text = of.text.get(of.sent..).unwrap_or_default().to_owned();
         of.sent = of.sent.max(of.text.len());
         let (finish, tokens) = (of.finish, std::mem::take(&mut of.tokens));
-        let tells = (self.asked.logprobs || self.asked.ids) && !tokens.ids.is_empty();
+        let tells = (self.request.logprobs || self.request.ids) && !tokens.ids.is_empty();
         if text.is_empty() && !tells && finish.is_none() {
             return (String::new(), false);
         }
         let (first, mut offset) = (!std::mem::replace(&mut of.begun, true), of.offset);
         let mut all = Vec::new();
         if first {
-            text.insert_str(0, &self.asked.echo[prompt]);
+            text.insert_str(0, &self.request.echo[prompt]);
             (all, offset) = self.before(prompt);
         }
         let before = all.len();
         let window = &self.serving.window;
         all.extend(scored(&tokens, window));
         let said = Said { text, tokens: &all, before, offset, finish };
-        let number = prompt * self.asked.sent + candidate;
-        let mut choice = choice(&self.asked, window, number, &said);
-        if first && self.asked.form == Form::Chat {
+        let number = prompt * self.request.sent + candidate;
+        let mut choice = choice(&self.request, window, number, &said);
+        if first && self.request.form == Form::Chat {
             choice["delta"]["role"] = json!("assistant");
         }
         offset += all.iter().map(|token| token.width).sum::<usize>();
@@ -208,7 +208,7 @@ impl Writing {
     }
 
     fn frame(&self, choices: &[Value], piece: bool) -> Value {
-        let object = match (self.asked.form, piece) {
+        let object = match (self.request.form, piece) {
             (Form::Completion, _) => "text_completion",
             (Form::Chat, true) => "chat.completion.chunk",
             (Form::Chat, false) => "chat.completion",

@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::profiles::{self, ProfileFile};
 use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Window};
 use crate::backend::{self, BackendError, Choice, LoadOptions};
-use crate::engine::drafter::{self, LookupChanges};
+use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
 use crate::model::{Model, ModelError, ModelFiles, ModelWeights};
 
@@ -24,7 +24,7 @@ pub enum Drafting {
     /// A draft model.
     Model(ModelFiles),
     /// One of the drafters with a name, with a draft model if it wants one and there is one.
-    Named(drafter::Row, LookupChanges, Option<ModelFiles>),
+    Named(NamedDrafter, LookupChanges, Option<ModelFiles>),
 }
 
 /// Which models to load, and how.
@@ -202,8 +202,8 @@ fn load_on(models: &LocalModels, note: Option<Box<str>>) -> Result<Loaded, Sourc
     let drafter: Option<Box<dyn Drafter>> = match &models.draft {
         Drafting::None => None,
         Drafting::Model(files) => Some(model_drafter(files)?),
-        Drafting::Named(row, changes, files) => {
-            Some((row.new)(*changes, files.as_ref().map(model_drafter).transpose()?))
+        Drafting::Named(drafter, changes, files) => {
+            Some((drafter.new)(*changes, files.as_ref().map(model_drafter).transpose()?))
         }
     };
     let info = SourceInfo {

@@ -92,9 +92,9 @@ pub enum Action {
     No,
 }
 
-/// One row of the table.
+/// An action of a context and its default keys.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct KeyBinding {
     pub action: Action,
     /// Its name in settings.
     pub name: &'static str,
@@ -104,19 +104,19 @@ pub struct Row {
     pub keys: &'static [&'static str],
     /// Text in the help.
     pub label: &'static str,
-    /// Text in the footer; empty for actions it does not show. The order of rows is the order of hints.
+    /// Text in the footer; empty for actions it does not show. The order of bindings is the order of hints.
     pub hint: &'static str,
 }
 
-const fn row(
+const fn binding(
     context: Context,
     action: Action,
     name: &'static str,
     keys: &'static [&'static str],
     label: &'static str,
     hint: &'static str,
-) -> Row {
-    Row { action, name, context, keys, label, hint }
+) -> KeyBinding {
+    KeyBinding { action, name, context, keys, label, hint }
 }
 
 use Action as A;
@@ -124,83 +124,83 @@ use Context as C;
 
 /// All actions. Within a context a key occurs once.
 #[rustfmt::skip]
-pub const TABLE: &[Row] = &[
-    row(C::Global, A::Generate, "generate", &["f5"], "write candidates", ""),
-    row(C::Global, A::FocusNext, "focus-next", &["tab"], "next pane", ""),
-    row(C::Global, A::FocusPrevious, "focus-previous", &["shift-tab"], "previous pane", ""),
-    row(C::Global, A::FocusPane, "focus-pane", &["alt-1", "alt-2", "alt-3", "alt-4", "alt-5", "alt-6", "alt-7", "alt-8", "alt-9"], "pane with this number", ""),
-    row(C::Global, A::Help, "help", &["f1"], "this help", ""),
-    row(C::Global, A::Redraw, "redraw", &["ctrl-l"], "draw the screen anew", ""),
-    row(C::Global, A::Suspend, "suspend", &["ctrl-z"], "back to the shell, fg returns", ""),
-    row(C::Global, A::Interrupt, "interrupt", &["ctrl-c"], "close, stop, clear, then twice to quit", ""),
+pub const TABLE: &[KeyBinding] = &[
+    binding(C::Global, A::Generate, "generate", &["f5"], "write candidates", ""),
+    binding(C::Global, A::FocusNext, "focus-next", &["tab"], "next pane", ""),
+    binding(C::Global, A::FocusPrevious, "focus-previous", &["shift-tab"], "previous pane", ""),
+    binding(C::Global, A::FocusPane, "focus-pane", &["alt-1", "alt-2", "alt-3", "alt-4", "alt-5", "alt-6", "alt-7", "alt-8", "alt-9"], "pane with this number", ""),
+    binding(C::Global, A::Help, "help", &["f1"], "this help", ""),
+    binding(C::Global, A::Redraw, "redraw", &["ctrl-l"], "draw the screen anew", ""),
+    binding(C::Global, A::Suspend, "suspend", &["ctrl-z"], "back to the shell, fg returns", ""),
+    binding(C::Global, A::Interrupt, "interrupt", &["ctrl-c"], "close, stop, clear, then twice to quit", ""),
 
-    row(C::Start, A::Generate, "generate", &["enter", "g"], "write candidates", "generate"),
-    row(C::Start, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", "edit prompt"),
-    row(C::Start, A::More, "more", &["+", "="], "one candidate more", "more"),
-    row(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
-    row(C::Start, A::Help, "help", &["?"], "this help", "help"),
-    row(C::Start, A::Quit, "quit", &["q", "ctrl-d"], "leave", "quit"),
-    row(C::Start, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", ""),
-    row(C::Start, A::LineDown, "line-down", &["down", "j"], "scroll down", ""),
-    row(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
-    row(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
-    row(C::Start, A::PageUp, "page-up", &["pgup"], "page up", ""),
+    binding(C::Start, A::Generate, "generate", &["enter", "g"], "write candidates", "generate"),
+    binding(C::Start, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", "edit prompt"),
+    binding(C::Start, A::More, "more", &["+", "="], "one candidate more", "more"),
+    binding(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
+    binding(C::Start, A::Help, "help", &["?"], "this help", "help"),
+    binding(C::Start, A::Quit, "quit", &["q", "ctrl-d"], "leave", "quit"),
+    binding(C::Start, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", ""),
+    binding(C::Start, A::LineDown, "line-down", &["down", "j"], "scroll down", ""),
+    binding(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
+    binding(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
+    binding(C::Start, A::PageUp, "page-up", &["pgup"], "page up", ""),
 
-    row(C::Prompt, A::Submit, "submit", &["enter"], "write candidates (in code: new line, on an empty last line write)", "generate"),
-    row(C::Prompt, A::Newline, "newline", &["alt-enter", "shift-enter", "ctrl-j"], "new line", "new line"),
-    row(C::Prompt, A::FocusPanes, "focus-panes", &["esc"], "leave the prompt", "leave prompt"),
-    row(C::Prompt, A::HistoryPrevious, "history-previous", &["up"], "earlier prompt, on the first line", ""),
-    row(C::Prompt, A::HistoryNext, "history-next", &["down"], "later prompt, on the last line", ""),
-    row(C::Prompt, A::QuitOnEmpty, "quit-on-empty", &["ctrl-d"], "leave, when the prompt is empty", ""),
+    binding(C::Prompt, A::Submit, "submit", &["enter"], "write candidates (in code: new line, on an empty last line write)", "generate"),
+    binding(C::Prompt, A::Newline, "newline", &["alt-enter", "shift-enter", "ctrl-j"], "new line", "new line"),
+    binding(C::Prompt, A::FocusPanes, "focus-panes", &["esc"], "leave the prompt", "leave prompt"),
+    binding(C::Prompt, A::HistoryPrevious, "history-previous", &["up"], "earlier prompt, on the first line", ""),
+    binding(C::Prompt, A::HistoryNext, "history-next", &["down"], "later prompt, on the last line", ""),
+    binding(C::Prompt, A::QuitOnEmpty, "quit-on-empty", &["ctrl-d"], "leave, when the prompt is empty", ""),
 
-    row(C::Panes, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
-    row(C::Panes, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", "read file"),
-    row(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate", "stop"),
-    row(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
-    row(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
-    row(C::Panes, A::Zoom, "zoom", &["z"], "this candidate alone, without side borders", "zoom"),
-    row(C::Panes, A::Regenerate, "regenerate", &["R"], "write candidates anew, with the next seed", "again"),
-    row(C::Panes, A::Help, "help", &["?"], "this help", "help"),
-    row(C::Panes, A::StopAll, "stop-all", &["X"], "stop all", ""),
-    row(C::Panes, A::TestAgain, "test-again", &["T"], "test this candidate again", ""),
-    row(C::Panes, A::More, "more", &["+", "="], "one candidate more, next time", ""),
-    row(C::Panes, A::Fewer, "fewer", &["-"], "one candidate fewer, next time", ""),
-    row(C::Panes, A::Copy, "copy", &["y"], "copy this candidate", ""),
-    row(C::Panes, A::CopyProgram, "copy-program", &["Y"], "copy the whole program", ""),
-    row(C::Panes, A::Wrap, "wrap", &["w"], "wrap long lines", ""),
-    row(C::Panes, A::FocusPrompt, "focus-prompt", &["i", "esc"], "edit the prompt", ""),
-    row(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
-    row(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
-    row(C::Panes, A::PaneRight, "pane-right", &["l", "right"], "pane to the right", ""),
-    row(C::Panes, A::PaneUp, "pane-up", &["k", "up"], "pane above", ""),
-    row(C::Panes, A::PaneDown, "pane-down", &["j", "down"], "pane below", ""),
-    row(C::Panes, A::LineUp, "line-up", &["shift-up", "ctrl-y"], "scroll up a line", ""),
-    row(C::Panes, A::LineDown, "line-down", &["shift-down", "ctrl-e"], "scroll down a line", ""),
-    row(C::Panes, A::PageUp, "page-up", &["pgup", "ctrl-u"], "scroll up", ""),
-    row(C::Panes, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "scroll down", ""),
-    row(C::Panes, A::Top, "top", &["g", "home"], "to the top", ""),
-    row(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
-    row(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
-    row(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
-    row(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
+    binding(C::Panes, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
+    binding(C::Panes, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", "read file"),
+    binding(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate", "stop"),
+    binding(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
+    binding(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
+    binding(C::Panes, A::Zoom, "zoom", &["z"], "this candidate alone, without side borders", "zoom"),
+    binding(C::Panes, A::Regenerate, "regenerate", &["R"], "write candidates anew, with the next seed", "again"),
+    binding(C::Panes, A::Help, "help", &["?"], "this help", "help"),
+    binding(C::Panes, A::StopAll, "stop-all", &["X"], "stop all", ""),
+    binding(C::Panes, A::TestAgain, "test-again", &["T"], "test this candidate again", ""),
+    binding(C::Panes, A::More, "more", &["+", "="], "one candidate more, next time", ""),
+    binding(C::Panes, A::Fewer, "fewer", &["-"], "one candidate fewer, next time", ""),
+    binding(C::Panes, A::Copy, "copy", &["y"], "copy this candidate", ""),
+    binding(C::Panes, A::CopyProgram, "copy-program", &["Y"], "copy the whole program", ""),
+    binding(C::Panes, A::Wrap, "wrap", &["w"], "wrap long lines", ""),
+    binding(C::Panes, A::FocusPrompt, "focus-prompt", &["i", "esc"], "edit the prompt", ""),
+    binding(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
+    binding(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
+    binding(C::Panes, A::PaneRight, "pane-right", &["l", "right"], "pane to the right", ""),
+    binding(C::Panes, A::PaneUp, "pane-up", &["k", "up"], "pane above", ""),
+    binding(C::Panes, A::PaneDown, "pane-down", &["j", "down"], "pane below", ""),
+    binding(C::Panes, A::LineUp, "line-up", &["shift-up", "ctrl-y"], "scroll up a line", ""),
+    binding(C::Panes, A::LineDown, "line-down", &["shift-down", "ctrl-e"], "scroll down a line", ""),
+    binding(C::Panes, A::PageUp, "page-up", &["pgup", "ctrl-u"], "scroll up", ""),
+    binding(C::Panes, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "scroll down", ""),
+    binding(C::Panes, A::Top, "top", &["g", "home"], "to the top", ""),
+    binding(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
+    binding(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
+    binding(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
+    binding(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
 
-    row(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
-    row(C::Results, A::PaneDown, "pane-down", &["j", "down"], "next candidate", "next"),
-    row(C::Results, A::PaneUp, "pane-up", &["k", "up"], "previous candidate", "previous"),
-    row(C::Results, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "output: scroll down", ""),
-    row(C::Results, A::PageUp, "page-up", &["pgup", "ctrl-u"], "output: scroll up", ""),
-    row(C::Results, A::TestAgain, "test-again", &["T"], "test this candidate again", "test again"),
-    row(C::Results, A::Close, "close", &["esc", "t", "q"], "back to the candidates", "close"),
-    row(C::Results, A::Help, "help", &["?"], "this help", "help"),
+    binding(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
+    binding(C::Results, A::PaneDown, "pane-down", &["j", "down"], "next candidate", "next"),
+    binding(C::Results, A::PaneUp, "pane-up", &["k", "up"], "previous candidate", "previous"),
+    binding(C::Results, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "output: scroll down", ""),
+    binding(C::Results, A::PageUp, "page-up", &["pgup", "ctrl-u"], "output: scroll up", ""),
+    binding(C::Results, A::TestAgain, "test-again", &["T"], "test this candidate again", "test again"),
+    binding(C::Results, A::Close, "close", &["esc", "t", "q"], "back to the candidates", "close"),
+    binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
 
-    row(C::Help, A::LineDown, "line-down", &["j", "down"], "scroll down", "down"),
-    row(C::Help, A::LineUp, "line-up", &["k", "up"], "scroll up", "up"),
-    row(C::Help, A::PageDown, "page-down", &["pgdn", "space"], "page down", ""),
-    row(C::Help, A::PageUp, "page-up", &["pgup"], "page up", ""),
-    row(C::Help, A::Close, "close", &["esc", "q", "?", "f1", "enter"], "close the help", "close"),
+    binding(C::Help, A::LineDown, "line-down", &["j", "down"], "scroll down", "down"),
+    binding(C::Help, A::LineUp, "line-up", &["k", "up"], "scroll up", "up"),
+    binding(C::Help, A::PageDown, "page-down", &["pgdn", "space"], "page down", ""),
+    binding(C::Help, A::PageUp, "page-up", &["pgup"], "page up", ""),
+    binding(C::Help, A::Close, "close", &["esc", "q", "?", "f1", "enter"], "close the help", "close"),
 
-    row(C::Question, A::Yes, "yes", &["y"], "yes", "yes"),
-    row(C::Question, A::No, "no", &["n", "esc", "q"], "no", "no"),
+    binding(C::Question, A::Yes, "yes", &["y"], "yes", "yes"),
+    binding(C::Question, A::No, "no", &["n", "esc", "q"], "no", "no"),
 ];
 
 /// Why the user's keys cannot be used.
@@ -232,7 +232,7 @@ pub enum KeymapError {
 /// The keys in force.
 #[derive(Clone, Debug)]
 pub struct Keymap {
-    /// For each row of `TABLE` its keys.
+    /// Keys of each binding of `TABLE`.
     keys: Vec<Vec<Key>>,
     bound: BTreeMap<(Context, Key), Action>,
 }
@@ -247,15 +247,15 @@ impl Keymap {
     /// The default keys, and the user's in their place: `action` or `context.action` to keys; none unbind it.
     pub fn new(user: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
         let mut keys: Vec<Vec<Key>> =
-            TABLE.iter().map(|row| row.keys.iter().filter_map(|k| Key::parse(k)).collect()).collect();
+            TABLE.iter().map(|binding| binding.keys.iter().filter_map(|k| Key::parse(k)).collect()).collect();
         for (name, wanted) in user {
             let own: Vec<Key> = wanted
                 .iter()
                 .map(|k| Key::parse(k).ok_or_else(|| KeymapError::Key { action: name.clone(), key: k.clone() }))
                 .collect::<Result<_, _>>()?;
             let mut known = false;
-            for (row, slot) in TABLE.iter().zip(&mut keys) {
-                if row.name == name || format!("{}.{}", row.context.name(), row.name) == *name {
+            for (binding, slot) in TABLE.iter().zip(&mut keys) {
+                if binding.name == name || format!("{}.{}", binding.context.name(), binding.name) == *name {
                     known = true;
                     slot.clone_from(&own);
                 }
@@ -266,20 +266,20 @@ impl Keymap {
         }
         let mut bound = BTreeMap::new();
         let mut owner: BTreeMap<(Context, Key), &'static str> = BTreeMap::new();
-        for (row, keys) in TABLE.iter().zip(&keys) {
+        for (binding, keys) in TABLE.iter().zip(&keys) {
             for &key in keys {
-                if key.types() && matches!(row.context, Context::Global | Context::Prompt) {
-                    return Err(KeymapError::Typing { action: row.name, key: key.to_string() });
+                if key.types() && matches!(binding.context, Context::Global | Context::Prompt) {
+                    return Err(KeymapError::Typing { action: binding.name, key: key.to_string() });
                 }
-                if let Some(first) = owner.insert((row.context, key), row.name) {
+                if let Some(first) = owner.insert((binding.context, key), binding.name) {
                     return Err(KeymapError::Conflict {
                         key: key.to_string(),
-                        context: row.context.name(),
+                        context: binding.context.name(),
                         first,
-                        second: row.name,
+                        second: binding.name,
                     });
                 }
-                bound.insert((row.context, key), row.action);
+                bound.insert((binding.context, key), binding.action);
             }
         }
         Ok(Self { keys, bound })
@@ -307,23 +307,23 @@ impl Keymap {
 
     /// Hints of the footer in a context: action, keys, words, most useful first.
     pub fn hints(&self, context: Context) -> Vec<(Action, String, &'static str)> {
-        self.rows(context)
-            .filter(|(row, _)| !row.hint.is_empty())
+        self.bindings(context)
+            .filter(|(binding, _)| !binding.hint.is_empty())
             .map(|(r, k)| (r.action, shown(&k[..1]), r.hint))
             .collect()
     }
 
     /// The help of a context: keys and words, in the order of the table.
     pub fn help(&self, context: Context) -> Vec<(String, &'static str)> {
-        self.rows(context).map(|(row, keys)| (shown(keys), row.label)).collect()
+        self.bindings(context).map(|(binding, keys)| (shown(keys), binding.label)).collect()
     }
 
-    fn rows(&self, context: Context) -> impl Iterator<Item = (&'static Row, &[Key])> {
+    fn bindings(&self, context: Context) -> impl Iterator<Item = (&'static KeyBinding, &[Key])> {
         TABLE
             .iter()
             .zip(&self.keys)
-            .filter(move |(row, keys)| row.context == context && !keys.is_empty())
-            .map(|(row, keys)| (row, keys.as_slice()))
+            .filter(move |(binding, keys)| binding.context == context && !keys.is_empty())
+            .map(|(binding, keys)| (binding, keys.as_slice()))
     }
 }
 
@@ -340,12 +340,12 @@ fn shown(keys: &[Key]) -> String {
 fn nearest(name: &str) -> &'static str {
     let pairs = |text: &str| -> Vec<(char, char)> { text.chars().zip(text.chars().skip(1)).collect() };
     let wanted = pairs(name);
-    let alike = |row: &&Row| {
-        let own = pairs(row.name);
+    let alike = |binding: &&KeyBinding| {
+        let own = pairs(binding.name);
         let shared = wanted.iter().filter(|p| own.contains(p)).count();
         (2 * shared * 1000) / (own.len() + wanted.len()).max(1)
     };
-    TABLE.iter().max_by_key(alike).map_or("quit", |row| row.name)
+    TABLE.iter().max_by_key(alike).map_or("quit", |binding| binding.name)
 }
 
 #[cfg(test)]
@@ -362,9 +362,9 @@ mod tests {
 
     #[test]
     fn every_default_key_is_read_and_free_of_conflicts() {
-        for row in TABLE {
-            for key in row.keys {
-                assert!(Key::parse(key).is_some(), "{}: {key}", row.name);
+        for binding in TABLE {
+            for key in binding.keys {
+                assert!(Key::parse(key).is_some(), "{}: {key}", binding.name);
             }
         }
         let map = Keymap::new(&BTreeMap::new()).unwrap();
@@ -376,10 +376,14 @@ mod tests {
     #[test]
     fn names_are_kebab_case_and_name_one_action() {
         let mut seen = BTreeMap::new();
-        for row in TABLE {
-            assert!(row.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{}", row.name);
-            let before = seen.insert(row.name, row.action);
-            assert!(before.is_none_or(|b| b == row.action), "{} names two actions", row.name);
+        for binding in TABLE {
+            assert!(
+                binding.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+                "{}",
+                binding.name
+            );
+            let before = seen.insert(binding.name, binding.action);
+            assert!(before.is_none_or(|b| b == binding.action), "{} names two actions", binding.name);
         }
     }
 

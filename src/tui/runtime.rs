@@ -17,7 +17,7 @@ use super::highlight::Highlights;
 use super::terminal::{InputStream, Inputs, Screen};
 use super::theme::Theme;
 use super::view::{self, Look};
-use super::world::{Asked, Incoming, Opened, World};
+use super::world::{Incoming, LoopAction, Opened, World};
 use crate::signals::{self, Signals};
 
 /// Most messages between two frames, so that a flood cannot keep the keys waiting.
@@ -177,11 +177,11 @@ impl Loop<'_> {
         self.frames.request(false);
         for effect in update(&mut self.run.state, self.clock.now(), msg) {
             match self.run.world.act(effect) {
-                Asked::Nothing => {}
-                Asked::Send(sequence) => self.run.screen.send(&sequence)?,
-                Asked::Redraw => self.run.screen.clear()?,
-                Asked::Suspend => self.suspend()?,
-                Asked::Quit(accepted) => self.end = Some(End::Quit(accepted)),
+                LoopAction::Nothing => {}
+                LoopAction::Send(sequence) => self.run.screen.send(&sequence)?,
+                LoopAction::Redraw => self.run.screen.clear()?,
+                LoopAction::Suspend => self.suspend()?,
+                LoopAction::Quit(accepted) => self.end = Some(End::Quit(accepted)),
             }
         }
         self.run.world.read_ahead(&self.run.state.job);

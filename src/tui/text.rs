@@ -106,7 +106,7 @@ pub fn wrap_words(text: &str, columns: usize) -> Vec<String> {
 
 /// A row of a text area: which line, and how many of its columns lie before the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct DisplayRow {
     /// Index of the line.
     pub line: usize,
     /// Columns of the line that are shown in rows above.
@@ -114,13 +114,13 @@ pub struct Row {
 }
 
 /// The rows of `text` in an area of `columns`; without wrapping one per line.
-pub fn rows(text: &str, columns: usize, wrap: bool) -> Vec<Row> {
+pub fn rows(text: &str, columns: usize, wrap: bool) -> Vec<DisplayRow> {
     let mut rows = Vec::new();
     for (line, content) in text.lines().enumerate() {
-        rows.push(Row { line, skip: 0 });
+        rows.push(DisplayRow { line, skip: 0 });
         if wrap && columns > 0 {
             let full = width(&shown(content));
-            rows.extend((1..full.div_ceil(columns)).map(|i| Row { line, skip: i * columns }));
+            rows.extend((1..full.div_ceil(columns)).map(|i| DisplayRow { line, skip: i * columns }));
         }
     }
     rows

@@ -30,8 +30,8 @@ pub enum Incoming {
     Coloured(super::highlight::Coloured),
 }
 
-/// Work that the loop has to do itself.
-pub enum Asked {
+/// Action that the loop has to do itself.
+pub enum LoopAction {
     Nothing,
     /// Send control sequences to the terminal, then tell the core.
     Send(String),
@@ -118,7 +118,7 @@ impl World {
     }
 
     /// Does what the core asks for, as far as it does not need the terminal.
-    pub fn act(&mut self, effect: Effect) -> Asked {
+    pub fn act(&mut self, effect: Effect) -> LoopAction {
         match effect {
             Effect::Generate { run, job, n, seed } => self.generate(run, job, n, seed),
             Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
@@ -156,16 +156,16 @@ impl World {
                             "{} lines sent to the terminal's clipboard",
                             text.lines().count()
                         ))));
-                        return Asked::Send(sequence);
+                        return LoopAction::Send(sequence);
                     }
                     Err(why) => self.tell(Msg::Copied(Err(why))),
                 }
             }
-            Effect::Redraw => return Asked::Redraw,
-            Effect::Suspend => return Asked::Suspend,
-            Effect::Quit { accept } => return Asked::Quit(accept.map(|text| self.program(&text))),
+            Effect::Redraw => return LoopAction::Redraw,
+            Effect::Suspend => return LoopAction::Suspend,
+            Effect::Quit { accept } => return LoopAction::Quit(accept.map(|text| self.program(&text))),
         }
-        Asked::Nothing
+        LoopAction::Nothing
     }
 
     /// Lets the models read the prompt of a job before it is asked for.

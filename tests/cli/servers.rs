@@ -67,7 +67,7 @@ fn eight_candidates_of_a_server_come_with_their_verdicts() {
         assert_eq!(keys(&candidates(&report)[0]), expected, "{what}");
         assert!(report["stats"].get("accepted").is_none() && report["stats"].get("steps").is_none(), "{what}");
         assert_eq!(done.err.contains("tells no log-probabilities"), !logprobs, "{}", done.err);
-        let asked: Vec<_> = server.asked().into_iter().filter(super::server::Asked::is_real).collect();
+        let asked: Vec<_> = server.asked().into_iter().filter(super::server::ReceivedRequest::is_real).collect();
         assert_eq!(asked.len(), if n { 1 } else { 8 }, "{what}");
         let said = if chat { &asked[0].body["messages"][0]["content"] } else { &asked[0].body["prompt"] };
         assert!(said.as_str().unwrap().contains("def twice(x):"), "{said}");
@@ -198,8 +198,9 @@ fn a_name_of_the_catalog_is_a_server_and_its_model() {
     let with = |more: &[&str]| {
         run(&world, &[&["complete", "--json", "--file", &file, "--model", "team"][..], more].concat(), None)
     };
-    let real =
-        |server: &Server| -> Vec<_> { server.asked().into_iter().filter(super::server::Asked::is_real).collect() };
+    let real = |server: &Server| -> Vec<_> {
+        server.asked().into_iter().filter(super::server::ReceivedRequest::is_real).collect()
+    };
     catalog(&format!("server_model = '{}'", Model::NAME));
     let report = with(&[]).code(0).json();
     assert_eq!(
@@ -265,5 +266,5 @@ fn a_server_that_does_not_fill_in_is_not_sent_what_stands_after() {
         model.answer(asked, out);
     });
     with(&strict).refused(2, &["does not take `suffix`", "suffix is not currently supported"]);
-    assert!(!deaf.asked().iter().any(super::server::Asked::is_real));
+    assert!(!deaf.asked().iter().any(super::server::ReceivedRequest::is_real));
 }

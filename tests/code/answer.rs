@@ -1,6 +1,6 @@
 //! The function in a chat model's answer: fences, prose, thoughts, whole files, cut ends.
 
-use bass_tui::code::{Asked, Place, Target};
+use bass_tui::code::{Place, RequestedFunction, Target};
 use bass_tui::language::Language;
 use proptest::prelude::*;
 
@@ -11,8 +11,8 @@ fn target(text: &str, language: Language, name: &str) -> Target {
     Target::in_text(text, language, &Place::Function(name.to_owned())).unwrap()
 }
 
-fn python() -> Asked {
-    target(STUB, Language::Python, "area").asked()
+fn python() -> RequestedFunction {
+    target(STUB, Language::Python, "area").requested()
 }
 
 /// The function with its head at an indentation.
@@ -22,8 +22,8 @@ fn function(indent: &str) -> String {
 }
 
 /// The function as read when all of the answer is there.
-fn whole(asked: &Asked, answer: &str) -> String {
-    asked.read(answer, true).0.trim_end().to_owned() + "\n"
+fn whole(function: &RequestedFunction, answer: &str) -> String {
+    function.read(answer, true).0.trim_end().to_owned() + "\n"
 }
 
 #[test]
@@ -85,12 +85,12 @@ fn what_the_file_lacks_is_imported_in_the_body() {
 fn a_method_gets_the_indentation_of_its_class() {
     let file =
         "class Stack:\n    def push(self, x):\n        \"\"\"Adds x.\"\"\"\n\n    def pop(self):\n        return 1\n";
-    let asked = target(file, Language::Python, "Stack.push").asked();
+    let function = target(file, Language::Python, "Stack.push").requested();
     let body = "        if x:\n            self.all.append(x)\n";
     let alone = "```python\ndef push(self, x):\n    \"\"\"Adds x.\"\"\"\n    if x:\n        self.all.append(x)\n\nStack().push(1)\n```";
     let class = "```python\nclass Queue:\n  def push(self, x):\n    pass\n\nclass Stack:\n  def push(self, x):\n    if x:\n      self.all.append(x)\n\n  def pop(self):\n    return 2\n```";
     for answer in [alone, class, "def push(self, x):\n    if x:\n        self.all.append(x)\n", body] {
-        assert_eq!(whole(&asked, answer), body, "{answer}");
+        assert_eq!(whole(&function, answer), body, "{answer}");
     }
 }
 
@@ -98,12 +98,12 @@ fn a_method_gets_the_indentation_of_its_class() {
 fn lines_that_are_there_are_not_written_again() {
     let job = target("def f(x):\n    pass\n", Language::Python, "f");
     // Without a file all of the text is the function that is open at its end.
-    let open = bass_tui::code::open_function("def f(x):\n    y = x\n    z = y\n").unwrap().asked();
+    let open = bass_tui::code::open_function("def f(x):\n    y = x\n    z = y\n").unwrap().requested();
     assert_eq!(open.typed, "    y = x\n    z = y\n");
     assert_eq!(whole(&open, "```python\ndef f(x):\n    y = x\n    z = y\n    return z\n```"), "    return z\n");
     assert_eq!(open.read("```python\ndef f(x):\n    y = x\n", false), (String::new(), false));
     assert_eq!(whole(&open, "```python\n    return z\n```"), "    return z\n");
-    assert!(job.asked().typed.is_empty());
+    assert!(job.requested().typed.is_empty());
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn languages_with_braces_are_read_as_well() {
             if answer == code && code.starts_with(' ') && code.ends_with("{}") {
                 continue;
             }
-            let read = whole(&target.asked(), &answer);
+            let read = whole(&target.requested(), &answer);
             let (read, body) = (target.completion(&read), target.completion(body));
             assert_eq!(
                 read.replace("return r * 2;", "return r * 2"),
@@ -197,14 +197,14 @@ proptest! {
     #[test]
     fn whatever_is_said_is_read(picks in proptest::collection::vec(0..PIECES.len(), 0..24), language in 0usize..5) {
         let answer: String = picks.iter().map(|&pick| PIECES[pick]).collect();
-        let asked = Asked { language: Language::ALL[language], ..python() };
+        let function = RequestedFunction { language: Language::ALL[language], ..python() };
         for (at, _) in answer.match_indices('\n') {
-            let (text, ended) = asked.read(&answer[..=at], false);
+            let (text, ended) = function.read(&answer[..=at], false);
             if ended {
-                let (whole, _) = asked.read(&answer[..=at], true);
+                let (whole, _) = function.read(&answer[..=at], true);
                 prop_assert_eq!(text.trim_end(), whole.trim_end());
             }
         }
-        asked.read(&answer, true);
+        function.read(&answer, true);
     }
 }

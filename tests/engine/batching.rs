@@ -126,10 +126,10 @@ fn a_long_prompt_is_read_while_others_write() {
     world.step();
     let long = world.submit(&[3; 900], &greedy(2, 10));
     let mut together = 0;
-    while !world.jobs[&long].order.has_begun() {
-        let before = world.jobs[&short].outcome.ids[0].len();
+    while !world.requests[&long].order.has_begun() {
+        let before = world.requests[&short].outcome.ids[0].len();
         world.step();
-        assert!(world.jobs[&short].outcome.ids[0].len() > before, "nobody waits for the prompt of another");
+        assert!(world.requests[&short].outcome.ids[0].len() > before, "nobody waits for the prompt of another");
         together += 1;
     }
     assert!(together >= 4, "900 tokens take several slabs: {together} steps");
@@ -142,11 +142,14 @@ fn a_request_that_does_not_fit_waits_for_room() {
     let first = world.submit(&[1, 2], &greedy(40, 12));
     let second = world.submit(&[2, 1], &greedy(40, 12));
     let third = world.submit(&[0, 1], &greedy(1, 12));
-    while !world.jobs[&first].order.done {
+    while !world.requests[&first].order.done {
         world.step();
-        let live = (0..40).filter(|&c| world.jobs[&first].order.is_live(c)).count();
-        assert!(live + 40 <= 64 || !world.jobs[&second].order.has_begun(), "{live} of the first are still there");
-        assert!(world.jobs[&second].order.read.is_some() || world.jobs[&third].order.read.is_none(), "first come");
+        let live = (0..40).filter(|&c| world.requests[&first].order.is_live(c)).count();
+        assert!(live + 40 <= 64 || !world.requests[&second].order.has_begun(), "{live} of the first are still there");
+        assert!(
+            world.requests[&second].order.read.is_some() || world.requests[&third].order.read.is_none(),
+            "first come"
+        );
     }
     world.finish();
 }
@@ -172,14 +175,14 @@ fn a_cancelled_request_ends_while_it_waits() {
     world.step();
     world.cancel(cancelled, None);
     world.step();
-    let reasons = world.jobs[&cancelled].outcome.reasons.clone();
+    let reasons = world.requests[&cancelled].outcome.reasons.clone();
     world.finish();
     assert_eq!(reasons, [Some(FinishReason::Cancelled); 2], "before the others are done");
 }
 
 /// The request has begun, and it is over.
 fn state(world: &World, id: RequestId) -> (bool, bool) {
-    (world.jobs[&id].order.has_begun(), world.jobs[&id].order.done)
+    (world.requests[&id].order.has_begun(), world.requests[&id].order.done)
 }
 
 #[test]
@@ -204,8 +207,8 @@ fn small_requests_are_answered_while_large_ones_fill_the_batch() {
 }
 
 fn live(world: &World, id: RequestId) -> usize {
-    let job = &world.jobs[&id];
-    (0..job.want.len()).filter(|&c| job.order.is_live(c)).count()
+    let request = &world.requests[&id];
+    (0..request.want.len()).filter(|&c| request.order.is_live(c)).count()
 }
 
 #[test]
@@ -237,7 +240,7 @@ fn positions_of_all_requests_are_bounded() {
     let third = world.submit(&[2, 3], &greedy(1, 40));
     // The prompts of both are read at a time.
     world.step();
-    assert_eq!([first, second, third].map(|id| world.jobs[&id].order.read.is_some()), [true, false, true]);
+    assert_eq!([first, second, third].map(|id| world.requests[&id].order.read.is_some()), [true, false, true]);
     assert_eq!(world.engine.positions(), 2 + 10 * 69 + 1 + 41);
     while !state(&world, second).0 {
         world.step();

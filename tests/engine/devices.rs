@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::emulator::{built, libraries};
 use super::skip;
 use bass_tui::backend::cuda::{self, BUNDLE, Libraries, SOURCE, make_bundle};
-use bass_tui::backend::device::{Device, Found, Unusable, present};
+use bass_tui::backend::device::{Device, Unusable, UsableDevice, present};
 use bass_tui::backend::{BackendError, Choice, DEVICES, LoadOptions};
 use bass_tui::model::{MAIN, ModelFiles};
 use bass_tui::source::{Drafting, LocalModels, LocalSource, Source};
@@ -47,7 +47,7 @@ fn without_compiler() -> Libraries {
 /// A device that runs over these libraries.
 macro_rules! device {
     ($libraries:expr, $number:expr) => {{
-        let probe: fn(usize, Option<&Path>) -> Result<Found, Unusable> = |_, cache| {
+        let probe: fn(usize, Option<&Path>) -> Result<UsableDevice, Unusable> = |_, cache| {
             cuda::find(&$libraries, ($number, cache), |model, options, _| {
                 let device = options.device.map(|choice| Choice { number: $number, ..choice });
                 cuda::load(&$libraries, model, LoadOptions { device, ..options }, None)

@@ -47,7 +47,7 @@ pub struct Faults {
 
 /// A request that arrived.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct HubRequest {
     pub path: String,
     pub headers: HashMap<String, String>,
     /// By the second server, where large files are.
@@ -64,7 +64,7 @@ struct State {
     commit: String,
     files: HashMap<String, Content>,
     faults: Mutex<Faults>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<HubRequest>>,
     store: String,
 }
 
@@ -99,7 +99,7 @@ impl Hub {
         self.state.faults.lock().expect("no panic")
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<HubRequest> {
         self.state.asked.lock().expect("no panic").clone()
     }
 
@@ -127,7 +127,7 @@ impl State {
             let path = lines[0].split(' ').nth(1).unwrap_or_default().to_owned();
             let header = |line: &String| line.split_once(": ").map(|(n, v)| (n.to_lowercase(), v.to_owned()));
             let headers: HashMap<String, String> = lines[1..].iter().filter_map(header).collect();
-            let asked = Asked { path: path.clone(), headers: headers.clone(), at_store };
+            let asked = HubRequest { path: path.clone(), headers: headers.clone(), at_store };
             self.asked.lock().expect("no panic").push(asked);
             if self.answer(stream, &path, &headers, at_store).is_none() {
                 return;

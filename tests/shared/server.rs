@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 /// A request that arrived.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ReceivedRequest {
     pub path: String,
     pub headers: HashMap<String, String>,
     pub body: Value,
 }
 
-impl Asked {
+impl ReceivedRequest {
     /// It is a request for real, and not one that finds out what the server can do.
     pub fn is_real(&self) -> bool {
         self.body["max_tokens"].as_u64().is_some_and(|n| n > 1)
@@ -25,12 +25,12 @@ impl Asked {
 
 pub struct Server {
     pub address: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
     /// Answers each request, on a thread and a connection of its own.
-    pub fn start(answer: impl Fn(&Asked, &mut TcpStream) + Send + Sync + 'static) -> Self {
+    pub fn start(answer: impl Fn(&ReceivedRequest, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = format!("http://{}", listener.local_addr().expect("an address"));
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -55,12 +55,12 @@ impl Server {
         Self::start(move |asked, out| model.answer(asked, out))
     }
 
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().expect("no panic").clone()
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<ReceivedRequest> {
     let mut reader = BufReader::new(stream);
     let mut lines = Vec::new();
     loop {
@@ -79,7 +79,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let length = headers.get("content-length").and_then(|n| n.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+    Some(ReceivedRequest { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
 }
 
 /// An answer with a body.
@@ -124,7 +124,7 @@ impl Model {
     }
 
     /// Answers as it should.
-    pub fn answer(&self, asked: &Asked, out: &mut TcpStream) {
+    pub fn answer(&self, asked: &ReceivedRequest, out: &mut TcpStream) {
         let header = self.key.as_ref().map(|key| format!("Bearer {key}"));
         if header.is_some() && asked.headers.get("authorization") != header.as_ref() {
             let found = asked.headers.get("authorization").cloned().unwrap_or_default();

@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use outcome::Outcome;
 
-use super::gemm::{Job, Kernels, Mode};
+use super::gemm::{GemmArgs, Kernels, Mode};
 use super::kv::Region;
 use super::ops;
 use super::pack::{F32x16, NR};
@@ -279,14 +279,14 @@ impl Unit<'_> {
             q.extend_from_slice(&self.input[row * self.stride + self.head * group * width..][..group * width]);
         }
         let scores = first(scores, self.queries() * score_stride);
-        let part = Part { attention: self.attention, head: self.head, score_stride, width, from };
+        let products = ChunkProducts { attention: self.attention, head: self.head, score_stride, width, from };
         let layer = self.attention.layer;
         let shared = views.first().and_then(|view| view.shared).filter(|(_, len)| *len > begin);
         let shared = shared.map(|(region, len)| Segment { region, layer, positions: 0..len });
 
         // Scores: the shared prompt once for all rows, then every sequence its own positions.
         if let Some(shared) = &shared {
-            part.scores(q, scores, shared, begin..shared.positions.end.min(end));
+            products.scores(q, scores, shared, begin..shared.positions.end.min(end));
         }
         for (view, rows) in rows_of(views, tile) {
             let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
@@ -294,7 +294,7 @@ impl Unit<'_> {
             let scores = &mut scores[at.start * score_stride..at.end * score_stride];
             for segment in view.segments(layer) {
                 let Range { start, end: last } = segment.positions;
-                part.scores(q, scores, &segment, begin.max(start)..end.min(last).min(seen(view, rows.end)));
+                products.scores(q, scores, &segment, begin.max(start)..end.min(last).min(seen(view, rows.end)));
             }
         }
 
@@ -323,7 +323,7 @@ impl Unit<'_> {
         let rows_at_once = (SUM_QUERIES / group).max(1);
         match &shared {
             Some(shared) => {
-                part.sum(scores, to.sums, Mode::Store, shared, begin..shared.positions.end.min(end));
+                products.sum(scores, to.sums, Mode::Store, shared, begin..shared.positions.end.min(end));
             }
             None => to.sums.fill(0.0),
         }
@@ -336,12 +336,12 @@ impl Unit<'_> {
                     let rows = start..rows.end.min(start + rows_at_once);
                     let common = limit(rows.start);
                     let at = (rows.start - tile.rows.start) * group..(rows.end - tile.rows.start) * group;
-                    let (s, o) = part.of_queries(scores, to.sums, at);
-                    part.sum(s, o, Mode::Continue, &segment, first..common);
+                    let (s, o) = products.of_queries(scores, to.sums, at);
+                    products.sum(s, o, Mode::Continue, &segment, first..common);
                     for row in rows.start + 1..rows.end {
                         let at = (row - tile.rows.start) * group..(row - tile.rows.start + 1) * group;
-                        let (s, o) = part.of_queries(scores, to.sums, at);
-                        part.sum(s, o, Mode::Continue, &segment, common..limit(row));
+                        let (s, o) = products.of_queries(scores, to.sums, at);
+                        products.sum(s, o, Mode::Continue, &segment, common..limit(row));
                     }
                 }
             }
@@ -387,7 +387,7 @@ fn first(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
 
 /// The products of one unit and chunk. Scores are `[queries, 16 + positions]`, those of position `from` at
 /// 16.
-struct Part<'a> {
+struct ChunkProducts<'a> {
     attention: &'a Attention<'a>,
     head: usize,
     score_stride: usize,
@@ -395,7 +395,7 @@ struct Part<'a> {
     from: usize,
 }
 
-impl Part<'_> {
+impl ChunkProducts<'_> {
     fn of_queries<'s>(&self, scores: &'s [f32], sums: &'s mut [f32], at: Range<usize>) -> (&'s [f32], &'s mut [f32]) {
         (
             &scores[at.start * self.score_stride..at.end * self.score_stride],
@@ -416,7 +416,7 @@ impl Part<'_> {
         let keys = region.keys(layer, self.head);
         assert!(local.end <= region.capacity && at + local.len() <= self.score_stride, "positions of a region");
         assert!(rows * self.score_stride <= scores.len(), "room for scores");
-        let job = Job::<F32x16> {
+        let args = GemmArgs::<F32x16> {
             x: queries.as_ptr(),
             x_stride: self.width,
             rows,
@@ -431,7 +431,7 @@ impl Part<'_> {
             after: None,
         };
         // SAFETY: checked above; `scores` is exclusively borrowed.
-        unsafe { self.attention.kernels.run_f32(&job) }
+        unsafe { self.attention.kernels.run_f32(&args) }
     }
 
     /// Adds `scores[query][position] * value[position]` over these positions of a segment to `sums`.
@@ -446,7 +446,7 @@ impl Part<'_> {
         let values = region.values(layer, self.head);
         assert!(local.end <= region.capacity && at + local.len() <= self.score_stride, "positions of a region");
         assert!(rows * self.score_stride <= scores.len(), "room for scores");
-        let job = Job::<F32x16> {
+        let args = GemmArgs::<F32x16> {
             x: scores[at..].as_ptr(),
             x_stride: self.score_stride,
             rows,
@@ -461,7 +461,7 @@ impl Part<'_> {
             after: None,
         };
         // SAFETY: checked above; `sums` is exclusively borrowed.
-        unsafe { self.attention.kernels.run_f32(&job) }
+        unsafe { self.attention.kernels.run_f32(&args) }
     }
 }
 

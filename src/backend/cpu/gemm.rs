@@ -31,11 +31,11 @@ pub enum Mode {
     Continue,
 }
 
-/// One product `[rows, k] x [k, columns]` of a kernel call.
+/// Arguments of a kernel call: one product `[rows, k] x [k, columns]`.
 ///
 /// Bytes moved: the panels once for every 64 rows, `x` once per panel (from the cache), `out` once.
 #[derive(Clone, Copy)]
-pub struct Job<B> {
+pub struct GemmArgs<B> {
     /// First row of `x`, `[rows, k]` with `x_stride` floats between rows.
     pub x: *const f32,
     /// Floats between rows of `x`.
@@ -67,9 +67,9 @@ pub struct Job<B> {
 pub struct Kernels {
     /// Name for `doctor`.
     pub name: &'static str,
-    f32: unsafe fn(&Job<F32x16>),
-    bf16: unsafe fn(&Job<Bf16x16>),
-    f16: unsafe fn(&Job<F16x16>),
+    f32: unsafe fn(&GemmArgs<F32x16>),
+    bf16: unsafe fn(&GemmArgs<Bf16x16>),
+    f16: unsafe fn(&GemmArgs<F16x16>),
     softmax: unsafe fn(&mut [f32], f32) -> (f32, f32),
     activate: unsafe fn(Activation, &[f32], &mut [f32]),
     /// Those for quantised weights.
@@ -163,27 +163,27 @@ impl Kernels {
         unsafe { (self.activate)(activation, input, out) }
     }
 
-    /// Runs a job on f32 panels.
+    /// Computes a product on f32 panels.
     ///
     /// # Safety
-    /// The pointers of the job must reach what its documentation says; `out` must not be in use elsewhere.
-    pub(super) unsafe fn run_f32(&self, job: &Job<F32x16>) {
+    /// The pointers of `args` must reach what their documentation says; `out` must not be in use elsewhere.
+    pub(super) unsafe fn run_f32(&self, args: &GemmArgs<F32x16>) {
         // SAFETY: the caller's duty; the processor was checked when the set was chosen.
-        unsafe { (self.f32)(job) }
+        unsafe { (self.f32)(args) }
     }
 
-    /// Runs a job on panels of floats of any kind, from panel `first` on. `job.panels` does not count.
+    /// Computes a product on panels of floats of any kind, from panel `first` on. `args.panels` is not used.
     ///
     /// # Safety
     /// As for [`run_f32`](Self::run_f32).
-    unsafe fn run(&self, job: &Job<F32x16>, panels: &Panels, first: usize) {
-        let at = first * job.panel_stride;
+    unsafe fn run(&self, args: &GemmArgs<F32x16>, panels: &Panels, first: usize) {
+        let at = first * args.panel_stride;
         // SAFETY: the caller's duty; the processor was checked when the set was chosen.
         unsafe {
             match panels {
-                Panels::F32(blocks) => (self.f32)(&job.with_panels(blocks[at..].as_ptr())),
-                Panels::Bf16(blocks) => (self.bf16)(&job.with_panels(blocks[at..].as_ptr())),
-                Panels::F16(blocks) => (self.f16)(&job.with_panels(blocks[at..].as_ptr())),
+                Panels::F32(blocks) => (self.f32)(&args.with_panels(blocks[at..].as_ptr())),
+                Panels::Bf16(blocks) => (self.bf16)(&args.with_panels(blocks[at..].as_ptr())),
+                Panels::F16(blocks) => (self.f16)(&args.with_panels(blocks[at..].as_ptr())),
                 Panels::Quantized(_) | Panels::Stacked(_) => unreachable!("these are computed otherwise"),
             }
         }
@@ -263,7 +263,7 @@ fn into(
         let after = (following.unwrap_or(number + 1) - number) * unit * inputs;
         let first = number * unit;
         let column = first * NR;
-        let job = Job {
+        let args = GemmArgs {
             x: x.as_ptr(),
             x_stride: inputs,
             rows,
@@ -278,15 +278,15 @@ fn into(
             after: Some(after as isize),
         };
         // SAFETY: shapes are checked above; units write different columns.
-        unsafe { kernels.run(&job, &weights.panels, first) }
+        unsafe { kernels.run(&args, &weights.panels, first) }
     });
 }
 
-impl<B> Job<B> {
-    /// This job on other panels.
-    fn with_panels<C>(&self, panels: *const C) -> Job<C> {
-        let &Job { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, after, .. } = self;
-        Job { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode, after }
+impl<B> GemmArgs<B> {
+    /// These arguments with other panels.
+    fn with_panels<C>(&self, panels: *const C) -> GemmArgs<C> {
+        let &GemmArgs { x, x_stride, rows, k, panel_stride, columns, out, out_stride, bias, mode, after, .. } = self;
+        GemmArgs { x, x_stride, rows, k, panels, panel_stride, columns, out, out_stride, bias, mode, after }
     }
 }
 
@@ -377,7 +377,7 @@ mod tests {
                 let run = |parts: &[(usize, usize, Mode)]| {
                     let mut out = vec![0.0f32; rows * columns];
                     for &(from, to, mode) in parts {
-                        let job = Job {
+                        let args = GemmArgs {
                             x: x[from..].as_ptr(),
                             x_stride: inputs,
                             rows,
@@ -392,7 +392,7 @@ mod tests {
                             after: (rows % 2 == 0).then_some(0),
                         };
                         // SAFETY: all pointers reach `rows`, `columns` and `k` as sized above.
-                        unsafe { kernels.run_f32(&job) };
+                        unsafe { kernels.run_f32(&args) };
                     }
                     out.into_iter().map(f32::to_bits).collect::<Vec<_>>()
                 };

@@ -8,7 +8,7 @@ use super::pack::{Packed, Panels};
 use super::pool::Pool;
 use super::quantized::{Reader, SavedWeights};
 use crate::backend::storage::{Storage, as_stored};
-use crate::backend::weights::{Packer, Part, Weights};
+use crate::backend::weights::{MatrixRole, Packer, Weights};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{ModelWeights, Slot, Tensor};
 
@@ -101,8 +101,8 @@ impl Packer for Panelled<'_> {
     type Matrix = Packed;
     type Vector = Vec<f32>;
 
-    fn matrix(&self, slots: &[Slot], part: Part) -> Result<Packed, BackendError> {
-        self.packed(slots, self.storage.of_part(part))
+    fn matrix(&self, slots: &[Slot], role: MatrixRole) -> Result<Packed, BackendError> {
+        self.packed(slots, self.storage.of_role(role))
     }
 
     fn vector(&self, values: Vec<f32>) -> Result<Vec<f32>, BackendError> {

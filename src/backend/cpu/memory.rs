@@ -104,16 +104,16 @@ impl<T: Plain> DerefMut for Zeroed<T> {
 }
 
 /// Memory of our own, or of a mapped file.
-pub struct Memory<T>(Place<T>);
+pub struct Memory<T>(Backing<T>);
 
-enum Place<T> {
+enum Backing<T> {
     Own(Zeroed<T>),
     Mapped { file: Arc<Mmap>, at: usize, len: usize },
 }
 
 impl<T> From<Zeroed<T>> for Memory<T> {
     fn from(own: Zeroed<T>) -> Self {
-        Self(Place::Own(own))
+        Self(Backing::Own(own))
     }
 }
 
@@ -127,7 +127,7 @@ impl<T: Plain> Memory<T> {
     pub fn mapped(file: &Arc<Mmap>, at: usize, len: usize) -> Option<Self> {
         let bytes = file.get(at..at.checked_add(len.checked_mul(size_of::<T>())?)?)?;
         let aligned = bytes.as_ptr().cast::<T>().is_aligned();
-        aligned.then(|| Self(Place::Mapped { file: Arc::clone(file), at, len }))
+        aligned.then(|| Self(Backing::Mapped { file: Arc::clone(file), at, len }))
     }
 }
 
@@ -136,8 +136,8 @@ impl<T: Plain> Deref for Memory<T> {
 
     fn deref(&self) -> &[T] {
         match &self.0 {
-            Place::Own(own) => own,
-            Place::Mapped { file, at, len } => {
+            Backing::Own(own) => own,
+            Backing::Mapped { file, at, len } => {
                 // SAFETY: inside the file and aligned (checked by `mapped`), mapped as long as `self` lives,
                 // and any bytes are a value.
                 unsafe { std::slice::from_raw_parts(file.as_ptr().add(*at).cast(), *len) }

@@ -45,7 +45,7 @@ use pack::Packed;
 use pass::{Buffers, Node};
 use pool::Pool;
 
-use super::device::{Found, Loader, Unusable};
+use super::device::{Loader, Unusable, UsableDevice};
 use super::rotary::RotaryTables;
 use super::sequences::{Sequences, Shape};
 use super::slabs::slabs;
@@ -58,11 +58,11 @@ use crate::sampling::{Accepted, Scores};
 
 /// Every machine has a CPU.
 #[allow(clippy::unnecessary_wraps, reason = "the signature of every device's probe")]
-pub fn probe(_number: usize, _cache: Option<&Path>) -> Result<Found, Unusable> {
+pub fn probe(_number: usize, _cache: Option<&Path>) -> Result<UsableDevice, Unusable> {
     let what = format!("{} kernels, {} threads", Kernels::best().name, cores::sensible());
     let load: Loader =
         |model, options, cache| Ok(Box::new(CpuNetwork::with_cache(model, options, Kernels::best(), cache)?));
-    Ok(Found { what, load })
+    Ok(UsableDevice { what, load })
 }
 
 /// Rows that go through the layers together. Longer passes are cut, so that working memory has a bound; the

@@ -42,11 +42,11 @@ use crate::backend::storage::{BLOCK, Bits, Format};
 /// of as many.
 const GROUP: usize = 64;
 
-/// One product `[rows, inputs] x [inputs, columns]` of a kernel call.
+/// Arguments of a kernel call: one product `[rows, inputs] x [inputs, columns]`.
 ///
 /// Bytes moved: codes and scales once for every 64 rows, `x` once per panel (from the cache), `out` once.
 #[derive(Clone, Copy)]
-pub struct Job<'a> {
+pub struct QuantizedGemmArgs<'a> {
     /// Codes of the first panel and of those behind it.
     pub codes: &'a [Line],
     /// Their scales, `[panels][blocks]`, of some formats two.
@@ -79,15 +79,15 @@ pub struct Job<'a> {
     pub after: usize,
 }
 
-impl Job<'_> {
+impl QuantizedGemmArgs<'_> {
     /// Writes the finished sums of a row, of `sums.len()` columns from `column` on.
     ///
     /// # Safety
-    /// `row` and the columns must be the job's, and not be in use elsewhere.
+    /// `row` and the columns must be the product's, and not be in use elsewhere.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
     unsafe fn write(&self, row: usize, column: usize, sums: &[f32]) {
-        // SAFETY: columns of a row of the job (the caller's duty).
+        // SAFETY: columns of a row of the product (the caller's duty).
         let out = unsafe { std::slice::from_raw_parts_mut(self.out.add(row * self.out_stride + column), sums.len()) };
         for (c, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {
             let sum = self.bias.map_or(sum, |bias| sum + bias[column + c]);
@@ -99,7 +99,7 @@ impl Job<'_> {
 /// Functions of one kind of processor for quantised weights.
 #[derive(Clone, Copy)]
 pub struct Kernels {
-    product: unsafe fn(&Job<'_>),
+    product: unsafe fn(&QuantizedGemmArgs<'_>),
     inputs: unsafe fn(&[f32], i32, *mut InputBlock, usize),
     weights: unsafe fn(Bits, &[f32], &mut [Line], &mut [Scales], usize),
     stored: stored::Repack,
@@ -164,7 +164,7 @@ pub fn linear(
         let first = number * unit;
         let column = first * NR;
         let (codes, scales, units) = weights.panels(first, unit.min(panels - first));
-        let job = Job {
+        let args = QuantizedGemmArgs {
             codes,
             scales,
             units,
@@ -183,11 +183,12 @@ pub fn linear(
         };
         // SAFETY: shapes are checked above; units write different columns; the processor was checked when the
         // set was chosen.
-        unsafe { (kernels.product)(&job) }
+        unsafe { (kernels.product)(&args) }
     });
 }
 
-/// Sums of the inputs that some formats need: see [`Job::sums_of_x`] and [`Job::starts`].
+/// Sums of the inputs that some formats need: see [`QuantizedGemmArgs::sums_of_x`] and
+/// [`QuantizedGemmArgs::starts`].
 fn sums(format: Format, x: &[InputBlock]) -> (Vec<f32>, Vec<[i32; 2]>) {
     let sum = |codes: &[i8]| codes.iter().map(|&code| i32::from(code)).sum::<i32>();
     let (mut sums, mut starts) = (Vec::new(), Vec::new());

@@ -91,7 +91,7 @@ impl Parts {
         let part = |&(matrix, bias): &(&Matrix, Option<&Buffer>)| {
             let first = matrix.pieces.iter().take(number).map(|piece| piece.outputs).sum::<usize>();
             let Some(piece) = matrix.pieces.get(number) else {
-                return kernels::Part { matrix: kernels::Matrix::NONE, first: 0, padding: 0 };
+                return kernels::ExpertPart { matrix: kernels::Matrix::NONE, first: 0, padding: 0 };
             };
             outputs = outputs.max(piece.outputs);
             let stored = (piece.storage(), piece.row());
@@ -99,9 +99,9 @@ impl Parts {
                 storages.push(stored);
             }
             let bias = bias.map_or(0, |bias| bias.at() + (first * size_of::<f32>()) as u64);
-            kernels::Part { matrix: piece.there(bias), first: first as i32, padding: 0 }
+            kernels::ExpertPart { matrix: piece.there(bias), first: first as i32, padding: 0 }
         };
-        let parts: Vec<kernels::Part> = experts.iter().map(part).collect();
+        let parts: Vec<kernels::ExpertPart> = experts.iter().map(part).collect();
         let mut memory = gpu.alloc(size_of_val(&parts[..]))?;
         memory.write(0, &parts)?;
         Ok(Self { memory, storages, outputs })

@@ -48,15 +48,15 @@ unsafe impl Send for Gpu {}
 // SAFETY: as above.
 unsafe impl Sync for Gpu {}
 
-/// Properties of a GPU that are known before anything is loaded onto it.
-pub struct Found {
+/// A GPU before anything is loaded onto it: its handle and its properties.
+pub struct GpuDevice {
     driver: Driver,
     device: c_int,
     what: String,
     capability: Capability,
 }
 
-impl Found {
+impl GpuDevice {
     /// GPU number `number`.
     pub fn new(libraries: &Libraries, number: usize) -> Result<Self, Unusable> {
         let none = || Unusable::absent("needs an NVIDIA GPU and its driver, which are not here");

@@ -173,7 +173,7 @@ plain! {
     /// Choices of one expert that are multiplied together.
     struct Together { expert: i32, count: i32 }
     /// A part of an expert's matrix.
-    struct Part { matrix: Matrix, first: i32, padding: i32 }
+    struct ExpertPart { matrix: Matrix, first: i32, padding: i32 }
     struct ExpertGemm { parts: Pointer, together: Pointer, x: Pointer, out: Pointer, out_stride: i32, padding: i32 }
     struct ExpertTiles { parts: Pointer, together: Pointer, x: Pointer, sums: Pointer, scales: Pointer, out: Pointer,
         partial: Pointer, arrived: Pointer, out_stride: i32, groups: i32, slice: i32, padding: i32 }

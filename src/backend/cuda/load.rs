@@ -6,7 +6,7 @@ use super::NAME;
 use super::gpu::{Buffer, Gpu};
 use super::matrix::{Matrix, Piece};
 use crate::backend::storage::Storage;
-use crate::backend::weights::{Packer, Part};
+use crate::backend::weights::{MatrixRole, Packer};
 use crate::backend::{BackendError, Dtype};
 use crate::model::{ModelWeights, Slot, Tensor};
 
@@ -34,7 +34,7 @@ impl Packer for Sender<'_> {
     type Matrix = Matrix;
     type Vector = Buffer;
 
-    fn matrix(&self, slots: &[Slot], part: Part) -> Result<Matrix, BackendError> {
+    fn matrix(&self, slots: &[Slot], role: MatrixRole) -> Result<Matrix, BackendError> {
         let mut parts = Vec::new();
         let mut inputs = 0;
         for &slot in slots {
@@ -42,7 +42,7 @@ impl Packer for Sender<'_> {
             parts.extend(self.model.outputs(slot)?);
         }
         // Tensors that are stored in the same way are one piece.
-        let storage = |tensor: &Tensor<'_>| self.storage.unwrap_or_else(|| Storage::of(tensor.dtype)).of_part(part);
+        let storage = |tensor: &Tensor<'_>| self.storage.unwrap_or_else(|| Storage::of(tensor.dtype)).of_role(role);
         let pieces = parts
             .chunk_by(|a, b| storage(&a.0) == storage(&b.0))
             .map(|parts| Piece::new(self.gpu, parts, inputs, storage(&parts[0].0)))

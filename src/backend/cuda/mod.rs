@@ -63,7 +63,7 @@ use compile::Kernels;
 pub use compile::make_bundle;
 use experts::Tables;
 pub use gpu::Gpu;
-use gpu::{Buffer, Found};
+use gpu::{Buffer, GpuDevice};
 pub use kernels::SOURCE;
 use kernels::{Patch, Pointer};
 use kv::Memory;
@@ -90,7 +90,7 @@ use crate::sampling::{Accepted, Scores};
 const NAME: &str = "cuda";
 
 /// Looks for GPU number `number`, its driver and what compiles its kernels.
-pub fn probe(number: usize, cache: Option<&Path>) -> Result<device::Found, device::Unusable> {
+pub fn probe(number: usize, cache: Option<&Path>) -> Result<device::UsableDevice, device::Unusable> {
     let load: device::Loader = |model, options, cache| load(&Libraries::default(), model, options, cache);
     find(&Libraries::default(), (number, cache), load)
 }
@@ -100,11 +100,11 @@ pub fn find(
     libraries: &Libraries,
     (number, cache): (usize, Option<&Path>),
     load: device::Loader,
-) -> Result<device::Found, device::Unusable> {
-    let found = Found::new(libraries, number)?;
-    let kernels = Kernels::find(libraries, found.capability(), kernels_folder(cache).as_deref());
-    let kernels = kernels.map_err(|why| format!("is {}, and {why}", found.what()))?;
-    Ok(device::Found { what: format!("{}, {}", found.what(), kernels.what()), load })
+) -> Result<device::UsableDevice, device::Unusable> {
+    let handle = GpuDevice::new(libraries, number)?;
+    let kernels = Kernels::find(libraries, handle.capability(), kernels_folder(cache).as_deref());
+    let kernels = kernels.map_err(|why| format!("is {}, and {why}", handle.what()))?;
+    Ok(device::UsableDevice { what: format!("{}, {}", handle.what(), kernels.what()), load })
 }
 
 /// Where compiled kernels are kept: beside what is kept of weights.
@@ -133,9 +133,9 @@ pub fn open(libraries: &Libraries, number: usize, cache: Option<&Path>) -> Resul
     if let Some(gpu) = opened.get(&key).and_then(Weak::upgrade) {
         return Ok(gpu);
     }
-    let found = Found::new(libraries, number).map_err(|unusable| unusable.why)?;
-    let kernels = Kernels::find(libraries, found.capability(), kernels_folder(cache).as_deref())?;
-    let gpu = found.open(kernels)?;
+    let handle = GpuDevice::new(libraries, number).map_err(|unusable| unusable.why)?;
+    let kernels = Kernels::find(libraries, handle.capability(), kernels_folder(cache).as_deref())?;
+    let gpu = handle.open(kernels)?;
     opened.insert(key, Arc::downgrade(&gpu));
     Ok(gpu)
 }

@@ -71,7 +71,7 @@ impl Drop for Pinned {
     }
 }
 
-/// Bytes of the first [`Part`].
+/// Bytes of the first [`StagingBuffer`].
 const FIRST: usize = 64 << 10;
 
 /// Bytes of the smallest place.
@@ -82,10 +82,11 @@ const PLACE: usize = 256;
 pub struct Staging {
     gpu: Arc<Gpu>,
     /// Each at least twice as large as the one before.
-    parts: Vec<Part>,
+    buffers: Vec<StagingBuffer>,
 }
 
-struct Part {
+/// A buffer of the GPU, and memory of the host that is copied to it.
+struct StagingBuffer {
     memory: Buffer,
     /// Written again only once the GPU has read it.
     host: Pinned,
@@ -99,21 +100,21 @@ struct Part {
 impl Staging {
     /// Nothing yet.
     pub fn new(gpu: &Arc<Gpu>) -> Self {
-        Self { gpu: Arc::clone(gpu), parts: Vec::new() }
+        Self { gpu: Arc::clone(gpu), buffers: Vec::new() }
     }
 
     /// Begins at the first place where all that was sent has been read. What was not sent is forgotten.
     pub fn begin(&mut self) -> Result<(), BackendError> {
-        let Some(part) = self.parts.last_mut() else { return Ok(()) };
-        part.used = part.sent;
-        if part.sent == 0 {
+        let Some(buffer) = self.buffers.last_mut() else { return Ok(()) };
+        buffer.used = buffer.sent;
+        if buffer.sent == 0 {
             return Ok(());
         }
-        if self.gpu.waited_for() <= part.sent_after && part.used > part.memory.bytes() / 2 {
+        if self.gpu.waited_for() <= buffer.sent_after && buffer.used > buffer.memory.bytes() / 2 {
             self.gpu.synchronise()?;
         }
-        if self.gpu.waited_for() > part.sent_after {
-            (part.sent, part.used) = (0, 0);
+        if self.gpu.waited_for() > buffer.sent_after {
+            (buffer.sent, buffer.used) = (0, 0);
         }
         Ok(())
     }
@@ -121,26 +122,26 @@ impl Staging {
     /// Where the bytes will be.
     pub fn place(&mut self, bytes: &[u8]) -> Result<Pointer, BackendError> {
         let room = bytes.len().next_power_of_two().max(PLACE);
-        if self.parts.last().is_none_or(|part| part.used + room > part.memory.bytes()) {
-            let last = self.parts.last().map_or(0, |part| part.memory.bytes());
+        if self.buffers.last().is_none_or(|buffer| buffer.used + room > buffer.memory.bytes()) {
+            let last = self.buffers.last().map_or(0, |buffer| buffer.memory.bytes());
             let size = (2 * last).max(4 * room).max(FIRST);
             let (memory, host) = (self.gpu.alloc(size)?, Pinned::new(&self.gpu, size)?);
-            self.parts.push(Part { memory, host, sent: 0, used: 0, sent_after: 0 });
+            self.buffers.push(StagingBuffer { memory, host, sent: 0, used: 0, sent_after: 0 });
         }
-        let Some(part) = self.parts.last_mut() else { return Ok(0) };
-        let from = part.used;
-        part.host.as_slice_mut()[from..from + bytes.len()].copy_from_slice(bytes);
-        part.used += room;
-        Ok(part.memory.at() + from as u64)
+        let Some(buffer) = self.buffers.last_mut() else { return Ok(0) };
+        let from = buffer.used;
+        buffer.host.as_slice_mut()[from..from + bytes.len()].copy_from_slice(bytes);
+        buffer.used += room;
+        Ok(buffer.memory.at() + from as u64)
     }
 
     /// Begins to send what was placed.
     pub fn send(&mut self) -> Result<(), BackendError> {
-        for part in &mut self.parts {
-            if part.used > part.sent {
-                part.host.send(&part.memory, part.sent..part.used)?;
-                part.sent_after = self.gpu.waits_begun();
-                part.sent = part.used;
+        for buffer in &mut self.buffers {
+            if buffer.used > buffer.sent {
+                buffer.host.send(&buffer.memory, buffer.sent..buffer.used)?;
+                buffer.sent_after = self.gpu.waits_begun();
+                buffer.sent = buffer.used;
             }
         }
         Ok(())
@@ -148,6 +149,6 @@ impl Staging {
 
     /// Gives back what is too small, once nothing that is still to be started names it.
     pub fn trim(&mut self) {
-        self.parts.drain(..self.parts.len().saturating_sub(1));
+        self.buffers.drain(..self.buffers.len().saturating_sub(1));
     }
 }

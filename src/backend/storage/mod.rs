@@ -6,7 +6,7 @@ mod quantise;
 pub use crate::model::blocks::{BLOCK, Bits, Format, Kind, UNIT};
 pub use quantise::{LEAST, ROUND, quantise_block};
 
-use super::weights::Part;
+use super::weights::MatrixRole;
 use super::{BackendError, Dtype};
 use crate::model::{ModelWeights, TensorType};
 
@@ -62,11 +62,11 @@ impl Storage {
         }
     }
 
-    /// Storage of a part of the network, where this is the storage of its blocks.
-    pub fn of_part(self, part: Part) -> Self {
-        match (part, self) {
-            (Part::Router, _) => Self::F32,
-            (Part::End, Self::Int4) => Self::Int8,
+    /// Storage of a matrix in this role, where this is the storage of its blocks.
+    pub fn of_role(self, role: MatrixRole) -> Self {
+        match (role, self) {
+            (MatrixRole::Router, _) => Self::F32,
+            (MatrixRole::End, Self::Int4) => Self::Int8,
             (_, storage) => storage,
         }
     }

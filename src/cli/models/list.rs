@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use crate::catalog::memory::{Need, PROMPT, Shape, of_machine};
-use crate::catalog::{Catalog, Entry, Found};
+use crate::catalog::{Catalog, Entry, ExternalModel};
 use crate::cli::failure::Failure;
 use crate::cli::memory::usage;
 use crate::cli::output::print;
@@ -17,7 +17,7 @@ use crate::source::server::{Address, Nearby, nearby};
 use crate::untrusted::clean_line;
 
 #[derive(Serialize)]
-struct Row {
+struct ListedModel {
     name: String,
     description: String,
     license: String,
@@ -53,7 +53,7 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
         let draft = entry.and_then(|entry| draft(catalog, entry));
         Some(Need::of(&main, draft.as_ref(), how))
     };
-    let row = |name: &str, entry: Option<&Entry>, files: Option<Result<ModelFiles, String>>| {
+    let listed = |name: &str, entry: Option<&Entry>, files: Option<Result<ModelFiles, String>>| {
         let outline = files.map(|files| Outline::read(&files?).map_err(|e| e.to_string()));
         let here = outline.is_some();
         let (outline, problem) =
@@ -62,7 +62,7 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
         let written = entry.and_then(|e| e.parameters).map(|billions| (billions * 1e9) as u64);
         let context = outline.as_ref().map(|o| o.spec.context).or_else(|| Some(entry?.context? as usize));
         let stored = || entry.and_then(|e| e.dtype).map(|dtype| format!("{dtype:?}").to_uppercase());
-        Row {
+        ListedModel {
             name: name.to_owned(),
             description: entry.map_or_else(
                 || outline.as_ref().map_or_else(String::new, |o| format!("{}, {}", o.spec.architecture, o.stored())),
@@ -83,22 +83,28 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
             problem,
         }
     };
-    let mut rows: Vec<Row> = catalog
+    let mut models: Vec<ListedModel> = catalog
         .entries
         .iter()
-        .map(|entry| row(&entry.name, Some(entry), catalog.resolve_main(Some(&entry.name)).ok().map(|r| Ok(r.files))))
+        .map(|entry| {
+            listed(&entry.name, Some(entry), catalog.resolve_main(Some(&entry.name)).ok().map(|r| Ok(r.files)))
+        })
         .collect();
-    for Found { name, program, file } in catalog.others.all() {
-        rows.push(Row { program: Some(program), ..row(&name, None, Some(file.map(ModelFiles::Gguf))) });
+    for ExternalModel { name, program, file } in catalog.others.all() {
+        models.push(ListedModel { program: Some(program), ..listed(&name, None, Some(file.map(ModelFiles::Gguf))) });
     }
     for Nearby { address, model } in nearby() {
-        rows.push(Row { server: Some(address), program: Some("Servers on this machine"), ..row(&model, None, None) });
+        models.push(ListedModel {
+            server: Some(address),
+            program: Some("Servers on this machine"),
+            ..listed(&model, None, None)
+        });
     }
     if json {
-        print(&(serde_json::to_string(&rows).unwrap_or_default() + "\n"))?;
+        print(&(serde_json::to_string(&models).unwrap_or_default() + "\n"))?;
         return Ok(0);
     }
-    let mut out = table(&rows);
+    let mut out = table(&models);
     if let Some(memory) = memory {
         let (n, tokens, dtype) = (how.n, how.tokens, how.dtype);
         let _ = writeln!(
@@ -110,7 +116,7 @@ pub fn run(session: &Session, json: bool) -> Result<u8, Failure> {
     }
     if let Some(proposal) = proposal {
         let (name, takes) = (&proposal.entry.name, bytes(proposal.need.bytes()));
-        let here = rows.iter().any(|row| row.name == *name && row.here);
+        let here = models.iter().any(|model| model.name == *name && model.here);
         let pull = if here { String::new() } else { format!("bass-tui models pull {name}, then ") };
         let _ = writeln!(out, "Recommended here: {name}, {takes}: {pull}{}", proposal.flags());
     }
@@ -132,44 +138,46 @@ fn draft(catalog: &Catalog, entry: &Entry) -> Option<Shape> {
     outline.as_ref().map(Shape::of_model).or_else(written)
 }
 
-fn table(rows: &[Row]) -> String {
-    let own: Vec<&Row> = rows.iter().filter(|row| row.program.is_none()).collect();
+fn table(models: &[ListedModel]) -> String {
+    let own: Vec<&ListedModel> = models.iter().filter(|model| model.program.is_none()).collect();
     let width = own.iter().map(|r| r.name.chars().count()).max().unwrap_or(0).min(40);
     let mut out = String::new();
-    for row in own {
-        let here = match (&row.server, row.here) {
+    for model in own {
+        let here = match (&model.server, model.here) {
             (Some(_), _) => "server ",
             (None, true) => "here   ",
             (None, false) => "missing",
         };
-        let _ = writeln!(out, "{:width$}  {here}  {}", clean_line(&row.name, 80), facts(row));
+        let _ = writeln!(out, "{:width$}  {here}  {}", clean_line(&model.name, 80), facts(model));
     }
     let mut program = None;
-    for row in rows.iter().filter(|row| row.program.is_some()) {
-        if program != row.program {
-            program = row.program;
+    for model in models.iter().filter(|model| model.program.is_some()) {
+        if program != model.program {
+            program = model.program;
             let _ = writeln!(out, "\n{}", program.unwrap_or_default());
         }
-        let _ = writeln!(out, "  {}\n    {}", clean_line(&row.name, 200), facts(row));
+        let _ = writeln!(out, "  {}\n    {}", clean_line(&model.name, 200), facts(model));
     }
     out
 }
 
-fn facts(row: &Row) -> String {
-    if let Some(problem) = &row.problem {
+fn facts(model: &ListedModel) -> String {
+    if let Some(problem) = &model.problem {
         return format!("cannot be used: {}", clean_line(problem, 200));
     }
-    if let (Some(server), None) = (&row.server, row.program) {
-        return format!("at {}  {}", clean_line(server, 200), clean_line(&row.description, 200)).trim_end().to_owned();
+    if let (Some(server), None) = (&model.server, model.program) {
+        return format!("at {}  {}", clean_line(server, 200), clean_line(&model.description, 200))
+            .trim_end()
+            .to_owned();
     }
-    if let Some(server) = &row.server {
-        return format!("--server {server} --server-model {}", clean_line(&row.name, 200));
+    if let Some(server) = &model.server {
+        return format!("--server {server} --server-model {}", clean_line(&model.name, 200));
     }
-    let memory = row.memory.map_or_else(|| "?".to_owned(), bytes);
-    let fits = match row.fits {
+    let memory = model.memory.map_or_else(|| "?".to_owned(), bytes);
+    let fits = match model.fits {
         Some(true) => "fits   ",
         Some(false) => "too big",
         None => "       ",
     };
-    format!("{memory:>8}  {fits}  {}", clean_line(&row.description, 200))
+    format!("{memory:>8}  {fits}  {}", clean_line(&model.description, 200))
 }

@@ -13,7 +13,7 @@ pub(in crate::code) struct Heads {
     /// True if functions may be written as `x => x + 1`.
     pub arrows: bool,
     /// Reads the definition from the tokens before a brace.
-    pub read: fn(&Head) -> Option<Found>,
+    pub read: fn(&Head) -> Option<HeadDefinition>,
 }
 
 /// The tokens between the last end of a statement and a brace, without those in brackets among them.
@@ -25,7 +25,7 @@ pub(in crate::code) struct Head<'a> {
 }
 
 /// The definition of a head.
-pub(in crate::code) struct Found {
+pub(in crate::code) struct HeadDefinition {
     pub name: String,
     pub scope: bool,
     /// Index of the first token that belongs to it.
@@ -194,7 +194,7 @@ impl Scan<'_> {
         let definition = self.frames[..around].last().and_then(|f| f.definition);
         let in_scope = definition.is_some_and(|d| self.found[d].scope);
         let head = Head { text: self.text, tokens: &top.head, in_scope };
-        let Found { name, scope, first, keyword } = (table.heads.read)(&head)?;
+        let HeadDefinition { name, scope, first, keyword } = (table.heads.read)(&head)?;
         let first = *top.head.get(first)?;
         let keyword = top.head.get(keyword).map_or(first.start, |k| k.start);
         let line = self.line_start(first.start);

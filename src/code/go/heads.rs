@@ -1,17 +1,17 @@
 //! Recognises functions by the tokens before a brace.
 
-use crate::code::braces::scan::{Found, Head, Heads};
+use crate::code::braces::scan::{Head, HeadDefinition, Heads};
 
 pub(super) const HEADS: Heads =
     Heads { restarts: &["func", "type", "var", "const", "import", "package"], goes_on: &[], arrows: false, read };
 
-fn read(head: &Head) -> Option<Found> {
+fn read(head: &Head) -> Option<HeadDefinition> {
     let last = head.tokens.len().checked_sub(1)?;
     if matches!(head.at(last), "interface" | "struct") {
         return None;
     }
     let keyword = head.last("func")?;
-    let found = |name: String, first: usize, at: usize| Some(Found { name, scope: false, first, keyword: at });
+    let found = |name: String, first: usize, at: usize| Some(HeadDefinition { name, scope: false, first, keyword: at });
     if head.is_word(keyword + 1) {
         return found(head.at(keyword + 1).to_owned(), keyword, keyword + 1);
     }

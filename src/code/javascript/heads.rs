@@ -1,6 +1,6 @@
 //! Recognises functions and scopes by the tokens before a brace.
 
-use crate::code::braces::scan::{Found, Head, Heads};
+use crate::code::braces::scan::{Head, HeadDefinition, Heads};
 
 pub(super) const HEADS: Heads = Heads {
     restarts: &[
@@ -46,7 +46,7 @@ const MODIFIERS: &[&str] = &[
 /// Words before brackets and a block that are not names of a method.
 const STATEMENTS: &[&str] = &["if", "for", "while", "switch", "catch", "with", "function", "return", "await", "super"];
 
-fn read(head: &Head) -> Option<Found> {
+fn read(head: &Head) -> Option<HeadDefinition> {
     let count = head.tokens.len();
     let last = count.checked_sub(1)?;
     if matches!(head.at(last), ":" | "|" | "&" | "<" | ",") {
@@ -58,13 +58,13 @@ fn read(head: &Head) -> Option<Found> {
     }
     if let Some(keyword) = head.last("function") {
         let name = head.skip(keyword + 1, &["*"]);
-        let own = |f: &Found| f.name == "exports" && head.is_word(name);
+        let own = |f: &HeadDefinition| f.name == "exports" && head.is_word(name);
         if let Some(found) = bound(head, keyword, false).filter(|f| !own(f)) {
             return Some(found);
         }
         if head.is_word(name) {
             let first = first(head, keyword);
-            return Some(Found { name: head.at(name).to_owned(), scope: false, first, keyword: name });
+            return Some(HeadDefinition { name: head.at(name).to_owned(), scope: false, first, keyword: name });
         }
         return default(head, keyword, false);
     }
@@ -75,13 +75,13 @@ fn read(head: &Head) -> Option<Found> {
         let name = keyword + 1;
         if head.is_word(name) && !matches!(head.at(name), "extends" | "implements") {
             let first = first(head, keyword);
-            return Some(Found { name: head.at(name).to_owned(), scope: true, first, keyword: name });
+            return Some(HeadDefinition { name: head.at(name).to_owned(), scope: true, first, keyword: name });
         }
         return bound(head, keyword, true).or_else(|| default(head, keyword, true));
     }
     let from = head.skip(0, MODIFIERS);
     if matches!(head.at(from), "namespace" | "module") && head.is_word(from + 1) {
-        return Some(Found { name: head.at(from + 1).to_owned(), scope: true, first: 0, keyword: from + 1 });
+        return Some(HeadDefinition { name: head.at(from + 1).to_owned(), scope: true, first: 0, keyword: from + 1 });
     }
     if head.at(last) == "=" { bound(head, last + 1, true) } else { method(head) }
 }
@@ -96,7 +96,7 @@ fn first(head: &Head, keyword: usize) -> usize {
 }
 
 /// The name to which the value at `value` is bound: `const f =`, `f =`, `f: T =`, `f:`, `a.b.f =`.
-fn bound(head: &Head, value: usize, scope: bool) -> Option<Found> {
+fn bound(head: &Head, value: usize, scope: bool) -> Option<HeadDefinition> {
     let from = head.skip(0, MODIFIERS);
     let mut name = head.skip(from, &["#"]);
     let start = from;
@@ -114,19 +114,19 @@ fn bound(head: &Head, value: usize, scope: bool) -> Option<Found> {
         _ => false,
     };
     let written = head.text.get(head.tokens[start].start..head.tokens[name].end)?;
-    let found = Found { name: clean(written), scope, first: 0, keyword: start };
+    let found = HeadDefinition { name: clean(written), scope, first: 0, keyword: start };
     (binds && mark < value).then_some(found)
 }
 
 /// `export default` of a value without a name.
-fn default(head: &Head, value: usize, scope: bool) -> Option<Found> {
+fn default(head: &Head, value: usize, scope: bool) -> Option<HeadDefinition> {
     let from = head.skip(0, &["export"]);
     let is = from > 0 && head.at(from) == "default" && value > from;
-    is.then(|| Found { name: "default".to_owned(), scope, first: 0, keyword: 0 })
+    is.then(|| HeadDefinition { name: "default".to_owned(), scope, first: 0, keyword: 0 })
 }
 
 /// A method of a class or an object: a name with round brackets after it.
-fn method(head: &Head) -> Option<Found> {
+fn method(head: &Head) -> Option<HeadDefinition> {
     let mut name = 0;
     while head.at(name) == "@" {
         name += 2;
@@ -150,7 +150,7 @@ fn method(head: &Head) -> Option<Found> {
     let named = head.is_word(name) || head.at(name) == "]" || head.at(name).starts_with(['"', '\'']);
     let is = head.in_scope && named && head.at(open) == "(" && !STATEMENTS.contains(&head.at(name));
     let written = head.text.get(head.tokens.get(start)?.start..head.tokens.get(name)?.end)?;
-    is.then(|| Found { name: clean(written), scope: false, first, keyword: start })
+    is.then(|| HeadDefinition { name: clean(written), scope: false, first, keyword: start })
 }
 
 /// Converts a written name to the used name: `"f"`, `module.exports.f`, `Stack.prototype.f`.

@@ -1,6 +1,6 @@
 //! Recognises functions and scopes by the tokens before a brace.
 
-use crate::code::braces::scan::{Found, Head, Heads};
+use crate::code::braces::scan::{Head, HeadDefinition, Heads};
 
 pub(super) const HEADS: Heads = Heads {
     restarts: &[
@@ -25,9 +25,9 @@ pub(super) const HEADS: Heads = Heads {
     read,
 };
 
-fn read(head: &Head) -> Option<Found> {
+fn read(head: &Head) -> Option<HeadDefinition> {
     if let Some(keyword) = head.last("fn") {
-        return head.is_word(keyword + 1).then(|| Found {
+        return head.is_word(keyword + 1).then(|| HeadDefinition {
             name: head.at(keyword + 1).to_owned(),
             scope: false,
             first: first(head, keyword),
@@ -38,7 +38,7 @@ fn read(head: &Head) -> Option<Found> {
         return implemented(head, keyword);
     }
     let keyword = head.last("trait").or_else(|| head.last("mod"))?;
-    head.is_word(keyword + 1).then(|| Found {
+    head.is_word(keyword + 1).then(|| HeadDefinition {
         name: head.at(keyword + 1).to_owned(),
         scope: true,
         first: first(head, keyword),
@@ -60,7 +60,7 @@ fn first(head: &Head, keyword: usize) -> usize {
 }
 
 /// The block of an `impl`, named after its type.
-fn implemented(head: &Head, keyword: usize) -> Option<Found> {
+fn implemented(head: &Head, keyword: usize) -> Option<HeadDefinition> {
     let from = head.after_angles(keyword + 1);
     let mut name = None;
     let mut i = from;
@@ -79,7 +79,12 @@ fn implemented(head: &Head, keyword: usize) -> Option<Found> {
         i += 1;
     }
     let keyword_at = name?;
-    Some(Found { name: head.at(keyword_at).to_owned(), scope: true, first: first(head, keyword), keyword: keyword_at })
+    Some(HeadDefinition {
+        name: head.at(keyword_at).to_owned(),
+        scope: true,
+        first: first(head, keyword),
+        keyword: keyword_at,
+    })
 }
 
 /// The name of a type or a function, without its path and its parameters.

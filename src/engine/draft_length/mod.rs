@@ -39,7 +39,7 @@ pub enum DraftLength {
 
 /// A policy with a name.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct NamedPolicy {
     /// As users write it.
     pub name: &'static str,
     /// The policy.
@@ -51,10 +51,20 @@ pub struct Row {
 }
 
 /// All policies but fixed lengths.
-pub const POLICIES: [Row; 3] = [
-    Row { name: "bass", length: DraftLength::Bass, is_measured: false, new: |_| Box::new(bass::Bass::default()) },
-    Row { name: "table", length: DraftLength::Table, is_measured: true, new: |table| Box::new(Arc::clone(table)) },
-    Row { name: "auto", length: DraftLength::Auto, is_measured: true, new: |_| Box::new(Constant(None)) },
+pub const POLICIES: [NamedPolicy; 3] = [
+    NamedPolicy {
+        name: "bass",
+        length: DraftLength::Bass,
+        is_measured: false,
+        new: |_| Box::new(bass::Bass::default()),
+    },
+    NamedPolicy {
+        name: "table",
+        length: DraftLength::Table,
+        is_measured: true,
+        new: |table| Box::new(Arc::clone(table)),
+    },
+    NamedPolicy { name: "auto", length: DraftLength::Auto, is_measured: true, new: |_| Box::new(Constant(None)) },
 ];
 
 /// Where a request's lengths come from.
@@ -82,19 +92,19 @@ impl DraftLength {
     /// The longest fixed length that can be asked for.
     const LONGEST: usize = 64;
 
-    fn row(self) -> Option<&'static Row> {
-        POLICIES.iter().find(|row| row.length == self)
+    fn named(self) -> Option<&'static NamedPolicy> {
+        POLICIES.iter().find(|policy| policy.length == self)
     }
 
     /// The policy needs measurements of the pair.
     pub(super) fn is_measured(self) -> bool {
-        self.row().is_some_and(|row| row.is_measured)
+        self.named().is_some_and(|policy| policy.is_measured)
     }
 
     /// A fresh state; `table` is that of the pair.
     pub(super) fn policy(self, table: &Arc<Table>) -> Box<dyn Policy> {
-        match (self.row(), self) {
-            (Some(row), _) => (row.new)(table),
+        match (self.named(), self) {
+            (Some(policy), _) => (policy.new)(table),
             (None, Self::Fixed(k)) => Box::new(Constant(Some(k))),
             (None, _) => Box::new(Constant(None)),
         }
@@ -103,8 +113,8 @@ impl DraftLength {
 
 impl fmt::Display for DraftLength {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.row(), self) {
-            (Some(row), _) => f.write_str(row.name),
+        match (self.named(), self) {
+            (Some(policy), _) => f.write_str(policy.name),
             (None, Self::Fixed(k)) => k.fmt(f),
             (None, _) => Ok(()),
         }
@@ -116,7 +126,7 @@ impl FromStr for DraftLength {
 
     fn from_str(name: &str) -> Result<Self, ()> {
         let fixed = || name.parse().ok().filter(|k| *k <= Self::LONGEST).map(Self::Fixed);
-        POLICIES.iter().find(|row| row.name == name).map(|row| row.length).or_else(fixed).ok_or(())
+        POLICIES.iter().find(|policy| policy.name == name).map(|policy| policy.length).or_else(fixed).ok_or(())
     }
 }
 
@@ -165,8 +175,8 @@ mod tests {
     #[test]
     fn every_policy_is_found_by_its_name_and_has_a_state() {
         let table = Arc::new(Table([(1, 6)].into()));
-        for row in POLICIES {
-            assert_eq!((row.length.to_string().as_str(), row.name.parse()), (row.name, Ok(row.length)));
+        for policy in POLICIES {
+            assert_eq!((policy.length.to_string().as_str(), policy.name.parse()), (policy.name, Ok(policy.length)));
         }
         let lengths = [DraftLength::Fixed(3), DraftLength::Bass, DraftLength::Table, DraftLength::Auto];
         assert_eq!(lengths.map(|length| length.policy(&table).length(1)), [Some(3), Some(7), Some(6), None]);

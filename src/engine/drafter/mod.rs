@@ -37,7 +37,7 @@ type New = fn(LookupChanges, Option<Box<dyn Drafter>>) -> Box<dyn Drafter>;
 
 /// A drafter with a name.
 #[derive(Clone, Copy, Debug)]
-pub struct Row {
+pub struct NamedDrafter {
     /// As users write it.
     pub name: &'static str,
     /// It uses a draft model where there is one.
@@ -47,18 +47,18 @@ pub struct Row {
 }
 
 /// All drafters but draft models by themselves, which are called by their own names.
-pub const DRAFTERS: [Row; 3] = [
-    Row {
+pub const DRAFTERS: [NamedDrafter; 3] = [
+    NamedDrafter {
         name: "lookup",
         wants_model: false,
         new: |changes, _| Box::new(LookupDrafter::new(LookupSettings::LOOKUP.with(changes))),
     },
-    Row {
+    NamedDrafter {
         name: "sibling",
         wants_model: false,
         new: |changes, _| Box::new(LookupDrafter::new(LookupSettings::SIBLING.with(changes))),
     },
-    Row {
+    NamedDrafter {
         name: "chain",
         wants_model: true,
         new: |changes, model| match model {
@@ -68,10 +68,10 @@ pub const DRAFTERS: [Row; 3] = [
     },
 ];
 
-impl Row {
+impl NamedDrafter {
     /// The drafter of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        DRAFTERS.into_iter().find(|row| row.name == name)
+    pub fn find(name: &str) -> Option<Self> {
+        DRAFTERS.into_iter().find(|drafter| drafter.name == name)
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::problem::{Origin, Problem};
-use super::read::{Row, rows};
+use super::read::{JsonRow, rows};
 use crate::code;
 use crate::language::Language;
 
@@ -56,7 +56,7 @@ pub fn load(files: &[PathBuf]) -> Result<Vec<Problem>, String> {
     Ok(problems)
 }
 
-fn problem(row: Row) -> Result<Problem, String> {
+fn problem(row: JsonRow) -> Result<Problem, String> {
     let origin = row.origin.clone();
     let at = |why: String| format!("{origin}: {why}");
     let has = |key: &str| row.object.contains_key(key);
@@ -197,7 +197,7 @@ mod tests {
 
     fn read(row: &str) -> Result<Problem, String> {
         let Value::Object(object) = serde_json::from_str(row).unwrap() else { panic!("no object") };
-        problem(Row { object, origin: Origin { file: "p.jsonl".into(), line: 7 } })
+        problem(JsonRow { object, origin: Origin { file: "p.jsonl".into(), line: 7 } })
     }
 
     #[test]

@@ -119,9 +119,9 @@ fn open(path: &Path) -> Result<Contents, ModelError> {
     Ok(Contents { name, called, template, first: path.clone(), spec, fields: others, eos, checkpoint })
 }
 
-/// A part of a model, by the name of its file.
+/// A part of a split model, by the name of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part<'a> {
+pub struct SplitPart<'a> {
     /// The name without number and ending; with the folder, if it has one.
     pub name: &'a str,
     /// Which one, from 1.
@@ -131,19 +131,19 @@ pub struct Part<'a> {
 }
 
 /// The part that a file `name` is, as in `NAME-00001-of-00003.gguf`.
-pub fn part_of(name: &str) -> Option<Part<'_>> {
+pub fn part_of(name: &str) -> Option<SplitPart<'_>> {
     let stem = name.get(..name.len().checked_sub(5)?).filter(|_| is_name(name.as_ref()))?;
     let (rest, count) = stem.rsplit_once("-of-")?;
     let (name, number) = rest.rsplit_once('-')?;
     let digits = |text: &str| (text.len() == 5).then(|| text.parse::<usize>().ok()).flatten();
     let (number, count) = (digits(number)?, digits(count)?);
-    ((1..=count).contains(&number) && count <= MAX_FILES).then_some(Part { name, number, count })
+    ((1..=count).contains(&number) && count <= MAX_FILES).then_some(SplitPart { name, number, count })
 }
 
 /// The files of a model of which this is one.
 pub fn parts(path: &Path) -> Result<Vec<PathBuf>, ModelError> {
     let of = || {
-        let Part { name, count, .. } = part_of(path.file_name()?.to_str()?)?;
+        let SplitPart { name, count, .. } = part_of(path.file_name()?.to_str()?)?;
         Some((1..=count).map(|n| path.with_file_name(format!("{name}-{n:05}-of-{count:05}.gguf"))).collect())
     };
     let parts: Vec<PathBuf> = of().unwrap_or_else(|| vec![path.into()]);

@@ -12,7 +12,7 @@ use crate::engine::{FinishReason, StopRules};
 
 #[path = "../../../tests/shared/server.rs"]
 pub mod scripted;
-use scripted::{Asked, Model, Server, begin, event, send};
+use scripted::{Model, ReceivedRequest, Server, begin, event, send};
 
 const KEY: &str = "sk-secret-5f2a";
 /// Time limits of a test.
@@ -78,7 +78,7 @@ fn generate(source: &ServerSource, n: usize) -> Came {
 }
 
 /// A server that is good until it is asked for real.
-fn bad(answer: impl Fn(&Asked, &mut TcpStream) + Send + Sync + 'static) -> Server {
+fn bad(answer: impl Fn(&ReceivedRequest, &mut TcpStream) + Send + Sync + 'static) -> Server {
     let good = Model::new(&["a text\n", "other\n"]);
     Server::start(move |asked, out| if asked.is_real() { answer(asked, out) } else { good.answer(asked, out) })
 }
@@ -121,8 +121,11 @@ fn where_one_candidate_fails_the_others_go_on() {
     let why = |c: usize| came.broken.iter().find(|(candidate, _)| *candidate == c).map(|(_, why)| why.clone()).unwrap();
     assert!(why(1).contains("answers 500: no memory") && why(2).contains("ended its answer"), "{came:?}");
     assert!(came.done);
-    let seeds =
-        server.asked().into_iter().filter(Asked::is_real).map(|asked| asked.body["seed"].as_u64().unwrap() % 64);
+    let seeds = server
+        .asked()
+        .into_iter()
+        .filter(ReceivedRequest::is_real)
+        .map(|asked| asked.body["seed"].as_u64().unwrap() % 64);
     let mut seeds: Vec<u64> = seeds.collect();
     seeds.sort_unstable();
     assert_eq!(seeds, [0, 1, 1, 1, 2, 3], "an error of the server is tried again, a text that broke off is not");

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use super::{Look, put};
 use crate::tui::app::candidate::Scroll;
 use crate::tui::highlight::Of;
-use crate::tui::text::{self, Row};
+use crate::tui::text::{self, DisplayRow};
 use crate::tui::theme::Role;
 
 /// Rows of the text that were not drawn.
@@ -29,12 +29,12 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, of: Of, content: &str, sc
     for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(top)) {
         let Some(&line) = lines.get(row.line) else { break };
         let skip = if wrap { row.skip } else { scroll.column };
-        draw_line(buf, Rect { y, height: 1, ..area }, look, of, line, Row { skip, ..*row }, wrap);
+        draw_line(buf, Rect { y, height: 1, ..area }, look, of, line, DisplayRow { skip, ..*row }, wrap);
     }
     Drawn { above: top, below: rows.len().saturating_sub(top + height) }
 }
 
-fn draw_line(buf: &mut Buffer, area: Rect, look: &Look, of: Of, line: &str, row: Row, wrap: bool) {
+fn draw_line(buf: &mut Buffer, area: Rect, look: &Look, of: Of, line: &str, row: DisplayRow, wrap: bool) {
     let plain = [(0..line.len(), Style::default())];
     let known = look.highlights.line(of, row.line, line).filter(|s| !s.is_empty());
     let spans = known.map_or(plain.as_slice(), Vec::as_slice);

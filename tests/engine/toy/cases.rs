@@ -1,7 +1,7 @@
 //! The drafters and policies that a rule has to hold for.
 
 use bass_tui::engine::draft_length;
-use bass_tui::engine::drafter::{DRAFTERS, LookupChanges, Row};
+use bass_tui::engine::drafter::{DRAFTERS, LookupChanges, NamedDrafter};
 use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, ModelDrafter, Profile, StopRules};
 use bass_tui::sampling::Sampling;
 
@@ -36,8 +36,8 @@ impl Kind {
         match self {
             Self::Model => model(),
             Self::Named(name) => {
-                let row = Row::named(name).expect("a name of the table");
-                (row.new)(LookupChanges::default(), row.wants_model.then(model))
+                let drafter = NamedDrafter::find(name).expect("a name of the table");
+                (drafter.new)(LookupChanges::default(), drafter.wants_model.then(model))
             }
             Self::Scripted => Box::new(Scripted::knowing(truth.to_vec(), mixed)),
         }

@@ -17,14 +17,14 @@ pub struct World {
     pub engine: Engine,
     pub main: Watch,
     pub draft: Watch,
-    pub jobs: BTreeMap<RequestId, Job>,
+    pub requests: BTreeMap<RequestId, SubmittedRequest>,
     truth: Truth,
 }
 
 /// Knowledge of scripts: by request and candidate, the prompt and its continuation without any stop.
 type Truth = Arc<Mutex<HashMap<RequestId, Vec<Vec<u32>>>>>;
 
-pub struct Job {
+pub struct SubmittedRequest {
     pub prompt: Vec<u32>,
     pub order: Order,
     pub outcome: Outcome,
@@ -45,7 +45,7 @@ impl World {
         };
         let mut engine = Engine::new(Box::new(main), tokenizer(), vec![EOS], Some(drafter));
         engine.set_profile(&profile());
-        Self { engine, main: main_watch, draft: draft_watch, jobs: BTreeMap::new(), truth }
+        Self { engine, main: main_watch, draft: draft_watch, requests: BTreeMap::new(), truth }
     }
 
     pub fn submit(&mut self, prompt: &[u32], options: &GenerateOptions) -> RequestId {
@@ -59,23 +59,23 @@ impl World {
         };
         let known = write(&endless).iter().map(|written| [prompt, &written.ids].concat()).collect();
         self.truth.lock().unwrap().insert(id, known);
-        let job = Job {
+        let request = SubmittedRequest {
             prompt: prompt.to_vec(),
             order: Order::new(prompt.len(), options.n),
             outcome: Outcome::new(options.n),
             want: write(options),
             cancelled: vec![None; options.n],
         };
-        self.jobs.insert(id, job);
+        self.requests.insert(id, request);
         id
     }
 
     pub fn cancel(&mut self, id: RequestId, candidate: Option<usize>) {
         self.engine.cancel(id, candidate);
-        if let Some(job) = self.jobs.get_mut(&id) {
-            for c in (0..job.cancelled.len()).filter(|&c| candidate.is_none_or(|only| only == c)) {
-                if job.outcome.reasons[c].is_none() && job.cancelled[c].is_none() {
-                    job.cancelled[c] = Some(job.outcome.ids[c].len());
+        if let Some(request) = self.requests.get_mut(&id) {
+            for c in (0..request.cancelled.len()).filter(|&c| candidate.is_none_or(|only| only == c)) {
+                if request.outcome.reasons[c].is_none() && request.cancelled[c].is_none() {
+                    request.cancelled[c] = Some(request.outcome.ids[c].len());
                 }
             }
         }
@@ -86,26 +86,27 @@ impl World {
         let more = self
             .engine
             .step(&mut |id, event| {
-                let job = self.jobs.get_mut(&id).expect("a request of this world");
-                job.order.take(&event);
-                job.outcome.take(event);
+                let request = self.requests.get_mut(&id).expect("a request of this world");
+                request.order.take(&event);
+                request.outcome.take(event);
             })
             .unwrap();
         self.check_memory();
-        for job in self.jobs.values().filter(|job| job.order.has_begun()) {
-            let late = (0..job.cancelled.len()).find(|&c| job.cancelled[c].is_some() && job.order.is_live(c));
+        for request in self.requests.values().filter(|request| request.order.has_begun()) {
+            let late =
+                (0..request.cancelled.len()).find(|&c| request.cancelled[c].is_some() && request.order.is_live(c));
             assert_eq!(late, None, "a cancelled candidate ends within one step");
         }
-        assert_eq!(more, self.jobs.values().any(|job| !job.order.done));
+        assert_eq!(more, self.requests.values().any(|request| !request.order.done));
         more
     }
 
     /// Valid K/V is that of all tokens but the last, of live candidates and of nothing else.
     fn check_memory(&self) {
         let mut want: Vec<Vec<u32>> = Vec::new();
-        for job in self.jobs.values() {
-            for c in (0..job.want.len()).filter(|&c| job.order.is_live(c)) {
-                let mut tokens = [&job.prompt[..], &job.outcome.ids[c]].concat();
+        for request in self.requests.values() {
+            for c in (0..request.want.len()).filter(|&c| request.order.is_live(c)) {
+                let mut tokens = [&request.prompt[..], &request.outcome.ids[c]].concat();
                 tokens.pop();
                 want.push(tokens);
             }
@@ -115,7 +116,8 @@ impl World {
         for drafted in self.draft.candidates() {
             assert!(want.iter().any(|tokens| tokens.starts_with(&drafted)), "the draft network reads what was written");
         }
-        let prompts = self.jobs.values().filter(|job| job.order.read.is_some() && !job.order.done).count();
+        let prompts =
+            self.requests.values().filter(|request| request.order.read.is_some() && !request.order.done).count();
         assert_eq!(self.main.open(), want.len() + prompts, "a prompt per request and a tail per candidate");
         let is_shared = self.engine.most_positions() < usize::MAX;
         assert!(want.len() <= Engine::MAX_LIVE + if is_shared { 16 } else { 0 });
@@ -127,11 +129,11 @@ impl World {
         while self.step() {}
         assert!(self.engine.is_idle());
         assert_eq!((self.engine.kv_bytes(), self.main.open(), self.draft.open()), (0, 0, 0));
-        self.jobs.values().for_each(Job::check);
+        self.requests.values().for_each(SubmittedRequest::check);
     }
 }
 
-impl Job {
+impl SubmittedRequest {
     fn check(&self) {
         for (c, want) in self.want.iter().enumerate() {
             let (ids, reason) = (&self.outcome.ids[c], self.outcome.reasons[c].expect("an end"));

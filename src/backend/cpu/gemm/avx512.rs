@@ -12,38 +12,38 @@ use std::arch::x86_64::{
 use std::marker::PhantomData;
 
 use super::super::pack::{Bf16x16, F16x16, F32x16, NR};
-use super::Job;
+use super::GemmArgs;
 use super::blocking::{self, Tile, Tiles, tile_of_shape};
 
-/// Runs a job on f32 panels.
+/// Computes a product on f32 panels.
 ///
 /// # Safety
-/// The processor must have AVX-512 F; the pointers of the job must reach what its documentation says; `out`
+/// The processor must have AVX-512 F; the pointers of `args` must reach what their documentation says; `out`
 /// must not be in use elsewhere.
 #[target_feature(enable = "avx512f")]
-pub unsafe fn product_f32(job: &Job<F32x16>) {
+pub unsafe fn product_f32(args: &GemmArgs<F32x16>) {
     // SAFETY: the caller's duty, passed on.
-    unsafe { blocking::product::<Avx512<F32x16>>(job) }
+    unsafe { blocking::product::<Avx512<F32x16>>(args) }
 }
 
-/// Runs a job on bf16 panels.
+/// Computes a product on bf16 panels.
 ///
 /// # Safety
 /// As for [`product_f32`].
 #[target_feature(enable = "avx512f")]
-pub unsafe fn product_bf16(job: &Job<Bf16x16>) {
+pub unsafe fn product_bf16(args: &GemmArgs<Bf16x16>) {
     // SAFETY: the caller's duty, passed on.
-    unsafe { blocking::product::<Avx512<Bf16x16>>(job) }
+    unsafe { blocking::product::<Avx512<Bf16x16>>(args) }
 }
 
-/// Runs a job on f16 panels.
+/// Computes a product on f16 panels.
 ///
 /// # Safety
 /// As for [`product_f32`].
 #[target_feature(enable = "avx512f")]
-pub unsafe fn product_f16(job: &Job<F16x16>) {
+pub unsafe fn product_f16(args: &GemmArgs<F16x16>) {
     // SAFETY: the caller's duty, passed on.
-    unsafe { blocking::product::<Avx512<F16x16>>(job) }
+    unsafe { blocking::product::<Avx512<F16x16>>(args) }
 }
 
 /// A block that AVX-512 can widen, to lanes of any order.

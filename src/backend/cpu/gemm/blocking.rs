@@ -10,7 +10,7 @@
 use std::mem::MaybeUninit;
 
 use super::super::pack::NR;
-use super::{Job, Mode};
+use super::{GemmArgs, Mode};
 
 /// Rows that meet a panel while it is in the cache; more rows read it again.
 const ROWS: usize = 64;
@@ -77,51 +77,51 @@ pub struct Tile<B> {
     pub every: usize,
 }
 
-/// Runs a job.
+/// Computes a product.
 ///
 /// # Safety
-/// The processor must have the instructions of `T`; the pointers of the job must reach what its documentation
+/// The processor must have the instructions of `T`; the pointers of `args` must reach what their documentation
 /// says; `out` must not be in use elsewhere.
 #[inline(always)]
-pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
-    let panels = job.columns.div_ceil(NR);
-    let slice = job.k.div_ceil(job.k.div_ceil(SLICE).max(1)).max(1);
+pub unsafe fn product<T: Tiles>(args: &GemmArgs<T::Block>) {
+    let panels = args.columns.div_ceil(NR);
+    let slice = args.k.div_ceil(args.k.div_ceil(SLICE).max(1)).max(1);
     let mut scratch = [const { MaybeUninit::<f32>::uninit() }; ROWS * NR];
     let scratch = scratch.as_mut_ptr().cast::<f32>();
-    for row in (0..job.rows).step_by(ROWS) {
-        let rows = ROWS.min(job.rows - row);
+    for row in (0..args.rows).step_by(ROWS) {
+        let rows = ROWS.min(args.rows - row);
         let mut panel = 0;
         while panel < panels {
             let mut beside = T::panels(rows);
             while beside > panels - panel {
                 beside /= 2;
             }
-            let part = Part { job, row, rows, column: panel * NR, width: beside * NR };
+            let tile = MacroTile { args, row, rows, column: panel * NR, width: beside * NR };
             // Sums that need nothing done to them grow where they belong.
-            let direct = job.bias.is_null() && job.mode != Mode::Add && part.columns() == part.width;
-            let sums = if direct { (part.out(0), job.out_stride) } else { (scratch, part.width) };
-            // SAFETY: rows and panels of the job; the scratch has room for 64 rows of a panel, and for fewer
-            // rows of more panels.
+            let direct = args.bias.is_null() && args.mode != Mode::Add && tile.columns() == tile.width;
+            let sums = if direct { (tile.out(0), args.out_stride) } else { (scratch, tile.width) };
+            // SAFETY: rows and panels of the product; the scratch has room for 64 rows of a panel, and for
+            // fewer rows of more panels.
             unsafe {
-                if !direct && job.mode == Mode::Continue {
-                    part.begin(scratch);
+                if !direct && args.mode == Mode::Continue {
+                    tile.begin(scratch);
                 }
-                let blocks = job.panels.add(panel * job.panel_stride);
+                let blocks = args.panels.add(panel * args.panel_stride);
                 let mut k = 0;
-                while k < job.k || (k == 0 && job.mode != Mode::Continue) {
-                    let len = slice.min(job.k - k);
-                    let following = if k + len < job.k {
+                while k < args.k || (k == 0 && args.mode != Mode::Continue) {
+                    let len = slice.min(args.k - k);
+                    let following = if k + len < args.k {
                         blocks.add(k + len)
                     } else if panel + beside < panels {
-                        blocks.wrapping_add(beside * job.panel_stride)
+                        blocks.wrapping_add(beside * args.panel_stride)
                     } else {
-                        job.panels.wrapping_offset(job.after.unwrap_or(0))
+                        args.panels.wrapping_offset(args.after.unwrap_or(0))
                     };
-                    part.slice::<T>((k, len), blocks.add(k), following, sums);
+                    tile.slice::<T>((k, len), blocks.add(k), following, sums);
                     k += len.max(1);
                 }
                 if !direct {
-                    part.end(scratch);
+                    tile.end(scratch);
                 }
             }
             panel += beside;
@@ -129,16 +129,16 @@ pub unsafe fn product<T: Tiles>(job: &Job<T::Block>) {
     }
 }
 
-/// Some rows and a group of panels of a job.
-struct Part<'a, B> {
-    job: &'a Job<B>,
+/// Outputs of some rows and a group of panels of a product.
+struct MacroTile<'a, B> {
+    args: &'a GemmArgs<B>,
     row: usize,
     rows: usize,
     column: usize,
     width: usize,
 }
 
-impl<B> Part<'_, B> {
+impl<B> MacroTile<'_, B> {
     /// All tiles of rows over one slice of inputs.
     #[inline(always)]
     unsafe fn slice<T: Tiles<Block = B>>(
@@ -149,7 +149,7 @@ impl<B> Part<'_, B> {
         (sums, sums_stride): (*mut f32, usize),
     ) {
         let tiles = self.rows.div_ceil(T::ROWS);
-        let (every, share, ahead) = if self.job.after.is_some() {
+        let (every, share, ahead) = if self.args.after.is_some() {
             // Every tile fetches one of `tiles` equal parts of as many bytes as it reads.
             let blocks_of_line = (LINE / size_of::<B>()).max(1);
             let every = blocks_of_line * tiles;
@@ -161,34 +161,34 @@ impl<B> Part<'_, B> {
         for number in 0..tiles {
             let rows = (self.rows - row).div_ceil(tiles - number);
             let tile = Tile {
-                // SAFETY: a row of the job.
-                x: unsafe { self.job.x.add((self.row + row) * self.job.x_stride + k) },
-                x_stride: self.job.x_stride,
+                // SAFETY: a row of the product.
+                x: unsafe { self.args.x.add((self.row + row) * self.args.x_stride + k) },
+                x_stride: self.args.x_stride,
                 k: len,
                 blocks,
-                panel_stride: self.job.panel_stride,
+                panel_stride: self.args.panel_stride,
                 sums: sums.wrapping_add(row * sums_stride),
                 sums_stride,
-                fresh: k == 0 && self.job.mode != Mode::Continue,
+                fresh: k == 0 && self.args.mode != Mode::Continue,
                 ahead: ahead.wrapping_add(number * share),
                 every,
             };
-            // SAFETY: rows and panels of the job, and sums of exactly these.
+            // SAFETY: rows and panels of the product, and sums of exactly these.
             unsafe { T::tile(rows, self.width / NR, &tile) };
             row += rows;
         }
     }
 
-    /// Columns that the job has.
+    /// Columns that the product has.
     fn columns(&self) -> usize {
-        self.width.min(self.job.columns - self.column)
+        self.width.min(self.args.columns - self.column)
     }
 
-    /// Copies the job's outputs to `sums`, padded with zeros.
+    /// Copies the product's outputs to `sums`, padded with zeros.
     unsafe fn begin(&self, sums: *mut f32) {
         let columns = self.columns();
         for row in 0..self.rows {
-            // SAFETY: a row of the job's outputs, and one of the sums.
+            // SAFETY: a row of the product's outputs, and one of the sums.
             unsafe {
                 let to = sums.add(row * self.width);
                 std::ptr::copy_nonoverlapping(self.out(row), to, columns);
@@ -197,22 +197,22 @@ impl<B> Part<'_, B> {
         }
     }
 
-    /// Writes the sums to the job's outputs, with its bias and mode.
+    /// Writes the sums to the product's outputs, with its bias and mode.
     #[inline(always)]
     unsafe fn end(&self, sums: *const f32) {
         let columns = self.columns();
         for row in 0..self.rows {
             // SAFETY: a row of the sums, all of which tiles have written.
             let sums = unsafe { std::slice::from_raw_parts(sums.add(row * self.width), columns) };
-            // SAFETY: a row of the job's outputs, which are in use here only.
+            // SAFETY: a row of the product's outputs, which are in use here only.
             let out = unsafe { std::slice::from_raw_parts_mut(self.out(row), columns) };
-            let bias = if self.job.bias.is_null() {
+            let bias = if self.args.bias.is_null() {
                 None
             } else {
-                // SAFETY: a bias that is there has all of the job's columns.
-                Some(unsafe { std::slice::from_raw_parts(self.job.bias.add(self.column), columns) })
+                // SAFETY: a bias that is there has all of the product's columns.
+                Some(unsafe { std::slice::from_raw_parts(self.args.bias.add(self.column), columns) })
             };
-            match (bias, self.job.mode == Mode::Add) {
+            match (bias, self.args.mode == Mode::Add) {
                 (None, false) => out.copy_from_slice(sums),
                 (None, true) => out.iter_mut().zip(sums).for_each(|(out, sum)| *out += sum),
                 (Some(bias), add) => {
@@ -225,6 +225,6 @@ impl<B> Part<'_, B> {
     }
 
     fn out(&self, row: usize) -> *mut f32 {
-        self.job.out.wrapping_add((self.row + row) * self.job.out_stride + self.column)
+        self.args.out.wrapping_add((self.row + row) * self.args.out_stride + self.column)
     }
 }

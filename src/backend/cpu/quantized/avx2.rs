@@ -17,21 +17,21 @@ use std::marker::PhantomData;
 use super::blocking::{self, Tile, Tiles};
 use super::factors::{self, Factors, Of, Vector, product_of_format};
 use super::weights::{self, Line, Scales};
-use super::{InputBlock, Job, NR, inputs, stored};
+use super::{InputBlock, NR, QuantizedGemmArgs, inputs, stored};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
 use crate::backend::storage::{Bits, Kind, UNIT};
 use crate::model::TensorType;
 
-/// Runs a job.
+/// Computes a product.
 ///
 /// # Safety
-/// The processor must have AVX2, FMA and F16C; `out` must reach what the job's documentation says and not be
+/// The processor must have AVX2, FMA and F16C; `out` must reach what its documentation says and not be
 /// in use elsewhere.
 #[target_feature(enable = "avx2,fma,f16c")]
-pub unsafe fn product(job: &Job<'_>) {
+pub unsafe fn product(args: &QuantizedGemmArgs<'_>) {
     // SAFETY: the caller's duty, passed on.
     unsafe {
-        product_of_format!(Avx2, job);
+        product_of_format!(Avx2, args);
     }
 }
 

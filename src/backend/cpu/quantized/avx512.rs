@@ -16,20 +16,20 @@ use std::marker::PhantomData;
 use super::blocking::{self, Tile, Tiles};
 use super::factors::{self, Factors, Of, Vector, product_of_format};
 use super::weights::{Line, Scales};
-use super::{Job, NR};
+use super::{NR, QuantizedGemmArgs};
 use crate::backend::cpu::gemm::blocking::tile_of_shape;
 use crate::backend::storage::{Bits, Kind, UNIT};
 
-/// Runs a job.
+/// Computes a product.
 ///
 /// # Safety
-/// The processor must have AVX-512 F, BW and VNNI; `out` must reach what the job's documentation says and not
+/// The processor must have AVX-512 F, BW and VNNI; `out` must reach what its documentation says and not
 /// be in use elsewhere.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-pub unsafe fn product(job: &Job<'_>) {
+pub unsafe fn product(args: &QuantizedGemmArgs<'_>) {
     // SAFETY: the caller's duty, passed on.
     unsafe {
-        product_of_format!(Avx512, job);
+        product_of_format!(Avx512, args);
     }
 }
 

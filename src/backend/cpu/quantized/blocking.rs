@@ -3,7 +3,7 @@
 //! rows pass over them, and meanwhile the tiles fetch what follows.
 
 use super::weights::{Line, Scales};
-use super::{GROUP, InputBlock, Job, NR};
+use super::{GROUP, InputBlock, NR, QuantizedGemmArgs};
 use crate::backend::storage::UNIT;
 
 /// Most blocks of a slice: in int8 16 KiB of each panel, half of a first-level cache.
@@ -47,7 +47,8 @@ pub struct Tile {
     pub x: *const InputBlock,
     /// Rows between blocks of `x`.
     pub x_stride: usize,
-    /// [`Job::sums_of_x`] and [`Job::starts`] in the same places, for formats that need them.
+    /// [`QuantizedGemmArgs::sums_of_x`] and [`QuantizedGemmArgs::starts`] in the same places, for formats
+    /// that need them.
     pub sums_of_x: *const f32,
     pub starts: *const [i32; 2],
     /// `[rows, panels * 16]`, back to back: the sums so far.
@@ -59,28 +60,28 @@ pub struct Tile {
     pub every: usize,
 }
 
-/// Runs a job.
+/// Computes a product.
 ///
 /// # Safety
-/// The processor must have the instructions of `T`; `out` must reach what the job's documentation says and
+/// The processor must have the instructions of `T`; `out` must reach what its documentation says and
 /// not be in use elsewhere.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "must be compiled with the features of its caller")]
-pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
-    let panels = job.columns.div_ceil(NR);
-    let units = job.blocks.div_ceil(UNIT) * T::UNITS;
-    assert!(job.codes.len() >= panels * job.blocks * T::LINES && job.units.len() >= panels * units);
-    assert!(job.scales.len() >= panels * job.blocks * T::SCALES);
-    assert!(job.x.len() >= job.rows * job.blocks);
-    assert!(job.sums_of_x.is_empty() || job.sums_of_x.len() >= job.rows * job.blocks);
-    assert!(job.starts.is_empty() || job.starts.len() >= job.rows * job.blocks);
-    let slice = job.blocks.div_ceil(job.blocks.div_ceil(SLICE).max(1)).max(1);
+pub unsafe fn product<T: Tiles>(args: &QuantizedGemmArgs<'_>) {
+    let panels = args.columns.div_ceil(NR);
+    let units = args.blocks.div_ceil(UNIT) * T::UNITS;
+    assert!(args.codes.len() >= panels * args.blocks * T::LINES && args.units.len() >= panels * units);
+    assert!(args.scales.len() >= panels * args.blocks * T::SCALES);
+    assert!(args.x.len() >= args.rows * args.blocks);
+    assert!(args.sums_of_x.is_empty() || args.sums_of_x.len() >= args.rows * args.blocks);
+    assert!(args.starts.is_empty() || args.starts.len() >= args.rows * args.blocks);
+    let slice = args.blocks.div_ceil(args.blocks.div_ceil(SLICE).max(1)).max(1);
     let mut memory = [0.0f32; GROUP * NR];
-    for row in (0..job.rows).step_by(GROUP) {
-        let rows = GROUP.min(job.rows - row);
-        let x = job.x[row * job.blocks..(row + rows) * job.blocks].as_ptr();
-        let sums_of_x = job.sums_of_x.as_ptr().wrapping_add(row * job.blocks);
-        let starts = job.starts.as_ptr().wrapping_add(row * job.blocks);
+    for row in (0..args.rows).step_by(GROUP) {
+        let rows = GROUP.min(args.rows - row);
+        let x = args.x[row * args.blocks..(row + rows) * args.blocks].as_ptr();
+        let sums_of_x = args.sums_of_x.as_ptr().wrapping_add(row * args.blocks);
+        let starts = args.starts.as_ptr().wrapping_add(row * args.blocks);
         let mut panel = 0;
         while panel < panels {
             let mut beside = T::panels(rows);
@@ -90,26 +91,26 @@ pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
             let width = beside * NR;
             let sums = &mut memory[..rows * width];
             sums.fill(0.0);
-            for block in (0..job.blocks).step_by(slice) {
-                let blocks = slice.min(job.blocks - block);
-                let last = block + blocks == job.blocks;
+            for block in (0..args.blocks).step_by(slice) {
+                let blocks = slice.min(args.blocks - block);
+                let last = block + blocks == args.blocks;
                 let following = if !last {
                     blocks
                 } else if panel + beside < panels {
-                    beside * job.blocks - block
+                    beside * args.blocks - block
                 } else {
-                    job.after - panel * job.blocks - block
+                    args.after - panel * args.blocks - block
                 };
                 let tiles = rows.div_ceil(T::ROWS);
                 let mut first = 0;
                 for number in 0..tiles {
                     let rows_of_tile = (rows - first).div_ceil(tiles - number);
-                    let at = panel * job.blocks + block;
+                    let at = panel * args.blocks + block;
                     let tile = Tile {
-                        codes: job.codes[at * T::LINES..].as_ptr(),
-                        scales: job.scales[at * T::SCALES..].as_ptr(),
-                        units: job.units.as_ptr().wrapping_add(panel * units),
-                        stride: job.blocks,
+                        codes: args.codes[at * T::LINES..].as_ptr(),
+                        scales: args.scales[at * T::SCALES..].as_ptr(),
+                        units: args.units.as_ptr().wrapping_add(panel * units),
+                        stride: args.blocks,
                         first: block,
                         blocks,
                         x: x.wrapping_add(block * rows + first),
@@ -120,16 +121,17 @@ pub unsafe fn product<T: Tiles>(job: &Job<'_>) {
                         ahead: following + number * blocks / tiles,
                         every: tiles,
                     };
-                    // SAFETY: panels, blocks and rows of the job (checked above), and sums of exactly these.
+                    // SAFETY: panels, blocks and rows of the product (checked above), and sums of exactly
+                    // these.
                     unsafe { T::tile(rows_of_tile, beside, &tile) };
                     first += rows_of_tile;
                 }
             }
             let column = panel * NR;
-            let columns = width.min(job.columns - column);
+            let columns = width.min(args.columns - column);
             for (r, sums) in sums.chunks_exact(width).enumerate() {
-                // SAFETY: a row and columns of the job, which the caller has given to this call alone.
-                unsafe { job.write(row + r, column, &sums[..columns]) };
+                // SAFETY: a row and columns of the product, which the caller has given to this call alone.
+                unsafe { args.write(row + r, column, &sums[..columns]) };
             }
             panel += beside;
         }

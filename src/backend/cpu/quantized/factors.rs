@@ -106,18 +106,18 @@ impl<const NUMBER: usize> Factors for Of<NUMBER> {
     const KIND: Kind = Kind::ALL[NUMBER];
 }
 
-/// Runs a job with the tiles of a processor, which are compiled for each format that there is.
+/// Computes a product with the tiles of a processor, which are compiled for each format that there is.
 #[cfg(target_arch = "x86_64")]
 macro_rules! product_of_format {
-    ($tiles:ident, $job:expr) => {
+    ($tiles:ident, $args:expr) => {
         product_of_format!(
-            $tiles, $job, Eight Bf16, Four Bf16, Eight F16, Four F16, Five F16, Four F16Added, Five F16Added,
+            $tiles, $args, Eight Bf16, Four Bf16, Eight F16, Four F16, Five F16, Four F16Added, Five F16Added,
             Four Minima, Five Minima, Six Halves
         )
     };
-    ($tiles:ident, $job:expr, $($bits:ident $kind:ident),*) => {
-        match ($job.format.bits, $job.format.kind) {
-            $((Bits::$bits, Kind::$kind) => blocking::product::<$tiles<$bits, Of<{ Kind::$kind as usize }>>>($job),)*
+    ($tiles:ident, $args:expr, $($bits:ident $kind:ident),*) => {
+        match ($args.format.bits, $args.format.kind) {
+            $((Bits::$bits, Kind::$kind) => blocking::product::<$tiles<$bits, Of<{ Kind::$kind as usize }>>>($args),)*
             _ => unreachable!("no type has these"),
         }
     };

@@ -1,32 +1,32 @@
 //! The reference kernel: plain loops, for every processor.
 
 use super::weights;
-use super::{Job, NR};
+use super::{NR, QuantizedGemmArgs};
 use crate::backend::storage::{BLOCK, UNIT};
 
-/// Runs a job.
+/// Computes a product.
 ///
 /// # Safety
-/// `out` must reach what the job's documentation says and not be in use elsewhere.
-pub unsafe fn product(job: &Job<'_>) {
-    let (lines, kind) = (job.format.bits.lines(), job.format.kind);
-    let units_of_panel = job.blocks.div_ceil(UNIT) * kind.units();
-    for panel in 0..job.columns.div_ceil(NR) {
-        let codes = &job.codes[panel * job.blocks * lines..];
-        let scales = &job.scales[panel * job.blocks * kind.scales()..];
-        let units = &job.units[panel * units_of_panel..];
-        let width = NR.min(job.columns - panel * NR);
-        for row in 0..job.rows {
+/// `out` must reach what its documentation says and not be in use elsewhere.
+pub unsafe fn product(args: &QuantizedGemmArgs<'_>) {
+    let (lines, kind) = (args.format.bits.lines(), args.format.kind);
+    let units_of_panel = args.blocks.div_ceil(UNIT) * kind.units();
+    for panel in 0..args.columns.div_ceil(NR) {
+        let codes = &args.codes[panel * args.blocks * lines..];
+        let scales = &args.scales[panel * args.blocks * kind.scales()..];
+        let units = &args.units[panel * units_of_panel..];
+        let width = NR.min(args.columns - panel * NR);
+        for row in 0..args.rows {
             let group = row / super::GROUP * super::GROUP;
-            let beside = super::GROUP.min(job.rows - group);
+            let beside = super::GROUP.min(args.rows - group);
             let mut sums = [0.0f32; NR];
-            for block in 0..job.blocks {
-                let x = &job.x[group * job.blocks + block * beside + (row - group)];
+            for block in 0..args.blocks {
+                let x = &args.x[group * args.blocks + block * beside + (row - group)];
                 let lines = &codes[block * lines..(block + 1) * lines];
                 let (scales, units) = (&scales[block * kind.scales()..], &units[block / UNIT * kind.units()..]);
                 for (c, sum) in sums.iter_mut().enumerate() {
-                    let [scale, other] = job.format.factors(scales, units, c);
-                    let product = |i: usize| i32::from(x.codes[i]) * weights::code(job.format, lines, c, i);
+                    let [scale, other] = args.format.factors(scales, units, c);
+                    let product = |i: usize| i32::from(x.codes[i]) * weights::code(args.format, lines, c, i);
                     let mut add = |whole: i32, scale: f32| *sum = (whole as f32).mul_add(scale * x.scale, *sum);
                     if kind.has_halves() {
                         add((0..BLOCK / 2).map(product).sum(), scale);
@@ -40,8 +40,8 @@ pub unsafe fn product(job: &Job<'_>) {
                     }
                 }
             }
-            // SAFETY: a row and columns of the job.
-            unsafe { job.write(row, panel * NR, &sums[..width]) };
+            // SAFETY: a row and columns of the product.
+            unsafe { args.write(row, panel * NR, &sums[..width]) };
         }
     }
 }
