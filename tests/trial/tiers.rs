@@ -76,12 +76,12 @@ fn expect_in(tiers: &[Tier], program: &str, status: Status, message: &str) {
 #[track_caller]
 fn holds_in(tiers: &[Tier], lines: &str) {
     let body: String = lines.lines().flat_map(|line| ["    ", line, "\n"]).collect();
-    expect_in(tiers, &format!("import os\n\ndef f(x):\n{body}    return 2 * x\n"), Status::Passed, "1 check");
+    expect_in(tiers, &format!("import os\n\ndef f(x):\n{body}    return 2 * x\n"), Status::Passed, "1 test");
 }
 
 #[test]
 fn a_good_program_passes_in_every_tier() {
-    expect_in(&TIERS, "def f(x):\n    return 2 * x\n", Status::Passed, "1 check");
+    expect_in(&TIERS, "def f(x):\n    return 2 * x\n", Status::Passed, "1 test");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_full_tier_shows_the_toolchain_the_own_folder_and_nothing_else() {
          assert socket.gethostbyname(socket.gethostname()) == '127.0.0.1'\n\
          import multiprocessing\n\
          assert multiprocessing.Lock().acquire()\n\
-         assert os.getcwd() == os.environ['HOME'] == os.environ['TMPDIR']\n\
+         assert os.environ['HOME'] == os.environ['TMPDIR'] != os.getcwd()\n\
          open('mine', 'w').write('x')\n\
          assert os.statvfs('/usr').f_flag & os.ST_RDONLY and os.statvfs('/').f_flag & os.ST_RDONLY\n\
          assert os.statvfs('.').f_flag & os.ST_NOSUID\n\
@@ -187,7 +187,7 @@ fn a_process_limit_that_is_said_to_be_the_kernels_is() {
             continue;
         }
         let verdict = run(&runner, program);
-        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 check"), "{}", tier.name());
+        assert_eq!((verdict.status, verdict.message.as_str()), (Status::Passed, "1 test"), "{}", tier.name());
     }
 }
 

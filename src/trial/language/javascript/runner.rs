@@ -272,9 +272,7 @@ impl Plan {
             })?;
             (Some(program), packages)
         };
-        if let Some(settings) = folder_of_settings(&project.root, &folder, row) {
-            folder = settings;
-        }
+        folder = folder_of_settings(&project.root, &folder, row).unwrap_or(folder);
         // True if only the words of the tests identify their runner.
         let is_bare = found_row.is_none() && (project.lone.is_some() || found.is_empty());
         let is_nodes = ["node", SCRIPT].contains(&row.name);
