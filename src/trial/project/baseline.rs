@@ -108,14 +108,14 @@ impl Baseline {
     pub fn of_runs(runs: &[Seen]) -> Self {
         let tests = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| &names.tests[..]);
         // One run alone shows no difference.
-        Self::of(tests(0), tests(runs.len().min(2).saturating_sub(1)))
+        let baseline = Self::of(tests(0), tests(runs.len().min(2).saturating_sub(1)));
+        Self { elapsed: longest(runs), ..baseline }
     }
 
     /// The baseline from runs without the function's body.
     pub fn of_runs_without(runs: &[Seen]) -> Self {
         let names = |at: usize| runs.get(at)?.as_ref().map(|(names, _)| names);
-        let elapsed = runs.iter().flatten().map(|(_, elapsed)| *elapsed).max().unwrap_or_default();
-        Self { elapsed, ..Self::without_body(names(0), names(1)) }
+        Self { elapsed: longest(runs), ..Self::without_body(names(0), names(1)) }
     }
 
     /// The first test that fails without the candidate, and why.
@@ -138,6 +138,11 @@ impl Baseline {
         let parts = [named(&self.flaky, "are flaky"), named(&self.broken, "fail without calling the function")];
         parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Duration of the longest run.
+fn longest(runs: &[Seen]) -> Duration {
+    runs.iter().flatten().map(|(_, elapsed)| *elapsed).max().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -83,11 +83,11 @@ impl Projects {
         base: &Arc<Base>,
         times: usize,
         (cache, cancel): (Option<&BaselineCache>, &AtomicBool),
-        mut try_one: impl FnMut(&Copy) -> Result<Option<Vec<TestEnd>>, TrialError>,
+        mut try_one: impl FnMut(&Copy) -> Result<Option<(Vec<TestEnd>, Duration)>, TrialError>,
     ) -> Result<Arc<Baseline>, TrialError> {
         self.known(project, base, (None, times), (cache, cancel), Baseline::of_runs, || {
             let tests = try_one(&base.copy(project, None).map_err(TrialError::Sandbox)?)?;
-            Ok(tests.map(|tests| (Names { tests, ..Names::default() }, Duration::ZERO)))
+            Ok(tests.map(|(tests, elapsed)| (Names { tests, ..Names::default() }, elapsed)))
         })
     }
 
@@ -152,7 +152,7 @@ mod tests {
             let mut runs = 0;
             let once = |_: &Copy| {
                 runs += 1;
-                Ok((!cancel).then(|| vec![TestEnd::new("works", Outcome::Passed)]))
+                Ok((!cancel).then(|| (vec![TestEnd::new("works", Outcome::Passed)], Duration::ZERO)))
             };
             let baseline = projects.baseline(&project, &base, 2, (None, &AtomicBool::new(cancel)), once).unwrap();
             (runs, baseline.wanted.len())

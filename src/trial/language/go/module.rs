@@ -75,6 +75,7 @@ impl Suite {
 }
 
 /// Parameters shared by all builds and runs of a trial.
+#[derive(Clone, Copy)]
 pub struct GoRuns<'a> {
     pub at: &'a Context<'a>,
     pub go: &'a Tool,

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::build_cache::BuildCache;
 use super::constraint;
@@ -13,7 +14,7 @@ use super::module::{Built, GoRuns, Suite, evidence};
 use super::report::Told;
 use super::text::{module_path, package_of};
 use crate::hash;
-use crate::sandbox::{Ended, Scratch};
+use crate::sandbox::{Ended, Limits, Scratch};
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{
     Base, BaselineCache, Context, Copy, Evidence, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
@@ -75,15 +76,18 @@ pub fn run(
         at.projects.baseline(project, &base, times, (cache, at.cancel), |copy| {
             let unchanged = build(&own)?;
             let Built::Program(program, sources) = &*unchanged else { return Ok(None) };
-            let (mut known, mut left) = (Vec::new(), names.clone());
+            let (mut known, mut left, mut elapsed) = (Vec::new(), names.clone(), Duration::ZERO);
+            let limits = Limits { wall: trial.limits.wall * at.patience, ..trial.limits };
+            let runs = GoRuns { limits, ..runs };
             // A panic ends all tests. The tests that had not begun are run again without it.
             while !left.is_empty() {
-                let (_, told) = runs.once((program, sources), copy, &left)?;
+                let (run, told) = runs.once((program, sources), copy, &left)?;
+                elapsed += run.elapsed;
                 let Some(told) = told.filter(|told| !told.begun.is_empty()) else { break };
                 left.retain(|name| !told.begun.contains(name));
                 known.extend(told.all());
             }
-            Ok((!known.is_empty()).then_some(known))
+            Ok((!known.is_empty()).then_some((known, elapsed)))
         })
     };
     // A flaky candidate must not make its tests count as flaky.
@@ -102,6 +106,8 @@ pub fn run(
         // A flaky test would decide how the process ends.
         let names: Vec<String> = names.iter().filter(|name| !known.flaky.contains(name)).cloned().collect();
         let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
+        let limits = Limits { wall: trial.limits.wall.max(known.elapsed * 3), ..trial.limits };
+        let runs = GoRuns { limits, ..runs };
         let (run, told) = runs.once((program, sources), &copy, &names)?;
         Ok::<_, TrialError>((names, copy, run, told))
     };

@@ -7,6 +7,7 @@
 
 use std::ffi::OsString;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ use super::kind::Kind;
 use super::libtest::{has_panicked, panic_message};
 use super::{libtest, probe};
 use crate::hash;
-use crate::sandbox::{Ended, Run};
+use crate::sandbox::{Ended, Limits, Run};
 use crate::trial::language::row::{Evidence, Failure, Outcome, Report, Reporter, Status, TestEnd, TrialError, Verdict};
 use crate::trial::project::baseline as project;
 
@@ -40,6 +41,9 @@ pub struct Baseline {
     pub left_out: String,
     /// True if one of the tests fails only because the function panics.
     pub notices: bool,
+    /// Duration of the tests.
+    #[serde(default)]
+    pub elapsed: Duration,
 }
 
 /// A version of the unchanged files.
@@ -113,7 +117,7 @@ pub fn of_text(bench: &Bench, kind: &Kind, text: &str) -> Baseline {
     let tests = Guards::of(text, "unused", "").tests;
     let wanted = tests.iter().filter(|test| !test.ignored).map(|test| full(&module, test)).collect();
     let (kind, is_all) = (kind.clone(), !kind.is_inline() && module.is_empty());
-    Baseline { kind, module, wanted, is_all, left_out: String::new(), notices: false }
+    Baseline { kind, module, wanted, is_all, left_out: String::new(), notices: false, elapsed: Duration::ZERO }
 }
 
 /// The baseline from a program's runs. `None` if it does not hold the tests of the file.
@@ -142,7 +146,7 @@ fn find(
     let counts = |name: &&String| !name.ends_with(&own) && !ignored.contains(name) && (is_whole || is_inside(name));
     let wanted: Vec<String> = listed.iter().filter(counts).cloned().collect();
     let (kind, left_out) = (kind.clone(), String::new());
-    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false };
+    let baseline = Baseline { kind, module, wanted, is_all: false, left_out, notices: false, elapsed: Duration::ZERO };
     judge(bench, built, baseline, function).map(Some)
 }
 
@@ -193,6 +197,8 @@ fn judge(
 ) -> Result<Result<Baseline, Verdict>, TrialError> {
     let tests = std::mem::take(&mut baseline.wanted);
     let (mut ends, mut printed) = (Vec::new(), String::new());
+    let limits = Limits { wall: bench.limits.wall * bench.at.patience, ..bench.limits };
+    let bench = &Bench { limits, ..*bench };
     for _ in 0..2 {
         let copy = bench.base.copy(bench.project, None).map_err(TrialError::Sandbox)?;
         let arguments = by_name(&tests, &baseline.own(&built.program.secret));
@@ -201,6 +207,7 @@ fn judge(
             return Ok(Err(cancelled()));
         }
         printed.clone_from(&run.output);
+        baseline.elapsed = baseline.elapsed.max(run.elapsed);
         ends.push(outcomes(&run, told.as_deref(), &tests, built.guards.tests.len()));
     }
     let (Some(first), Some(second)) = (&ends[0], &ends[1]) else {

@@ -23,6 +23,7 @@ use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError
 const BUILD_TIME: Duration = Duration::from_secs(300);
 
 /// Parameters of every build and run of a trial.
+#[derive(Clone, Copy)]
 pub struct Bench<'a> {
     pub at: &'a Context<'a>,
     pub rustc: &'a Tool,

@@ -11,6 +11,7 @@ use super::edit;
 use super::examples;
 use super::guards::Guards;
 use super::lone;
+use crate::sandbox::Limits;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
 
@@ -100,7 +101,9 @@ fn judge(
         }
     };
     let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
+    let limits = Limits { wall: trial.limits.wall.max(baseline.elapsed * 3), ..trial.limits };
+    let bench = Bench { limits, ..bench };
     let (run, told) = bench.run_tests(&built, baseline.arguments(&secret), &copy, Vec::new())?;
     let changed = base.changed(project, &copy);
-    decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &trial.limits)
+    decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &limits)
 }
