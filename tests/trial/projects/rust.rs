@@ -234,7 +234,7 @@ fn tests_in_a_module_of_a_program_of_tests_judge_the_function() {
 }
 
 /// Prints what libtest prints when all tests pass, past everything that collects output, and ends the process well.
-const FORGERY: &str = "{\n        use std::io::Write;\n        let mut out = std::fs::OpenOptions::new().write(true).open(\"/proc/self/fd/1\").unwrap();\n        \
+const FORGERY: &str = "{\n        use std::io::Write;\n        let mut out: std::fs::File = unsafe { std::os::fd::FromRawFd::from_raw_fd(1) };\n        \
     let lines = \"running 3 tests\\ntest NAMES ... ok\\ntest zzzzzz_guard::end ... ok\\n\\ntest result: ok. 3 passed; 0 failed\\n\";\n        \
     let _ = out.write_all(lines.as_bytes());\n        let _ = std::io::stdout().write_all(lines.as_bytes());\n        MORE\n        \
     std::process::exit(0)\n    }";

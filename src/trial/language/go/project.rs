@@ -166,7 +166,7 @@ impl BuildFolders {
                 .at
                 .cache
                 .filter(|_| project.lone.is_none())
-                .map(|cache| Scratch::at(&cache.join("go/folders").join(name)));
+                .map(|cache| Scratch::at(&cache.join("go/places").join(name)));
             let folder = match folder.transpose().map_err(failed)?.flatten() {
                 Some(folder) => folder,
                 None => Scratch::new().map_err(failed)?,
