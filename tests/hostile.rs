@@ -59,7 +59,7 @@ fn run(runner: &Runner, program: &str, tests: &str, wall: Duration) -> Verdict {
     runner.run(&trial, &Arc::default()).unwrap()
 }
 
-/// What hostile programs aim at: a home, a folder of somebody else's, services and a process.
+/// Targets of hostile programs: a home, a folder of somebody else's, services and a process.
 struct Surroundings {
     tier: Tier,
     folder: tempfile::TempDir,

@@ -1,4 +1,4 @@
-//! What the child of the probe tries: everything that must not work in a sandbox, and the little that must.
+//! Attempts of the probe's child: everything that must not work in a sandbox, and the little that must.
 //!
 //! Half of it before the kernel rules are on, so that namespaces are proved by themselves. Async-signal-safe
 //! throughout.
@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use super::spawn;
 use super::tier::Tier;
 
-/// What is tried, in order: in which tiers at all, and what is said when it went wrong.
+/// Attempts, in order: in which tiers at all, and what is said when it went wrong.
 const TRIES: [(Tier, &str); 16] = [
     (Tier::Namespaces, "the process number of the program was not a new one"),
     (Tier::Namespaces, "another process could be signalled from the process namespace"),
@@ -37,7 +37,7 @@ const EARLY: usize = 7;
 /// Answers: one for each try, and whether the process limit let a process through.
 pub const ANSWERS: usize = TRIES.len() + 1;
 
-/// What the child needs, made before the fork.
+/// Data of the child, made before the fork.
 pub struct Attack {
     /// The tier to prove.
     pub tier: Tier,
@@ -58,7 +58,7 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// What namespaces alone must stop.
+    /// Attempts that namespaces alone must stop.
     pub fn before_the_rules(&self) {
         // SAFETY: plain numbers and strings that live; nothing allocates.
         let good: [bool; EARLY] = unsafe {
@@ -77,7 +77,7 @@ impl Attack {
         self.note(0, &good);
     }
 
-    /// What must not work at all; sends the answers. Returns only when that fails.
+    /// Attempts that must fail in every tier; sends the answers. Returns only when that fails.
     pub fn after_the_rules(&self) -> io::Result<()> {
         let write_new = libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: as above.
@@ -133,7 +133,7 @@ fn refused(result: i32) -> bool {
     result < 0
 }
 
-/// Whether there is a way to an address: for datagrams, or to a port that listens. Sends no data.
+/// Returns true if there is a way to an address: for datagrams, or to a port that listens. Sends no data.
 fn reaches(kind: libc::c_int, address: [u8; 4], port: u16) -> bool {
     // SAFETY: plain numbers, a live address of the size that is told.
     unsafe {
@@ -151,7 +151,7 @@ fn reaches(kind: libc::c_int, address: [u8; 4], port: u16) -> bool {
     }
 }
 
-/// Whether `/proc` shows a process besides the two of the run.
+/// Returns true if `/proc` shows a process besides the two of the run.
 fn sees_others() -> bool {
     /// Where the name begins in `struct linux_dirent64`, and where its length is told.
     const NAME: usize = 19;

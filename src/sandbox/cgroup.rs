@@ -17,7 +17,7 @@ use super::Limits;
 const MARGIN: u64 = 64 << 20;
 /// How the names of the groups begin; the number of this program follows.
 const NAME: &str = concat!(env!("CARGO_PKG_NAME"), "-");
-/// What marks a group that systemd has delegated.
+/// Attribute of a group that systemd has delegated.
 const MARKS: [&str; 2] = ["trusted.delegate", "user.delegate"];
 
 /// A folder for groups.
@@ -77,7 +77,7 @@ impl Groups {
         }
     }
 
-    /// What it is good for, in words.
+    /// Its use, in words.
     pub fn how(&self) -> String {
         let what = match (self.has_memory, self.has_processes) {
             (true, true) => "memory and processes",
@@ -87,12 +87,12 @@ impl Groups {
         format!("the kernel counts the {what} of a run, in {}", self.folder.display())
     }
 
-    /// Whether the kernel counts memory.
+    /// True if the kernel counts memory.
     pub fn has_memory(&self) -> bool {
         self.has_memory
     }
 
-    /// Whether the kernel counts processes.
+    /// True if the kernel counts processes.
     pub fn has_processes(&self) -> bool {
         self.has_processes
     }
@@ -118,12 +118,12 @@ impl Groups {
 }
 
 impl Group {
-    /// What a process writes `0` to in order to join.
+    /// File that a process writes `0` to in order to join.
     pub fn procs(&self) -> io::Result<OwnedFd> {
         Ok(OpenOptions::new().write(true).open(self.folder.join("cgroup.procs"))?.into())
     }
 
-    /// Whether the kernel has ended something in it for want of memory.
+    /// Returns true if the kernel has ended a process of it for want of memory.
     pub fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.folder.join("memory.events")).unwrap_or_default();
         events.lines().filter_map(|line| line.strip_prefix("oom_kill ")).any(|count| count != "0")
@@ -169,7 +169,7 @@ fn make_room(folder: &Path) -> Result<(), String> {
     moved.map_err(|error| format!("{} cannot be divided: {error}", folder.display()))
 }
 
-/// Whether systemd has given a group to what runs in it. What it gave to a user's own systemd is that one's.
+/// Returns true if systemd has given a group to its processes. What it gave to a user's own systemd is that one's.
 fn is_delegated(folder: &Path) -> bool {
     if folder.file_name().is_some_and(|name| name.as_bytes().starts_with(b"user@")) {
         return false;
@@ -232,7 +232,7 @@ mod tests {
         if groups.has_processes {
             assert_eq!(fs::read_to_string(folder.join("pids.max")).unwrap().trim(), "7");
         }
-        // What is still in it ends.
+        // Processes that are still in it end.
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         fs::write(folder.join("cgroup.procs"), child.id().to_string()).unwrap();
         assert!(!group.ran_out_of_memory());

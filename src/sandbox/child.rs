@@ -1,4 +1,4 @@
-//! What happens in the child between fork and exec: all protections are set up, by raw system calls only.
+//! The child between fork and exec: all protections are set up, by raw system calls only.
 //!
 //! Between the fork of a program with many threads and the exec only async-signal-safe calls are allowed: no
 //! allocation, no locks. All that needs either is prepared in [`Plan`] by the parent.
@@ -14,7 +14,7 @@ use super::check;
 use super::limits::Rlimit;
 use super::report::Message;
 
-/// What the child sets up and does. Everything is ready to use: nothing is computed after the fork.
+/// Protections that the child sets up, and its task. Everything is ready to use: nothing is computed after the fork.
 pub struct Plan {
     /// Which session it runs in.
     pub session: Session,
@@ -24,13 +24,13 @@ pub struct Plan {
     pub streams: Option<[OwnedFd; 3]>,
     /// Descriptors that stay open across exec, besides the standard ones.
     pub keep: Vec<OwnedFd>,
-    /// What the kernel keeps it from; `None` is no isolation.
+    /// Rules of the kernel; `None` is no isolation.
     #[cfg(target_os = "linux")]
     pub confinement: Option<Confinement>,
     /// `cgroup.procs` of a control group for the program, though not for the init process.
     #[cfg(target_os = "linux")]
     pub cgroup: Option<OwnedFd>,
-    /// What to do then.
+    /// Task after that.
     pub task: Task,
 }
 
@@ -54,7 +54,7 @@ impl Plan {
     }
 }
 
-/// What the child needs of its parent.
+/// Descriptors and mappings of the parent that the child needs.
 pub struct Parent {
     /// Where messages go.
     pub report: RawFd,
@@ -83,7 +83,7 @@ pub enum Session {
 /// A lower priority, as `nice` counts.
 pub const NICE: i32 = 10;
 
-/// What the child is there for.
+/// Task of the child.
 pub enum Task {
     /// To become a program.
     Program(Program),
@@ -244,7 +244,7 @@ fn stay_open(fd: RawFd, number: RawFd) -> io::Result<()> {
     check(unsafe { if fd == number { libc::fcntl(fd, libc::F_SETFD, 0) } else { libc::dup2(fd, number) } })
 }
 
-/// What comes before anything else.
+/// Steps before anything else.
 #[cfg(target_os = "linux")]
 fn prepare(plan: &Plan, report: RawFd) -> io::Result<()> {
     // SAFETY: plain numbers, a live array, a static string; all calls are async-signal-safe.

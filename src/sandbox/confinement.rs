@@ -1,4 +1,4 @@
-//! What the kernel is told for each program of a tier, on Linux.
+//! Rules of the kernel for each program of a tier, on Linux.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Mechanisms {
 }
 
 impl Mechanisms {
-    /// What this machine should have for a tier; `probe` shows whether it works.
+    /// Mechanisms that this machine should have for a tier; `probe` shows whether it works.
     pub fn new(tier: Tier, is_other_user: bool) -> Result<Self, String> {
         let landlock_abi = landlock::kernel_abi();
         if landlock_abi == 0 && tier != Tier::Full {
@@ -82,9 +82,9 @@ impl Mechanisms {
     }
 }
 
-/// Whether everybody may read a folder or file, as far as itself can tell.
+/// Returns true if everybody may read a folder or file, by its own mode.
 fn is_open(path: &Path) -> bool {
-    // What does not exist is not shown either.
+    // A path that does not exist is not shown either.
     let Ok(meta) = std::fs::metadata(path) else { return true };
     let needed = if meta.is_dir() { 0o005 } else { 0o004 };
     meta.mode() & needed == needed

@@ -1,4 +1,4 @@
-//! What the root folder of a program in the tier "full" holds: which folders of the machine, which links, the
+//! Content of a program's root folder in the tier "full": which folders of the machine, which links, the
 //! names of users and hosts, a folder of shared memory, and nothing else.
 //!
 //! Everything keeps its path, so that arguments and search paths stay valid inside.
@@ -24,7 +24,7 @@ const SHARED: &str = "/dev/shm";
 /// More links than this on the way to one file are a circle.
 const MOST_LINKS: usize = 40;
 
-/// What may be done with a part of the machine.
+/// Access to a part of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Read and execute.
@@ -91,7 +91,7 @@ impl Tenant<'_> {
     }
 }
 
-/// What is to be there.
+/// Kind of an entry.
 #[derive(Debug, Default)]
 struct Layout {
     mounted: BTreeMap<PathBuf, (Access, bool)>,

@@ -115,7 +115,7 @@ impl Default for Limits {
     }
 }
 
-/// What to run.
+/// A program to run.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no file rules"))]
 pub struct Job<'a> {
@@ -137,7 +137,7 @@ pub struct Job<'a> {
     pub files: Vec<(PathBuf, Vec<u8>)>,
     /// Addresses that a process may reserve in any case, bytes; else it is four times its memory.
     pub addresses: u64,
-    /// Whether its first process may read where its memory lies (`/proc/self/maps`), without which some programs
+    /// True if its first process may read where its memory lies (`/proc/self/maps`), without which some programs
     /// do not come up. What is in it stays closed.
     pub sees_own_map: bool,
     /// Variables besides those that every program gets.
@@ -155,9 +155,9 @@ pub struct Job<'a> {
 /// of [`Job::inherited`] are appended to its arguments.
 #[derive(Debug)]
 pub struct Control {
-    /// What it reads.
+    /// Bytes of its input.
     pub request: Vec<u8>,
-    /// What it writes first: its time starts only then.
+    /// Bytes that it writes first: its time starts only then.
     pub ready: &'static [u8],
 }
 
@@ -204,16 +204,16 @@ pub enum Ended {
     Cancelled,
 }
 
-/// What a run left behind.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
     /// How it ended.
     pub ended: Ended,
     /// It said that it is ready, or need not say so.
     pub has_started: bool,
-    /// What it reported after that.
+    /// Bytes that it reported after that.
     pub record: Vec<u8>,
-    /// What was printed, in part.
+    /// Printed output, in part.
     pub output: String,
     /// From the fork to the end.
     pub elapsed: Duration,
@@ -225,7 +225,7 @@ pub struct Sandbox {
     protection: Protection,
     #[cfg(target_os = "linux")]
     mechanisms: Option<confinement::Mechanisms>,
-    /// Whether the kernel applies the limit of processes to this user.
+    /// True if the kernel applies the limit of processes to this user.
     #[cfg(target_os = "linux")]
     counts_processes: bool,
     /// Where programs get control groups.
@@ -304,7 +304,7 @@ impl Sandbox {
         scratch::sweep();
     }
 
-    /// What protects.
+    /// Protection in force.
     pub fn protection(&self) -> &Protection {
         &self.protection
     }
@@ -392,7 +392,7 @@ fn user_name(number: u32) -> &'static str {
     }
 }
 
-/// What is said about tiers that are not there.
+/// Sentences about tiers that are not there.
 #[cfg(target_os = "linux")]
 fn sentences(missing: &[(Tier, String)]) -> Vec<String> {
     missing.iter().map(|(tier, reason)| format!("{}: {reason}", tier.name())).collect()

@@ -1,6 +1,6 @@
 //! The namespaces of a run: maps of user numbers, another user for root, a root folder.
 //!
-//! What the child does consists of raw system calls only: it is a copy of a program with many threads, any of
+//! The child uses raw system calls only: it is a copy of a program with many threads, any of
 //! which may have held a lock.
 
 use std::ffi::CString;
@@ -18,7 +18,7 @@ pub struct Namespaces {
     pub root: Option<Root>,
 }
 
-/// What the tier "full" has besides.
+/// Further parts of the tier "full".
 #[derive(Debug)]
 pub struct Root {
     /// How the root folder is built.
@@ -42,9 +42,9 @@ pub enum User {
     /// Another one, because the kernel's process limit does not hold for root. The parent has to write the
     /// maps, and the child waits.
     Other {
-        /// What the child waits for.
+        /// Pipe that the child waits for.
         mapped: PipeReader,
-        /// What tells it that the maps are written.
+        /// Pipe that tells it that the maps are written.
         done: PipeWriter,
     },
 }

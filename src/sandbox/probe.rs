@@ -65,7 +65,7 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
     evaluate(&bytes)
 }
 
-/// What the answers prove.
+/// Facts that the answers prove.
 fn evaluate(answers: &[u8]) -> Result<bool, String> {
     if answers.len() != ANSWERS {
         return Err("its attack gave no answer".to_owned());

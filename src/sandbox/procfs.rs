@@ -1,5 +1,4 @@
-//! What `/proc` says about the processes of a run, and their priority. Where there is no `/proc`, it says
-//! nothing.
+//! Processes of a run as `/proc` shows them, and their priority. Where there is no `/proc`, nothing is known.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -101,7 +100,7 @@ pub fn resident_of(pid: i32) -> Option<u64> {
     Some(text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()?.saturating_mul(page_size()))
 }
 
-/// What the scheduler did with a process (its first thread). Nothing where the kernel does not count it.
+/// Time that the scheduler gave a process (its first thread). Nothing where the kernel does not count it.
 pub fn schedule_of(pid: i32) -> Option<Schedule> {
     let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     let mut fields = text.split_ascii_whitespace().map(|field| field.parse().map(Duration::from_nanos));

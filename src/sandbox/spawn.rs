@@ -114,7 +114,7 @@ impl Process {
         self.pid.as_raw_nonzero().get()
     }
 
-    /// Whether it has namespaces of its own.
+    /// True if it has namespaces of its own.
     pub fn has_namespaces(&self) -> bool {
         self.has_namespaces
     }
@@ -124,7 +124,7 @@ impl Process {
         self.pidfd.as_ref()
     }
 
-    /// Whether the process has ended; it stays uncollected.
+    /// Returns true if the process has ended; it stays uncollected.
     pub fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         waitid(WaitId::Pid(self.pid), options).is_ok_and(|ended| ended.is_some())

@@ -27,7 +27,7 @@ const TICK: Duration = Duration::from_millis(20);
 const START_UP: Duration = Duration::from_secs(30);
 /// More is no report: nothing after it is read.
 const LONGEST_REPORT: usize = 16 << 20;
-/// What the kernel keeps in a buffer of a socket at most (`net.core.wmem_default`, `loopback::BUFFERS`):
+/// Most bytes that the kernel keeps in a buffer of a socket (`net.core.wmem_default`, `loopback::BUFFERS`):
 /// it counts for no process.
 const SOCKET: u64 = 212_992;
 /// Variables that every program gets. Others of the user's environment are withheld.
@@ -84,7 +84,7 @@ pub fn run(
     };
     let stopped = watch(&mut lines, &process, job, scratch, cancel, session);
     let ended = process.collect().map_err(|error| format!("{error} ({})", job.program.display()))?;
-    // What is still in the pipes is taken without waiting for their end: a process that escaped could hold
+    // The rest in the pipes is taken without waiting for their end: a process that escaped could hold
     // them open for ever.
     lines.exchange();
     let over = (lines.output.total() > job.limits.output).then_some(Ended::OutputLimit);

@@ -299,7 +299,7 @@ fn reads_a_pipe_to_its_end() {
     println!("got {}.", std::io::read_to_string(inherited_pipe()).unwrap());
 }
 
-/// What runs programs could be published alone: it uses nothing else of this one.
+/// This room could be published alone: it uses nothing else of this one.
 #[test]
 fn the_sandbox_uses_no_other_room() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/sandbox");

@@ -18,7 +18,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// What it is called on the screen and in reports.
+    /// Its name on the screen and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Full => "full",
@@ -28,7 +28,7 @@ impl Tier {
         }
     }
 
-    /// Whether a program gets process numbers and a network of its own.
+    /// True if a program gets process numbers and a network of its own.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "only Linux has namespaces"))]
     pub fn has_namespaces(self) -> bool {
         matches!(self, Tier::Full | Tier::Namespaces)

@@ -21,7 +21,7 @@ use super::verdicts::limits;
 struct Kind {
     language: Language,
     folder: &'static str,
-    /// What each program answers wrong.
+    /// Check that each program answers wrong.
     check: &'static str,
     /// Tests of a program that stands alone; `@` is the check.
     alone: (&'static str, &'static str),
@@ -74,7 +74,7 @@ const JAVASCRIPT: Kind = Kind {
 const EXPECTING: &str = "const assert = require('node:assert');\nconst { f } = require('../src/f');\nconst { twice } = require('../src/helper');\n\
     test('doubles', () => { @ });\ntest('again', () => { expect(twice(1)).toBe(2); @ });\n";
 
-/// The same under other runners, where they are installed.
+/// These programs under other runners, where they are installed.
 const JEST: Kind = Kind {
     check: "expect(f(3)).toBe(6);",
     files: &[
@@ -189,7 +189,7 @@ impl Kind {
     fn alone(&self, runner: &Runner, program: &str) -> Verdict {
         let (name, text) = self.alone;
         let text = text.replace('@', header(program, "tests").unwrap_or(self.check));
-        // What is replaced without the candidate, too, is the user's own doing.
+        // A part that is replaced without the candidate, too, is the user's own doing.
         let own = self.files.iter().find(|(path, _)| *path == self.program).map(|(_, text)| (*text).to_owned());
         let stub = own.filter(|_| self.language == Language::JavaScript);
         let trial = Trial { stub, ..self.trial(program, Tests::text(name, &text)) };

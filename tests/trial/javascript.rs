@@ -162,7 +162,7 @@ fn typescript_runs_without_its_types() {
     assert_eq!(judge(double, tests), (Status::Passed, "1 test".to_owned()));
     let (status, message) = judge(&double.replace('2', "3"), tests);
     assert!(status == Status::Failed && message.contains("9 !== 7 (t.ts:5)"), "{message}");
-    // What is more than a type has to be rewritten.
+    // Syntax that is more than a type has to be rewritten.
     let own = "export enum Colour { Red, Green }\nexport class Count {\n    constructor(private n: number) {}\n    next(): number { return ++this.n; }\n}\n";
     let tests = "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { Colour, Count } from './doubling.ts';\n\
         test('enum', () => assert.equal(Colour.Green, 1));\ntest('class', () => assert.equal(new Count(4).next(), 5));\n";

@@ -181,7 +181,7 @@ fn reference_solutions_pass_in_the_lesser_tiers_too() {
     }
 }
 
-/// What the reports call it.
+/// Its word in reports.
 pub fn word(value: impl serde::Serialize) -> String {
     serde_json::to_value(value).unwrap().as_str().unwrap_or_default().to_owned()
 }

@@ -47,7 +47,7 @@ pub fn run(runner: &Runner, trial: &Trial) -> Verdict {
 
 const DOUBLE: &str = "function f(x) {\n    return 2 * x;\n}\n";
 
-/// What hostile programs aim at: a home, a folder of somebody else's, services and a process.
+/// Targets of hostile programs: a home, a folder of somebody else's, services and a process.
 struct Surroundings {
     folder: tempfile::TempDir,
     tcp: TcpListener,

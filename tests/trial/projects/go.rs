@@ -52,7 +52,7 @@ fn go_tests_of_a_module_run_by_name() {
     }
 }
 
-/// What fails of a function that panics as it does of the candidate is not about it.
+/// A failure that is the same for a function that panics is not about the candidate.
 #[test]
 fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     let Some(runner) = runner(Language::Go) else { return };
@@ -178,7 +178,7 @@ fn go_runs_what_go_test_runs() {
     let verdict = judge("calc_test.go", &code.replace("2 * x", "2 * x + x / 5"));
     assert_eq!(verdict.status, Status::Failed);
     assert!(verdict.message.starts_with("FuzzF/seed#0: calc.go") || verdict.message.contains("6 != 5"), "{verdict:?}");
-    // What is printed before the wrong answer is all that would be seen.
+    // Output before the wrong answer is all that would be seen.
     let printed = "fmt.Print(\"2\\n4\\n6\")";
     for ends in ["os.Stdout = nil", "os.Stdout.Close()", "os.Exit(0)"] {
         let imports = "import (\n\t\"fmt\"\n\t\"os\"\n)";

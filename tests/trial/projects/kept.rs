@@ -1,4 +1,4 @@
-//! What tests do without a candidate is kept for the next start of the program, as long as nothing changes that
+//! Results of tests without a candidate are cached for the next start of the program, as long as nothing changes that
 //! it depends on.
 
 use std::fs::{self, File};
@@ -25,7 +25,7 @@ fn start(kept: &Path, place: &Place, at: (Language, &str, &str), program: &str) 
     let (stub, entry_point) = (Some(place.text(file)), Some("f".to_owned()));
     let trial = Trial { stub, entry_point, ..trial(language, program, place.tests(file, tests)) };
     let verdict = place.judge(&probe().keeping(kept), &trial);
-    // What is taken is marked as used.
+    // An entry that is used is marked so.
     let is_used = |file: &&PathBuf| fs::metadata(file).unwrap().modified().unwrap() != old;
     (verdict.status, before.iter().filter(is_used).count(), files().len() - before.len())
 }

@@ -99,7 +99,7 @@ fn a_package_that_is_installed_to_be_edited_is_that_of_the_copy() {
     }
 }
 
-/// What only an installation knows: a package that asks for its version can be loaded without one.
+/// Facts of an installation: a package that asks for its version can be loaded without one.
 #[test]
 fn a_project_that_is_not_installed_finds_its_version_and_what_it_adds_to_itself() {
     let Some(runner) = python_and_git() else { return };

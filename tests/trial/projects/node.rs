@@ -41,7 +41,7 @@ fn node_tests_of_a_project_run_by_name() {
     let verdict = judge(&runner, &place, &RIGHT.replace("twice(x)", "twice(x"));
     assert_eq!(verdict.status, Status::Error);
     assert_eq!(verdict.message, "SyntaxError: missing ) after argument list (f.js:4)");
-    // What is printed is shown.
+    // Printed output is shown.
     assert!(judge(&runner, &place, &format!("console.log('hello');\n{RIGHT}")).output.contains("hello"));
     assert_eq!(
         judge(&runner, &place, &format!("{RIGHT}setInterval(() => {{}}, 1000).unref();\n")).status,
@@ -49,7 +49,7 @@ fn node_tests_of_a_project_run_by_name() {
     );
 }
 
-/// What fails without ever calling the function is left out; what may call it, and fails of a function that throws
+/// A test that fails without ever calling the function is left out; one that may call it, and fails of a function that throws
 /// as it does of the candidate, says nothing.
 #[test]
 fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
@@ -225,7 +225,7 @@ fn other_runners_get_our_reporter_and_are_read_by_what_they_once_said() {
     }
 }
 
-/// What each runner is told to load before the tests, which only import the candidate.
+/// Module that each runner is told to load before the tests, which only import the candidate.
 #[test]
 fn what_a_runner_loads_before_tests_is_there() {
     let Some(runner) = node() else { return };

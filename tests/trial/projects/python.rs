@@ -128,7 +128,7 @@ fn of_all_tests_those_that_call_the_function_count() {
     let verdict = judge(&place, "def f(x):\n    return x + x\n");
     let said = "the tests cannot be run without the candidate either: pytest did not run the tests: unrecognized arguments: --no-such-option";
     assert_eq!((verdict.status, verdict.message.as_str()), (Status::NotRun, said), "{}", verdict.output);
-    // What is missing is named, by its place in the project: each run has another copy.
+    // The missing module is named, by its place in the project: each run has another copy.
     place.write("setup.cfg", "");
     place.write("tests/conftest.py", "import nothing_of_that_name\n");
     let verdict = judge(&place, "def f(x):\n    return x + x\n");

@@ -66,7 +66,7 @@ fn programs_that_report_themselves_are_read() {
     }
 }
 
-/// What code under test tries for a pass of a wrong body, everywhere and in one of them.
+/// Attempts of code under test at a pass of a wrong body, everywhere and in one of them.
 const DECEITS: &[(&str, &str)] = &[
     ("process.exit(0);", ""),
     ("", "process.exit(0);"),
@@ -133,7 +133,7 @@ fn whoever_deceives_a_program_that_reports_itself_does_not_pass() {
             let body = if body.is_empty() { "return twice(x) + 1;" } else { body };
             let verdict = judge(&runner, &place, more, body);
             assert!(!verdict.has_passed(), "{name}: {more} {body}: {}", verdict.message);
-            // What only the table of uses takes back would be a pass where it does not know the words.
+            // A pass that only the table of uses takes back would stand where it does not know the words.
             let is_seen = verdict.status != Status::Tampered || !verdict.message.contains("which nothing asked for");
             assert!(is_seen, "{name}: {more} {body}: {}", verdict.message);
         }

@@ -105,7 +105,7 @@ const OWN_TESTS: &str = "\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #
     mod deep {\n        #[test]\n        #[should_panic(expected = \"overflow\")]\n        fn too_large() {\n            super::f(i64::MAX);\n        }\n    }\n\n    \
     #[test]\n    fn always_fails() -> Result<(), String> {\n        Err(\"as ever\".to_owned())\n    }\n}\n";
 
-/// What a right and a wrong candidate get from tests in their own file.
+/// Verdicts of a right and a wrong candidate by tests in their own file.
 fn judged_in(place: &Crate, module: &str, line: usize) {
     let left_out = LEFT_OUT.replace("always_fails", &format!("{module}tests::always_fails"));
     place.expect("2 * x", Status::Passed, &format!("2 tests {left_out}"));
@@ -281,7 +281,7 @@ fn usual(place: &Crate) -> (Target, Tests) {
     (target, tests)
 }
 
-/// What they say of a program.
+/// Their verdict of a program.
 fn judged_by_usual(place: &Crate, program: &str) -> Verdict {
     let (target, tests) = usual(place);
     place.folder.judge(&place.runner, &Trial { stub: Some(target.text), ..trial(Language::Rust, program, tests) })
@@ -367,7 +367,7 @@ fn examples_are_those_that_the_compiler_sees() {
         let test = format!("src/lib.rs - f (line {line}): ");
         assert!(verdict.status == Status::Failed && verdict.message.starts_with(&test), "{wrong}: {}", verdict.message);
     }
-    // What it depends on is compiled for all builds.
+    // Its dependencies are compiled for all builds.
     let kept = std::fs::read_dir(kept.path()).unwrap().flatten();
     let folders = kept.filter_map(|folder| std::fs::read_dir(folder.path().join("products/debug/deps")).ok());
     let mut names = folders.flatten().flatten().map(|file| file.file_name().into_string().unwrap());

@@ -30,7 +30,7 @@ const WRAPPED: &str = "const test = require('./lib');\nconst { f } = require('..
 const WRAPPER: &str = "const tape = require('tape');\nmodule.exports = (name, run) =>\n  tape(name, (t) => {\n    run(t);\n    t.end();\n  });\n";
 const TAPE: &str = "const test = require('tape');\nconst { f } = require('..');\n\
     test('doubles', (t) => {\n  t.equal(f(3), 6);\n  t.end();\n});\n";
-/// What of tape matters here.
+/// The part of tape that matters here.
 const LIBRARY: &str = "const tests = [];\nconst harness = { _tests: tests, _results: {}, _exitCode: 0 };\n\
     class Test {\n  constructor(name) {\n    this.name = name;\n    this.ended = false;\n  }\n  equal(a, b) {\n    if (a === b) return;\n    harness._exitCode = 1;\n    \
     console.log('not ok 1 should be strictly equal\\n  ---\\n    expected: ' + b + '\\n    actual:   ' + a + '\\n  ...');\n  }\n  end() {\n    this.ended = true;\n  }\n}\n\
