@@ -48,9 +48,12 @@ pub fn prove(mechanisms: &Mechanisms) -> Result<bool, String> {
         scratch::give(inside.path(), user).map_err(text)?;
     }
     let running = namespaces.map_or(0, namespaces::Namespaces::tasks_before);
+    // This program may have more files open than a trial may: the child has a copy of all.
+    let mut rlimits = limits::rlimits(&few, 0, Some(running));
+    rlimits.retain(|(resource, _)| *resource != libc::RLIMIT_NOFILE as i32);
     let plan = Plan {
         session: Session::Own,
-        rlimits: limits::rlimits(&few, 0, Some(running)),
+        rlimits,
         streams: None,
         keep: Vec::new(),
         confinement: Some(confinement),

@@ -190,6 +190,16 @@ fn modes_and_times_of_own_files_can_be_changed_in_the_tier_full() {
     }
 }
 
+/// A program with many open files has the tier that it has with few.
+#[test]
+fn open_files_of_this_program_do_not_count_in_the_probe() {
+    let tier = || Sandbox::probe(Tier::Full).protection().tier.clone();
+    let before = tier();
+    let open: Vec<_> = (0..300).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
+    assert_eq!(tier(), before);
+    drop(open);
+}
+
 /// Beside other work a program that takes long runs only when a core has nothing else to do, and cannot
 /// change that.
 #[test]
