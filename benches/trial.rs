@@ -1,8 +1,9 @@
 //! Cost of a trial, and slowdown of a running generation by trials. `cargo bench --bench trial`.
 //!
-//! Overhead: a trial with one check in each tier, against the bare interpreter on the same two lines. Resident: a trial while this
-//! program holds memory like a model's, as children get it and as they do not. Company: a request to the built-in pair alone, and beside
-//! eight endless trials in the pool that the program uses. Interleaved; medians, with the quarters around them.
+//! Overhead: a trial with one check in each tier, against the bare interpreter on the same two lines.
+//! Resident: a trial while this program holds memory like a model's, as children get it and as they do not.
+//! Company: a request to the built-in pair alone, and beside eight endless trials in the pool that the
+//! program uses. Interleaved; medians, with the quarters around them.
 
 use std::path::Path;
 use std::process::Command;

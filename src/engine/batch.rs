@@ -42,7 +42,7 @@ pub struct Engine {
     next: u64,
     /// Requests that have not begun, in the order of their arrival.
     pub(super) waiting: VecDeque<(Vec<u32>, Group)>,
-    /// Those whose prompts are being read, one in each partition of the room.
+    /// Requests whose prompts are being read, one in each partition of the room.
     pub(super) joining: Vec<Joining>,
     /// Requests with live candidates, and these.
     pub(super) groups: BTreeMap<RequestId, Group>,

@@ -169,7 +169,8 @@ fn make_room(folder: &Path) -> Result<(), String> {
     moved.map_err(|error| format!("{} cannot be divided: {error}", folder.display()))
 }
 
-/// Returns true if systemd has given a group to its processes. What it gave to a user's own systemd is that one's.
+/// Returns true if systemd has given a group to its processes. What it gave to a user's own systemd is that
+/// one's.
 fn is_delegated(folder: &Path) -> bool {
     if folder.file_name().is_some_and(|name| name.as_bytes().starts_with(b"user@")) {
         return false;

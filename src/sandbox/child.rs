@@ -14,7 +14,8 @@ use super::check;
 use super::limits::Rlimit;
 use super::report::Message;
 
-/// Protections that the child sets up, and its task. Everything is ready to use: nothing is computed after the fork.
+/// Protections that the child sets up, and its task. Everything is ready to use: nothing is computed after
+/// the fork.
 pub struct Plan {
     /// Which session it runs in.
     pub session: Session,

@@ -54,13 +54,15 @@ impl Mechanisms {
             let all_writable = std::iter::once(scratch).chain(writable.iter().map(PathBuf::as_path));
             // The other user can neither write what is root's, nor read what is root's alone. Folders of runs
             // are given to it.
-            let suits = writable.iter().all(|path| is_within(path))
-                && readable
-                    .iter()
-                    .map(PathBuf::as_path)
-                    .chain([job.program])
-                    .all(|path| is_open(path) || is_within(path));
-            let user = if self.is_other_user && suits {
+            let suits = || {
+                writable.iter().all(|path| is_within(path))
+                    && readable
+                        .iter()
+                        .map(PathBuf::as_path)
+                        .chain([job.program])
+                        .all(|path| is_open(path) || is_within(path))
+            };
+            let user = if self.is_other_user && suits() {
                 User::other().map_err(|e| format!("a pipe could not be made: {e}"))?
             } else {
                 User::same()

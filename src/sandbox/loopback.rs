@@ -1,4 +1,5 @@
-//! The loopback interface of a run with a network of its own, and the name of its host. Raw system calls only.
+//! The loopback interface of a run with a network of its own, and the name of its host. Raw system calls
+//! only.
 
 use std::ffi::CStr;
 use std::io;

@@ -115,8 +115,8 @@ fn proportional(pid: i32) -> Option<u64> {
     Some(line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.saturating_mul(1024))
 }
 
-/// Memory of some processes, bytes, with shared pages divided among their users where `/proc` tells. A process
-/// that has ended since it was listed uses none.
+/// Memory of some processes, bytes, with shared pages divided among their users where `/proc` tells. A
+/// process that has ended since it was listed uses none.
 pub fn in_use(members: &[Member]) -> u64 {
     let of = |process: &Member| proportional(process.pid).or_else(|| resident_of(process.pid));
     members.iter().filter_map(of).sum()

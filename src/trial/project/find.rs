@@ -374,7 +374,8 @@ fn has_test_of(text: &str, name: &str) -> bool {
     let plain = |text: &str| text.replace('_', "").to_lowercase();
     let asked = format!("test{}", plain(name));
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    name.len() > 2 && words.filter(|word| word.len() > 4).any(|word| plain(word).starts_with(&asked))
+    let mut tests = words.filter(|word| word.get(..4).is_some_and(|head| head.eq_ignore_ascii_case("test")));
+    name.len() > 2 && tests.any(|word| plain(word).starts_with(&asked))
 }
 
 /// Returns true if a name stands in quotes, alone.

@@ -9,9 +9,9 @@
 //! - Baseline: the tests run once without the function's body. Tests that fail and never call the function
 //!   are left out and named; all others must pass. Flaky tests are looked for only after a failure that the
 //!   baseline does not explain, or a missing test.
-//! - Baselines and vacuity checks of Python, JavaScript and Go are cached on disk for 30 days (`baseline_cache`). The
-//!   key covers all their inputs: other files, program without body, tools, installed packages. Rust has its
-//!   own cache.
+//! - Baselines and vacuity checks of Python, JavaScript and Go are cached on disk for 30 days
+//!   (`baseline_cache`). The key covers all their inputs: other files, program without body, tools,
+//!   installed packages. Rust has its own cache.
 //! - Tests are found by names, settings of the runner, and calls of the function (`find`).
 //! - Modes and times of files can be changed in the tier `full` only.
 //! - Changed test files or settings make a pass `Tampered`.

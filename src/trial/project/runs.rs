@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::baseline::Baseline;
 use super::baseline_cache::BaselineCache;
@@ -90,6 +91,11 @@ pub struct Bounds<'a> {
 
 /// A run and its nonce.
 pub type Ran = (Run, String);
+
+/// Limits of a run with the candidate: three times what the tests take without it, if that is more.
+pub fn candidate_limits(limits: Limits, without: Duration) -> Limits {
+    Limits { wall: limits.wall.max(without * 3), ..limits }
+}
 
 /// The report of a run. In all texts the folder of its copy, which differs each time, is replaced by the
 /// project's folder.
@@ -230,8 +236,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         // A failure of a test that is left out must not hide later ones.
         let ends = if known.left_out().is_empty() { Ends::FirstFailure } else { Ends::LastTest };
         let request = RunRequest { only: if project.is_suite() { &known.wanted } else { &project.only }, ends };
-        let wall = limits.wall.max(known.elapsed * 3);
-        let limits = Limits { wall, ..limits };
+        let limits = candidate_limits(limits, known.elapsed);
         let (run, nonce) = once(Of::Candidate(&candidate), request, limits)?;
         let names = told(&run, &nonce, &candidate, project);
         Ok(Tried { copy: candidate, run, names, limits })
@@ -263,7 +268,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         if let Some(answer) = projects.uncalled.get(base, key) {
             return Ok(answer);
         }
-        let limits = Limits { wall: bounds.limits.wall.max(known.elapsed * 3), ..bounds.limits };
+        let limits = candidate_limits(bounds.limits, known.elapsed);
         let ends_so = |name: &String, test: &TestEnd| test.name == *name && known.failed.get(name) == Some(&test.why);
         let mut answer = true;
         for (program, is_ending) in programs.into_iter().zip([true, false]) {
@@ -325,10 +330,16 @@ impl Tried {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicUsize;
-    use std::time::Duration;
 
     use super::*;
     use crate::sandbox::Ended;
+
+    #[test]
+    fn a_candidate_has_three_times_what_its_tests_take() {
+        let limits = Limits { wall: Duration::from_secs(10), ..Limits::default() };
+        let wall = |seconds| candidate_limits(limits, Duration::from_secs(seconds)).wall.as_secs();
+        assert_eq!([wall(0), wall(3), wall(4), wall(20)], [10, 10, 12, 60]);
+    }
 
     #[test]
     fn a_limit_that_is_hit_without_a_candidate_is_waited_for_once() {

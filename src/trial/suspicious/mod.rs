@@ -1,7 +1,7 @@
 //! Suspicious uses in code: frames, the process, the test framework, memory. Pure.
 //!
-//! A table per language (`language/*/suspicious.rs`) names the uses. What stands in the user's own file or tests
-//! is no use of the candidate's; what a candidate adds is shown as a mark beside its verdict.
+//! A table per language (`language/*/suspicious.rs`) names the uses. What stands in the user's own file or
+//! tests is no use of the candidate's; what a candidate adds is shown as a mark beside its verdict.
 
 mod imports;
 

@@ -20,6 +20,7 @@ use crate::trial::language::row::{
     Base, BaselineCache, Context, Copy, Evidence, Project, Tool, Trial, TrialError, Verdict, decide, nonce,
 };
 use crate::trial::project::baseline::Baseline;
+use crate::trial::project::runs::candidate_limits;
 
 /// The build folder of a module. Its path never changes, so that Go finds its compiled packages again.
 #[derive(Debug)]
@@ -106,7 +107,7 @@ pub fn run(
         // A flaky test would decide how the process ends.
         let names: Vec<String> = names.iter().filter(|name| !known.flaky.contains(name)).cloned().collect();
         let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
-        let limits = Limits { wall: trial.limits.wall.max(known.elapsed * 3), ..trial.limits };
+        let limits = candidate_limits(trial.limits, known.elapsed);
         let runs = GoRuns { limits, ..runs };
         let (run, told) = runs.once((program, sources), &copy, &names)?;
         Ok::<_, TrialError>((names, copy, run, told))

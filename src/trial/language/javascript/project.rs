@@ -13,7 +13,7 @@ use std::string::FromUtf8Error;
 use serde::Serialize;
 
 use super::runner::{self, Given, Plan, SCRIPT};
-use super::runtime::{DENO, Runtime};
+use super::runtime::{ADDRESSES, Runtime};
 use super::{REMOVES_TYPES, Tools, check, junit, runtime, types};
 use crate::files;
 use crate::language::Language;
@@ -283,8 +283,7 @@ impl NodeRuns<'_> {
         environment.extend(plan.environment.iter().map(|(name, value)| (name.into(), value.into())));
         let arguments = arguments.into_iter().map(OsString::from).collect();
         let request = serde_json::to_vec(&Request { nonce: &nonce }).unwrap_or_default();
-        // Engine, WebAssembly and threads of a runner reserve far more addresses than they use.
-        let addresses = if plan.program.is_some() { DENO.addresses } else { 0 };
+        let addresses = if plan.program.is_some() { ADDRESSES } else { 0 };
         let job = Job { addresses, environment, ..driver(&node.program, arguments, request, limits) };
         let readable = [&node.readable[..], &[reporter.to_path_buf()], plan.packages.as_slice()].concat();
         let run = at.run_in(copy, &plan.folder, &readable, &[], job)?;

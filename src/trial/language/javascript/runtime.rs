@@ -8,6 +8,9 @@ use std::path::PathBuf;
 
 use crate::trial::language::row::{Recipe, TestEnd};
 
+/// Addresses that an engine reserves with WebAssembly and threads, far more than it uses.
+pub const ADDRESSES: u64 = 64 << 30;
+
 /// A program that is both engine and test runner.
 #[derive(Debug)]
 pub struct Runtime {
@@ -60,7 +63,7 @@ pub const DENO: Runtime = Runtime {
     usual: &["--allow-all"],
     environment: &[("DENO_NO_UPDATE_CHECK", "1"), ("DENO_NO_PROMPT", "1")],
     cache: Some(("DENO_DIR", "deno")),
-    addresses: 64 << 30,
+    addresses: ADDRESSES,
     sees_own_map: false,
 };
 

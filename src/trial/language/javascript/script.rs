@@ -10,7 +10,8 @@ use crate::trial::language::command::split;
 /// The words of a command.
 pub type Command = Vec<String>;
 
-/// Options of node itself that are passed on from the project's test script. Those that end in `=` have a value.
+/// Options of node itself that are passed on from the project's test script. Those that end in `=` have a
+/// value.
 const NODE_OPTIONS: &[&str] = &[
     "--experimental-vm-modules",
     "--experimental-strip-types",

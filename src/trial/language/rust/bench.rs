@@ -31,6 +31,8 @@ pub struct Bench<'a> {
     pub cache: &'a BuildCache,
     pub project: &'a Project,
     pub tests_file: &'a Path,
+    /// Features of the crate that builds need, see [`Bench::features_needed`].
+    pub features: &'a [String],
     pub limits: Limits,
 }
 
@@ -126,7 +128,7 @@ impl Bench<'_> {
     }
 
     /// Features without which the tests file, or the module with the candidate, is not compiled.
-    fn features(&self) -> Vec<String> {
+    pub fn features_needed(&self) -> Vec<String> {
         let (package, file) = (&self.project.package, &self.project.file);
         let read = |path: &Path| self.original(path).unwrap_or_default();
         let manifest: toml::Table = read(&package.join("Cargo.toml")).parse().unwrap_or_default();
@@ -142,7 +144,7 @@ impl Bench<'_> {
         let state = self.cache.state(self.project);
         let file = |path: &Path| path.display().to_string();
         let places = [file(&self.project.file), file(self.tests_file)];
-        let arguments = [kind.arguments(), self.features()].concat().join(" ");
+        let arguments = [&kind.arguments()[..], self.features].concat().join(" ");
         [&places[..], &[arguments, state, program.to_owned(), tests.to_owned()]].concat()
     }
 
@@ -304,9 +306,8 @@ impl Bench<'_> {
             home.iter().flat_map(|home| [home.join("registry"), home.join("git")]).filter(|path| path.is_dir()),
         );
         let mut arguments: Vec<OsString> = ["test", "--offline", "--color=never"].map(OsString::from).to_vec();
-        let features = self.features();
-        if !features.is_empty() {
-            arguments.extend(["--features".into(), features.join(",").into()]);
+        if !self.features.is_empty() {
+            arguments.extend(["--features".into(), self.features.join(",").into()]);
         }
         if versions(copy, self.project).is_some() {
             arguments.push("--locked".into());
@@ -329,8 +330,8 @@ impl Bench<'_> {
     }
 }
 
-/// The features of a manifest that files (`own`) ask for as a whole or for their tests, and that others ask for
-/// in front of a module of this name.
+/// The features of a manifest that files (`own`) ask for as a whole or for their tests, and that others ask
+/// for in front of a module of this name.
 fn features(manifest: &toml::Table, own: [&String; 2], others: [&String; 2], module: &str) -> Vec<String> {
     let known = manifest.get("features").and_then(toml::Value::as_table);
     let known = known.into_iter().flat_map(|table| table.keys().cloned());

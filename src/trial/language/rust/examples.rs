@@ -1,9 +1,9 @@
 //! The examples in the documentation of a function, run by `cargo test --doc`.
 //!
-//! Rustdoc compiles and runs each by itself and reports it by name, with the line it begins in. The examples
-//! are those of the user's text: code that changes the documentation is `Tampered`. Examples that fail without
-//! the candidate for another reason than the missing body are left out and named. An example in a process of
-//! its own that ends early has passed, as for rustdoc.
+//! Rustdoc compiles and runs each by itself and reports it by name, with the line it begins in. The
+//! examples are those of the user's text: code that changes the documentation is `Tampered`. Examples that
+//! fail without the candidate for another reason than the missing body are left out and named. An example
+//! in a process of its own that ends early has passed, as for rustdoc.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -24,7 +24,8 @@ use crate::trial::language::row::{
     decide,
 };
 
-/// The tests file that stands for the examples of a crate's documentation. No file of the user's has this name.
+/// The tests file that stands for the examples of a crate's documentation. No file of the user's has this
+/// name.
 pub const FILE: &str = "examples_of_the_documentation.rs";
 
 /// Time in which rustdoc compiles one example.
@@ -69,8 +70,7 @@ pub fn run(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
     let Some(mine) = mine.or_else(|| theirs.clone()) else {
         return Ok(Verdict::not_run("the function whose examples are run is not in the file"));
     };
-    let examples = |target: &Target| target.text[documentation(target)].trim().to_owned();
-    if theirs.as_ref().is_some_and(|theirs| examples(theirs) != examples(&mine)) {
+    if theirs.as_ref().is_some_and(|theirs| comments(theirs) != comments(&mine)) {
         let message = format!("the code changed the documentation of {}, which holds the tests", mine.name);
         return Ok(Verdict { status: Status::Tampered, ..Verdict::not_run(&message) });
     }
@@ -108,13 +108,13 @@ pub fn run(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
     let (asked, wanted) = (ran.names.clone(), ran.names);
     let evidence =
         Evidence { failure, asked, wanted, remark, changed, notices: without.notices, ..Evidence::of(ran.run, report) };
-    decide(&evidence, &trial.limits)
+    decide(&evidence, &ran.limits)
 }
 
 /// Facts about the examples without the candidate.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 struct Without {
-    /// Those that fail for another reason than the missing body, each with that reason.
+    /// Examples that fail for another reason than the missing body, each with that reason.
     left_out: Vec<(String, String)>,
     /// True if one of them fails only because the function has no body.
     notices: bool,
@@ -152,6 +152,8 @@ struct Ran {
     tests: Vec<TestEnd>,
     run: Run,
     copy: Copy,
+    /// Limits of the run.
+    limits: Limits,
 }
 
 /// Builds a program and runs the examples of its function, or returns how the build ended.
@@ -185,10 +187,11 @@ fn once(
     let is_left = |name: &String| !left_out.iter().any(|(other, _)| other == name);
     let mut names: Vec<String> = all.into_iter().filter(|name| item(name).is_some() && is_left(name)).collect();
     let Some(filter) = names.first().and_then(|name| item(name)) else {
-        return Ok(Ok(Ran { names, tests: Vec::new(), run: listing, copy }));
+        return Ok(Ok(Ran { names, tests: Vec::new(), run: listing, copy, limits: bench.limits }));
     };
     let wall = bench.limits.wall + COMPILE_TIME * u32::try_from(names.len() + left_out.len()).unwrap_or(u32::MAX);
-    let mut run = cargo(&[&filter], Some(Limits { wall, ..compile_limits(bench.limits) }))?;
+    let limits = Limits { wall, ..compile_limits(bench.limits) };
+    let mut run = cargo(&[&filter], Some(limits))?;
     let tests: Vec<TestEnd> = names.iter().filter_map(|name| end(&run.output, name)).collect();
     names.retain(|name| !tests.iter().any(|test| test.name == *name && test.outcome == Outcome::Skipped));
     // The exit code is that of other functions' examples, too.
@@ -196,7 +199,7 @@ fn once(
     if run.ended == Ended::Exited(101) && names.iter().all(has_passed) {
         run.ended = Ended::Exited(0);
     }
-    Ok(Ok(Ran { names, tests, run, copy }))
+    Ok(Ok(Ran { names, tests, run, copy, limits }))
 }
 
 /// The end of an example as rustdoc reports it, with the reason of a failure.
@@ -240,6 +243,14 @@ fn documentation(target: &Target) -> Range<usize> {
     let end = target.function.start;
     let start = code.get(..end).and_then(|code| code.rfind([';', '{', '}'])).map_or(0, |end| end + 1);
     start..target.body.start.max(end)
+}
+
+/// The comments and strings in the documentation of a function, without its code.
+fn comments(target: &Target) -> Vec<u8> {
+    let part = documentation(target);
+    let code = blanked(Language::Rust, &target.text);
+    let bytes = target.text.as_bytes()[part.clone()].iter().zip(&code.as_bytes()[part]);
+    bytes.filter(|(text, code)| text != code).map(|(text, _)| *text).collect()
 }
 
 /// The lines of a part of a text, 1-based.
@@ -294,5 +305,9 @@ mod tests {
         let part = documentation(&target);
         assert_eq!(lines(text, &part), 2..9);
         assert!(text[part].contains("/// f();"));
+        let of =
+            |text: &str| comments(&Target::in_text(text, Language::Rust, &Place::Function("f".to_owned())).unwrap());
+        assert_eq!(of(text), of(&text.replace("pub fn f()", "pub fn f(x: u8)")), "its head is no documentation");
+        assert_ne!(of(text), of(&text.replace("f();", "g();")));
     }
 }

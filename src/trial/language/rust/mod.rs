@@ -7,9 +7,9 @@
 //!   ended the process early. It also covers tests that macros make.
 //! - Tests in the candidate's own file must stay the user's to the byte. Changes there, or redefined judging
 //!   macros, are `Tampered`. Crates that are macros are refused, because they run inside of the compiler.
-//! - Packages are compiled once per project and cached (`cache_folder`). A candidate's build links to them and
-//!   cannot write through the links. A test program is cached for exactly its text, a baseline for all files
-//!   but the body.
+//! - Packages are compiled once per project and cached (`cache_folder`). A candidate's build links to them
+//!   and cannot write through the links. A test program is cached for exactly its text, a baseline for all
+//!   files but the body.
 //! - Unchanged files get an old time, others a new one, since cargo compares times.
 //! - A lone file is a crate without packages that rustc compiles by itself; its tests are a module of it
 //!   (`lone`).

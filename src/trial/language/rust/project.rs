@@ -11,9 +11,9 @@ use super::edit;
 use super::examples;
 use super::guards::Guards;
 use super::lone;
-use crate::sandbox::Limits;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
+use crate::trial::project::runs::candidate_limits;
 
 /// Runs the tests of a crate with the candidate in it.
 pub fn run(
@@ -36,7 +36,9 @@ fn judge(
 ) -> Result<Verdict, TrialError> {
     let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
     let base = &cache.base;
-    let bench = Bench { at, rustc, base, cache, project, tests_file, limits: trial.limits };
+    let bench = Bench { at, rustc, base, cache, project, tests_file, features: &[], limits: trial.limits };
+    let features = bench.features_needed();
+    let bench = Bench { features: &features, ..bench };
     if examples::are_in(tests_file) {
         return examples::run(&bench, trial);
     }
@@ -101,7 +103,7 @@ fn judge(
         }
     };
     let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
-    let limits = Limits { wall: trial.limits.wall.max(baseline.elapsed * 3), ..trial.limits };
+    let limits = candidate_limits(trial.limits, baseline.elapsed);
     let bench = Bench { limits, ..bench };
     let (run, told) = bench.run_tests(&built, baseline.arguments(&secret), &copy, Vec::new())?;
     let changed = base.changed(project, &copy);

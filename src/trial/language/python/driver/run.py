@@ -666,7 +666,7 @@ def main():
 
 def run_all(run, request, parts, settings):
     path = run.path
-    has_pytest, top = util.find_spec("pytest") is not None, os.path.realpath(request["copy"])
+    has_pytest = util.find_spec("pytest") is not None
     tests, why = None, None
     if request["source"] is None and not run.is_suite:
         text = text_of(path)
@@ -678,9 +678,10 @@ def run_all(run, request, parts, settings):
             run.complaints.append("tests file %s, line %d: %s" % (path, getattr(error, "lineno", None) or 1, getattr(error, "msg", None) or error))
             return None
         why = tests.wants_pytest()
-    django = django_of(os.path.abspath(path), top, settings, has_pytest) if not request["lone"] and request["source"] is None and why is None else None
-    if django is not None:
-        return with_django(run, *django, tests, parts)
+    if why is None and not request["lone"] and request["source"] is None:
+        django = django_of(os.path.abspath(path), os.path.realpath(request["copy"]), settings, has_pytest)
+        if django is not None:
+            return with_django(run, *django, tests, parts)
     has_conftest = any(os.path.basename(file) == "conftest.py" for file in settings)
     if request["source"] is not None:
         wants = has_conftest or any("doctest" in text_of(file) for file in settings)
