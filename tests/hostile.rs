@@ -231,8 +231,14 @@ fn try_tier(tier: Tier, orders: Range<usize>, folder: &Path) -> Vec<String> {
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    while let Some(path) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let complaints = try_program(&runner, path, &surroundings);
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(path) = order.get(at) else { break };
+                        let mut complaints = try_program(&runner, path, &surroundings);
+                        // Harm lasts: a good program after some of them finds it.
+                        if at % 4 == 3 || at + 1 == order.len() {
+                            complaints.extend(try_good(&runner, path));
+                        }
                         let complaints = complaints.into_iter().map(|line| format!("{}: {line}", tier.name()));
                         wrong.lock().unwrap().extend(complaints);
                     }
@@ -245,7 +251,7 @@ fn try_tier(tier: Tier, orders: Range<usize>, folder: &Path) -> Vec<String> {
     wrong.into_inner().unwrap()
 }
 
-/// Runs one hostile program, and a good one after it. Returns what was not as expected.
+/// Runs one hostile program. Returns what was not as expected.
 fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec<String> {
     let name = path.file_stem().unwrap().to_string_lossy().into_owned();
     let source = fs::read_to_string(path).unwrap();
@@ -274,11 +280,15 @@ fn try_program(runner: &Runner, path: &Path, surroundings: &Surroundings) -> Vec
     if std::env::var_os("TRIAL_TIMES").is_some() {
         eprintln!("{:6} ms {name}: {status} {}", begun.elapsed().as_millis(), verdict.message);
     }
-    let good = run(runner, DOUBLE, "assert f(1) == 2\n", LONG);
-    if good.status != Status::Passed {
-        complaints.push(format!("after {name} a good program got {:?}: {}", good.status, good.message));
-    }
     complaints
+}
+
+/// Runs a good program after a hostile one.
+fn try_good(runner: &Runner, after: &Path) -> Option<String> {
+    let good = run(runner, DOUBLE, "assert f(1) == 2\n", LONG);
+    let name = after.file_stem().unwrap().to_string_lossy();
+    (good.status != Status::Passed)
+        .then(|| format!("after {name} a good program got {:?}: {}", good.status, good.message))
 }
 
 /// `best` are the orders in the best tier.

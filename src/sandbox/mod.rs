@@ -71,6 +71,8 @@ mod tier;
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -338,11 +340,14 @@ impl Sandbox {
         let running = {
             let namespaces = confinement.as_ref().and_then(|confinement| confinement.namespaces.as_ref());
             let failed = |e| format!("the folder of the program could not be given to its user: {e}");
-            if let Some(user) = namespaces.and_then(namespaces::Namespaces::other_user) {
-                let all = job.writable.iter().chain(job.readable).map(PathBuf::as_path);
-                let own = all.filter(|path| scratch::is_within(path)).chain([scratch.path()]);
-                own.into_iter().try_for_each(|folder| scratch::give(folder, user)).map_err(failed)?;
-            }
+            let other = namespaces.and_then(namespaces::Namespaces::other_user);
+            // Root has no rights over the files of others in a run either: what an earlier run was given is taken back.
+            let is_given = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.uid() == OTHER_USER);
+            let all = job.writable.iter().chain(job.readable).map(PathBuf::as_path);
+            let own = all.filter(|path| scratch::is_within(path)).chain([scratch.path()]);
+            own.filter(|path| other.is_some() || is_given(path))
+                .try_for_each(|folder| scratch::give(folder, other.unwrap_or(0)))
+                .map_err(failed)?;
             // All tasks of the user count, those outside of a user namespace only there; so does the init
             // process.
             let before =

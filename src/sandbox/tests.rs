@@ -146,6 +146,25 @@ fn its_files_can_be_read_and_changed_whoever_the_program_is() {
     }
 }
 
+/// As root, runs have another user, except those that write to a folder of root's. Both use the same folders.
+#[test]
+fn folders_of_runs_serve_the_next_run_whoever_it_is() {
+    let cache = tempfile::tempdir().unwrap();
+    for sandbox in sandboxes() {
+        let copy = Scratch::new().unwrap();
+        for writable in [vec![], vec![cache.path().to_path_buf()], vec![]] {
+            let writable = [vec![copy.path().to_path_buf()], writable].concat();
+            let job = Job {
+                writable: &writable,
+                folder: Some(copy.path()),
+                ..shell("echo more >> made && /bin/cat made | /usr/bin/wc -l")
+            };
+            assert_eq!(run(&sandbox, job).ended, Ended::Exited(0), "{}", sandbox.protection().tier);
+        }
+        assert_eq!(fs::read_to_string(copy.path().join("made")).unwrap(), "more\n".repeat(3));
+    }
+}
+
 /// Some programs do not come up without it. What is in their memory stays closed.
 #[test]
 fn a_program_sees_where_its_memory_lies_only_if_it_has_to() {

@@ -15,6 +15,7 @@ use bass_tui::source::{self, EventSink, FinishReason, Request, Source, SourceInf
 use bass_tui::trial::{Limits, Runner, Status, Verdict};
 
 use crate::place::{Place, parts};
+use crate::runner::link_go_packages;
 use crate::world::{Done, World, isolated};
 
 /// A function of a project, and what has to come of its bodies.
@@ -45,7 +46,9 @@ impl Field {
         let files = parts(source);
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         let (place, world) = (Place::new(&files), World::new());
-        let runner = runner.keeping(&world.state().join("builds"));
+        let builds = world.state().join("builds");
+        link_go_packages(&builds);
+        let runner = runner.keeping(&builds);
         let mut field = Self { place, world, runner, has_git: false };
         for line in prepare {
             field.shell(line);

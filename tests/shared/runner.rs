@@ -1,6 +1,9 @@
 //! Runner of trials in tests. `TIER=namespaces` (or `kernel rules`) has them run in a lesser tier than the
 //! best one here.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use bass_tui::language::Language;
@@ -20,8 +23,9 @@ pub fn probe() -> Runner {
 
 /// The runner, or nothing on a machine without a sandbox or the language: then a line says what is missing.
 pub fn runner(language: Language) -> Option<Runner> {
-    // Each test has its own, as what a runner keeps is removed with it.
-    let runner = probe();
+    // Each test has its own, as what a runner keeps is removed with it. Go's library, which takes 20 s of two cores, is
+    // compiled once.
+    let runner = if language == Language::Go { probe().keeping(&go_builds()) } else { probe() };
     if !runner.protection().is_isolated() {
         skip::as_it_cannot("isolation", &runner.protection().summary);
         return None;
@@ -31,6 +35,20 @@ pub fn runner(language: Language) -> Option<Runner> {
         return None;
     }
     Some(runner)
+}
+
+/// The folder that Go's compiled packages are kept in from one test to the next.
+fn go_builds() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-builds")
+}
+
+/// Gives another such folder the same compiled packages.
+pub fn link_go_packages(builds: &Path) {
+    let packages = go_builds().join("go/packages");
+    for folder in [&packages, &builds.join("go")] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    symlink(&packages, builds.join("go/packages")).unwrap();
 }
 
 /// The program runs and ends well; else a line says what is missing.

@@ -159,7 +159,8 @@ fn reference_solutions_pass_and_broken_ones_fail() {
 
 #[test]
 fn reference_solutions_pass_in_the_lesser_tiers_too() {
-    let problems = problems();
+    // Tiers differ in what the system lets a program do, not in what a solution computes.
+    let problems: Vec<Problem> = problems().into_iter().step_by(4).collect();
     for tier in [Tier::Namespaces, Tier::KernelRules] {
         let runner = Runner::probe_at_most(tier);
         if runner.protection().tier != tier.name() {

@@ -1,4 +1,5 @@
 // expect: timeout
+// says: after 3 s
 // An endless loop.
 package main
 

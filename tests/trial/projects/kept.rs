@@ -9,7 +9,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Status, Trial};
 
 use crate::place::{Place, trial};
-use crate::runner::{probe, runner};
+use crate::runner::{link_go_packages, probe, runner};
 
 /// Judges a program at a start of the program: the status, how much of what was kept was taken, and how much was
 /// found out anew.
@@ -70,6 +70,7 @@ fn go_is_known_until_its_tests_change() {
     let files = [("go.mod", "module a\n\ngo 1.18\n"), ("f.go", code), ("f_test.go", tests)];
     let (mut place, kept) = (Place::new(&files), tempfile::tempdir().unwrap());
     place.write("f.go", &code.replace("BODY", "2 * x"));
+    link_go_packages(kept.path());
     let judge = |place: &Place, body: &str| {
         start(kept.path(), place, (Language::Go, "f.go", "f_test.go"), &code.replace("BODY", body))
     };

@@ -78,12 +78,17 @@ pub fn run(
             let unchanged = build(&own)?;
             let Built::Program(program, sources) = &*unchanged else { return Ok(None) };
             let (mut known, mut left, mut elapsed) = (Vec::new(), names.clone(), Duration::ZERO);
-            let limits = Limits { wall: trial.limits.wall * at.patience, ..trial.limits };
+            // All code of a lone file may be the candidate's.
+            let patience = if project.lone.is_some() { 1 } else { at.patience };
+            let limits = Limits { wall: trial.limits.wall * patience, ..trial.limits };
             let runs = GoRuns { limits, ..runs };
             // A panic ends all tests. The tests that had not begun are run again without it.
             while !left.is_empty() {
                 let (run, told) = runs.once((program, sources), copy, &left)?;
-                elapsed += run.elapsed;
+                // A test that never ends gives no candidate more time.
+                if run.ended != Ended::WallLimit {
+                    elapsed += run.elapsed;
+                }
                 let Some(told) = told.filter(|told| !told.begun.is_empty()) else { break };
                 left.retain(|name| !told.begun.contains(name));
                 known.extend(told.all());
@@ -141,7 +146,7 @@ pub fn run(
         changed: base.changed(project, &copy),
         ..evidence(run, told, names)
     };
-    decide(&evidence, &trial.limits)
+    decide(&evidence, &candidate_limits(trial.limits, baseline.elapsed))
 }
 
 impl BuildFolders {
