@@ -117,10 +117,20 @@ pub fn host_or(url: &str, other: &str) -> String {
     url.parse::<Uri>().ok().and_then(|uri| Some(uri.host()?.to_owned())).unwrap_or_else(|| other.to_owned())
 }
 
+/// Returns true if a connection failed because of the server's certificate.
+pub fn is_of_certificate(error: &Error) -> bool {
+    let said = match error {
+        Error::Io(error) => error.to_string(),
+        Error::Rustls(error) => error.to_string(),
+        _ => String::new(),
+    };
+    said.contains("certificate")
+}
+
 /// Message about a connection that failed, with advice where the certificate is the reason.
-fn certificate(said: &str) -> String {
-    let about = said.contains("certificate");
-    format!("{said}{}", if about { " (those of the system are believed, and those in SSL_CERT_FILE)" } else { "" })
+fn certificate(error: &Error, said: &str) -> String {
+    let advice = " (those of the system are believed, and those in SSL_CERT_FILE)";
+    format!("{said}{}", if is_of_certificate(error) { advice } else { "" })
 }
 
 /// A short reason, without the address.
@@ -131,8 +141,8 @@ pub fn why(error: &Error) -> String {
         Error::BadUri(_) => "its address is wrong".to_owned(),
         Error::InvalidProxyUrl => "the address of the proxy is wrong".to_owned(),
         Error::ConnectProxyFailed(why) => format!("the proxy does not connect: {why}"),
-        Error::Io(error) => certificate(&error.to_string()),
-        Error::Rustls(error) => certificate(&error.to_string()),
+        Error::Io(said) => certificate(error, &said.to_string()),
+        Error::Rustls(said) => certificate(error, &said.to_string()),
         other => other.to_string(),
     }
 }

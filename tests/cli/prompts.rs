@@ -135,7 +135,7 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
 
     let world = World::new();
     let file = world.file("mine.py", STUB);
-    let tests = world.file("t.py", "import time\ntime.sleep(3)\nassert is_even(4) and not is_even(7)\n");
+    let tests = world.file("t.py", "import time\ntime.sleep(1)\nassert is_even(4) and not is_even(7)\n");
     let process = world
         .process(&["complete", "--file", &file, "--tests", &tests, "-n", "4", "--apply"])
         .stdout(Stdio::piped())

@@ -184,8 +184,10 @@ fn a_server_with_an_authority_of_its_own_is_believed_where_that_is_named() {
     let proxy = Proxy::start(&format!("127.0.0.1:{}", tls.port), CONNECTED);
     let through = [own[0], own[1], ("HTTPS_PROXY", proxy.address.as_str()), ("HTTP_PROXY", "http://127.0.0.1:9")];
     complete(&world, "https://gpu.test", &through).code(0);
+    let before = proxy.asked().len();
     complete(&world, "https://cpu.test", &through).refused(3, &["certificate"]);
     let asked = proxy.asked();
+    assert_eq!(asked.len(), before + 1, "a certificate stays the same");
     assert!(asked[0].starts_with("CONNECT gpu.test:443 ") && !asked.concat().contains(KEY), "{asked:?}");
     // One that signs itself and is its own authority, as `openssl req -x509` makes it.
     let itself = Tls::start(&folder, &server, "ca.pem", "ca.key").expect("python3");

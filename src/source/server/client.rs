@@ -15,7 +15,7 @@ use super::ServerError;
 use super::address::{Address, Key};
 use crate::files;
 use crate::untrusted::clean_line;
-use crate::web::{Patience, Refusal, proxy, retry_after, why};
+use crate::web::{Patience, Refusal, is_of_certificate, proxy, retry_after, why};
 
 /// Columns of a server's own words in a message.
 const WORDS: usize = 300;
@@ -183,6 +183,10 @@ impl Connection {
                 return Err(match error {
                     Error::Timeout(Timeout::RecvResponse) => {
                         Refusal::Final(ServerError::Silent { at, seconds: wait.as_secs() })
+                    }
+                    // Stays the same at the next try.
+                    error if is_of_certificate(&error) => {
+                        Refusal::Final(ServerError::Unreachable { at, why: why(&error) })
                     }
                     error if broke && !is_over => {
                         Refusal::After(None, ServerError::Unreachable { at, why: why(&error) })

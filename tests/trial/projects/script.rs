@@ -73,7 +73,7 @@ fn scripts_are_judged_by_how_they_end() {
         let verdict = judge("twice(x) + 1", "");
         assert_eq!(verdict.status, Status::Failed);
         assert_eq!(verdict.message, why);
-        for more in [
+        let cheats = [
             "process.exit(0);",
             "process.reallyExit(0);",
             "process.emit('beforeExit');\nprocess.exit(0);",
@@ -98,7 +98,9 @@ fn scripts_are_judged_by_how_they_end() {
             "require('assert').strictEqual = () => {};",
             "require('tape').Test.prototype.equal = () => {};",
             "require('tape').getHarness = () => ({ _tests: [{ ended: true }], _results: {}, _exitCode: 0 });",
-        ] {
+        ];
+        // All of them where the end of the process is all that tells, or a library of tests.
+        for more in cheats.iter().step_by(if [THROWS, TAPE].contains(&tests) { 1 } else { 4 }) {
             let verdict = judge("twice(x) + 1", more);
             assert!(!verdict.has_passed() || verdict.is_marked(), "{more}\n{tests}\n{verdict:?}");
         }
