@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
 
 use super::args::{ConsentArgs, FunctionFlags, TestArgs, token_ids};
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
@@ -312,7 +313,7 @@ pub(super) fn follow(
 ) -> Result<(Outcome, bool), Failure> {
     let mut interrupted = false;
     loop {
-        match receive.recv() {
+        match receive.recv_timeout(Duration::from_secs(1)) {
             Ok(Message::Event(event)) => {
                 progress.event(&event);
                 match event {
@@ -328,7 +329,10 @@ pub(super) fn follow(
                 interrupted = true;
                 run.cancel();
             }
-            Err(_) => return Err(Failure::internal("the engine has stopped before it was done")),
+            Err(RecvTimeoutError::Timeout) => progress.draw(),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Failure::internal("the engine has stopped before it was done"));
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod serve;
 mod session;
 mod test;
 mod tui;
+mod undo;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ use clap::{Parser, Subcommand};
         bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
         bass-tui complete --file stats.py:rolling_max --tests test_stats.py --json\n  \
         bass-tui test stats.py --tests test_stats.py\n  \
+        bass-tui undo                             put back what the last candidate replaced\n  \
         bass-tui eval HumanEval.jsonl.gz -n 8     score a problem set\n  \
         bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \
         bass-tui serve                            the model for editors, over HTTP\n  \
@@ -58,6 +60,8 @@ enum Command {
     Serve(Box<serve::Args>),
     /// Run tests on one candidate in the sandbox
     Test(test::Args),
+    /// Put back what a candidate replaced in a file
+    Undo(undo::Args),
     /// The models that can be used by name
     Models(models::Args),
     /// What is found for a project, and its settings
@@ -85,6 +89,7 @@ pub fn main() -> ExitCode {
         Some(Command::Complete(args)) => complete::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Test(args)) => test::run(&args),
+        Some(Command::Undo(args)) => undo::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Init(args)) => init::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::output::say;
@@ -53,6 +54,24 @@ impl Drop for Line {
     }
 }
 
+/// Draws the seconds that `work` takes from the second on, and what is done.
+pub fn during<T>(what: &str, quiet: bool, work: impl FnOnce() -> T) -> T {
+    let (done, ended) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let (mut line, begun) = (Line::new(quiet), Instant::now());
+            while ended.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                if line.due().is_some() {
+                    line.draw(&format!("{what}: {} s", begun.elapsed().as_secs()));
+                }
+            }
+        });
+        let result = work();
+        let _ = done.send(());
+        result
+    })
+}
+
 /// Progress of the candidates.
 pub struct Progress {
     line: Line,
@@ -64,12 +83,23 @@ pub struct Progress {
     prompt: (usize, usize),
     /// Time of the first token.
     since: Option<Instant>,
+    /// When the tests began to run without the candidate, while they do.
+    prepares: Option<Instant>,
 }
 
 impl Progress {
     /// A line for `candidates` candidates; silent if `quiet` or if stderr is no terminal.
     pub fn new(candidates: usize, quiet: bool) -> Self {
-        Self { line: Line::new(quiet), candidates, done: 0, tested: 0, tokens: 0, prompt: (0, 0), since: None }
+        Self {
+            line: Line::new(quiet),
+            candidates,
+            done: 0,
+            tested: 0,
+            tokens: 0,
+            prompt: (0, 0),
+            since: None,
+            prepares: None,
+        }
     }
 
     /// Handles an event.
@@ -82,7 +112,16 @@ impl Progress {
             }
             Event::Source(From::Finished { .. }) => self.done += 1,
             Event::Verdict { .. } => self.tested += 1,
+            Event::Preparing(begins) => self.prepares = begins.then(Instant::now),
             _ => return,
+        }
+        self.draw();
+    }
+
+    /// Draws the line anew if it is time.
+    pub fn draw(&mut self) {
+        if self.prompt.1 == 0 && self.since.is_none() && self.prepares.is_none() {
+            return;
         }
         if let Some(now) = self.line.due() {
             let text = self.text(self.since.map(|since| (now - since).as_secs_f64()));
@@ -92,14 +131,19 @@ impl Progress {
 
     /// The line, `seconds` after the first token.
     fn text(&self, seconds: Option<f64>) -> String {
-        let Some(seconds) = seconds else { return format!("prompt: {} of {} tokens", self.prompt.0, self.prompt.1) };
-        let mut out = format!("{} of {} candidates done", self.done, self.candidates);
+        let mut out = match seconds {
+            None => format!("prompt: {} of {} tokens", self.prompt.0, self.prompt.1),
+            Some(_) => format!("{} of {} candidates done", self.done, self.candidates),
+        };
         if self.tested > 0 {
             let _ = write!(out, ", {} tested", self.tested);
         }
         // The first tokens come all at once, so they give no rate.
-        if seconds > 0.05 {
+        if let Some(seconds) = seconds.filter(|seconds| *seconds > 0.05) {
             let _ = write!(out, ", {:.0} tokens/s", self.tokens as f64 / seconds);
+        }
+        if let Some(seconds) = self.prepares.map(|since| since.elapsed().as_secs()).filter(|seconds| *seconds > 0) {
+            let _ = write!(out, ", tests without the candidate: {seconds} s");
         }
         out
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::args::ConsentArgs;
 use super::failure::{Failure, INTERRUPTED, NOTHING_PASSED};
 use super::output::{print, print_json};
+use super::progress::during;
 use super::session::{Session, check_tests, consent, on_signal};
 use crate::code::{FunctionName, Place, Target, TargetSpec, function_names};
 use crate::files;
@@ -189,7 +190,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     let interrupted = Arc::clone(&cancel);
     on_signal(move || interrupted.store(true, Ordering::Relaxed));
-    let mut verdict = runner.run(&trial, &cancel).map_err(Failure::internal)?;
+    let what = "running the tests, the first time also without the candidate";
+    let mut verdict = during(what, args.json, || runner.run(&trial, &cancel)).map_err(Failure::internal)?;
     if args.json {
         verdict.tests = verdict.tests.or(label);
         print_json(&json(&verdict, runner.protection()))?;

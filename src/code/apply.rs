@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::target::{read_bytes, utf8_declared};
-use super::{CodeError, Target};
+use super::{CodeError, Target, undo};
 use crate::files;
 
 /// A change written to a file, with the data to undo it.
@@ -53,7 +53,9 @@ impl Target {
         }
         let backup = backups.map(|folder| keep_copy(folder, path, &self.original)).transpose()?;
         replace_file(path, &self.original, &after, || CodeError::Changed { path: path.to_path_buf() })?;
-        Ok(Applied { path: path.to_path_buf(), before: self.original.clone(), after, backup })
+        let applied = Applied { path: path.to_path_buf(), before: self.original.clone(), after, backup };
+        undo::keep(&applied);
+        Ok(applied)
     }
 }
 
@@ -61,7 +63,9 @@ impl Applied {
     /// Restores the old file. Refuses if it has changed since.
     pub fn undo(&self) -> Result<(), CodeError> {
         let changed = || CodeError::ChangedSince { path: self.path.clone(), backup: self.backup.clone() };
-        replace_file(&self.path, &self.after, &self.before, changed)
+        replace_file(&self.path, &self.after, &self.before, changed)?;
+        undo::forget(self);
+        Ok(())
     }
 }
 

@@ -144,6 +144,12 @@ pub enum CodeError {
         /// Path of the copy with its earlier text.
         backup: Option<PathBuf>,
     },
+    /// No change is recorded.
+    #[error("nothing that was written{} is left to put back", of_file(.path.as_ref()))]
+    NothingWritten {
+        /// The file, if only its changes were meant.
+        path: Option<PathBuf>,
+    },
     /// The file may not be written.
     #[error("{path} is read-only, so nothing was written; make it writable, or save the candidate as a patch")]
     ReadOnly {
@@ -170,6 +176,11 @@ fn in_folder(folder: Option<&PathBuf>) -> String {
 
 fn did_you_mean(nearest: Option<&String>) -> String {
     nearest.map_or_else(String::new, |n| format!(" (did you mean `{n}`?)"))
+}
+
+/// The file that is meant, for the sentence.
+fn of_file(path: Option<&PathBuf>) -> String {
+    path.map(|path| format!(" to {}", path.display())).unwrap_or_default()
 }
 
 fn kept_in(backup: Option<&PathBuf>) -> String {

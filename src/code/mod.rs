@@ -32,6 +32,7 @@ mod syntax;
 mod target;
 mod text;
 mod typescript;
+mod undo;
 mod words;
 
 pub use answer::RequestedFunction;

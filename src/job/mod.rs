@@ -298,6 +298,11 @@ impl Task for Job {
         })
     }
 
+    fn preparation(&self, limits: Limits) -> Option<Trial> {
+        let target = self.target().filter(|_| self.tests.as_ref().is_some_and(Tests::is_of_project))?;
+        Some(Trial { program: target.text.clone(), ..self.trial(0, "", limits)? })
+    }
+
     fn duplicate_key(&self, _candidate: usize, completion: &str) -> String {
         match (self.target(), self.language()) {
             (Some(target), _) => code::normalise(target.language, &target.completion(completion)),

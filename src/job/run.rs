@@ -20,6 +20,11 @@ pub trait Task: Send + Sync {
     fn has_tests(&self) -> bool;
     /// The trial of a candidate; `None` without tests.
     fn trial(&self, candidate: usize, text: &str, limits: Limits) -> Option<Trial>;
+    /// The trial whose tests are run without the candidate while candidates are written. `None` where that
+    /// gains nothing.
+    fn preparation(&self, _limits: Limits) -> Option<Trial> {
+        None
+    }
     /// Equal for candidates that differ only in white space, blank lines or comments.
     fn duplicate_key(&self, candidate: usize, text: &str) -> String;
 }
@@ -51,6 +56,8 @@ pub enum Event {
         /// The equal candidate that is tested.
         of: usize,
     },
+    /// The tests are run once without the candidate: begun, or ended.
+    Preparing(bool),
     /// The trial of a candidate has begun.
     Testing(usize),
     /// The trial of a candidate has ended.
@@ -157,6 +164,8 @@ struct State {
     /// True if no more trials may begin.
     untested: bool,
     ticket: Option<Ticket>,
+    /// Ends the run of the tests without the candidate.
+    preparing: Option<Arc<AtomicBool>>,
     queue: Option<Arc<Queue>>,
     /// `None` once the receiver is gone.
     sink: Option<Sink>,
@@ -188,9 +197,11 @@ impl Run {
             stopped: false,
             untested: false,
             ticket: None,
+            preparing: None,
             queue,
             sink: Some(sink),
         })));
+        lock(&run.0).prepare(&run.0);
         let state = run.0.clone();
         let ticket = source.generate(
             request,
@@ -259,9 +270,26 @@ impl State {
         self.ticket.iter().for_each(Ticket::cancel_all);
     }
 
+    /// Runs the tests without the candidate while candidates are written.
+    fn prepare(&mut self, shared: &Arc<Mutex<Self>>) {
+        let (Some(queue), Some(trial)) = (self.queue.clone(), self.task.preparation(self.limits)) else { return };
+        let cancel = Arc::new(AtomicBool::new(false));
+        self.preparing = Some(cancel.clone());
+        let shared = shared.clone();
+        queue.prepare(self.problem, trial, cancel, move |news| {
+            let mut this = lock(&shared);
+            let has_ended = matches!(news, News::Ended(_));
+            if has_ended {
+                this.preparing = None;
+            }
+            this.tell(Event::Preparing(!has_ended));
+        });
+    }
+
     fn stop_tests(&mut self) {
         self.untested = true;
-        for cancel in self.slots.iter_mut().filter_map(|slot| slot.trial.take()) {
+        let running = self.slots.iter_mut().filter_map(|slot| slot.trial.take()).chain(self.preparing.take());
+        for cancel in running {
             cancel.store(true, Ordering::Relaxed);
         }
         self.queue.iter().for_each(|queue| queue.look());
@@ -497,6 +525,44 @@ pub(crate) mod tests {
     fn outcome(events: &Receiver<Event>) -> Outcome {
         let done = events.iter().find_map(|event| if let Event::Done(outcome) = event { Some(*outcome) } else { None });
         done.unwrap()
+    }
+
+    /// Has tests that are worth a run without the candidate.
+    struct Prepared(Arc<dyn Task>);
+
+    impl Task for Prepared {
+        fn has_tests(&self) -> bool {
+            self.0.has_tests()
+        }
+
+        fn trial(&self, candidate: usize, text: &str, limits: Limits) -> Option<Trial> {
+            self.0.trial(candidate, text, limits)
+        }
+
+        fn preparation(&self, limits: Limits) -> Option<Trial> {
+            self.0.trial(0, "", limits)
+        }
+
+        fn duplicate_key(&self, candidate: usize, text: &str) -> String {
+            self.0.duplicate_key(candidate, text)
+        }
+    }
+
+    #[test]
+    fn tests_run_without_the_candidate_from_the_start() {
+        let (pool, _) = unsteady();
+        let plain = ask(false);
+        assert!(plain.task.preparation(plain.limits).is_none(), "examples on their own have no project");
+        let (_run, events) = start(&Scripted, &pool, Ask { task: Arc::new(Prepared(plain.task.clone())), ..plain });
+        let told = |event: Event| match event {
+            Event::Preparing(begins) => Some(if begins { "begins" } else { "ends" }),
+            Event::Testing(_) => Some("a candidate"),
+            _ => None,
+        };
+        let all: Vec<_> = std::iter::from_fn(|| events.recv().ok().filter(|event| !matches!(event, Event::Done(_))))
+            .filter_map(told)
+            .collect();
+        assert_eq!(all[..3], ["begins", "ends", "a candidate"]);
     }
 
     #[test]

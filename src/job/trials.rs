@@ -23,6 +23,8 @@ pub trait Judge: Send + Sync {
     fn check(&self, _language: Language, _file: Option<&Path>, _tests: &Tests) -> Result<(), TrialError> {
         Ok(())
     }
+    /// Runs the tests without the candidate, for later trials, and waits. `cancel` ends it soon.
+    fn prepare(&self, _trial: &Trial, _cancel: &Arc<AtomicBool>) {}
     /// Runs a trial and waits. `cancel` ends it soon. An error is a fault of the sandbox.
     fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError>;
 }
@@ -42,6 +44,11 @@ impl Judge for Runner {
 
     fn check(&self, language: Language, file: Option<&Path>, tests: &Tests) -> Result<(), TrialError> {
         Runner::check(self, language, file, tests)
+    }
+
+    fn prepare(&self, trial: &Trial, cancel: &Arc<AtomicBool>) {
+        // The first trial meets the same error, and says it.
+        let _ = Runner::prepare(self, trial, cancel);
     }
 
     fn run(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
@@ -80,6 +87,8 @@ pub enum News {
 struct Work {
     turn: Turn,
     trial: Trial,
+    /// True to run the tests without the candidate only.
+    prepares: bool,
     cancel: Arc<AtomicBool>,
     tell: Box<dyn FnMut(News) + Send>,
 }
@@ -136,7 +145,7 @@ impl Queue {
         step_back();
         let mut state = self.lock();
         loop {
-            let Some(Work { mut trial, cancel, mut tell, .. }) = state.take() else {
+            let Some(Work { mut trial, prepares, cancel, mut tell, .. }) = state.take() else {
                 if state.gone {
                     return;
                 }
@@ -149,7 +158,15 @@ impl Queue {
             if !cancel.load(Ordering::Relaxed) {
                 tell(News::Begun);
             }
-            let run = || catch_unwind(AssertUnwindSafe(|| judge.run(&trial, &cancel)));
+            let run = || {
+                catch_unwind(AssertUnwindSafe(|| {
+                    if !prepares {
+                        return judge.run(&trial, &cancel);
+                    }
+                    judge.prepare(&trial, &cancel);
+                    Ok(cancelled())
+                }))
+            };
             let outcome = patiently(&cancel, run);
             self.change(|state| {
                 let at = state.running.iter().position(|running| Arc::ptr_eq(running, &cancel));
@@ -163,7 +180,22 @@ impl Queue {
     /// Queues a trial. `tell` is called on a worker thread. Setting `cancel` and calling [`Self::look`] ends
     /// it.
     pub fn start(&self, turn: Turn, trial: Trial, cancel: Arc<AtomicBool>, tell: impl FnMut(News) + Send + 'static) {
-        let work = Work { turn, trial, cancel, tell: Box::new(tell) };
+        self.add(Work { turn, trial, prepares: false, cancel, tell: Box::new(tell) });
+    }
+
+    /// Queues the run of a trial's tests without the candidate, before the trials of its problem.
+    pub fn prepare(
+        &self,
+        problem: usize,
+        trial: Trial,
+        cancel: Arc<AtomicBool>,
+        tell: impl FnMut(News) + Send + 'static,
+    ) {
+        let turn = Turn { problem, mean_logprob: f32::INFINITY, candidate: 0 };
+        self.add(Work { turn, trial, prepares: true, cancel, tell: Box::new(tell) });
+    }
+
+    fn add(&self, work: Work) {
         self.change(|state| {
             // No worker is left to run it.
             if !state.gone {

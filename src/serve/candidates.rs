@@ -224,7 +224,7 @@ impl Writing {
                 };
                 return Some((json!({ "event": "done", "result": report.value() }), true));
             }
-            Event::Source(_) => return None,
+            Event::Source(_) | Event::Preparing(_) => return None,
         };
         Some((told, false))
     }

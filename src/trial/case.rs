@@ -79,6 +79,16 @@ impl Tests {
         Tests::Lone(Lone { tests: Some((name.to_owned(), text.to_owned())), only: Vec::new(), folder: None })
     }
 
+    /// Returns true if the first of these tests are run in a copy of a project.
+    pub fn is_of_project(&self) -> bool {
+        match self {
+            Tests::Project(_) => true,
+            Tests::Several(all) => all.first().is_some_and(Self::is_of_project),
+            Tests::FirstOf(all) => all.first().is_some_and(|(tests, _)| tests.is_of_project()),
+            Tests::Lone(_) | Tests::Command { .. } => false,
+        }
+    }
+
     /// The examples in the documentation of a program without a place on disk.
     pub fn own_examples() -> Self {
         Tests::Lone(Lone { tests: None, only: Vec::new(), folder: None })

@@ -49,7 +49,7 @@ use project::baseline_cache::CacheFile;
 use project::find::Found;
 use project::lone::{self, Lones};
 use project::projects::Projects;
-use project::runs::{PATIENCE, PATIENCE_WITH_OTHERS};
+use project::runs::PATIENCE;
 use vacuity::{Checks, Trials};
 pub use verdict::{Assurance, Status, Verdict};
 
@@ -276,6 +276,26 @@ impl Runner {
         Ok(Verdict { waited_ms: begun.elapsed().as_millis().try_into().unwrap_or(u32::MAX), ..verdict })
     }
 
+    /// Runs the tests of a project once without the candidate, so that the first candidate need not wait for
+    /// that. Nothing is known of tests that fail to run: the first trial will say why.
+    pub fn prepare(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<(), TrialError> {
+        let at = self.context(cancel)?;
+        let tests = match &trial.tests {
+            Tests::FirstOf(all) => all.first().map(|(tests, _)| tests),
+            tests => Some(tests),
+        };
+        let at = at.with_patience(&trial.tests, 0);
+        let each = match tests {
+            Some(Tests::Several(all)) => all.iter().collect(),
+            tests => Vec::from_iter(tests),
+        };
+        for tests in each.into_iter().filter(|tests| matches!(tests, Tests::Project(_))) {
+            let own = Trial { program: trial.own_text().to_owned(), tests: tests.clone(), ..trial.clone() };
+            self.run_tests(&at, &own)?;
+        }
+        Ok(())
+    }
+
     /// Lays out tests without a project in folders made for them.
     fn laid_out(&self, trial: &Trial, tests: &Tests) -> Result<Tests, TrialError> {
         let each = |all: &[Tests]| all.iter().map(|tests| self.laid_out(trial, tests)).collect::<Result<_, _>>();
@@ -298,9 +318,7 @@ impl Runner {
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
         let mut best: Option<Result<Verdict, TrialError>> = None;
         for (place, (tests, label)) in all.iter().enumerate() {
-            // Only the first tests have the shorter time limit, and only if there are others.
-            let has_others = place == 0 && (all.len() > 1 || matches!(tests, Tests::Several(_)));
-            let at = Context { patience: if has_others { PATIENCE_WITH_OTHERS } else { PATIENCE }, ..at };
+            let at = at.with_patience(&trial.tests, place);
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
             let verdict = if place == 0 { verdict } else { verdict.map(|verdict| verdict.of_other_tests(label)) };
             let (is_sensitive, has_passed) = match &verdict {

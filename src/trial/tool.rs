@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use super::error::TrialError;
+use crate::untrusted::clean_line;
 
 /// A program that can be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,8 +115,7 @@ impl Recipe {
         Err(fault)
     }
 
-    /// The real program behind this one. `None` if it does not answer (a shim without a version chosen, a
-    /// broken install).
+    /// The real program behind this one, or a sentence why it cannot be used. `None` if it says nothing.
     pub fn at(&self, program: &Path) -> Option<Result<Tool, String>> {
         let mut answer = String::new();
         for question in self.questions {
@@ -126,7 +126,10 @@ impl Recipe {
             }
             let output = command.env_remove("NODE_OPTIONS").env_remove("GOFLAGS").output().ok()?;
             if !output.status.success() {
-                return None;
+                // A shim without a version chosen, for one.
+                let said = String::from_utf8_lossy(&output.stderr);
+                let said = said.lines().find(|line| !line.trim().is_empty())?;
+                return Some(Err(format!("{} does not start: {}", program.display(), clean_line(said, 300))));
             }
             answer += &String::from_utf8(output.stdout).ok()?;
         }

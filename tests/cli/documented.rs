@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::world::{World, repository};
 
-const COMMANDS: [&[&str]; 10] = [
+const COMMANDS: [&[&str]; 11] = [
     &[],
     &["complete"],
     &["serve"],
@@ -17,6 +17,7 @@ const COMMANDS: [&[&str]; 10] = [
     &["doctor"],
     &["eval"],
     &["init"],
+    &["undo"],
 ];
 
 /// The flags in a text.

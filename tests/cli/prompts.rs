@@ -86,9 +86,14 @@ fn applied(before: &str, head: &str, after: &str) -> String {
     let picked = &candidates(&report)[report["picked"].as_u64().unwrap() as usize];
     let line = |text: &str| text.trim().replace('\r', "");
     assert_eq!(line(body), line(picked["text"].as_str().unwrap()), "the picked one, and only its body");
-    let backups: Vec<_> = fs::read_dir(world.state().join("backups")).unwrap().collect();
-    assert_eq!(backups.len(), 1);
-    assert_eq!(fs::read_to_string(backups[0].as_ref().unwrap().path()).unwrap(), before);
+    let backups = fs::read_dir(world.state().join("backups")).unwrap().map(|entry| entry.unwrap().path());
+    let copies: Vec<_> = backups.filter(|path| path.extension().is_some_and(|ending| ending == "py")).collect();
+    assert_eq!(copies.len(), 1);
+    assert_eq!(fs::read_to_string(&copies[0]).unwrap(), before);
+    let done = world.run(&["undo", &file]).code(0);
+    assert!(done.err.contains("mine.py is as it was"), "{}", done.err);
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    world.run(&["undo"]).refused(2, &["nothing that was written is left to put back"]);
     text
 }
 

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use bass_tui::code::{CodeError, Place, Target, TargetSpec};
+use bass_tui::code::{Applied, CodeError, Place, Target, TargetSpec};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -118,6 +118,26 @@ fn undo_refuses_when_the_file_has_changed_since() {
     assert!(matches!(error, CodeError::ChangedSince { .. }));
     assert!(error.to_string().contains(&backup.display().to_string()));
     assert_eq!(fs::read_to_string(&path).unwrap(), "edited");
+}
+
+/// Another start of the program undoes the last change first, then the one before.
+#[test]
+fn changes_are_undone_one_after_the_other_at_a_later_start() {
+    let (folder, path) = file(STUB.as_bytes());
+    let (backups, other) = (folder.path().join("backups"), folder.path().join("other.py"));
+    fs::write(&other, STUB).unwrap();
+    for (path, body) in [(&path, BODY), (&other, BODY), (&path, "    return 3\n")] {
+        read(path).apply(body, Some(&backups)).unwrap();
+    }
+    let undo = |file: Option<&Path>| Applied::last(&backups, file).and_then(|applied| applied.undo());
+    undo(Some(&path)).unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("return 2"));
+    undo(Some(&path)).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), STUB);
+    assert!(matches!(undo(Some(&path)).unwrap_err(), CodeError::NothingWritten { .. }));
+    fs::write(&other, "edited").unwrap();
+    assert!(matches!(undo(None).unwrap_err(), CodeError::ChangedSince { .. }));
+    assert_eq!(fs::read_to_string(&other).unwrap(), "edited");
 }
 
 #[test]

@@ -44,6 +44,12 @@ fn complaint(output: &str) -> Option<String> {
         let module = lines.clone().find_map(named).map_or("a module".to_owned(), |name| format!("the module {name}"));
         return Some(format!("{module} is not on this machine: run `go mod download` in the project"));
     }
+    if output.contains("build constraints exclude all Go files") {
+        let first = lines.find(|line| line.contains("exclude all")).unwrap_or_default();
+        return Some(format!(
+            "{first}: it may need cgo, and trials build without C; or build tags, see GOFLAGS=-tags=..."
+        ));
+    }
     let error = lines.clone().position(|line| line.contains("error")).unwrap_or(0);
     let first = lines.nth(error)?;
     let next = lines.next().filter(|_| first.ends_with(':'));
@@ -80,6 +86,7 @@ mod tests {
         assert_eq!(said("\na.go:3:1: missing return\nmore\n"), "a.go:3:1: missing return");
         assert_eq!(said("go: errors parsing go.mod:\ngo.mod:3: bad\n"), "go: errors parsing go.mod: go.mod:3: bad");
         assert_eq!(complaint("\n"), None);
+        assert!(said("a.go:3:8: build constraints exclude all Go files in /x/db\n").contains("/x/db: it may need cgo"));
         let fetch = "is not on this machine: run `go mod download` in the project";
         let off = "module lookup disabled by GOPROXY=off";
         assert_eq!(

@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::sandbox::{Job, Limits, Run, Sandbox};
 pub use crate::trial::project::lone::Layout;
 use crate::trial::project::projects::Projects;
-use crate::trial::project::runs::Bounds;
+use crate::trial::project::runs::{Bounds, PATIENCE, PATIENCE_WITH_OTHERS};
 // Types that every language uses.
 pub use crate::trial::case::{Command, Tests, Trial};
 pub use crate::trial::error::TrialError;
@@ -119,6 +119,16 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The context of these tests at their place in a list. Only the first have the shorter time limit, and
+    /// only if there are others.
+    pub fn with_patience(self, tests: &Tests, place: usize) -> Self {
+        let has_others = match tests {
+            Tests::FirstOf(all) => place == 0 && (all.len() > 1 || matches!(all[0].0, Tests::Several(_))),
+            _ => false,
+        };
+        Self { patience: if has_others { PATIENCE_WITH_OTHERS } else { PATIENCE }, ..self }
+    }
+
     /// Runs a program.
     pub fn run(&self, job: Job) -> Result<Run, TrialError> {
         self.sandbox.run(job, self.cancel).map_err(TrialError::Sandbox)

@@ -65,11 +65,14 @@ const MOST_CALLS: usize = 3;
 /// Most files that are tried after the first ones, if those are not sensitive to the function.
 const MOST_SPARE: usize = 3;
 
+/// Most further files of the package, which are tried last, together.
+const MOST_REST: usize = 6;
+
 /// The files that most likely test a function of a file in a project, in groups. The first group that is
 /// sensitive to the function decides. The first group has at most two files: one that calls the function
 /// directly or indirectly, and one that is named after its file; often they are the same. Each of the others
 /// is a group of its own. The last is the folder of all tests, if those that call the function can be
-/// identified.
+/// identified, else further tests files of the package, the nearest first.
 pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Vec<Vec<Found>> {
     let Some(search) = Search::new(language, marks, file) else { return Vec::new() };
     let mut rated = search.rated(function, "");
@@ -102,8 +105,10 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
     let spare = rated.iter().filter(|file| seen.insert(&file.path)).take(MOST_SPARE).map(|file| vec![file]);
     let groups = [first.clone()].into_iter().chain(spare).filter(|group| !group.is_empty());
     let found = |file: &Rated| Found { path: search.root.join(&file.path), why: search.why(file) };
-    let groups = groups.map(|group| group.into_iter().map(found).collect());
-    groups.chain(search.suite().map(|suite| vec![suite])).collect()
+    let mut groups: Vec<Vec<Found>> = groups.map(|group| group.into_iter().map(found).collect()).collect();
+    let rest = search.suite().map_or_else(|| search.rest(&seen), |suite| vec![suite]);
+    groups.extend(Some(rest).filter(|rest| !rest.is_empty()));
+    groups
 }
 
 /// The tests files below a folder: those that mention the function if any do, else all.
@@ -307,6 +312,20 @@ impl Search {
         Some(Found { path: self.root.join(common), why })
     }
 
+    /// Tests files of the package that are not among these, the nearest first.
+    fn rest(&self, seen: &HashSet<&Path>) -> Vec<Found> {
+        let near = |path: &Path| path.components().zip(self.own.components()).take_while(|(a, b)| a == b).count();
+        let is_new = |(path, text): &&(PathBuf, String)| {
+            let is_of_package = path.starts_with(&self.package) && !seen.contains(path.as_path());
+            let is_tests = self.about(path).is_some() || self.marks.inside.iter().any(|mark| text.contains(mark));
+            is_of_package && is_tests && self.marks.begin_in(path, text)
+        };
+        let mut files: Vec<&Path> = self.files.iter().filter(is_new).map(|(path, _)| path.as_path()).collect();
+        files.sort_by_key(|path| (Reverse(near(path)), *path));
+        let found = |path: &Path| Found { path: self.root.join(path), why: "of its package".to_owned() };
+        files.into_iter().take(MOST_REST).filter(|_| !self.is_lone && !self.marks.tells_callers).map(found).collect()
+    }
+
     /// The functions outside of tests that call one of these.
     fn callers(&self, called: &[String]) -> Vec<String> {
         let names: Vec<&str> = called.iter().map(|name| parts(name).0).collect();
@@ -498,8 +517,12 @@ mod tests {
         // If the callers cannot be identified, tests inside of files that may lead to the function are tried.
         let marks = Marks { tells_callers: false, ..MARKS };
         let groups = super::find(Language::Python, marks, &root.join("src/pkg/passed.py"), "by_name");
-        let why: Vec<&str> = groups.iter().flatten().map(|found| found.why.as_str()).collect();
+        let (last, first) = groups.split_last().unwrap();
+        let why: Vec<&str> = first.iter().flatten().map(|found| found.why.as_str()).collect();
         assert_eq!(why, ["the tests in the file itself", "loads passed.py"]);
+        // Further ones of the package come last, together.
+        assert!(last.len() == MOST_REST && last.iter().all(|found| found.why == "of its package"));
+        assert_eq!(last[0].path, root.join("src/pkg/both.py"), "the nearest");
         let groups = super::find(Language::Python, MARKS, &root.join("src/pkg/numbers.py"), "g");
         let groups: Vec<Vec<_>> =
             groups.iter().map(|group| group.iter().map(|f| f.path.file_name().unwrap()).collect()).collect();

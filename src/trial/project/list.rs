@@ -1,5 +1,6 @@
-//! Selects the files that a copy of a project holds: those that git knows and does not ignore, and ignored
-//! ones that the project imports. Without git: all files but build products.
+//! Selects the files that a copy of a project holds: those that git knows and does not ignore, ignored ones
+//! that the project imports, and the built output that its packages name. Without git: all files but other
+//! build products.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::imports::imported;
+use super::packages;
 
 /// Folders of installed packages by name: linked into a copy, never copied.
 const DEPENDENCIES: &[&str] = &["node_modules", "__pypackages__"];
@@ -53,6 +55,8 @@ pub fn list(root: &Path) -> Result<List, String> {
         list.ignored = list.files.iter().filter(|path| is_code(path) && !names.contains(path)).cloned().collect();
         list.files = known;
     }
+    let output = packages::built(root, &list.files);
+    list.files.extend(output);
     if list.files.len() > MOST_FILES {
         return Err(format!(
             "the project {} has more than {MOST_FILES} files, too many to copy for every candidate: add what is not source to .gitignore",

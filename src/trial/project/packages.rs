@@ -1,10 +1,19 @@
 //! Folders of installed packages in a copy: links to the user's. Packages of a workspace are links into the
-//! project. In a copy they lead to the copy; otherwise its tests would use the user's files.
+//! project. In a copy they lead to the copy; otherwise its tests would use the user's files. What such a
+//! package was built into is copied, as the others of the workspace load it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::files;
+
+/// Size limit of a package's manifest.
+const MANIFEST: u64 = 1 << 20;
 
 /// The folder of packages whose links may lead to the project.
 const OF_JAVASCRIPT: &str = "node_modules";
@@ -40,6 +49,54 @@ pub fn open(from: &Path, to: &Path, inside: &dyn Fn(&Path) -> Option<PathBuf>) -
     Ok(())
 }
 
+/// The files of folders that packages of the project name as their entry (`main`, `exports` and so on) and
+/// that hold none of these files: built output. Relative to the root, without source maps.
+pub fn built(root: &Path, known: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders = BTreeSet::new();
+    for manifest in known.iter().filter(|path| path.ends_with("package.json")) {
+        let text = files::text(&root.join(manifest), MANIFEST).unwrap_or_default();
+        let Ok(manifest_of) = serde_json::from_str::<Value>(&text) else { continue };
+        let package = manifest.parent().unwrap_or(Path::new(""));
+        let mut entries = Vec::new();
+        ["main", "module", "browser", "exports", "bin"].iter().for_each(|key| paths(&manifest_of[key], &mut entries));
+        let of_folder = |entry: &&str| {
+            let mut parts = Path::new(entry).components().filter(|part| *part != Component::CurDir);
+            let first = parts.next().filter(|first| matches!(first, Component::Normal(_)));
+            first.filter(|_| parts.next().is_some()).map(|first| package.join(first))
+        };
+        folders.extend(entries.iter().filter_map(of_folder));
+    }
+    let is_output = |folder: &&PathBuf| {
+        let is_folder = fs::symlink_metadata(root.join(folder)).is_ok_and(|meta| meta.is_dir());
+        is_folder && !folder.ends_with(OF_JAVASCRIPT) && !known.iter().any(|path| path.starts_with(folder))
+    };
+    let mut output = Vec::new();
+    let mut left: Vec<PathBuf> = folders.iter().filter(is_output).cloned().collect();
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(root.join(&folder)).into_iter().flatten().flatten() {
+            let path = folder.join(entry.file_name());
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !path.ends_with(OF_JAVASCRIPT) => left.push(path),
+                Ok(kind) if kind.is_file() && path.extension().is_none_or(|ending| ending != "map") => {
+                    output.push(path);
+                }
+                _ => {}
+            }
+        }
+    }
+    output
+}
+
+/// The texts of a manifest's field, whatever it is nested in.
+fn paths<'a>(field: &'a Value, into: &mut Vec<&'a str>) {
+    match field {
+        Value::String(path) => into.push(path),
+        Value::Array(all) => all.iter().for_each(|one| paths(one, into)),
+        Value::Object(all) => all.values().for_each(|one| paths(one, into)),
+        _ => {}
+    }
+}
+
 /// Returns true if a folder holds the packages of one owner (a scope).
 fn is_scope(path: &Path) -> bool {
     let is_named_so = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('@'));
@@ -66,6 +123,31 @@ fn of_project(root: &Path, link: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn built_output_is_what_manifests_name_and_nobody_wrote() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let write = |path: &str, text: &str| {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), text).unwrap();
+        };
+        write(
+            "a/package.json",
+            r#"{"main": "./dist/index.js", "exports": {".": {"import": "./esm/a.mjs"}}, "bin": "cli.js"}"#,
+        );
+        write("b/package.json", r#"{"main": "src/index.js", "module": "../a/dist/x.js", "exports": ["./lib/*"]}"#);
+        for path in ["a/dist/index.js", "a/dist/index.js.map", "a/dist/in/b.js", "a/esm/a.mjs", "a/other/c.js"] {
+            write(path, "");
+        }
+        for path in ["b/src/index.js", "b/src/made.js", "a/dist/node_modules/x/index.js"] {
+            write(path, "");
+        }
+        let known = ["a/package.json", "b/package.json", "b/src/index.js"].map(PathBuf::from);
+        let mut found = built(root, &known);
+        found.sort();
+        assert_eq!(found, ["a/dist/in/b.js", "a/dist/index.js", "a/esm/a.mjs"].map(PathBuf::from));
+    }
 
     #[test]
     fn packages_of_the_workspace_are_those_of_the_copy() {

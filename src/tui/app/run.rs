@@ -33,6 +33,8 @@ pub struct Run {
     pub ended: Option<u64>,
     /// The engine's figures, at the end.
     pub summary: Option<Summary>,
+    /// When the tests began to run without the candidate, while they do.
+    pub prepares_since: Option<u64>,
     /// The user asked to stop it.
     pub stopping: bool,
     /// The user asked to stop its trials, so nothing is tested any more unless asked for.
@@ -65,6 +67,7 @@ impl Run {
             started: now,
             ended: None,
             summary: None,
+            prepares_since: None,
             stopping: false,
             untested: false,
             steps: 0,
@@ -141,9 +144,16 @@ impl Run {
         self.rate = tokens as f64 * 1000.0 / now.saturating_sub(from).max(RATE_EVERY) as f64;
     }
 
-    /// When the rate is due.
-    pub fn wake_at(&self) -> Option<u64> {
-        self.is_live().then_some(self.rate_at + RATE_EVERY)
+    /// When the rate, or the seconds that the tests have run without the candidate, are due.
+    pub fn wake_at(&self, now: u64) -> Option<u64> {
+        let rate = self.is_live().then_some(self.rate_at + RATE_EVERY);
+        let second = self.prepares_since.map(|since| since + (now.saturating_sub(since) / 1000 + 1) * 1000);
+        rate.into_iter().chain(second).min()
+    }
+
+    /// Seconds that the tests have run without the candidate, once a person would ask.
+    pub fn prepares_for(&self, now: u64) -> Option<u64> {
+        self.prepares_since.map(|since| now.saturating_sub(since) / 1000).filter(|&seconds| seconds > 0)
     }
 
     /// Closes the generation: what has not ended is left in `phase`.

@@ -306,7 +306,7 @@ impl State {
 
     /// When the next [`super::Msg::Tick`] is due; `None` while nothing changes by itself.
     pub fn wake_at(&self) -> Option<u64> {
-        let rate = self.run.as_ref().and_then(Run::wake_at);
+        let rate = self.run.as_ref().and_then(|run| run.wake_at(self.now));
         [rate, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
     }
 

@@ -189,7 +189,7 @@ fn go_runs_what_go_test_runs() {
         assert!(ends.contains("Exit") || verdict.message.contains("os.Stdout was replaced or closed"), "{verdict:?}");
     }
     let verdict = judge("calc_live_test.go", code);
-    let why = "it asks for the build tags live, as in `go test -tags`, and none are set";
+    let why = "it asks for the build tags live, and GOFLAGS=-tags=... sets none of them";
     let message = format!("Go leaves out internal/calc/calc_live_test.go here: {why}");
     assert_eq!(said(&verdict), (Status::NotRun, message));
     assert!(judge("calc_plan9_test.go", code).message.ends_with("its name says that it is for plan9 alone"));

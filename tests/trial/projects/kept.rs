@@ -30,6 +30,31 @@ fn start(kept: &Path, place: &Place, at: (Language, &str, &str), program: &str) 
     (verdict.status, before.iter().filter(is_used).count(), files().len() - before.len())
 }
 
+/// The run without the candidate can be made while candidates are still being written.
+#[test]
+fn tests_run_without_the_candidate_before_there_is_one() {
+    let Some(runner) = runner(Language::Python) else { return };
+    let code = "def f(x):\n    BODY\n";
+    let files = [
+        ("setup.cfg", ""),
+        ("doubling.py", code),
+        (
+            "test_doubling.py",
+            "import unittest\n\nfrom doubling import f\n\n\nclass T(unittest.TestCase):\n    def test_f(self):\n        self.assertEqual(f(3), 6)\n",
+        ),
+    ];
+    let (mut place, kept) = (Place::new(&files), tempfile::tempdir().unwrap());
+    let own = code.replace("BODY", "raise NotImplementedError");
+    place.write("doubling.py", &own);
+    let tests = place.tests("doubling.py", "test_doubling.py");
+    let prepared = Trial { stub: Some(own.clone()), ..trial(Language::Python, &own, tests) };
+    runner.keeping(kept.path()).prepare(&prepared, &std::sync::Arc::default()).unwrap();
+    place.is_as_it_was();
+    let at = (Language::Python, "doubling.py", "test_doubling.py");
+    let right = code.replace("BODY", "return 2 * x");
+    assert_eq!(start(kept.path(), &place, at, &right), (Status::Passed, 1, 0), "nothing is found out anew");
+}
+
 #[test]
 fn javascript_is_known_until_tests_or_packages_change() {
     if runner(Language::JavaScript).is_none() {

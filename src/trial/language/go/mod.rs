@@ -41,7 +41,7 @@ pub const ROW: LanguageRow = LanguageRow {
         // The version of Go does not matter here.
         is_left_out: |path, text| {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-            constraint::left_out(stem, text, u32::MAX).is_some()
+            constraint::left_out(stem, text, u32::MAX, constraint::tags()).is_some()
         },
         ..Marks::NONE
     },

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::build_cache::BuildCache;
+use super::constraint;
 use super::example;
 use super::report::{Told, read, with_messages};
 use super::text::{guarded, with_import};
@@ -102,7 +103,10 @@ impl GoRuns<'_> {
         let binary = products.path().join(PROGRAM);
         let (_kept, compiled) = builds.open(at.cache).map_err(failed)?;
         let mut arguments: Vec<OsString> = ["test", "-c", "-vet=off", "-o"].map(OsString::from).to_vec();
-        arguments.extend([binary.clone().into_os_string(), ".".into()]);
+        arguments.push(binary.clone().into_os_string());
+        let tags = constraint::tags();
+        arguments.extend((!tags.is_empty()).then(|| format!("-tags={}", tags.join(",")).into()));
+        arguments.push(".".into());
         let modules = builds.modules(go);
         let mut environment: Vec<(OsString, OsString)> = vec![
             ("PATH".into(), go.path().into()),

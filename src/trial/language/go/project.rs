@@ -54,7 +54,7 @@ pub fn run(
     let candidate = lone.as_deref().unwrap_or(&trial.program);
     for (file, text) in [(&suite.file, &suite.text), (&suite.program, &own)] {
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if let Some(why) = constraint::left_out(stem, text, go.version.1) {
+        if let Some(why) = constraint::left_out(stem, text, go.version.1, constraint::tags()) {
             return Ok(Verdict::not_run(&format!("Go leaves out {} here: {why}", file.display())));
         }
     }

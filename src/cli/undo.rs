@@ -1,0 +1,33 @@
+//! `bass-tui undo`: puts back what a candidate replaced.
+
+use std::path::PathBuf;
+
+use super::failure::Failure;
+use super::output::say;
+use crate::code::Applied;
+use crate::config::Paths;
+use crate::untrusted::framed;
+
+/// Arguments of `undo`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A file that has changed since the candidate was written is left as it is. Each undo goes one change further back.
+
+EXAMPLES
+  bass-tui undo                  the last change, whether the screen or complete --apply made it
+  bass-tui undo stats.py         the last change of this file
+
+EXIT CODES
+  0 put back   2 nothing to put back, or the file has changed since")]
+pub struct Args {
+    #[arg(value_name = "FILE", help = "The file [default: the one that was written last]")]
+    file: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let backups = Paths::find().map_err(Failure::input)?.backups_dir();
+    let applied = Applied::last(&backups, args.file.as_deref()).map_err(Failure::input)?;
+    applied.undo().map_err(Failure::input)?;
+    say(&(framed(&format!("{} is as it was before the candidate", applied.path.display())) + "\n"));
+    Ok(0)
+}
