@@ -343,11 +343,15 @@ impl Sandbox {
             let other = namespaces.and_then(namespaces::Namespaces::other_user);
             // Root has no rights over the files of others in a run either: what an earlier run was given is taken back.
             let is_given = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| meta.uid() == OTHER_USER);
-            let all = job.writable.iter().chain(job.readable).map(PathBuf::as_path);
-            let own = all.filter(|path| scratch::is_within(path)).chain([scratch.path()]);
+            let of_runs = |path: &&PathBuf| scratch::is_within(path);
+            let own = job.writable.iter().filter(of_runs).map(PathBuf::as_path).chain([scratch.path()]);
             own.filter(|path| other.is_some() || is_given(path))
                 .try_for_each(|folder| scratch::give(folder, other.unwrap_or(0)))
                 .map_err(failed)?;
+            if let Some(other) = other {
+                let readable = job.readable.iter().filter(of_runs).filter(|path| !job.writable.contains(path));
+                readable.into_iter().try_for_each(|path| scratch::show(path, other)).map_err(failed)?;
+            }
             // All tasks of the user count, those outside of a user namespace only there; so does the init
             // process.
             let before =

@@ -67,15 +67,39 @@ pub fn is_within(path: &Path) -> bool {
 /// Gives a folder and its content to a user, without following links.
 #[cfg(target_os = "linux")]
 pub fn give(folder: &Path, user: u32) -> io::Result<()> {
-    lchown(folder, Some(user), Some(user))?;
-    let mut folders = if folder.is_dir() { vec![folder.to_path_buf()] } else { Vec::new() };
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder)? {
-            let entry = entry?;
-            lchown(entry.path(), Some(user), Some(user))?;
-            if entry.file_type()?.is_dir() {
-                folders.push(entry.path());
-            }
+    each(folder, &|path, _| lchown(path, Some(user), Some(user)))
+}
+
+/// Lets a group read what its owner may read of a folder and its content. The owner stays, as another run may
+/// use the folder at the same time.
+#[cfg(target_os = "linux")]
+pub fn show(folder: &Path, group: u32) -> io::Result<()> {
+    each(folder, &|path, meta| {
+        lchown(path, None, Some(group))?;
+        let mode = meta.permissions().mode();
+        let wanted = mode | (mode & 0o500) >> 3;
+        if meta.is_symlink() || mode == wanted {
+            return Ok(());
+        }
+        fs::set_permissions(path, Permissions::from_mode(wanted))
+    })
+}
+
+/// Changes a folder and all in it, without following links.
+#[cfg(target_os = "linux")]
+fn each(folder: &Path, change: &dyn Fn(&Path, &fs::Metadata) -> io::Result<()>) -> io::Result<()> {
+    let mut left = vec![folder.to_path_buf()];
+    while let Some(path) = left.pop() {
+        let one = || -> io::Result<Vec<fs::DirEntry>> {
+            let meta = fs::symlink_metadata(&path)?;
+            change(&path, &meta)?;
+            if meta.is_dir() { fs::read_dir(&path)?.collect() } else { Ok(Vec::new()) }
+        };
+        match one() {
+            Ok(entries) => left.extend(entries.into_iter().map(|entry| entry.path())),
+            // Another run removes its files.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::Instant;
 
 use super::*;
@@ -162,6 +163,15 @@ fn folders_of_runs_serve_the_next_run_whoever_it_is() {
             assert_eq!(run(&sandbox, job).ended, Ended::Exited(0), "{}", sandbox.protection().tier);
         }
         assert_eq!(fs::read_to_string(copy.path().join("made")).unwrap(), "more\n".repeat(3));
+        // A folder that is only read may be in use by another run.
+        let sources = Scratch::new().unwrap();
+        fs::write(sources.path().join("source"), "text\n").unwrap();
+        fs::set_permissions(sources.path().join("source"), fs::Permissions::from_mode(0o600)).unwrap();
+        let script = format!("/bin/cat {}/source", sources.path().display());
+        let readable = [sources.path().to_path_buf()];
+        assert_eq!(run(&sandbox, Job { readable: &readable, ..shell(&script) }).output, "text\n");
+        let owner = |path: &Path| fs::metadata(path).unwrap().uid();
+        assert_eq!(owner(&sources.path().join("source")), owner(cache.path()), "its owner stays");
     }
 }
 
