@@ -203,7 +203,11 @@ impl Search {
         let above = file.ancestors().skip(1).filter_map(|folder| folder.file_name()?.to_str());
         let folder = above.take_while(|_| Project::is_of_folder(stem)).find(|name| !["src", "lib"].contains(name));
         let stem = folder.unwrap_or(stem).to_owned();
-        let files = if is_lone { lone::beside(&root, language, &[]) } else { list(&root).ok()?.files }.into_iter();
+        let is_tests = |path: &Path| {
+            (marks.about)(path).is_some() && Language::of_path(path).is_some_and(|of| of.is_kin(language))
+        };
+        let files =
+            if is_lone { lone::tests_around(&root, language, &is_tests) } else { list(&root).ok()?.files }.into_iter();
         let files = files.filter(|path| Language::of_path(path).is_some_and(|other| other.is_kin(language)));
         let files = files.filter_map(|path| files::text(&root.join(&path), files::TEXT).ok().map(|text| (path, text)));
         let named = [&package, Path::new("")].iter().flat_map(|folder| (marks.named)(&root.join(folder))).collect();

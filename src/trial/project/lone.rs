@@ -13,6 +13,7 @@ use crate::language::Language;
 use crate::sandbox::Scratch;
 use crate::trial::case::{Lone, Trial};
 use crate::trial::error::TrialError;
+use crate::trial::tool::is_own_folder;
 
 /// Most folders that are cached; the one used last is at the end.
 const MOST_FOLDERS: usize = 16;
@@ -178,7 +179,8 @@ fn beside_all(trial: &Trial, lone: &Lone, layout: &Layout, folder: Option<&Path>
     let mut all = Vec::new();
     for from in own.into_iter().chain(lone.folder.clone()).filter(|from| from.starts_with(folder)) {
         let inside = from.strip_prefix(folder).unwrap_or(Path::new("")).to_path_buf();
-        all.extend(beside(&from, trial.language, &texts).into_iter().map(|path| (from.join(&path), inside.join(path))));
+        let files = beside(&from, trial.language, &texts, &|_| false);
+        all.extend(files.into_iter().map(|path| (from.join(&path), inside.join(path))));
     }
     all.sort();
     all.dedup();
@@ -187,7 +189,8 @@ fn beside_all(trial: &Trial, lone: &Lone, layout: &Layout, folder: Option<&Path>
 
 /// The files beside a file without a project that it may need, relative to the folder: code, settings of
 /// runners, and data files that the texts name. Hidden files, environments and large files are left out.
-pub fn beside(folder: &Path, language: Language, texts: &[&str]) -> Vec<PathBuf> {
+/// `is_tests` tells the tests files for whose sake a folder counts, whatever its name.
+pub fn beside(folder: &Path, language: Language, texts: &[&str], is_tests: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let (mut found, mut bytes, mut seen) = (Vec::new(), 0, HashSet::new());
     let mut folders = VecDeque::from([PathBuf::new()]);
     let is_named = |name: &str| texts.iter().any(|text| has_word(text, name));
@@ -201,7 +204,9 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str]) -> Vec<PathBuf>
             let Ok(meta) = entry.metadata() else { continue };
             if meta.is_dir() {
                 let is_package = entry.path().join("__init__.py").exists();
-                let is_wanted = is_package || TESTS.contains(&name) || is_named(name);
+                let has_tests =
+                    || fs::read_dir(entry.path()).into_iter().flatten().flatten().any(|e| is_tests(&e.path()));
+                let is_wanted = is_package || TESTS.contains(&name) || is_named(name) || has_tests();
                 let is_own =
                     path.components().count() < DEEPEST && !is_environment(&entry.path()) && name != "node_modules";
                 if is_wanted && is_own && seen.insert(path.clone()) {
@@ -224,9 +229,43 @@ pub fn beside(folder: &Path, language: Language, texts: &[&str]) -> Vec<PathBuf>
     found
 }
 
+/// The tests files for a file without a project: those in its folder and below, and those in a folder of
+/// tests beside its folder. Relative to its folder.
+pub fn tests_around(folder: &Path, language: Language, is_tests: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut found = beside(folder, language, &[], is_tests);
+    let home = std::env::home_dir();
+    let above = folder.parent().filter(|above| is_own_folder(above, home.as_deref()));
+    for name in TESTS.iter().filter(|name| above.is_some_and(|above| above.join(name).is_dir())) {
+        let other = Path::new("..").join(name);
+        found.extend(beside(&folder.join(&other), language, &[], is_tests).into_iter().map(|path| other.join(path)));
+    }
+    found
+}
+
 /// Returns true if a text has this name between characters of which names do not consist.
 fn has_word(text: &str, name: &str) -> bool {
     let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
     text.match_indices(name)
         .any(|(at, _)| is_end(text[..at].chars().next_back()) && is_end(text[at + name.len()..].chars().next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_of_a_file_on_its_own_lie_in_folders_of_any_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            fs::create_dir_all(folder.path().join(path).parent().unwrap()).unwrap();
+            fs::write(folder.path().join(path), "").unwrap();
+        };
+        for path in ["src/a.py", "src/specs/test_a.py", "src/other/b.py", "tests/test_b.py", "elsewhere/test_c.py"] {
+            write(path);
+        }
+        let is_tests = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
+        let mut found = tests_around(&folder.path().join("src"), Language::Python, &is_tests);
+        found.sort();
+        assert_eq!(found, ["../tests/test_b.py", "a.py", "specs/test_a.py"].map(PathBuf::from));
+    }
 }
