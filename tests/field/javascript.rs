@@ -45,3 +45,19 @@ fn workspaces_of_typescript_modules_and_commonjs() {
         wrong: &[("  return;\n", "shouts: "), ("  throw new Error('no');\n", "shouts: no")],
     });
 }
+
+/// A package of the workspace loads what another one was built into, which git ignores.
+#[test]
+fn a_workspace_whose_packages_load_built_output() {
+    let Some(runner) = node() else { return };
+    let built = "mkdir -p packages/shared/dist node_modules/@acme && ln -s ../../packages/shared node_modules/@acme/shared && \
+        echo 'exports.rate = 0.25;' > packages/shared/dist/index.js";
+    let mut field = Field::in_git(runner, include_str!("projects/built_packages.txt"), &[], &[built]);
+    field.holds(&Function {
+        target: "packages/app/price.js:withTax",
+        tests: &[],
+        right: "  return price * (1 + rate);\n",
+        passes: "1 test",
+        wrong: &[("  throw new Error('no');\n", "adds the tax: no"), ("  return price + rate;\n", "adds the tax: ")],
+    });
+}
