@@ -145,8 +145,8 @@ fn tests_that_were_found_and_never_end_are_left_out_and_named() {
         except BaseException:\n            pass\n";
     let tests = world.file("mine/test_right.py", endless);
     let test = |more: &[&str]| world.run(&[&["test", &format!("{file}:double")], more].concat());
-    let done = test(&["--timeout", "1s"]).code(0);
-    let why = "test_right.py left out: these tests hit a limit without the candidate, too: no result after 6 s";
+    let done = test(&["--timeout", "0.5s"]).code(0);
+    let why = "test_right.py left out: these tests hit a limit without the candidate, too: no result after 3 s";
     assert!(done.out.starts_with("PASS: ") && done.out.contains(why) && done.out.contains("--timeout"), "{}", done.out);
     // Who names them wants them.
     test(&["--tests", &tests, "--timeout", "0.2s"]).refused(3, &["hit a limit", "no result after 2.4 s"]);

@@ -102,7 +102,9 @@ impl GoRuns<'_> {
         let products = Scratch::new().map_err(failed)?;
         let binary = products.path().join(PROGRAM);
         let (_kept, compiled) = builds.open(at.cache).map_err(failed)?;
-        let mut arguments: Vec<OsString> = ["test", "-c", "-vet=off", "-o"].map(OsString::from).to_vec();
+        // Without data for debuggers, as in a plain `go test`: linking takes a third less.
+        let mut arguments: Vec<OsString> =
+            ["test", "-c", "-vet=off", "-ldflags=-s -w", "-o"].map(OsString::from).to_vec();
         arguments.push(binary.clone().into_os_string());
         let tags = constraint::tags();
         arguments.extend((!tags.is_empty()).then(|| format!("-tags={}", tags.join(",")).into()));
