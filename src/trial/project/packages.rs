@@ -58,7 +58,9 @@ pub fn built(root: &Path, known: &[PathBuf]) -> Vec<PathBuf> {
         let Ok(manifest_of) = serde_json::from_str::<Value>(&text) else { continue };
         let package = manifest.parent().unwrap_or(Path::new(""));
         let mut entries = Vec::new();
-        ["main", "module", "browser", "exports", "bin"].iter().for_each(|key| paths(&manifest_of[key], &mut entries));
+        for key in ["main", "module", "browser", "exports", "bin"] {
+            paths(&manifest_of[key], &mut entries);
+        }
         let of_folder = |entry: &&str| {
             let mut parts = Path::new(entry).components().filter(|part| *part != Component::CurDir);
             let first = parts.next().filter(|first| matches!(first, Component::Normal(_)));
