@@ -295,7 +295,9 @@ fn try_good(runner: &Runner, after: &Path) -> Option<String> {
 fn try_all(best: Range<usize>, folder: &Path) {
     // SAFETY: the handler only stores to an atomic.
     unsafe { libc::signal(libc::SIGCONT, note_signal as *const () as libc::sighandler_t) };
-    let tiers = [(Tier::Full, best), (Tier::Namespaces, 0..1), (Tier::KernelRules, 0..1)];
+    // Root tries the tier in the middle, which differs from the others by mounts alone, for both.
+    let middle = 0..usize::from(user() == 0 || std::env::var_os(PROGRAMS).is_none());
+    let tiers = [(Tier::Full, best), (Tier::Namespaces, middle), (Tier::KernelRules, 0..1)];
     let wrong: Vec<String> = tiers.into_iter().flat_map(|(tier, orders)| try_tier(tier, orders, folder)).collect();
     assert!(wrong.is_empty(), "{} complaints:\n{}", wrong.len(), wrong.join("\n"));
 }

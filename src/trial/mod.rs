@@ -284,7 +284,7 @@ impl Runner {
             Tests::FirstOf(all) => all.first().map(|(tests, _)| tests),
             tests => Some(tests),
         };
-        let at = at.with_patience(&trial.tests, 0);
+        let at = Context { prepares: true, ..at.with_patience(&trial.tests, 0) };
         let each = match tests {
             Some(Tests::Several(all)) => all.iter().collect(),
             tests => Vec::from_iter(tests),
@@ -463,6 +463,7 @@ impl Runner {
                 projects: &self.projects,
                 cache: self.cache.as_deref(),
                 patience: PATIENCE,
+                prepares: false,
                 cancel,
             });
         }

@@ -114,6 +114,8 @@ pub struct Context<'a> {
     pub cache: Option<&'a Path>,
     /// Time limit factor for tests without a candidate.
     pub patience: u32,
+    /// True to run the tests without a candidate, and no candidate.
+    pub prepares: bool,
     /// Set to true to end the trial.
     pub cancel: &'a AtomicBool,
 }
@@ -157,7 +159,7 @@ impl Context<'_> {
 
     /// The bounds of runs of a project's tests.
     pub fn bounds<'a>(&'a self, limits: Limits, cache: Option<&'a BaselineCache>) -> Bounds<'a> {
-        Bounds { limits, patience: self.patience, cache, cancel: self.cancel }
+        Bounds { limits, patience: self.patience, cache, prepares: self.prepares, cancel: self.cancel }
     }
 
     /// Returns true if the caller has cancelled the trial.

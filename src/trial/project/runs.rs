@@ -85,6 +85,8 @@ pub struct Bounds<'a> {
     pub patience: u32,
     /// The cache of baselines.
     pub cache: Option<&'a BaselineCache>,
+    /// True to run the tests without the candidate, and no candidate.
+    pub prepares: bool,
     /// Set to true to end the trial.
     pub cancel: &'a AtomicBool,
 }
@@ -149,6 +151,9 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             (self.baseline(1), early.and_then(|early| early.join().ok()))
         });
         let mut known = known?;
+        if self.bounds.prepares {
+            return Ok(Err(None));
+        }
         if known.is_idle || (project.is_suite() && known.wanted.is_empty() && !known.reached.is_empty()) {
             return Ok(Err(known.first_failure()));
         }
@@ -201,7 +206,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             // All code there is the candidate's.
             return Ok(Arc::default());
         }
-        let Bounds { limits, patience, cache, cancel } = *bounds;
+        let Bounds { limits, patience, cache, cancel, .. } = *bounds;
         let run = || {
             let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { patience };
             let long = Limits { wall: limits.wall * patience, ..limits };
@@ -357,7 +362,7 @@ mod tests {
         };
         let hit = |seconds: u64| {
             let limits = Limits { wall: Duration::from_secs(seconds), ..Limits::default() };
-            let bounds = Bounds { limits, patience: 2, cache: None, cancel: &cancel };
+            let bounds = Bounds { limits, patience: 2, cache: None, prepares: false, cancel: &cancel };
             let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n" };
             let error = evidence(&projects, &project, programs, bounds, once).unwrap_err();
             (runs.load(Ordering::Relaxed), error.to_string().contains(&format!("no result after {} s", 2 * seconds)))

@@ -63,6 +63,9 @@ fn judge(
         },
         Err(verdict) => return Ok(verdict),
     };
+    if at.prepares {
+        return Ok(Verdict::not_run("only the baseline was asked for"));
+    }
     if baseline.wanted.is_empty() {
         let left_out = &baseline.left_out;
         let left_out = if left_out.is_empty() { String::new() } else { format!(" ({left_out})") };
