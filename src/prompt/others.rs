@@ -208,7 +208,9 @@ pub(super) fn tests(language: Language, function: &str, files: &[(PathBuf, Strin
         }
         found.extend(all.iter().map(|item| Piece::body(Kind::Test, &shown, item, text)));
         let mut words: HashSet<String> = all.iter().flat_map(|item| names(language, body(item))).collect();
-        let is_helper = |at: &usize| items[*at].parent.is_none() && is_leaf(&&items[*at]) && !is_test(&items, *at);
+        let is_helper = |at: &usize| {
+            items[*at].parent.is_none() && is_leaf(&&items[*at]) && (is_fixture(&items[*at]) || !is_test(&items, *at))
+        };
         let candidates = (0..items.len()).filter(is_helper).map(|at| &items[at]);
         let candidates = candidates.filter(|item| !all.contains(item)).collect();
         let used = used(candidates, &mut words, |item| names(language, body(item)));
@@ -233,13 +235,18 @@ fn fixtures(tests: &Path, mut asked: HashSet<String>) -> Vec<Piece> {
         let path = folder.join("conftest.py");
         let Ok(text) = files::text(&path, MAX_FILE) else { continue };
         let items = outline(Language::Python, &text);
-        let is_fixture = |item: &&Item| item.kind == ItemKind::Function && item.signature.contains("fixture");
-        let used = used(items.iter().filter(is_fixture).collect(), &mut asked, parameters);
+        let used = used(items.iter().filter(|item| is_fixture(item)).collect(), &mut asked, parameters);
         asked.retain(|name| !used.iter().any(|item| item.names.contains(name)));
         let shown = path.strip_prefix(&root).unwrap_or(&path).display().to_string();
         found.extend(used.into_iter().map(|item| Piece::body(Kind::Helper, &shown, item, &text)));
     }
     found
+}
+
+/// A function has a decorator of pytest's fixtures.
+fn is_fixture(item: &Item) -> bool {
+    let decorator = |line: &str| line.starts_with('@') && line.contains("fixture");
+    item.kind == ItemKind::Function && item.signature.lines().any(decorator)
 }
 
 /// The words of a function's head.

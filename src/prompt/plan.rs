@@ -92,8 +92,6 @@ const ORDER: &[(Step, f64, usize)] = &[
 const AFTER: f64 = 0.2;
 /// Largest statement, in tokens, that is shown because it is named.
 const MAX_NAMED: usize = 300;
-/// Most functions that are shown because they are like this one.
-const MAX_TWINS: usize = 4;
 
 /// Inputs of a prompt.
 pub(super) struct Task<'a> {
@@ -170,7 +168,7 @@ pub(super) fn plan(task: Task) -> Shown {
     let of_tests = tests.flat_map(|piece| mentioned(&piece.whole)).map(str::to_owned);
     let words = target.names().iter().cloned().chain(mentioned(&around).map(str::to_owned)).chain(of_tests).collect();
     let pieces = pieces.into_iter().map(|piece| (piece, Level::Hidden)).collect();
-    let (twins, callers) = (twins(target, &sheet), callers(target, &sheet));
+    let (twins, callers) = (twin::of(target, &sheet), callers(target, &sheet));
     let plan = Plan {
         twins,
         callers,
@@ -185,21 +183,6 @@ pub(super) fn plan(task: Task) -> Shown {
         made: Vec::new(),
     };
     plan.fill().finish((begin, &stub), after.map(|(_, text)| text).as_deref())
-}
-
-/// The functions that are called or declared like this one, the most alike first, then the nearest.
-fn twins(target: &Target, sheet: &Sheet) -> Vec<usize> {
-    let place = target.function.start;
-    let own = sheet.items.iter().find(|item| item.name == target.name && item.range.contains(&place));
-    let own = twin::Function { name: &target.name, head: own.map_or("", |item| &item.signature) };
-    let rate = |i: usize| {
-        let other = twin::Function { name: &sheet.items[i].name, head: &sheet.items[i].signature };
-        Some((own.likeness(&other)?, sheet.distance(i), i))
-    };
-    let functions = sheet.others().filter(|&i| sheet.items[i].kind == ItemKind::Function && !sheet.is_test(i));
-    let mut rated: Vec<_> = functions.filter_map(rate).collect();
-    rated.sort_unstable();
-    rated.into_iter().take(MAX_TWINS).map(|(_, _, i)| i).collect()
 }
 
 /// The functions of the file that call this one.
@@ -404,7 +387,9 @@ impl Plan<'_> {
             Move::Piece(at, _) => Move::Piece(at, level),
             Move::Item(item, _) => Move::Item(item, level),
         };
-        around.iter().for_each(|&at| self.sheet.show(at, Level::Signature));
+        for &at in &around {
+            self.sheet.show(at, Level::Signature);
+        }
         self.show(made);
         self.made.push(around.into_iter().map(|at| Move::Item(at, Level::Hidden)).chain([before]).collect());
         true
@@ -435,7 +420,9 @@ impl Plan<'_> {
             if tokens > budget
                 && let Some(last) = self.made.pop()
             {
-                last.into_iter().for_each(|before| self.show(before));
+                for before in last {
+                    self.show(before);
+                }
                 continue;
             }
             let missed = self.missed.into_iter().filter(|(_, count)| *count > 0);

@@ -1,6 +1,11 @@
 //! Functions that are like each other: `encode` and `decode`, `to_json` and `from_json`.
 
 use super::others::parts;
+use super::sheet::Sheet;
+use crate::code::{ItemKind, Target};
+
+/// Most functions that are shown because they are like the function.
+const MOST: usize = 4;
 
 /// Words that make two functions a pair.
 const PAIRS: &[(&str, &str)] = &[
@@ -24,9 +29,25 @@ const PAIRS: &[(&str, &str)] = &[
 /// Least letters that two words of a pair have in common at one end.
 const LEAST: usize = 4;
 
+/// The functions of the file that are named or declared like this one, the most alike first, then the
+/// nearest.
+pub(super) fn of(target: &Target, sheet: &Sheet) -> Vec<usize> {
+    let place = target.function.start;
+    let own = sheet.items.iter().find(|item| item.name == target.name && item.range.contains(&place));
+    let own = Function { name: &target.name, head: own.map_or("", |item| &item.signature) };
+    let rate = |i: usize| {
+        let other = Function { name: &sheet.items[i].name, head: &sheet.items[i].signature };
+        Some((own.likeness(&other)?, sheet.distance(i), i))
+    };
+    let functions = sheet.others().filter(|&i| sheet.items[i].kind == ItemKind::Function && !sheet.is_test(i));
+    let mut rated: Vec<_> = functions.filter_map(rate).collect();
+    rated.sort_unstable();
+    rated.into_iter().take(MOST).map(|(_, _, i)| i).collect()
+}
+
 /// How much two functions are like each other, the most first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Likeness {
+enum Likeness {
     /// The words in which their names differ are a pair.
     Pair,
     /// Their names differ in one word.
@@ -39,15 +60,15 @@ pub(super) enum Likeness {
 
 /// A function with its dotted name and its head.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Function<'a> {
-    pub name: &'a str,
+struct Function<'a> {
+    name: &'a str,
     /// Text in which the parameters follow the name.
-    pub head: &'a str,
+    head: &'a str,
 }
 
 impl Function<'_> {
     /// How much another function of the file is like this one.
-    pub fn likeness(&self, other: &Self) -> Option<Likeness> {
+    fn likeness(&self, other: &Self) -> Option<Likeness> {
         let ((own, scope), (name, other_scope)) = (parts(self.name), parts(other.name));
         if scope != other_scope {
             return (own == name).then_some(Likeness::Elsewhere);

@@ -26,9 +26,9 @@ const TEST: &str = "from pkg.codec import decode\n\n\ndef test_decode():\n    as
 
 /// A file with so many functions and a class of as many methods.
 fn framework() -> String {
-    let heads = |indent: &str| -> String {
-        (0..40).map(|n| format!("{indent}def route_{n}(self, path, handler):\n{indent}    return path\n\n")).collect()
-    };
+    let head =
+        |indent: &str, n: usize| format!("{indent}def route_{n}(self, path, handler):\n{indent}    return path\n\n");
+    let heads = |indent: &str| (0..40).map(|n| head(indent, n)).collect::<Vec<_>>().concat();
     format!("class App:\n{}\n{}", heads("    "), heads(""))
 }
 
@@ -93,8 +93,8 @@ fn the_room_is_filled_with_bodies_of_what_these_use() {
 
     // What stands behind the function, in helpers and in other files fills at least half of any room.
     let body = |name: &str, uses: &str| -> String {
-        let lines: String = (0..12).map(|n| format!("    total = {uses}(total + {n})\n")).collect();
-        format!("def {name}(total):\n{lines}    return total\n\n\n")
+        let lines: Vec<String> = (0..12).map(|n| format!("    total = {uses}(total + {n})\n")).collect();
+        format!("def {name}(total):\n{}    return total\n\n\n", lines.concat())
     };
     let own = format!(
         "from other import deep\n\n\ndef load(total):\n    pass\n\n\n{}",
@@ -136,12 +136,12 @@ def client():
 
 
 @pytest.fixture
-def table(seed):
-    return {"b": seed}
+def table(test_seed):
+    return {"b": test_seed}
 
 
 @pytest.fixture()
-def seed():
+def test_seed():
     return 1
 
 
@@ -158,7 +158,12 @@ from helpers import client
 
 
 @pytest.fixture
-def local(small):
+def local(test_rows):
+    return test_rows
+
+
+@pytest.fixture
+def test_rows(small):
     return small
 
 
@@ -178,9 +183,10 @@ def expected(table):
     let shown =
         with_tests(&target(&root.join("pkg/codec.py"), "decode"), root.join("tests/test_codec.py"), tests, 1500);
     for part in [
-        "# def table(seed):\n",
-        "# def seed():\n",
-        "# def local(small):\n",
+        "# def table(test_seed):\n",
+        "# def test_seed():\n",
+        "# def local(test_rows):\n",
+        "# def test_rows(small):\n",
         "# def small():\n",
         "# def expected(table):\n",
     ] {
