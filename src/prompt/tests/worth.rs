@@ -153,7 +153,7 @@ def local():
 def body():
     return "no fixture"
 "#;
-    let tests = r#"from pkg.codec import decode
+    let tests = r"from pkg.codec import decode
 from helpers import client
 
 
@@ -174,7 +174,7 @@ def test_decode(client, table, local, body):
 
 def expected(table):
     return list(table.values())
-"#;
+";
     let outer = "import pytest\n\n\n@pytest.fixture\ndef small():\n    return 'small'\n";
     let (_folder, root) = codec();
     for (path, text) in [("tests/conftest.py", conftest), ("conftest.py", outer), ("tests/test_codec.py", tests)] {
