@@ -9,7 +9,11 @@
 //!   prompt_names` measures it; `docs/performance.md` has the figures.
 //! - `sheet` writes the chosen pieces in file order, the function last. Parts left out of a function are
 //!   `...` or `{ /* ... */ }`, so that the whole stays code.
-//! - `others` quotes pieces of imported project files, and tests, as comments under their paths.
+//! - `others` quotes pieces of imported project files, callers and tests, as comments under their paths.
+//!   `twin` tells which functions are like the function: `encode` and `decode`.
+//! - Bodies of twins and callers come before heads that the file imports. Bodies of what these use fill the
+//!   rest.
+//! - A test is shown whole or not at all. Tests of the project are shown as tests only, never as callers.
 //! - Text behind the function is shown only to models that can fill in (`model/infill.rs`).
 //! - A chat model gets the same text in a code block. `code::RequestedFunction` takes the function out of its
 //!   answer while it streams. Imports that the file lacks go into the body, where the language allows that.
@@ -21,6 +25,7 @@ mod plan;
 mod sheet;
 #[cfg(test)]
 mod tests;
+mod twin;
 
 use std::path::PathBuf;
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::others;
 use crate::code::{Item, ItemKind, outline};
 use crate::language::Language;
 
@@ -62,6 +63,11 @@ impl<'a> Sheet<'a> {
             let range = &self.items[i].range;
             range.end <= self.function.start || range.start >= self.function.end
         })
+    }
+
+    /// A piece is a test, or stands among tests, and the function does not stand there, too.
+    pub fn is_test(&self, item: usize) -> bool {
+        others::is_test(&self.items, item) && !self.open.iter().any(|&at| others::is_test(&self.items, at))
     }
 
     /// How much of a piece is shown.

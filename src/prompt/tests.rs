@@ -1,5 +1,7 @@
 //! Contents of prompts, in every language, at every size.
 
+mod worth;
+
 use std::path::{Path, PathBuf};
 
 use super::{Options, Shown, Tests, of};
@@ -13,6 +15,13 @@ fn window() -> Window {
     let model = Model::load(&ModelFiles::Embedded(&MAIN)).unwrap();
     let window = Window::of(model, None).unwrap();
     assert_eq!(window.tokens, None, "the built-in model is small");
+    window
+}
+
+/// A window without a limit of its own.
+fn wide() -> Window {
+    let mut window = window();
+    window.context = 0;
     window
 }
 
@@ -104,10 +113,12 @@ fn with_room_the_prompt_has_the_file_and_what_it_imports() {
     # pkg/util.py
     # def clean(text: str) -> str:
     #     """Strip and lower."""
-    #     ...
+    #     return text.strip().lower()
     # class Counter:
-    #     def __init__(self): ...
-    #     def add(self, word): ...
+    #     def __init__(self):
+    #         self.counts = {}
+    #     def add(self, word):
+    #         self.counts[word] = 1
 
     # Licence.
 
@@ -126,7 +137,8 @@ fn with_room_the_prompt_has_the_file_and_what_it_imports() {
             head = head[:1]
         return head[0]
 
-    def main(): ...
+    def main():
+        print(Report(Counter()).render())
 
     class Report:
         """A report."""
@@ -242,11 +254,7 @@ fn at_every_size_it_is_code_that_ends_with_the_stub() {
 
 #[test]
 fn what_stands_after_it_is_shown_once() {
-    let window = {
-        let mut window = window();
-        window.context = 0;
-        window
-    };
+    let window = wide();
     let infill = window.infill.unwrap();
     for &(language, name, text) in FILES {
         let (_folder, root) = project(&[(name, text)]);

@@ -185,6 +185,11 @@ pub fn tests_below(language: Language, folder: &Path) -> Vec<PathBuf> {
     language::tests_below(language, folder, None)
 }
 
+/// Returns true if the name of a file marks it as tests of a language, or as settings of tests.
+pub fn is_of_tests(language: Language, path: &Path) -> bool {
+    (language::row(language).tests.about)(path).is_some() || Project::is_setting(path)
+}
+
 /// Runs trials. Interpreters are found once and protection is probed once. Cheap to clone; usable from
 /// several threads at once.
 #[derive(Clone, Debug)]

@@ -133,7 +133,7 @@ impl Project {
     }
 
     /// Returns true if a file's name marks it as settings of the tests.
-    fn is_setting(path: &Path) -> bool {
+    pub(super) fn is_setting(path: &Path) -> bool {
         path.file_name()
             .and_then(|name| name.to_str())
             .is_some_and(|name| STEERING.contains(&name) || SETTINGS.iter().any(|head| name.starts_with(head)))
