@@ -273,7 +273,10 @@ impl Verdict {
             Status::Failed => "a test fails without the candidate as well, and for the same reason",
             _ => "the tests cannot be run without the candidate either",
         };
-        let message = format!("{so}: {}", self.message);
+        // Packages of a workspace are loaded as what they were built into.
+        let is_unbuilt = self.message.contains("Failed to resolve entry for package");
+        let next = if is_unbuilt { " (build that package first, as for your own runner)" } else { "" };
+        let message = format!("{so}{next}: {}", self.message);
         Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), ..self }
     }
 }

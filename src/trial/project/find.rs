@@ -79,7 +79,7 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
     let mut callers = vec![function.to_owned()];
     for _ in 0..MOST_CALLS {
         // A file that names the class alone is no caller.
-        if rated.first().is_some_and(|best| best.calls > 1) {
+        if rated.first().is_some_and(|best| best.asks() > 1) {
             break;
         }
         let next = search.callers(&callers);
@@ -98,8 +98,8 @@ pub fn find(language: Language, marks: Marks, file: &Path, function: &str) -> Ve
         rated = search.importers(function);
     }
     let best = rated.first();
-    let named = rated.iter().find(|file| file.named == Named::AfterFile);
-    let named = named.filter(|_| best.is_some_and(|best| best.named != Named::AfterFile));
+    let named = rated.iter().find(|file| file.named >= Named::AfterFile);
+    let named = named.filter(|_| best.is_some_and(|best| best.named < Named::AfterFile));
     let first: Vec<&Rated> = best.into_iter().chain(named).collect();
     let mut seen: HashSet<&Path> = first.iter().map(|file| file.path.as_path()).collect();
     let spare = rated.iter().filter(|file| seen.insert(&file.path)).take(MOST_SPARE).map(|file| vec![file]);
@@ -153,6 +153,8 @@ enum Named {
     Plainly,
     /// The file with the function.
     AfterFile,
+    /// The function, as in `test_pause.py`: it may call it by an address or a command.
+    AfterFunction,
 }
 
 /// Rating of a file, the most important criterion first.
@@ -176,10 +178,19 @@ struct Rated {
 }
 
 impl Rated {
+    /// How much it is about the function: by its own calls, then by its name, then by what leads to the function.
+    fn asks(&self) -> u8 {
+        match self.named {
+            _ if self.calls > 1 && self.leads.is_empty() => 10 + self.calls,
+            Named::AfterFunction => 10,
+            _ => self.calls,
+        }
+    }
+
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let key = |file: &Self| {
             let length = file.path.components().count();
-            let asks = (file.calls, file.leads.is_empty(), file.has_test, file.named);
+            let asks = (file.asks(), file.leads.is_empty(), file.has_test, file.named);
             (asks, file.is_quoted, file.imports, file.near, file.places, Reverse(length))
         };
         key(other).cmp(&key(self)).then_with(|| self.path.cmp(&other.path))
@@ -241,7 +252,8 @@ impl Search {
                 return None;
             }
             let calls = mentions(*language, text, function);
-            let named = self.named(&about);
+            let is_of_function = leads.is_empty() && parts(function).0.len() > 2 && about == parts(function).0;
+            let named = if is_of_function { Named::AfterFunction } else { self.named(&about) };
             let is_quoted = calls == 0 && leads.is_empty() && is_quoted(text, parts(function).0);
             let name = parts(function).0;
             let has_test = has_test_of(text, name);
@@ -249,7 +261,7 @@ impl Search {
             let imports = path == own || imported(text).iter().any(|word| word == stem);
             let near = path.components().zip(own.components()).take_while(|(a, b)| a == b).count();
             let (path, called, leads) = (path.clone(), function.to_owned(), leads.to_owned());
-            (calls > 0 || is_quoted || (named == Named::AfterFile && leads.is_empty())).then_some(Rated {
+            (calls > 0 || is_quoted || (named >= Named::AfterFile && leads.is_empty())).then_some(Rated {
                 path,
                 calls,
                 named,
@@ -346,6 +358,9 @@ impl Search {
     fn why(&self, file: &Rated) -> String {
         let Rated { path, called, leads, .. } = file;
         let name = self.own.file_name().unwrap_or_default().to_string_lossy();
+        if file.named == Named::AfterFunction {
+            return format!("named after {called}");
+        }
         match (*path == self.own, file.calls > 0, file.named == Named::AfterFile) {
             (true, false, _) => "the tests in the file itself".to_owned(),
             (true, ..) => format!("the tests in the file itself, which call {called}{leads}"),
@@ -480,6 +495,8 @@ mod tests {
                 "left out\nfrom pkg.outer import outer\nassert outer(1) and special(2)\n",
             ),
             ("src/pkg/last.py", "def z(x): ...\n"),
+            ("src/pkg/views.py", "def paused(x): ...\n"),
+            ("tests/test_paused.py", "assert client.post('/paused')\n"),
             ("src/pkg/passed.py", "def by_name(x): ...\ndef more(): ...\n# tests\n"),
             ("src/pkg/takes.py", "from .many import (by_name)\nTABLE = [by_name]\n# tests\nassert TABLE\n"),
             ("tests/last_check.py", "from pkg.last import z\nassert z(1)\n"),
@@ -516,6 +533,8 @@ mod tests {
         assert_eq!(find("src/pkg/both.py", "n"), all);
         let named = "named after last.py, calls z";
         assert_eq!(find("src/pkg/last.py", "z"), found("tests/last_check.py", named), "as the settings say");
+        let view = found("tests/test_paused.py", "named after paused");
+        assert_eq!(find("src/pkg/views.py", "paused"), view, "it may call it by an address");
         let through = "calls outer, which leads to inner";
         assert_eq!(find("src/pkg/deep.py", "inner"), found("tests/test_outer.py", through));
         // If the callers cannot be identified, tests inside of files that may lead to the function are tried.
