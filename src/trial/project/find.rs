@@ -252,7 +252,7 @@ impl Search {
                 return None;
             }
             let calls = mentions(*language, text, function);
-            let is_of_function = leads.is_empty() && parts(function).0.len() > 2 && about == parts(function).0;
+            let is_of_function = leads.is_empty() && function.len() > 2 && about == function;
             let named = if is_of_function { Named::AfterFunction } else { self.named(&about) };
             let is_quoted = calls == 0 && leads.is_empty() && is_quoted(text, parts(function).0);
             let name = parts(function).0;
