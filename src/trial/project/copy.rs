@@ -85,6 +85,9 @@ impl Base {
     pub fn copy_into(&self, folder: Scratch, project: &Project, program: Option<&str>) -> Result<Copy, String> {
         let failed = |e: io::Error| format!("a copy of the project could not be made: {e}");
         copy_all(self.folder.path(), folder.path(), &self.files, false)?;
+        for path in &self.list.empty {
+            fs::create_dir_all(folder.path().join(path)).map_err(failed)?;
+        }
         for path in &self.list.dependencies {
             packages::put(&self.root, folder.path(), path).map_err(failed)?;
         }

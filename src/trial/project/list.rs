@@ -31,6 +31,8 @@ const LEFTOVERS: &[&str] = &[
     ".hg",
     ".svn",
 ];
+/// Most folders without files.
+const MOST_EMPTY: usize = 100;
 /// Most files of a project, as it is copied for every candidate.
 const MOST_FILES: usize = 50_000;
 
@@ -43,6 +45,8 @@ pub struct List {
     pub dependencies: Vec<PathBuf>,
     /// Ignored files that could be generated code.
     pub ignored: Vec<PathBuf>,
+    /// Folders without any of the files, which programs may expect: for data, logs, uploads.
+    pub empty: Vec<PathBuf>,
 }
 
 /// The files of the project at `root`.
@@ -63,8 +67,16 @@ pub fn list(root: &Path) -> Result<List, String> {
             root.display()
         ));
     }
+    // Of a folder in such a folder nobody expects anything.
+    let mut folders = std::mem::take(&mut list.empty);
+    folders.retain(|folder| folder.components().count() <= 2);
+    let mut with_files: HashSet<&Path> = HashSet::new();
+    list.files.iter().for_each(|path| with_files.extend(path.ancestors()));
+    folders.retain(|folder| !with_files.contains(folder.as_path()));
+    folders.truncate(MOST_EMPTY);
+    list.empty = folders;
     list.files.retain(|path| fs::symlink_metadata(root.join(path)).is_ok_and(|meta| !meta.is_dir()));
-    for paths in [&mut list.files, &mut list.dependencies, &mut list.ignored] {
+    for paths in [&mut list.files, &mut list.dependencies, &mut list.ignored, &mut list.empty] {
         paths.sort();
         paths.dedup();
     }
@@ -149,6 +161,9 @@ fn walk(root: &Path, list: &mut List) {
             } else if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 list.files.push(path);
             } else if !is_leftover(&name, &entry.path()) {
+                if !name.starts_with('.') {
+                    list.empty.push(path.clone());
+                }
                 folders.push_back(path);
             }
         }
@@ -207,6 +222,21 @@ mod tests {
         }
         let files = list(folder.path()).unwrap().files;
         assert_eq!(files, ["a.py", "src/build/__init__.py", "src/build/env.py"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn folders_that_hold_nothing_known_are_there_empty() {
+        if let Err(error) = Command::new("git").arg("--version").output() {
+            return crate::skip::for_want_of("git", error);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        git_in(folder.path(), &["init", "-q"]);
+        write(folder.path(), ".gitignore", "data\ninstance\n.cache\nbuild\n");
+        for path in ["data/db.sqlite", "app/instance/app.db", "app/main.py", ".cache/x", "build/y", "data/in/deep/z"] {
+            write(folder.path(), path, "");
+        }
+        let list = list(folder.path()).unwrap();
+        assert_eq!(list.empty, ["app/instance", "data", "data/in"].map(PathBuf::from));
     }
 
     #[test]
