@@ -321,7 +321,7 @@ impl Runner {
     fn first_sensitive(&self, trial: &Trial, cancel: &Arc<AtomicBool>) -> Result<Verdict, TrialError> {
         let at = self.context(cancel)?;
         let Tests::FirstOf(all) = &trial.tests else { return self.judge(&at, trial, false) };
-        let mut best: Option<Result<Verdict, TrialError>> = None;
+        let (mut best, mut others): (Option<Result<Verdict, TrialError>>, Vec<String>) = Default::default();
         for (place, (tests, label)) in all.iter().enumerate() {
             let at = at.with_patience(&trial.tests, place);
             let verdict = self.judge(&at, &Trial { tests: tests.clone(), ..trial.clone() }, true);
@@ -333,13 +333,16 @@ impl Runner {
             if is_sensitive || at.is_cancelled() {
                 return verdict;
             }
+            if place > 0 {
+                let why = verdict.as_ref().err().map(|why| format!(": {why}")).unwrap_or_default();
+                others.push(format!("{label}{why}"));
+            }
             // Tests that are sensitive to one body are better than vacuous ones.
             let passed_before = best.as_ref().is_some_and(|best| best.as_ref().is_ok_and(Verdict::has_passed));
             if best.is_none() || (has_passed && !passed_before) {
                 best = Some(verdict);
             }
         }
-        let others: Vec<&str> = all.iter().skip(1).map(|(_, label)| label.as_str()).collect();
         let best = best.unwrap_or_else(|| Ok(Verdict::not_run("there are no tests")))?;
         Ok(if best.has_passed() { best } else { best.nor_by(&others) })
     }

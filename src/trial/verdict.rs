@@ -238,11 +238,12 @@ impl Verdict {
 
     /// Adds other tests that said nothing either.
     #[must_use]
-    pub fn nor_by(self, others: &[&str]) -> Self {
+    pub fn nor_by(self, others: &[String]) -> Self {
         if others.is_empty() {
             return self;
         }
-        let message = format!("{}; nor do the other tests that were found: {}", self.message, others.join(", "));
+        let message =
+            format!("{}; the other tests that were found decide nothing either: {}", self.message, others.join(", "));
         Self { message: clean_line(&message, COLUMNS), ..self }
     }
 

@@ -114,7 +114,7 @@ fn tests_that_say_nothing_of_the_function_leave_it_to_the_next() {
     assert_eq!((&verdict["status"], &verdict["tests"]), (&"not_run".into(), &TESTS_OF_RIGHT.into()), "{verdict}");
     world.file("mine/test_a.py", "double = repr\n\n\ndef test_other():\n    assert double('1') == \"'1'\"\n");
     let verdict = world.run(&["test", &double, "--json"]).code(1).json();
-    let nor = "nor do the other tests that were found: test_a.py (calls double)";
+    let nor = "the other tests that were found decide nothing either: test_a.py (calls double)";
     assert!(verdict["message"].as_str().unwrap().contains(nor), "{verdict}");
     world.file("mine/test_pair.py", "import right\n\n\ndef test_pair():\n    assert right.double(2) == 4\n");
     let verdict = world.run(&["test", &double, "--json"]).code(0).json();

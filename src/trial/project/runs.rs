@@ -22,7 +22,7 @@ pub const PATIENCE: u32 = 12;
 pub const PATIENCE_WITH_OTHERS: u32 = 6;
 
 /// Time limit factor for a baseline of all tests of a project, few of which may be about the function.
-const PATIENCE_WITH_ALL: u32 = 2;
+const PATIENCE_WITH_ALL: u32 = 6;
 
 /// Most tests that may count as unrelated.
 const MOST_UNRELATED: usize = 100;

@@ -153,6 +153,16 @@ pub fn node_options(words: &[String]) -> Vec<String> {
     plain.chain(valued(&words, &with_value)).chain(tsx).collect()
 }
 
+/// Marks values of options that are files of this folder as paths: mocha takes both, node takes a bare word
+/// for a package.
+pub fn name_files(options: &mut [String], folder: &Path) {
+    for value in options.iter_mut().filter(|value| !value.starts_with(['-', '.', '/'])) {
+        if ["", ".js", ".cjs", ".mjs"].iter().any(|ending| folder.join(format!("{value}{ending}")).is_file()) {
+            value.insert_str(0, "./");
+        }
+    }
+}
+
 /// Returns true if a command names a file, its folder or a pattern for it, relative to its package.
 pub fn names(command: &[String], file: &Path) -> bool {
     let is_meant = |word: &String| {
@@ -202,6 +212,16 @@ mod tests {
         assert_eq!(valued(&script, &["--config", "-c"]), ["--config", "x.json", "-c", "y"]);
         assert_eq!(valued(&words("mocha --ui"), &["--ui"]), Vec::<String>::new());
         assert_eq!(node_options(&words("tsx --test")), ["--import", "tsx"]);
+    }
+
+    #[test]
+    fn files_that_mocha_loads_first_are_no_packages() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("test")).unwrap();
+        fs::write(folder.path().join("test/env.js"), "").unwrap();
+        let mut options = node_options(&words("mocha --require test/env -r ts-node/register --require ./a.js"));
+        name_files(&mut options, folder.path());
+        assert_eq!(options, ["--require", "./test/env", "-r", "ts-node/register", "--require", "./a.js"]);
     }
 
     #[test]
