@@ -182,6 +182,31 @@ fn tests_that_lean_on_others_count_where_they_fail_otherwise() {
     assert!(wrong.status == Status::Failed && wrong.message.contains("test_b_get"), "{}", wrong.message);
 }
 
+/// Names such as `__file__` are each module's own, also where code and tests both use them.
+#[test]
+fn tests_and_code_may_both_know_their_file() {
+    let Some(runner) = python_and_git() else { return };
+    let code = "from pathlib import Path\n\nHERE = Path(__file__).parent\n\n\ndef f(x):\n    return 2 * x\n";
+    let tests = "from pathlib import Path\n\nfrom pkg.code import f\n\nDATA = Path(__file__).parent / 'data.txt'\n\n\n\
+        def test_f():\n    assert f(3) == int(DATA.read_text())\n";
+    let files = [
+        ("setup.cfg", ""),
+        ("pkg/__init__.py", ""),
+        ("pkg/code.py", code),
+        ("tests/__init__.py", ""),
+        ("tests/test_code.py", tests),
+        ("tests/data.txt", "6\n"),
+    ];
+    let place = Place::new(&files);
+    for (body, status) in [("2 * x", Status::Passed), ("x", Status::Failed)] {
+        let program = code.replace("2 * x", body);
+        let stub = Some(code.replace("return 2 * x", "raise NotImplementedError"));
+        let tests = place.tests("pkg/code.py", "tests/test_code.py");
+        let verdict = place.judge(&runner, &Trial { stub, ..trial(Language::Python, &program, tests) });
+        assert_eq!(verdict.status, status, "{}", verdict.message);
+    }
+}
+
 #[test]
 fn examples_know_their_module() {
     let Some(runner) = python_and_git() else { return };

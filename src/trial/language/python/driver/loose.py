@@ -23,7 +23,8 @@ class TestsFile:
         used |= set(re.findall(r"[A-Za-z_]\w*", " ".join(examples)))
         # After an import of everything the missing names are unknown.
         everything = any(a.name == "*" for node in self.imports if isinstance(node, ast.ImportFrom) for a in node.names)
-        self.free = set() if everything else used - bound
+        # Names such as `__file__` are each module's own.
+        self.free = set() if everything else {name for name in used - bound if not name.startswith("__")}
         self.functions = {node.name: node for node in self.tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
         self.classes = [node for node in self.tree.body if isinstance(node, ast.ClassDef)]
 
