@@ -43,7 +43,7 @@ use std::time::Instant;
 pub use case::{Command, Lone, Tests, Trial};
 pub use error::TrialError;
 use language::command::{self, Toolbox, split};
-use language::{Context, TrialLanguage};
+use language::{Context, Packages, TrialLanguage};
 pub use project::Project;
 use project::baseline_cache::CacheFile;
 use project::find::Found;
@@ -457,7 +457,9 @@ impl Runner {
             toolbox.path.push(tool.folder().to_path_buf());
             toolbox.readable.extend_from_slice(&tool.readable);
         }
-        toolbox
+        let Packages { readable, environment } = self.language(trial.language).packages();
+        toolbox.readable.extend(readable);
+        Toolbox { environment, ..toolbox }
     }
 
     fn language(&self, language: Language) -> &dyn TrialLanguage {

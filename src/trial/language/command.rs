@@ -43,6 +43,8 @@ pub struct Toolbox {
     pub path: Vec<PathBuf>,
     /// Files and folders to read.
     pub readable: Vec<PathBuf>,
+    /// Variables that name packages.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// System folders of programs.
@@ -84,6 +86,7 @@ pub fn run(
         Limits { file: trial.limits.file.max(512 << 20), memory: trial.limits.memory.max(2 << 30), ..trial.limits };
     let mut environment: Vec<(OsString, OsString)> =
         vec![("OPENSSL_CONF".into(), "/dev/null".into()), SAME_HASHES.map(Into::into).into()];
+    environment.extend(toolbox.environment.iter().cloned());
     environment.extend(env::join_paths(&path).ok().map(|path| ("PATH".into(), path)));
     let job = Job {
         readable: &readable,

@@ -1,5 +1,6 @@
 //! The row of a language in the table, and the trait that runs its tests.
 
+use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,8 +100,20 @@ pub trait TrialLanguage: Debug + Send + Sync {
         None
     }
 
+    /// Packages outside of the project that its tools use, for commands of the user's.
+    fn packages(&self) -> Packages {
+        Packages::default()
+    }
+
     /// Runs a tests file of a project in a copy of it.
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError>;
+}
+
+/// Packages that lie on this machine: folders to read, and variables that name them.
+#[derive(Debug, Default)]
+pub struct Packages {
+    pub readable: Vec<PathBuf>,
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// The context of a run.

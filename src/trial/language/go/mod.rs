@@ -24,8 +24,8 @@ use project::BuildFolders;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    BaselineCache, Context, LanguageRow, Lookup, Marks, Project, Recipe, Tool, Trial, TrialError, TrialLanguage,
-    Verdict, no_examples,
+    BaselineCache, Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError,
+    TrialLanguage, Verdict, no_examples,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
@@ -81,6 +81,14 @@ impl TrialLanguage for Go {
         let (folder, setting) = (at.baselines()?, module::GUARD.as_bytes().to_vec());
         // Modules lie in a folder for each version, which go.mod and go.sum name.
         Some(BaselineCache { folder, setting, packages: vec![go.program.clone()], inner: Vec::new() })
+    }
+
+    fn packages(&self) -> Packages {
+        let modules = self.tool().ok().and_then(|go| self.builds.modules(go));
+        let environment = modules.iter().map(|folder| ("GOMODCACHE".into(), folder.into()));
+        let offline = [("GOPROXY", "off"), ("GOTOOLCHAIN", "local")].map(|(name, value)| (name.into(), value.into()));
+        let environment = environment.chain(offline).collect();
+        Packages { readable: modules.into_iter().collect(), environment }
     }
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {

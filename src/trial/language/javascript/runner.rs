@@ -288,10 +288,7 @@ impl Plan {
         let starting: Vec<&Command> = commands.iter().filter(is_started).collect();
         let starting = starting.iter().find(|command| script::names(command, file)).or(starting.first()).copied();
         let words = starting.map_or(&[][..], |command| &command[..]);
-        let mut node = script::node_options(words);
-        if row.name == "mocha" {
-            script::name_files(&mut node, &project.root.join(&folder));
-        }
+        let node = script::node_options(words, (row.name == "mocha").then(|| project.root.join(&folder)).as_deref());
         let mut runner = script::valued(words, row.passed);
         runner.extend((is_bare && row.name == "vitest").then(|| "--globals".to_owned()));
         let is_passed = |word: &&String| row.passed_words.iter().any(|head| word.starts_with(head));

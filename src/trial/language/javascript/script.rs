@@ -136,8 +136,9 @@ pub fn is_run_by(command: &[String], file: &Path) -> bool {
     is_node && !command.iter().any(|word| word == "--test") && command.iter().skip(1).any(is_file)
 }
 
-/// The options of node in a test script, also those in its `NODE_OPTIONS`.
-pub fn node_options(words: &[String]) -> Vec<String> {
+/// The options of node in a test script, also those in its `NODE_OPTIONS`. Values that are files of `folder`,
+/// if one is given, become paths: mocha takes both, node takes a bare word for a package.
+pub fn node_options(words: &[String], folder: Option<&Path>) -> Vec<String> {
     let words: Vec<String> = words
         .iter()
         .flat_map(|word| match word.strip_prefix("NODE_OPTIONS=") {
@@ -150,17 +151,12 @@ pub fn node_options(words: &[String]) -> Vec<String> {
     // Tsx is node with a loader.
     let tsx = words.first().is_some_and(|word| word == "tsx").then_some(["--import", "tsx"]);
     let tsx = tsx.into_iter().flatten().map(str::to_owned);
-    plain.chain(valued(&words, &with_value)).chain(tsx).collect()
-}
-
-/// Marks values of options that are files of this folder as paths: mocha takes both, node takes a bare word
-/// for a package.
-pub fn name_files(options: &mut [String], folder: &Path) {
-    for value in options.iter_mut().filter(|value| !value.starts_with(['-', '.', '/'])) {
-        if ["", ".js", ".cjs", ".mjs"].iter().any(|ending| folder.join(format!("{value}{ending}")).is_file()) {
-            value.insert_str(0, "./");
-        }
-    }
+    let is_file = |value: &str| {
+        let at = |ending: &str| folder.is_some_and(|folder| folder.join(format!("{value}{ending}")).is_file());
+        !value.starts_with(['-', '.', '/']) && ["", ".js", ".cjs", ".mjs"].into_iter().any(at)
+    };
+    let options = plain.chain(valued(&words, &with_value)).chain(tsx);
+    options.map(|option| if is_file(&option) { format!("./{option}") } else { option }).collect()
 }
 
 /// Returns true if a command names a file, its folder or a pattern for it, relative to its package.
@@ -208,10 +204,10 @@ mod tests {
     fn options_that_the_tests_need_are_kept_and_no_others() {
         let script = "NODE_OPTIONS='--experimental-vm-modules --max-old-space-size=9' node --import tsx -r ./a.js --test --watch jest --config=x.json --coverage -c y";
         let script = words(script);
-        assert_eq!(node_options(&script), ["--experimental-vm-modules", "--import", "tsx", "-r", "./a.js"]);
+        assert_eq!(node_options(&script, None), ["--experimental-vm-modules", "--import", "tsx", "-r", "./a.js"]);
         assert_eq!(valued(&script, &["--config", "-c"]), ["--config", "x.json", "-c", "y"]);
         assert_eq!(valued(&words("mocha --ui"), &["--ui"]), Vec::<String>::new());
-        assert_eq!(node_options(&words("tsx --test")), ["--import", "tsx"]);
+        assert_eq!(node_options(&words("tsx --test"), None), ["--import", "tsx"]);
     }
 
     #[test]
@@ -219,8 +215,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("test")).unwrap();
         fs::write(folder.path().join("test/env.js"), "").unwrap();
-        let mut options = node_options(&words("mocha --require test/env -r ts-node/register --require ./a.js"));
-        name_files(&mut options, folder.path());
+        let command = words("mocha --require test/env -r ts-node/register --require ./a.js");
+        let options = node_options(&command, Some(folder.path()));
         assert_eq!(options, ["--require", "./test/env", "-r", "ts-node/register", "--require", "./a.js"]);
     }
 

@@ -17,7 +17,7 @@ use crate::files;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::judge::channel::{Channel, VARIABLE};
 use crate::trial::language::compiled::{compile_limits, make_executable};
-use crate::trial::language::row::{Base, Context, Copy, Project, Tool, TrialError, nonce};
+use crate::trial::language::row::{Base, Context, Copy, Packages, Project, Tool, TrialError, nonce};
 
 /// Time limit of a build, including the first build of all packages.
 const BUILD_TIME: Duration = Duration::from_secs(300);
@@ -132,11 +132,15 @@ impl Bench<'_> {
         let (package, file) = (&self.project.package, &self.project.file);
         let read = |path: &Path| self.original(path).unwrap_or_default();
         let manifest: toml::Table = read(&package.join("Cargo.toml")).parse().unwrap_or_default();
-        let sources =
-            [self.tests_file.to_path_buf(), file.clone(), package.join("src/lib.rs"), package.join("src/main.rs")];
-        let texts: Vec<String> = sources.iter().map(|path| read(path)).collect();
-        let module = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        features(&manifest, [&texts[0], &texts[1]], [&texts[2], &texts[3]], module)
+        // The modules above it, and the files that may declare them.
+        let source = package.join("src");
+        let inside = file.strip_prefix(&source).unwrap_or(file).with_extension("");
+        let modules: Vec<&str> = inside.iter().filter_map(|part| part.to_str()).collect();
+        let above = inside.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+        let above = above.flat_map(|path| [source.join(path).with_extension("rs"), source.join(path).join("mod.rs")]);
+        let others = [source.join("lib.rs"), source.join("main.rs")].into_iter().chain(above);
+        let others: Vec<String> = others.map(|path| read(&path)).collect();
+        features(&manifest, [&read(self.tests_file), &read(file)], &others, &modules)
     }
 
     /// All inputs of a test program, in words.
@@ -298,13 +302,9 @@ impl Bench<'_> {
         if !cargo.is_file() {
             return Err(TrialError::Interpreter(format!("there is no cargo beside {}", self.rustc.program.display())));
         }
-        // Of cargo's folder only the sources of packages are readable, as it also holds credentials.
-        let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-        let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).filter(|home| home.is_absolute());
+        let packages = packages();
         let mut readable = self.rustc.readable.clone();
-        readable.extend(
-            home.iter().flat_map(|home| [home.join("registry"), home.join("git")]).filter(|path| path.is_dir()),
-        );
+        readable.extend(packages.readable);
         let mut arguments: Vec<OsString> = ["test", "--offline", "--color=never"].map(OsString::from).to_vec();
         if !self.features.is_empty() {
             arguments.extend(["--features".into(), self.features.join(",").into()]);
@@ -321,7 +321,7 @@ impl Bench<'_> {
             // Lint levels of the crate (`deny`, `forbid`) must not apply to our lines.
             ("RUSTFLAGS".into(), "--cap-lints=allow -Cdebuginfo=0".into()),
         ];
-        environment.extend(home.map(|home| ("CARGO_HOME".into(), home.into())));
+        environment.extend(packages.environment);
         let build = Limits { wall: BUILD_TIME.max(self.limits.wall), ..compile_limits(self.limits) };
         let limits = limits.unwrap_or(build);
         let job = Job::new(&cargo, arguments, limits);
@@ -331,8 +331,8 @@ impl Bench<'_> {
 }
 
 /// The features of a manifest that files (`own`) ask for as a whole or for their tests, and that others ask
-/// for in front of a module of this name.
-fn features(manifest: &toml::Table, own: [&String; 2], others: [&String; 2], module: &str) -> Vec<String> {
+/// for in front of one of these modules.
+fn features(manifest: &toml::Table, own: [&String; 2], others: &[String], modules: &[&str]) -> Vec<String> {
     let known = manifest.get("features").and_then(toml::Value::as_table);
     let known = known.into_iter().flat_map(|table| table.keys().cloned());
     let is_asked = |feature: &String| {
@@ -342,13 +342,31 @@ fn features(manifest: &toml::Table, own: [&String; 2], others: [&String; 2], mod
         };
         let of_module = |text: &String| {
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
-            let declares =
-                |line: &str| line.trim_start_matches("pub ").strip_prefix("mod ") == Some(&format!("{module};"));
-            lines.windows(2).any(|pair| pair[0].starts_with("#[cfg(") && asks(pair[0]) && declares(pair[1]))
+            let declares = |line: &str| {
+                let name = line.split_once("mod ").and_then(|(_, name)| name.strip_suffix(';'));
+                (line.starts_with("mod ") || line.starts_with("pub"))
+                    && name.is_some_and(|name| modules.contains(&name))
+            };
+            let is_above = |line: &&&str| line.starts_with("#[") || line.starts_with("//");
+            let asks_above = |at: usize| {
+                let above = lines[..at].iter().rev().take_while(is_above);
+                above.into_iter().any(|line| line.starts_with("#[cfg(") && asks(line))
+            };
+            (0..lines.len()).any(|at| declares(lines[at]) && asks_above(at))
         };
-        own.iter().any(|text| text.lines().map(str::trim).any(of_file)) || others.into_iter().any(of_module)
+        own.iter().any(|text| text.lines().map(str::trim).any(of_file)) || others.iter().any(of_module)
     };
     known.filter(is_asked).collect()
+}
+
+/// The packages of this machine. Of cargo's folder only their sources are readable, as it also holds
+/// credentials.
+pub fn packages() -> Packages {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).filter(|home| home.is_absolute());
+    let folders = home.iter().flat_map(|home| [home.join("registry"), home.join("git")]);
+    let readable = folders.filter(|path| path.is_dir()).collect();
+    Packages { readable, environment: home.map(|home| ("CARGO_HOME".into(), home.into())).into_iter().collect() }
 }
 
 /// Writes texts into a copy for cargo.
@@ -394,7 +412,7 @@ mod tests {
         let own = "#[cfg(all(test, feature = \"d\"))]\nmod tests {}\n".to_owned();
         let library = "#[cfg(feature = \"c\")]\npub mod words;\n#[cfg(feature = \"b\")]\nmod other;\n".to_owned();
         let none = String::new();
-        assert_eq!(features(&manifest, [&tests, &own], [&library, &none], "words"), ["a", "c", "d"]);
+        assert_eq!(features(&manifest, [&tests, &own], &[library, none], &["inside", "words"]), ["a", "c", "d"]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ use std::path::Path;
 
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, LanguageRow, Lookup, Marks, Project, Recipe, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError, TrialLanguage, Verdict,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
@@ -93,6 +93,10 @@ struct Rust {
 impl TrialLanguage for Rust {
     fn tool(&self) -> Result<&Tool, TrialError> {
         self.tool.get()
+    }
+
+    fn packages(&self) -> Packages {
+        bench::packages()
     }
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
