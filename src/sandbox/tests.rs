@@ -182,8 +182,7 @@ fn a_program_sees_where_its_memory_lies_only_if_it_has_to() {
     for sandbox in sandboxes() {
         for (sees_own_map, expected) in [(true, "maps"), (false, "")] {
             let said = run(&sandbox, Job { sees_own_map, ..shell(script) });
-            assert_eq!(said.ended, Ended::Exited(0), "{said:?}");
-            assert_eq!(said.output.trim(), expected, "{}", sandbox.protection().tier);
+            assert_eq!(said.output.trim(), expected, "{} {said:?}", sandbox.protection().tier);
         }
     }
 }
@@ -195,7 +194,8 @@ fn a_program_has_a_lower_priority_only_if_it_gives_way() {
         // SAFETY: plain numbers.
         let own = unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
         for (gives_way, expected) in [(true, 10.max(own)), (false, own)] {
-            let limits = Limits { gives_way, ..Limits::default() };
+            // One that gives way waits for a core on a busy machine.
+            let limits = Limits { gives_way, wall: Duration::from_secs(300), ..Limits::default() };
             let said = run(&sandbox, Job { limits, ..shell("nice") });
             assert_eq!(said.ended, Ended::Exited(0), "{said:?}");
             let nice: i32 = said.output.trim().parse().unwrap();
