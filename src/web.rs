@@ -127,24 +127,20 @@ pub fn is_of_certificate(error: &Error) -> bool {
     said.contains("certificate")
 }
 
-/// Message about a connection that failed, with advice where the certificate is the reason.
-fn certificate(error: &Error, said: &str) -> String {
-    let advice = " (those of the system are believed, and those in SSL_CERT_FILE)";
-    format!("{said}{}", if is_of_certificate(error) { advice } else { "" })
-}
-
 /// A short reason, without the address.
 pub fn why(error: &Error) -> String {
-    match error {
+    let said = match error {
         Error::HostNotFound => "no such host".to_owned(),
         Error::Timeout(_) => "no answer in time".to_owned(),
         Error::BadUri(_) => "its address is wrong".to_owned(),
         Error::InvalidProxyUrl => "the address of the proxy is wrong".to_owned(),
         Error::ConnectProxyFailed(why) => format!("the proxy does not connect: {why}"),
-        Error::Io(said) => certificate(error, &said.to_string()),
-        Error::Rustls(said) => certificate(error, &said.to_string()),
+        Error::Io(error) => error.to_string(),
+        Error::Rustls(error) => error.to_string(),
         other => other.to_string(),
-    }
+    };
+    let advice = " (those of the system are believed, and those in SSL_CERT_FILE)";
+    if is_of_certificate(error) { said + advice } else { said }
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ impl Drop for Line {
     }
 }
 
-/// Draws the seconds that `work` takes from the second on, and what is done.
+/// Runs `work`. After one second a line says what is done, and for how long.
 pub fn during<T>(what: &str, quiet: bool, work: impl FnOnce() -> T) -> T {
     let (done, ended) = channel();
     std::thread::scope(|scope| {
@@ -166,5 +166,10 @@ mod tests {
         assert_eq!(progress.text(Some(0.0)), "0 of 2 candidates done");
         progress.event(&Event::Verdict { candidate: 0, outcome: Err(String::new()) });
         assert_eq!(progress.text(Some(2.0)), "0 of 2 candidates done, 1 tested, 20 tokens/s");
+        progress.event(&Event::Preparing(true));
+        progress.prepares = progress.prepares.map(|since| since.checked_sub(Duration::from_secs(3)).unwrap());
+        assert!(progress.text(Some(2.0)).ends_with("20 tokens/s, tests without the candidate: 3 s"));
+        progress.event(&Event::Preparing(false));
+        assert!(progress.text(Some(2.0)).ends_with("20 tokens/s"));
     }
 }

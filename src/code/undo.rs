@@ -52,6 +52,7 @@ pub(super) fn forget(applied: &Applied) {
 
 impl Applied {
     /// The last change, of this file if one is given, whose copy is in `backups` and that was not undone.
+    /// Errors: none is recorded, the file has changed since, or a file cannot be read.
     pub fn last(backups: &Path, file: Option<&Path>) -> Result<Self, CodeError> {
         let same = |path: &Path| file.is_none_or(|file| fs::canonicalize(file).ok() == fs::canonicalize(path).ok());
         let read = |record: PathBuf| -> Option<(SystemTime, Record, PathBuf)> {

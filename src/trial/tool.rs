@@ -205,6 +205,13 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_does_not_start_is_quoted() {
+        let recipe = Recipe { questions: &[&["-c", "echo 'no version is chosen' >&2; exit 1"]], ..RECIPE };
+        let said = recipe.at(Path::new("/bin/sh")).unwrap().unwrap_err();
+        assert_eq!(said, "/bin/sh does not start: no version is chosen");
+    }
+
+    #[test]
     fn an_old_tool_is_refused_with_a_sentence() {
         let error = RECIPE.understand("3.7.1\n/usr/bin/test\n", None).unwrap_err();
         assert!(error.contains("3.7") && error.contains("3.8") && error.contains("/usr/bin/test"), "{error}");

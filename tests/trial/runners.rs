@@ -241,6 +241,17 @@ fn hostile_shell_scripts_get_the_verdict_of_their_command_and_do_no_harm() {
     try_hostile(&runner, "shell", 10, |program| make(program, 3), &good);
 }
 
+/// Cargo and go find the packages of this machine where a command starts them.
+#[test]
+fn a_command_finds_the_packages_of_its_language() {
+    for (language, variable) in [(Language::Rust, "CARGO_HOME"), (Language::Go, "GOPROXY")] {
+        let Some(runner) = runner(language) else { continue };
+        let tests = Tests::of_command(&format!("sh -c 'test -n \"${variable}\"'"), language, None, None).unwrap();
+        let verdict = run(&runner, &Trial { tests, ..trial(language, "", "", "", limits(20)) });
+        assert_eq!(verdict.status, Status::Passed, "{variable}: {}", verdict.message);
+    }
+}
+
 #[test]
 fn a_command_is_told_file_folder_function_and_line() {
     let Some(runner) = runner(Language::Python) else { return };

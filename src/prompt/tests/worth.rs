@@ -91,7 +91,7 @@ fn the_room_is_filled_with_bodies_of_what_these_use() {
     assert!(all.contains("# def lookup(number):\n#     return LETTERS[number]\n"), "its twin uses it: {all}");
     assert!(!all.contains("unused body"), "{all}");
 
-    // What stands behind the function, in helpers and in other files fills at least half of any room.
+    // Bodies behind the function, of helpers and of other files fill at least half of any room.
     let body = |name: &str, uses: &str| -> String {
         let lines: Vec<String> = (0..12).map(|n| format!("    total = {uses}(total + {n})\n")).collect();
         format!("def {name}(total):\n{}    return total\n\n\n", lines.concat())

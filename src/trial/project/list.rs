@@ -67,7 +67,7 @@ pub fn list(root: &Path) -> Result<List, String> {
             root.display()
         ));
     }
-    // Of a folder in such a folder nobody expects anything.
+    // Deeper ones are made by the programs that use them.
     let mut folders = std::mem::take(&mut list.empty);
     folders.retain(|folder| folder.components().count() <= 2);
     let mut with_files: HashSet<&Path> = HashSet::new();

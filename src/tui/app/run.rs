@@ -184,3 +184,18 @@ impl Run {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_without_the_candidate_are_shown_as_they_pass() {
+        let mut run = Run::new(1, 1, 1, 0);
+        run.end(Phase::Broken, 0);
+        assert_eq!((run.wake_at(500), run.prepares_for(500)), (None, None));
+        run.prepares_since = Some(400);
+        assert_eq!((run.wake_at(500), run.prepares_for(500)), (Some(1400), None));
+        assert_eq!((run.wake_at(2500), run.prepares_for(2500)), (Some(3400), Some(2)));
+    }
+}

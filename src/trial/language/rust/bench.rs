@@ -410,7 +410,9 @@ mod tests {
         let manifest: toml::Table = "[features]\na = []\nb = []\nc = []\nd = []\n".parse().unwrap();
         let tests = "#![cfg(all(unix, feature = \"a\"))]\n#[cfg(not(feature = \"b\"))]\nmod x;\n".to_owned();
         let own = "#[cfg(all(test, feature = \"d\"))]\nmod tests {}\n".to_owned();
-        let library = "#[cfg(feature = \"c\")]\npub mod words;\n#[cfg(feature = \"b\")]\nmod other;\n".to_owned();
+        let library =
+            "#[cfg(feature = \"c\")]\n#[doc(hidden)]\npub(crate) mod words;\n#[cfg(feature = \"b\")]\nmod other;\n"
+                .to_owned();
         let none = String::new();
         assert_eq!(features(&manifest, [&tests, &own], &[library, none], &["inside", "words"]), ["a", "c", "d"]);
     }
