@@ -120,7 +120,7 @@ impl Recipe {
         let mut answer = String::new();
         for question in self.questions {
             let mut command = Command::new(program);
-            command.args(*question).stdin(Stdio::null()).stderr(Stdio::null());
+            command.args(*question).stdin(Stdio::null());
             if self.from_root {
                 command.current_dir("/");
             }
