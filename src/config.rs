@@ -280,32 +280,11 @@ mod tests {
         insta::assert_snapshot!(message("\n[keys]\na = 'b'\nquit = 3\n"), @r#"config.toml, line 4: `keys.quit` is 3, expected is a key like "ctrl-t" or a list of them"#);
         insta::assert_snapshot!(message("\nn = = 3\n"), @"config.toml, line 2: extra `=`, expected nothing");
         for text in [
-            "n = 0",
-            "n = 65",
-            "n = 1.5",
-            "top_p = 0",
-            "top_p = 1.1",
-            "temperature = -1",
-            "temperature = nan",
-            "temperature = inf",
-            "min_p = 2",
-            "top_k = 0",
-            "repetition_penalty = 0",
-            "seed = -1",
-            "threads = 1025",
-            "dtype = 'fp4'",
-            "draft_length = 'long'",
-            "draft_length = -1",
-            "theme = ''",
-            "timeout = 0",
-            "timeout = 1e300",
-            "model = ['a']",
-            "stop = [['a']]",
-            "seed = {}",
-            "keys = 1",
-            "keys.a = [1]",
-            "model = ''",
-            "max_tokens = 0",
+            "n = 0", "n = 65", "n = 1.5", "top_p = 0", "top_p = 1.1", "temperature = -1", "temperature = nan",
+            "temperature = inf", "min_p = 2", "top_k = 0", "repetition_penalty = 0", "seed = -1", "threads = 1025",
+            "dtype = 'fp4'", "draft_length = 'long'", "draft_length = -1", "theme = ''", "timeout = 0",
+            "timeout = 1e300", "model = ['a']", "stop = [['a']]", "seed = {}", "keys = 1", "keys.a = [1]",
+            "model = ''", "max_tokens = 0",
         ] {
             let message = message(text);
             assert!(message.starts_with("config.toml, line 1: `") && message.contains("expected"), "{message}");

@@ -108,6 +108,16 @@ pub fn sweep(folder: &Path, used: impl Fn(PathBuf) -> PathBuf) {
     }
 }
 
+/// Writes files, given by their paths below a folder and their texts, and makes the folders they lie in.
+#[cfg(test)]
+pub fn write_all<'a>(folder: &Path, files: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixListener;

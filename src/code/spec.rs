@@ -144,14 +144,7 @@ mod tests {
     #[test]
     fn wrong_forms_are_explained() {
         for text in [
-            "",
-            "  ",
-            ":f",
-            "::f",
-            "stats.py:",
-            "stats.py::",
-            "stats.py:0",
-            "stats.py:a b",
+            "", "  ", ":f", "::f", "stats.py:", "stats.py::", "stats.py:0", "stats.py:a b",
             "stats.py:99999999999999999999",
         ] {
             let message = parse(text).unwrap_err();

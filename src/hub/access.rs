@@ -106,11 +106,8 @@ mod tests {
         let hub = with("https://huggingface.co/");
         assert!(goes(&hub, "https://huggingface.co/a/b") && goes(&hub, "https://huggingface.co:443/a"));
         for other in [
-            "https://cdn.huggingface.co/a",
-            "https://huggingface.co.evil.org/",
-            "http://huggingface.co/a",
-            "https://huggingface.co:8443/a",
-            "https://huggingface.co@evil.org/",
+            "https://cdn.huggingface.co/a", "https://huggingface.co.evil.org/", "http://huggingface.co/a",
+            "https://huggingface.co:8443/a", "https://huggingface.co@evil.org/",
         ] {
             assert!(!goes(&hub, other), "{other}");
         }

@@ -262,12 +262,8 @@ mod tests {
     #[test]
     fn a_gguf_file_is_found_by_name_pattern_or_type() {
         let paths = [
-            "m-Q4_K_M.gguf",
-            "m-Q4_K_S.gguf",
-            "m-Q4_K_M_L.gguf",
-            "big/m-f16-00001-of-00002.gguf",
-            "big/m-f16-00002-of-00002.gguf",
-            "README.md",
+            "m-Q4_K_M.gguf", "m-Q4_K_S.gguf", "m-Q4_K_M_L.gguf", "big/m-f16-00001-of-00002.gguf",
+            "big/m-f16-00002-of-00002.gguf", "README.md",
         ];
         let found = |pattern: &str| wanted(&paths, &format!("a/b:{pattern}"));
         assert_eq!(found("m-Q4_K_S.gguf").unwrap(), ["m-Q4_K_S.gguf"]);

@@ -454,10 +454,7 @@ pub(crate) mod tests {
     pub(crate) const STUB: &str = "def twice(x):\n    \"\"\"Twice x.\n\n    >>> twice(2)\n    4\n    \"\"\"\n";
     /// Texts of the candidates by index: 0 and 2 are equal, and so are 1 and 3.
     pub(crate) const TEXTS: [&str; 5] = [
-        "    return x + x\n",
-        "    return 0\n",
-        "    return  x + x  # so\n",
-        "    return 0\n\n",
+        "    return x + x\n", "    return 0\n", "    return  x + x  # so\n", "    return 0\n\n",
         "    y = x + x\n    return y\n",
     ];
     /// The order in which they end, which is also their ranking.

@@ -146,20 +146,9 @@ impl Program {
 
 /// The steps, for messages about the one that failed.
 const STAGES: &[&str] = &[
-    "own session",
-    "end with the parent",
-    "user number",
-    "own root folder",
-    "init process",
-    "limits",
-    "inherited files",
-    "no new privileges",
-    "dropping capabilities",
-    "file rules",
-    "system-call filter",
-    "starting the program",
-    "control group",
-    "host name",
+    "own session", "end with the parent", "user number", "own root folder", "init process", "limits",
+    "inherited files", "no new privileges", "dropping capabilities", "file rules", "system-call filter",
+    "starting the program", "control group", "host name",
 ];
 
 /// The name of a stage by the number the child reported.

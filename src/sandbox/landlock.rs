@@ -13,19 +13,8 @@ use landlock::{
 
 /// Folders and files every interpreter needs. Those that do not exist on this machine are left out.
 pub const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.preload",
-    "/dev/zero",
-    "/dev/urandom",
-    "/dev/random",
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/ld.so.cache",
+    "/etc/ld.so.preload", "/dev/zero", "/dev/urandom", "/dev/random",
 ];
 
 /// The Landlock version of the running kernel; 0 where it is absent or switched off.

@@ -7,17 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Folders and files that programs need to start.
 const SYSTEM: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/System",
-    "/Library/Apple",
-    "/Library/Developer",
-    "/Library/Frameworks",
-    "/private/var/db/dyld",
-    "/dev/zero",
-    "/dev/random",
-    "/dev/urandom",
+    "/usr", "/bin", "/sbin", "/System", "/Library/Apple", "/Library/Developer", "/Library/Frameworks",
+    "/private/var/db/dyld", "/dev/zero", "/dev/random", "/dev/urandom",
 ];
 
 /// The profile: reads the system and `readable`, writes `scratch` and `writable`, has no network, and signals

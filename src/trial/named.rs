@@ -87,9 +87,8 @@ mod tests {
     fn single_tests_of_a_file_are_run_in_their_project() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        for (name, text) in [("setup.cfg", ""), ("a.py", "def f(): ...\n"), ("test_a.py", "from a import f\n")] {
-            fs::write(at(name), text).unwrap();
-        }
+        let tests = ("test_a.py", "from a import f\n");
+        crate::files::write_all(folder.path(), [("setup.cfg", ""), ("a.py", "def f(): ...\n"), tests]);
         let program = at("a.py");
         let named = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| at(name)).collect();
@@ -117,15 +116,9 @@ mod tests {
     fn folders_and_patterns_stand_for_their_tests_files() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        fs::create_dir(at("tests")).unwrap();
-        for (name, text) in [
-            ("tests/test_a.py", "assert f(1)\n"),
-            ("tests/test_b.py", "assert g(1)\n"),
-            ("tests/helper.py", "f(1)\n"),
-            ("tests/test_c.js", "f(1)\n"),
-        ] {
-            fs::write(at(name), text).unwrap();
-        }
+        let tests = [("tests/test_a.py", "assert f(1)\n"), ("tests/test_b.py", "assert g(1)\n")];
+        let others = [("tests/helper.py", "f(1)\n"), ("tests/test_c.js", "f(1)\n")];
+        crate::files::write_all(folder.path(), tests.into_iter().chain(others));
         let named = |names: &[&str], function: Option<&str>| {
             let names: Vec<String> = names.iter().map(|name| at(name)).collect();
             Tests::named(&names, Language::Python, None, function).map(|(_, label)| label)
@@ -133,19 +126,14 @@ mod tests {
         assert_eq!(named(&["tests"], Some("f")).unwrap(), "test_a.py");
         assert_eq!(named(&["tests"], Some("other")).unwrap(), "test_a.py + test_b.py");
         assert_eq!(named(&["tests/test_?.py"], Some("f")).unwrap(), "test_a.py + test_b.py");
-        assert_eq!(
-            named(&["tests/test_b.py", "tests", "tests/helper.py"], None).unwrap(),
-            "test_b.py + test_a.py + helper.py"
-        );
+        let all = ["tests/test_b.py", "tests", "tests/helper.py"];
+        assert_eq!(named(&all, None).unwrap(), "test_b.py + test_a.py + helper.py");
         let refused = |name: &str| named(&[name], None).unwrap_err();
         assert!(refused("gone.py").contains("gone.py cannot be read"), "{}", refused("gone.py"));
         assert!(refused("*.py").contains("no tests file of Python matches it"), "{}", refused("*.py"));
         fs::remove_file(at("tests/test_a.py")).unwrap();
         fs::remove_file(at("tests/test_b.py")).unwrap();
-        assert!(
-            refused("tests").contains("is a folder, and no tests file of Python lies in it"),
-            "{}",
-            refused("tests")
-        );
+        let said = refused("tests");
+        assert!(said.contains("is a folder, and no tests file of Python lies in it"), "{said}");
     }
 }

@@ -17,6 +17,8 @@ use crate::hash;
 
 /// The message of a body that raises.
 const CONTROL: &str = "control";
+/// Output of a body that tells that it was called.
+const CALLED: &str = "control: called";
 
 /// How the trials of other bodies are run.
 pub struct Trials<'a> {
@@ -130,7 +132,7 @@ impl Checks {
 
     /// Replaces a verdict that says the tests cannot be run, or that one failed, if the cause is not the
     /// candidate. That is so if the same happens without the candidate, or a test fails for the same reason
-    /// with a body that raises. In Python and Rust the calls of each test are known, so a failed test is not
+    /// with every body that does nothing right. In Python and Rust the calls of each test are known, so a failed test is not
     /// run again.
     pub fn excuse(&self, trial: &Trial, verdict: Verdict, runs: &Trials) -> Result<Verdict, TrialError> {
         let row = language::row(trial.language);
@@ -145,21 +147,32 @@ impl Checks {
             }
             _ => None,
         };
-        let tests = tests.filter(|_| is_held(trial) && !is_of_body);
-        let Some((tests, program)) = tests.zip(trial.with_body(row.raising())) else { return Ok(verdict) };
+        let Some(tests) = tests.filter(|_| is_held(trial) && !is_of_body) else { return Ok(verdict) };
         let reason = |verdict: &Verdict| match &verdict.failed {
+            // Whoever catches what the function raises: the test has to do with it.
+            _ if verdict.output.contains(CALLED) => String::new(),
             Some((name, why)) => format!("{name}: {why}"),
             None => verdict.message.clone(),
         };
-        let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
-        let find = || {
-            let without = (runs.run)(&control)?;
-            Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
-        };
-        let cache_file = || CacheFile::of(&[(runs.cache_file)(&control)?], "without");
-        let without = self.without.get((&tests, std::slice::from_ref(&program)), cache_file, find)?;
-        let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
-        Ok(if is_same { verdict.without_candidate() } else { verdict })
+        // A file that cannot be loaded is loaded with one of the bodies.
+        let bodies = if verdict.status == Status::Error { &row.bodies[row.bodies.len() - 1..] } else { row.bodies };
+        for (_, body) in bodies.iter().rev() {
+            let Some(program) = trial.with_body(body) else { return Ok(verdict) };
+            let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
+            let find = || {
+                let without = (runs.run)(&control)?;
+                Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
+            };
+            let cache_file = || CacheFile::of(&[(runs.cache_file)(&control)?], "without");
+            let without = self.without.get((&tests, &[program]), cache_file, find)?;
+            // A test may be known to have nothing to do with the function by then.
+            let is_same =
+                |(status, why)| status == Status::NotRun || (status == verdict.status && why == reason(&verdict));
+            if !without.is_some_and(is_same) {
+                return Ok(verdict);
+            }
+        }
+        Ok(verdict.without_candidate())
     }
 }
 

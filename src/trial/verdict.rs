@@ -301,16 +301,12 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
     let message = if remark.is_empty() { message } else { format!("{message} ({remark})") };
     Ok(Verdict {
         status,
-        message: clean_line(&message, COLUMNS),
         duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
-        waited_ms: 0,
         output: clean(&run.output),
         assurance: Box::new(Assurance { runner: clean_line(&evidence.runner, 80), marks: Vec::new() }),
-        interpreter: None,
-        tests: None,
         failed: failed.map(|test| (test.name.clone(), test.why.clone())),
-        is_partial: false,
         notices: evidence.notices,
+        ..Verdict::not_run(&message)
     })
 }
 

@@ -41,18 +41,7 @@ pub enum Role {
 
 /// The names of the roles in theme files, in the order of `Role`.
 const ROLES: [&str; 12] = [
-    "title",
-    "hint",
-    "border",
-    "border_focus",
-    "selection",
-    "pass",
-    "fail",
-    "warn",
-    "error",
-    "working",
-    "pick",
-    "muted",
+    "title", "hint", "border", "border_focus", "selection", "pass", "fail", "warn", "error", "working", "pick", "muted",
 ];
 
 /// How many colours the terminal shows.

@@ -20,20 +20,8 @@ fn check(case: &str, draft: &str) {
     for (name, prompt) in expected(case)["prompts"].as_object().expect("prompts") {
         let ids_in = joined(&ids(&prompt["input_ids"]));
         let report = world.complete(&[
-            "--prompt-ids",
-            &ids_in,
-            "--model",
-            &folder,
-            "--draft",
-            draft,
-            "-n",
-            "2",
-            "--temperature",
-            "0",
-            "--max-tokens",
-            "48",
-            "--dtype",
-            "f32",
+            "--prompt-ids", &ids_in, "--model", &folder, "--draft", draft, "-n", "2", "--temperature", "0",
+            "--max-tokens", "48", "--dtype", "f32",
         ]);
         let greedy = ids(&prompt["greedy_ids"]);
         assert_eq!(token_ids(&report), [greedy.clone(), greedy], "{case}, prompt {name}");

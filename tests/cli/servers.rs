@@ -10,14 +10,8 @@ const TWICE: &str =
 
 /// Eight answers of which three pass, two in the same words.
 const BODIES: [&str; 8] = [
-    "    return x\n\n\nprint(1)\n",
-    "    return x * 3\n",
-    "    return x + x\n",
-    "    return x ** 2\n",
-    "    return 2 * x\n",
-    "    return 2 * x  # so\n",
-    "    return x +\n",
-    "    return None\n",
+    "    return x\n\n\nprint(1)\n", "    return x * 3\n", "    return x + x\n", "    return x ** 2\n",
+    "    return 2 * x\n", "    return 2 * x  # so\n", "    return x +\n", "    return None\n",
 ];
 
 fn run(world: &World, args: &[&str], key: Option<&str>) -> Done {

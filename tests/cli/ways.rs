@@ -12,16 +12,8 @@ use super::world::{Done, World, candidates, text_of};
 
 const KEY: &str = "sk-on-its-way-31";
 const VARIABLES: [&str; 10] = [
-    "http_proxy",
-    "HTTP_PROXY",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
+    "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+    "SSL_CERT_FILE", "SSL_CERT_DIR",
 ];
 
 /// `complete` over this server with these variables and no others of their kind.

@@ -163,33 +163,10 @@ fn a_candidate_ends_with_its_function() {
 
 /// Pieces of answers.
 const PIECES: &[&str] = &[
-    "```python\n",
-    "```\n",
-    "~~~\n",
-    "```",
-    "def area(r):\n",
-    "    \"\"\"Area of a circle.\"\"\"\n",
-    "    \"\"\"\n",
-    "    return r\n",
-    "        x = 1\n",
-    "import re\n",
-    "So, it's:\n",
-    "<think>",
-    "</think>\n",
-    "class A:\n",
-    "    def area(self):\n",
-    "\n",
-    "  ",
-    "(",
-    "'",
-    "\t",
-    "def area(r): return 1\n",
-    "é\n",
-    "}\n",
-    "fn area() {\n",
-    "# note\n",
-    "area ",
-    "    y = x\n",
+    "```python\n", "```\n", "~~~\n", "```", "def area(r):\n", "    \"\"\"Area of a circle.\"\"\"\n", "    \"\"\"\n",
+    "    return r\n", "        x = 1\n", "import re\n", "So, it's:\n", "<think>", "</think>\n", "class A:\n",
+    "    def area(self):\n", "\n", "  ", "(", "'", "\t", "def area(r): return 1\n", "é\n", "}\n", "fn area() {\n",
+    "# note\n", "area ", "    y = x\n",
 ];
 
 proptest! {

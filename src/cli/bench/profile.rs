@@ -81,22 +81,15 @@ mod tests {
         assert_eq!(
             lines[2..6],
             [
-                "rows of a pass   main ms  draft ms",
-                "1                 10.000     1.500",
-                "2                            1.750",
-                "3                 12.250",
+                "rows of a pass   main ms  draft ms", "1                 10.000     1.500",
+                "2                            1.750", "3                 12.250",
             ]
         );
         assert_eq!(
             lines[6..],
             [
-                "a row that is only read     0.2500",
-                "",
-                "first tokens       1     2",
-                "all accepted     80%   50%",
-                "",
-                "candidates         1    16",
-                "best length        4     0",
+                "a row that is only read     0.2500", "", "first tokens       1     2", "all accepted     80%   50%",
+                "", "candidates         1    16", "best length        4     0",
             ]
         );
         assert!(json(&info, &profile).contains("\"survival\":[0.8,0.5]"));

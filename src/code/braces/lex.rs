@@ -74,24 +74,8 @@ impl Token {
 
 /// Words after which a value begins, so that a slash is a regular expression and an apostrophe a string.
 const BEFORE_VALUES: &[&[u8]] = &[
-    b"return",
-    b"case",
-    b"typeof",
-    b"in",
-    b"of",
-    b"else",
-    b"default",
-    b"from",
-    b"import",
-    b"await",
-    b"yield",
-    b"void",
-    b"new",
-    b"throw",
-    b"delete",
-    b"do",
-    b"instanceof",
-    b"extends",
+    b"return", b"case", b"typeof", b"in", b"of", b"else", b"default", b"from", b"import", b"await", b"yield", b"void",
+    b"new", b"throw", b"delete", b"do", b"instanceof", b"extends",
 ];
 
 /// Most nested strings in fields of strings. Deeper ones are read as plain text, so that no text can exhaust

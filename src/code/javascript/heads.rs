@@ -4,20 +4,8 @@ use crate::code::braces::scan::{Head, HeadDefinition, Heads};
 
 pub(super) const HEADS: Heads = Heads {
     restarts: &[
-        "function",
-        "class",
-        "export",
-        "import",
-        "const",
-        "let",
-        "var",
-        "async",
-        "interface",
-        "type",
-        "enum",
-        "namespace",
-        "abstract",
-        "declare",
+        "function", "class", "export", "import", "const", "let", "var", "async", "interface", "type", "enum",
+        "namespace", "abstract", "declare",
     ],
     goes_on: &["extends", "implements", "instanceof", "in", "of", "as", "satisfies"],
     arrows: true,
@@ -26,21 +14,8 @@ pub(super) const HEADS: Heads = Heads {
 
 /// Words before a definition that do not name it.
 const MODIFIERS: &[&str] = &[
-    "export",
-    "default",
-    "const",
-    "let",
-    "var",
-    "static",
-    "async",
-    "public",
-    "private",
-    "protected",
-    "readonly",
-    "declare",
-    "override",
-    "abstract",
-    "accessor",
+    "export", "default", "const", "let", "var", "static", "async", "public", "private", "protected", "readonly",
+    "declare", "override", "abstract", "accessor",
 ];
 
 /// Words before brackets and a block that are not names of a method.

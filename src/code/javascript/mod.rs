@@ -37,12 +37,8 @@ pub(super) static NAMES: &[Binding] = &[
 
 /// Functions; TypeScript has them too.
 pub(super) static FUNCTIONS: &[&str] = &[
-    "function_declaration",
-    "generator_function_declaration",
-    "method_definition",
-    "function_expression",
-    "generator_function",
-    "arrow_function",
+    "function_declaration", "generator_function_declaration", "method_definition", "function_expression",
+    "generator_function", "arrow_function",
 ];
 
 /// Nodes that contain functions; TypeScript has more.

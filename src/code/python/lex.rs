@@ -176,22 +176,9 @@ mod tests {
     #[test]
     fn strings_are_single_tokens() {
         for text in [
-            "'a'",
-            "\"\"",
-            "''",
-            r"'it\'s'",
-            "'''a\n'b'\n'''",
-            r#"r"\""#,
-            "rb'x'",
-            "b\"#\"",
-            "f'{x}'",
-            "F\"{d['k']!r:>{w}}\"",
-            "f\"{d[\"it's\"]}\"",
-            "f\"{'#'}{{\"",
-            "f'''{\n x # no\n}'''",
-            "'\\\nstill'",
-            "f\"{f\"{f\"{1}\"}\"}\"",
-            "t'{x:%H:%M}'",
+            "'a'", "\"\"", "''", r"'it\'s'", "'''a\n'b'\n'''", r#"r"\""#, "rb'x'", "b\"#\"", "f'{x}'",
+            "F\"{d['k']!r:>{w}}\"", "f\"{d[\"it's\"]}\"", "f\"{'#'}{{\"", "f'''{\n x # no\n}'''", "'\\\nstill'",
+            "f\"{f\"{f\"{1}\"}\"}\"", "t'{x:%H:%M}'",
         ] {
             assert_eq!(kinds(text), [Str], "{text}");
             assert_eq!(Tokens::new(text, 0).next().map(|t| t.end), Some(text.len()), "{text}");

@@ -4,21 +4,8 @@ use crate::code::braces::scan::{Head, HeadDefinition, Heads};
 
 pub(super) const HEADS: Heads = Heads {
     restarts: &[
-        "fn",
-        "pub",
-        "impl",
-        "trait",
-        "mod",
-        "struct",
-        "enum",
-        "use",
-        "const",
-        "static",
-        "type",
-        "unsafe",
-        "async",
-        "extern",
-        "macro_rules",
+        "fn", "pub", "impl", "trait", "mod", "struct", "enum", "use", "const", "static", "type", "unsafe", "async",
+        "extern", "macro_rules",
     ],
     goes_on: &[],
     arrows: false,

@@ -51,25 +51,8 @@ pub(super) fn read(fields: &mut Fields) -> Result<Problem, String> {
 
 /// Built-in functions of Python.
 const OWN: &[&str] = &[
-    "abs",
-    "all",
-    "any",
-    "bool",
-    "dict",
-    "float",
-    "int",
-    "isclose",
-    "isinstance",
-    "len",
-    "list",
-    "not",
-    "round",
-    "set",
-    "sorted",
-    "str",
-    "sum",
-    "tuple",
-    "type",
+    "abs", "all", "any", "bool", "dict", "float", "int", "isclose", "isinstance", "len", "list", "not", "round", "set",
+    "sorted", "str", "sum", "tuple", "type",
 ];
 
 /// The function that the asserts test: the one of the reference that most of them call. Without a reference,

@@ -329,31 +329,15 @@ fn templates_are_found_in_the_files_of_a_folder() {
 #[test]
 fn models_that_were_taught_conversations_are_known_by_name() {
     for name in [
-        "Qwen2.5-Coder-7B-Instruct",
-        "Llama-3.2-1B-Instruct-Q4_K_M",
-        "gemma-2-2b-it",
-        "gemma-3-1b-it-GGUF",
-        "starchat-beta",
-        "deepseek-llm-7b-chat",
-        "CodeLlama-7b-Instruct-hf",
-        "codellama:7b-instruct",
-        "Qwen2.5 Coder 7B Instruct",
-        "Mistral-7B-Instruct-v0.3",
-        "Qwen3-8B",
-        "qwen3:4b",
-        "DeepSeek-R1-Distill-Qwen-7B",
+        "Qwen2.5-Coder-7B-Instruct", "Llama-3.2-1B-Instruct-Q4_K_M", "gemma-2-2b-it", "gemma-3-1b-it-GGUF",
+        "starchat-beta", "deepseek-llm-7b-chat", "CodeLlama-7b-Instruct-hf", "codellama:7b-instruct",
+        "Qwen2.5 Coder 7B Instruct", "Mistral-7B-Instruct-v0.3", "Qwen3-8B", "qwen3:4b", "DeepSeek-R1-Distill-Qwen-7B",
     ] {
         assert!(is_named(name), "{name}");
     }
     for name in [
-        "Qwen2.5-Coder-7B",
-        "Qwen3-8B-Base",
-        "gemma-2-2b",
-        "starcoder2-3b",
-        "built-in",
-        "granite-3b-code-base",
-        "gpt-bigcode",
-        "italian-7b",
+        "Qwen2.5-Coder-7B", "Qwen3-8B-Base", "gemma-2-2b", "starcoder2-3b", "built-in", "granite-3b-code-base",
+        "gpt-bigcode", "italian-7b",
     ] {
         assert!(!is_named(name), "{name}");
     }

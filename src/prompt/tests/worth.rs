@@ -105,9 +105,7 @@ fn the_room_is_filled_with_bodies_of_what_these_use() {
     let target = super::target(&root.join("own.py"), "load");
     let all = shown(&target, 5000);
     for part in [
-        "def dump(total):\n    total",
-        "def helper(total):\n    total",
-        "# def deep(total):\n#     total",
+        "def dump(total):\n    total", "def helper(total):\n    total", "# def deep(total):\n#     total",
         "# def user(total):\n#     total",
     ] {
         assert!(all.text.contains(part), "{part}: {}", all.text);
@@ -183,12 +181,8 @@ def expected(table):
     let shown =
         with_tests(&target(&root.join("pkg/codec.py"), "decode"), root.join("tests/test_codec.py"), tests, 1500);
     for part in [
-        "# def table(test_seed):\n",
-        "# def test_seed():\n",
-        "# def local(test_rows):\n",
-        "# def test_rows(small):\n",
-        "# def small():\n",
-        "# def expected(table):\n",
+        "# def table(test_seed):\n", "# def test_seed():\n", "# def local(test_rows):\n", "# def test_rows(small):\n",
+        "# def small():\n", "# def expected(table):\n",
     ] {
         assert!(shown.text.contains(part), "{part}: {}", shown.text);
     }

@@ -189,12 +189,9 @@ mod tests {
     fn they_depend_on_all_but_the_file_of_the_candidate() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("project");
+        let project = crate::trial::project::sample(&root);
         fs::create_dir_all(root.join(".venv/site")).unwrap();
-        for (name, text) in [("pyproject.toml", ""), ("code.py", "1"), ("test_code.py", "2"), (".venv/pyvenv.cfg", "")]
-        {
-            fs::write(root.join(name), text).unwrap();
-        }
-        let project = Project::around(&root.join("code.py"), Some(&root.join("test_code.py"))).unwrap();
+        fs::write(root.join(".venv/pyvenv.cfg"), "").unwrap();
         let kept = |setting: &str| {
             let base = Base::new(&root).unwrap();
             assert_eq!(base.dependencies(), [PathBuf::from(".venv")]);

@@ -199,27 +199,18 @@ fn put(root: &Path, file: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files;
 
     #[test]
     fn a_copy_shares_nothing_that_can_be_written_with_its_project() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
-        fs::create_dir_all(root.join("src")).unwrap();
         fs::create_dir_all(root.join("node_modules/dep")).unwrap();
-        fs::create_dir_all(root.join("target/debug")).unwrap();
-        fs::write(root.join("src/a.py"), "old").unwrap();
-        fs::write(root.join("test_a.py"), "tests").unwrap();
-        fs::write(root.join("target/debug/big"), "x").unwrap();
+        files::write_all(root, [("src/a.py", "old"), ("test_a.py", "tests"), ("target/debug/big", "x")]);
         symlink(Path::new("/etc/passwd"), root.join("leads_out")).unwrap();
         symlink(Path::new("/tmp"), root.join("folder_out")).unwrap();
-        let mut project = Project {
-            root: root.to_path_buf(),
-            package: "".into(),
-            file: "src/a.py".into(),
-            tests: None,
-            only: Vec::new(),
-            lone: None,
-        };
+        let (package, file, only) = (PathBuf::new(), "src/a.py".into(), Vec::new());
+        let mut project = Project { root: root.to_path_buf(), package, file, tests: None, only, lone: None };
         let base = Base::new(root).unwrap();
         let copy = base.copy(&project, Some("new")).unwrap();
         assert_eq!(fs::read_to_string(copy.path().join("src/a.py")).unwrap(), "new");
@@ -250,10 +241,8 @@ mod tests {
         if let Err(error) = git {
             return crate::skip::for_want_of("git", error);
         }
-        for (name, text) in [(".gitignore", "made.py\n"), ("code.py", "import made\n"), ("made.py", "1"), ("z.py", "")]
-        {
-            fs::write(root.join(name), text).unwrap();
-        }
+        let ignored = (".gitignore", "made.py\n");
+        files::write_all(root, [ignored, ("code.py", "import made\n"), ("made.py", "1"), ("z.py", "")]);
         let base = Base::new(root).unwrap();
         let sizes: Vec<(String, u64)> =
             base.stamps().map(|(path, stamp)| (path.display().to_string(), stamp.unwrap().0)).collect();

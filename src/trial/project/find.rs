@@ -146,8 +146,9 @@ struct Search {
 }
 
 /// The subject in the name of a tests file.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Named {
+    #[default]
     Otherwise,
     /// None: it tests the whole.
     Plainly,
@@ -158,6 +159,7 @@ enum Named {
 }
 
 /// Rating of a file, the most important criterion first.
+#[derive(Default)]
 struct Rated {
     path: PathBuf,
     /// How much it mentions the function, see [`mentions`].
@@ -300,15 +302,11 @@ impl Search {
             let imports = path == own || loads(text, path, own) || imported(text).iter().any(is_meant);
             imports.then(|| Rated {
                 path: path.clone(),
-                calls: 0,
                 named: self.named(&about),
-                has_test: false,
-                places: 0,
-                is_quoted: false,
                 imports,
                 near: usize::from(path == own),
                 called: function.to_owned(),
-                leads: String::new(),
+                ..Rated::default()
             })
         };
         let mut all: Vec<Rated> = self.files.iter().filter_map(load).collect();
@@ -501,10 +499,7 @@ mod tests {
             ("src/pkg/takes.py", "from .many import (by_name)\nTABLE = [by_name]\n# tests\nassert TABLE\n"),
             ("tests/last_check.py", "from pkg.last import z\nassert z(1)\n"),
         ];
-        for (path, text) in files {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), text).unwrap();
-        }
+        crate::files::write_all(&root, files);
         let find = |file: &str, function: &str| -> Vec<(String, String)> {
             let groups = find(Language::Python, MARKS, &root.join(file), function).into_iter();
             groups

@@ -18,18 +18,8 @@ const DEPENDENCIES: &[&str] = &["node_modules", "__pypackages__"];
 const ENVIRONMENTS: &[&str] = &["pyvenv.cfg", "conda-meta"];
 /// Build products and caches of tools.
 const LEFTOVERS: &[&str] = &[
-    ".git",
-    "target",
-    "__pycache__",
-    "dist",
-    "build",
-    ".tox",
-    ".nox",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".hg",
-    ".svn",
+    ".git", "target", "__pycache__", "dist", "build", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache",
+    ".hg", ".svn",
 ];
 /// Most folders without files.
 const MOST_EMPTY: usize = 100;
@@ -192,34 +182,25 @@ pub fn is_environment(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::write_all;
 
     fn git_in(root: &Path, words: &[&str]) {
         let mut command = Command::new("git");
-        command.arg("-C").arg(root).args([
-            "-c",
-            "user.name=n",
-            "-c",
-            "user.email=e",
-            "-c",
-            "protocol.file.allow=always",
-        ]);
+        command
+            .arg("-C")
+            .arg(root)
+            .args(["-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always"]);
         assert!(
             command.args(words).stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap().success(),
             "{words:?}"
         );
     }
 
-    fn write(root: &Path, path: &str, text: &str) {
-        fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-        fs::write(root.join(path), text).unwrap();
-    }
-
     #[test]
     fn a_package_may_be_called_like_what_builds_leave_behind() {
         let folder = tempfile::tempdir().unwrap();
-        for path in ["src/build/__init__.py", "src/build/env.py", "build/lib/a.py", "dist/a.js", "a.py"] {
-            write(folder.path(), path, "");
-        }
+        let files = ["src/build/__init__.py", "src/build/env.py", "build/lib/a.py", "dist/a.js", "a.py"];
+        write_all(folder.path(), files.map(|path| (path, "")));
         let files = list(folder.path()).unwrap().files;
         assert_eq!(files, ["a.py", "src/build/__init__.py", "src/build/env.py"].map(PathBuf::from));
     }
@@ -231,10 +212,9 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         git_in(folder.path(), &["init", "-q"]);
-        write(folder.path(), ".gitignore", "data\ninstance\n.cache\nbuild\n");
-        for path in ["data/db.sqlite", "app/instance/app.db", "app/main.py", ".cache/x", "build/y", "data/in/deep/z"] {
-            write(folder.path(), path, "");
-        }
+        write_all(folder.path(), [(".gitignore", "data\ninstance\n.cache\nbuild\n")]);
+        let files = ["data/db.sqlite", "app/instance/app.db", "app/main.py", ".cache/x", "build/y", "data/in/deep/z"];
+        write_all(folder.path(), files.map(|path| (path, "")));
         let list = list(folder.path()).unwrap();
         assert_eq!(list.empty, ["app/instance", "data", "data/in"].map(PathBuf::from));
     }
@@ -250,32 +230,22 @@ mod tests {
             fs::create_dir(repository).unwrap();
             git_in(repository, &["init", "-q"]);
         }
-        write(&other, "inside.py", "");
+        write_all(&other, [("inside.py", "")]);
         git_in(&other, &["add", "."]);
         git_in(&other, &["commit", "-qm", "one"]);
         git_in(&root, &["submodule", "add", "-q", other.to_str().unwrap(), "part"]);
-        write(&root, ".gitignore", "_version.py\n*.so\n.env\nsecret.py\nvenv2\ntable.py\n");
-        write(
-            &root,
-            "src/pkg/__init__.py",
-            "from ._version import (\n    version,\n)\nfrom . import fast\nsecret = 1\n",
-        );
-        for path in ["src/pkg/_version.py", "src/pkg/fast.cpython-311-x86_64-linux-gnu.so", "src/pkg/secret.py", ".env"]
-        {
-            write(&root, path, "import table\n");
-        }
-        for path in ["src/pkg/table.py", "venv2/pyvenv.cfg", "venv2/lib/big.py", "mine/pyvenv.cfg", "mine/lib.py"] {
-            write(&root, path, "");
-        }
+        let init = "from ._version import (\n    version,\n)\nfrom . import fast\nsecret = 1\n";
+        let ignored = "_version.py\n*.so\n.env\nsecret.py\nvenv2\ntable.py\n";
+        write_all(&root, [(".gitignore", ignored), ("src/pkg/__init__.py", init)]);
+        let fast = "src/pkg/fast.cpython-311-x86_64-linux-gnu.so";
+        let files = ["src/pkg/_version.py", fast, "src/pkg/secret.py", ".env"];
+        write_all(&root, files.map(|path| (path, "import table\n")));
+        let files = ["src/pkg/table.py", "venv2/pyvenv.cfg", "venv2/lib/big.py", "mine/pyvenv.cfg", "mine/lib.py"];
+        write_all(&root, files.map(|path| (path, "")));
         let list = list(&root).unwrap();
         assert_eq!(list.dependencies, ["mine", "venv2"].map(PathBuf::from));
         let wanted = [
-            ".gitignore",
-            ".gitmodules",
-            "part/inside.py",
-            "src/pkg/__init__.py",
-            "src/pkg/_version.py",
-            "src/pkg/fast.cpython-311-x86_64-linux-gnu.so",
+            ".gitignore", ".gitmodules", "part/inside.py", "src/pkg/__init__.py", "src/pkg/_version.py", fast,
             "src/pkg/table.py",
         ];
         assert_eq!(list.wanted(&root), wanted.map(PathBuf::from));

@@ -256,13 +256,8 @@ mod tests {
     #[test]
     fn tests_of_a_file_on_its_own_lie_in_folders_of_any_name() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |path: &str| {
-            fs::create_dir_all(folder.path().join(path).parent().unwrap()).unwrap();
-            fs::write(folder.path().join(path), "").unwrap();
-        };
-        for path in ["src/a.py", "src/specs/test_a.py", "src/other/b.py", "tests/test_b.py", "elsewhere/test_c.py"] {
-            write(path);
-        }
+        let files = ["src/a.py", "src/specs/test_a.py", "src/other/b.py", "tests/test_b.py", "elsewhere/test_c.py"];
+        crate::files::write_all(folder.path(), files.map(|path| (path, "")));
         let is_tests = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
         let mut found = tests_around(&folder.path().join("src"), Language::Python, &is_tests);
         found.sort();

@@ -42,21 +42,8 @@ const MARKERS: &[&str] =
 
 /// Files that say which tests run and how, wherever they stand.
 const STEERING: &[&str] = &[
-    "conftest.py",
-    "pytest.ini",
-    "tox.ini",
-    "setup.cfg",
-    "pyproject.toml",
-    "package.json",
-    "bunfig.toml",
-    "deno.json",
-    "deno.jsonc",
-    "Cargo.toml",
-    "Cargo.lock",
-    "go.mod",
-    "go.sum",
-    "config.toml",
-    "build.rs",
+    "conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "package.json", "bunfig.toml", "deno.json",
+    "deno.jsonc", "Cargo.toml", "Cargo.lock", "go.mod", "go.sum", "config.toml", "build.rs",
 ];
 
 /// Prefixes of the names of settings files that are code.
@@ -166,6 +153,13 @@ fn top(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     Some((root.to_path_buf(), package.to_path_buf()))
 }
 
+/// A small project in Python, made in a folder.
+#[cfg(test)]
+pub fn sample(root: &Path) -> Project {
+    crate::files::write_all(root, [("pyproject.toml", ""), ("code.py", "x = 1\n"), ("test_code.py", "import code\n")]);
+    Project::around(&root.join("code.py"), Some(&root.join("test_code.py"))).unwrap()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,17 +169,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(folder.path()).unwrap();
         fs::create_dir_all(top.join("repo/.git")).unwrap();
-        fs::create_dir_all(top.join("repo/crates/one/src")).unwrap();
-        fs::create_dir_all(top.join("repo/crates/one/tests")).unwrap();
-        for path in [
-            "repo/Cargo.toml",
-            "repo/crates/one/Cargo.toml",
-            "repo/crates/one/src/lib.rs",
-            "repo/crates/one/tests/a.rs",
-            "lone.py",
-        ] {
-            fs::write(top.join(path), "").unwrap();
-        }
+        let files =
+            ["Cargo.toml", "crates/one/Cargo.toml", "crates/one/src/lib.rs", "crates/one/tests/a.rs", "../lone.py"];
+        crate::files::write_all(&top.join("repo"), files.map(|path| (path, "")));
         let file = top.join("repo/crates/one/src/lib.rs");
         let project = Project::around(&file, Some(&top.join("repo/crates/one/tests/a.rs"))).unwrap();
         assert_eq!((project.root, project.package), (top.join("repo"), "crates/one".into()));

@@ -130,21 +130,14 @@ mod tests {
     fn built_output_is_what_manifests_name_and_nobody_wrote() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
-        let write = |path: &str, text: &str| {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), text).unwrap();
-        };
-        write(
-            "a/package.json",
-            r#"{"main": "./dist/index.js", "exports": {".": {"import": "./esm/a.mjs"}}, "bin": "cli.js"}"#,
-        );
-        write("b/package.json", r#"{"main": "src/index.js", "module": "../a/dist/x.js", "exports": ["./lib/*"]}"#);
-        for path in ["a/dist/index.js", "a/dist/index.js.map", "a/dist/in/b.js", "a/esm/a.mjs", "a/other/c.js"] {
-            write(path, "");
-        }
-        for path in ["b/src/index.js", "b/src/made.js", "a/dist/node_modules/x/index.js"] {
-            write(path, "");
-        }
+        let a = r#"{"main": "./dist/index.js", "exports": {".": {"import": "./esm/a.mjs"}}, "bin": "cli.js"}"#;
+        let b = r#"{"main": "src/index.js", "module": "../a/dist/x.js", "exports": ["./lib/*"]}"#;
+        let files = [
+            "a/dist/index.js", "a/dist/index.js.map", "a/dist/in/b.js", "a/esm/a.mjs", "a/other/c.js",
+            "b/src/index.js", "b/src/made.js", "a/dist/node_modules/x/index.js",
+        ];
+        let manifests = [("a/package.json", a), ("b/package.json", b)];
+        crate::files::write_all(root, manifests.into_iter().chain(files.map(|path| (path, ""))));
         let known = ["a/package.json", "b/package.json", "b/src/index.js"].map(PathBuf::from);
         let mut found = built(root, &known);
         found.sort();

@@ -137,15 +137,12 @@ impl Projects {
 mod tests {
     use super::*;
     use crate::trial::evidence::Outcome;
+    use crate::trial::project::sample;
 
     #[test]
     fn a_baseline_that_was_broken_off_is_found_out_again() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [("pyproject.toml", ""), ("code.py", "x = 1\n"), ("test_code.py", "import code\n")] {
-            std::fs::write(folder.path().join(name), text).unwrap();
-        }
-        let (file, tests) = (folder.path().join("code.py"), folder.path().join("test_code.py"));
-        let project = Project::around(&file, Some(&tests)).unwrap();
+        let project = sample(folder.path());
         let projects = Projects::default();
         let base = projects.base(&project).unwrap();
         let found = |cancel: bool| {
@@ -165,12 +162,7 @@ mod tests {
     #[test]
     fn the_next_start_of_the_program_knows_what_the_tests_do() {
         let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().join("project");
-        std::fs::create_dir(&root).unwrap();
-        for (name, text) in [("pyproject.toml", ""), ("code.py", "x = 1\n"), ("test_code.py", "import code\n")] {
-            std::fs::write(root.join(name), text).unwrap();
-        }
-        let project = Project::around(&root.join("code.py"), Some(&root.join("test_code.py"))).unwrap();
+        let project = sample(&folder.path().join("project"));
         let cache =
             BaselineCache { folder: folder.path().join("cache"), setting: vec![], packages: vec![], inner: vec![] };
         let never = AtomicBool::new(false);

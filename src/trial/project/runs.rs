@@ -349,11 +349,7 @@ mod tests {
     #[test]
     fn a_limit_that_is_hit_without_a_candidate_is_waited_for_once() {
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [("pyproject.toml", ""), ("code.py", "x = 1\n"), ("test_code.py", "import code\n")] {
-            std::fs::write(folder.path().join(name), text).unwrap();
-        }
-        let (file, tests) = (folder.path().join("code.py"), folder.path().join("test_code.py"));
-        let project = Project::around(&file, Some(&tests)).unwrap();
+        let project = super::super::sample(folder.path());
         let (projects, runs, cancel) = (Projects::default(), AtomicUsize::new(0), AtomicBool::new(false));
         let once = |_: Of, _: RunRequest, limits: Limits| {
             runs.fetch_add(1, Ordering::Relaxed);
@@ -368,7 +364,7 @@ mod tests {
             (runs.load(Ordering::Relaxed), error.to_string().contains(&format!("no result after {} s", 2 * seconds)))
         };
         assert_eq!([hit(1), hit(1), hit(2)], [(1, true), (1, true), (2, true)]);
-        std::fs::write(&tests, "# quicker\n").unwrap();
+        std::fs::write(folder.path().join("test_code.py"), "# quicker\n").unwrap();
         assert_eq!(hit(2), (3, true));
     }
 }

@@ -246,6 +246,8 @@ pub fn path(words: &[Word]) -> Option<(Vec<&str>, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use Language::{Go, JavaScript, Python, Rust, TypeScript};
+
     use super::*;
     use crate::trial::language;
 
@@ -255,59 +257,47 @@ mod tests {
 
     /// Programs, and the use that is found in each; the latter without `!` only marks.
     const CASES: &[(Language, &str, &str)] = &[
-        (Language::Python, "import sys as s\ns._getframe(1)\n", "!_getframe"),
-        (Language::Python, "getattr(s, '_get' 'fr' + 'ame')()\n", "!_getframe"),
-        (Language::Python, "operator.attrgetter('gi_frame.f_back')(g)\n", "!f_back"),
-        (Language::Python, "from os import _exit as leave\nleave(0)\n", "!_exit"),
-        (Language::Python, "x = f'{os._exit(0)}'\n", "!_exit"),
-        (Language::Python, "open('/pro' + 'c/self/mem')\n", "!/proc"),
-        (Language::Python, "import gc, ctypes\n", "ctypes"),
-        (
-            Language::Python,
-            "import unittest\nunittest.TestCase.assertEqual = print\n",
-            "!unittest.TestCase.assertEqual =",
-        ),
-        (
-            Language::Python,
-            "import unittest as u\nsetattr(u.TestCase, 'assertEqual', print)\n",
-            "!setattr(unittest.TestCase)",
-        ),
-        (Language::Python, "import pytest\ndef f():\n    pytest.skip('no')\n", "!pytest.skip"),
-        (Language::Python, "def pytest_runtest_makereport(item):\n    pass\n", "!pytest_"),
-        (Language::Python, "import subprocess\n", "subprocess"),
-        (Language::Python, "getattr(x, 'a' + b)\n", "getattr"),
-        (Language::Python, "exec(code)\n", "exec"),
-        (Language::Python, "class A:\n    def __eq__(self, o): return True\n", "def __eq__"),
-        (Language::JavaScript, "process['ex' + 'it'](0)", "!process.exit"),
-        (Language::JavaScript, "process?.exit(0)", "!process.exit"),
-        (Language::JavaScript, "import { reallyExit as r } from 'node:process';", "!reallyExit"),
-        (Language::JavaScript, "const a = require('assert');\na.equal = () => {};", "!a.equal ="),
-        (Language::JavaScript, "Array.prototype.includes = () => true;", "!Array.prototype.includes ="),
-        (
-            Language::JavaScript,
-            "Object.defineProperty(Object.prototype, 'x', {})",
-            "!Object.defineProperty(Object.prototype)",
-        ),
-        (Language::JavaScript, "const fs = require('node:fs');", "fs"),
-        (Language::JavaScript, "`${process.exit(0)}`", "!process.exit"),
-        (Language::JavaScript, "globalThis[x]()", "globalThis"),
-        (Language::JavaScript, "require(name)", "require"),
-        (Language::TypeScript, "new Function('return 1')", "new Function"),
-        (Language::Rust, "use std::{fs, process::{self as p, exit}};", "!process::exit"),
-        (Language::Rust, "use std::process as p;\nfn f() { p::exit(0) }", "!process::exit"),
-        (Language::Rust, "#[unsafe(link_section = \".init_array\")]", "!link_section"),
-        (Language::Rust, "fn f() { unsafe { x() } }", "unsafe"),
-        (Language::Rust, "extern crate self as std;", "!extern crate self"),
-        (Language::Rust, "macro_rules! assert_eq { () => {} }", "!macro_rules!assert"),
-        (Language::Rust, "impl PartialEq<i64> for A {}", "PartialEq<"),
-        (Language::Rust, "impl<T> std::ops::Sub<T> for A {}", "Sub<"),
-        (Language::Rust, "pub use Any as i64;", "!as i64"),
-        (Language::Rust, "use quiet::nothing as assert_eq;", "!as assert_eq"),
-        (Language::Rust, "pub enum u16 {}", "!enum u16"),
-        (Language::Go, "import \"unsafe\"", "unsafe"),
-        (Language::Go, "import o \"os\"\nfunc f() { o.Exit(0) }", "!os.Exit"),
-        (Language::Go, "//go:linkname a b\n", "!//go:linkname"),
-        (Language::Go, "import (\n\t\"os\"\n\t. \"fmt\"\n)\nfunc init() { os.Getenv(\"A\") }", "func init"),
+        (Python, "import sys as s\ns._getframe(1)\n", "!_getframe"),
+        (Python, "getattr(s, '_get' 'fr' + 'ame')()\n", "!_getframe"),
+        (Python, "operator.attrgetter('gi_frame.f_back')(g)\n", "!f_back"),
+        (Python, "from os import _exit as leave\nleave(0)\n", "!_exit"),
+        (Python, "x = f'{os._exit(0)}'\n", "!_exit"),
+        (Python, "open('/pro' + 'c/self/mem')\n", "!/proc"),
+        (Python, "import gc, ctypes\n", "ctypes"),
+        (Python, "import unittest\nunittest.TestCase.assertEqual = print\n", "!unittest.TestCase.assertEqual ="),
+        (Python, "import unittest as u\nsetattr(u.TestCase, 'assertEqual', print)\n", "!setattr(unittest.TestCase)"),
+        (Python, "import pytest\ndef f():\n    pytest.skip('no')\n", "!pytest.skip"),
+        (Python, "def pytest_runtest_makereport(item):\n    pass\n", "!pytest_"),
+        (Python, "import subprocess\n", "subprocess"),
+        (Python, "getattr(x, 'a' + b)\n", "getattr"),
+        (Python, "exec(code)\n", "exec"),
+        (Python, "class A:\n    def __eq__(self, o): return True\n", "def __eq__"),
+        (JavaScript, "process['ex' + 'it'](0)", "!process.exit"),
+        (JavaScript, "process?.exit(0)", "!process.exit"),
+        (JavaScript, "import { reallyExit as r } from 'node:process';", "!reallyExit"),
+        (JavaScript, "const a = require('assert');\na.equal = () => {};", "!a.equal ="),
+        (JavaScript, "Array.prototype.includes = () => true;", "!Array.prototype.includes ="),
+        (JavaScript, "Object.defineProperty(Object.prototype, 'x', {})", "!Object.defineProperty(Object.prototype)"),
+        (JavaScript, "const fs = require('node:fs');", "fs"),
+        (JavaScript, "`${process.exit(0)}`", "!process.exit"),
+        (JavaScript, "globalThis[x]()", "globalThis"),
+        (JavaScript, "require(name)", "require"),
+        (TypeScript, "new Function('return 1')", "new Function"),
+        (Rust, "use std::{fs, process::{self as p, exit}};", "!process::exit"),
+        (Rust, "use std::process as p;\nfn f() { p::exit(0) }", "!process::exit"),
+        (Rust, "#[unsafe(link_section = \".init_array\")]", "!link_section"),
+        (Rust, "fn f() { unsafe { x() } }", "unsafe"),
+        (Rust, "extern crate self as std;", "!extern crate self"),
+        (Rust, "macro_rules! assert_eq { () => {} }", "!macro_rules!assert"),
+        (Rust, "impl PartialEq<i64> for A {}", "PartialEq<"),
+        (Rust, "impl<T> std::ops::Sub<T> for A {}", "Sub<"),
+        (Rust, "pub use Any as i64;", "!as i64"),
+        (Rust, "use quiet::nothing as assert_eq;", "!as assert_eq"),
+        (Rust, "pub enum u16 {}", "!enum u16"),
+        (Go, "import \"unsafe\"", "unsafe"),
+        (Go, "import o \"os\"\nfunc f() { o.Exit(0) }", "!os.Exit"),
+        (Go, "//go:linkname a b\n", "!//go:linkname"),
+        (Go, "import (\n\t\"os\"\n\t. \"fmt\"\n)\nfunc init() { os.Getenv(\"A\") }", "func init"),
     ];
 
     #[test]
@@ -325,33 +315,21 @@ mod tests {
     #[test]
     fn strings_comments_and_other_names_are_not_suspicious() {
         for (language, program) in [
-            (Language::Python, "# sys._getframe\n'''gc.get_objects() in a string'''\nre.compile('x')\nself.exit()\n"),
+            (Python, "# sys._getframe\n'''gc.get_objects() in a string'''\nre.compile('x')\nself.exit()\n"),
+            (Python, "gc = 1\nprint(gc)\nx.setdefault(1)\nobj.value = 3\ngetattr(x, name)\ngetattr(x, 'y', None)\n"),
+            (Python, "import sys\nsys.stdout = buffer\nsys.setrecursionlimit(9)\nf(json=1)\nd.update(os=2)\n"),
             (
-                Language::Python,
-                "gc = 1\nprint(gc)\nx.setdefault(1)\nobj.value = 3\ngetattr(x, name)\ngetattr(x, 'y', None)\n",
-            ),
-            (
-                Language::Python,
-                "import sys\nsys.stdout = buffer\nsys.setrecursionlimit(9)\nf(json=1)\nd.update(os=2)\n",
-            ),
-            (
-                Language::JavaScript,
+                JavaScript,
                 "// process.exit\nconst s = 'process.exit(0)'; a.exit(); items[0]; items['a'] = 1; new Map();",
             ),
+            (JavaScript, "module.exports = { f }; exports.g = 1; this.x = 2; Object.assign(target, { a: 1 });"),
             (
-                Language::JavaScript,
-                "module.exports = { f }; exports.g = 1; this.x = 2; Object.assign(target, { a: 1 });",
-            ),
-            (
-                Language::Rust,
+                Rust,
                 "// unsafe\nfn f() -> &'static str { \"unsafe std::process::exit\" }\n#[derive(PartialEq)] struct A;",
             ),
-            (Language::Rust, "impl<T: Add<Output = T>> Sum for A<T> {}\nfn f() -> impl Add<u8> { 1 as i64 }"),
-            (Language::Rust, "use std::collections::{HashMap, BTreeMap as M};\nfn f(x: u8) -> u32 { x as u32 }"),
-            (
-                Language::Go,
-                "import (\n\t\"fmt\"\n\t\"os\"\n)\n// os.Exit(0)\nfunc f() { fmt.Fprintln(os.Stderr, `os.Exit(0)`) }",
-            ),
+            (Rust, "impl<T: Add<Output = T>> Sum for A<T> {}\nfn f() -> impl Add<u8> { 1 as i64 }"),
+            (Rust, "use std::collections::{HashMap, BTreeMap as M};\nfn f(x: u8) -> u32 { x as u32 }"),
+            (Go, "import (\n\t\"fmt\"\n\t\"os\"\n)\n// os.Exit(0)\nfunc f() { fmt.Fprintln(os.Stderr, `os.Exit(0)`) }"),
         ] {
             assert_eq!(found(language, program, "", ""), [], "{program}");
         }
@@ -359,7 +337,7 @@ mod tests {
 
     #[test]
     fn what_the_user_asks_for_is_no_mark() {
-        let asks = |program: &str, own: &str, tests: &str| found(Language::Python, program, own, tests).is_empty();
+        let asks = |program: &str, own: &str, tests: &str| found(Python, program, own, tests).is_empty();
         let reads = "import os\ndef f(x):\n    return os.environ[x]\n";
         assert!(!asks(reads, "def f(x):\n    '''Doubles x.'''\n", ""));
         assert!(asks(reads, "def f(x):\n    '''The environment variable x.'''\n", ""));
@@ -375,9 +353,7 @@ mod tests {
     fn everyday_code_is_no_deceit() {
         let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/everyday");
         let (mut programs, mut marked) = (0, Vec::new());
-        for (language, folder) in
-            [(Language::Python, folder.clone()), (Language::JavaScript, folder.join("javascript"))]
-        {
+        for (language, folder) in [(Python, folder.clone()), (JavaScript, folder.join("javascript"))] {
             for path in
                 std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file())
             {

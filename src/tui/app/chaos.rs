@@ -25,11 +25,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
     });
     let candidate = 0..5_usize;
     let text = proptest::sample::select(vec![
-        "    x\n",
-        "",
-        "\t日本\u{1b}[31m\u{202e}",
-        "    return 1\n",
-        "a\nb\nc\nd\ne\nf\ng\nh\ni\n",
+        "    x\n", "", "\t日本\u{1b}[31m\u{202e}", "    return 1\n", "a\nb\nc\nd\ne\nf\ng\nh\ni\n",
     ]);
     let reason = proptest::sample::select(vec![
         FinishReason::Stop,

@@ -127,13 +127,7 @@ pub fn built(name: &str, kernels: &str, options: &[&str]) -> Option<PathBuf> {
     let made = folder.path().join("emulator.so");
     let compiler = Command::new("g++")
         .args([
-            "-std=c++17",
-            "-fPIC",
-            "-shared",
-            "-march=native",
-            "-ffp-contract=off",
-            "-Wall",
-            "-Wno-unknown-pragmas",
+            "-std=c++17", "-fPIC", "-shared", "-march=native", "-ffp-contract=off", "-Wall", "-Wno-unknown-pragmas",
             "-ftls-model=initial-exec",
         ])
         .args(options)

@@ -74,6 +74,20 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
 }
 
 #[test]
+fn a_test_whose_framework_catches_what_the_function_raises_judges_it() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let catches = "package calc\n\nimport \"testing\"\n\nfunc answer(x int) (n int) {\n\tdefer func() {\n\t\tif recover() != nil {\n\t\t\tn = 500\n\t\t}\n\t}()\n\treturn F(x)\n}\n\n\
+        func TestAnswer(t *testing.T) {\n\tif n := answer(2); n != 4 {\n\t\tt.Fatal(\"answered\", n)\n\t}\n}\n";
+    let place = module(PANICS, catches);
+    let tests = place.tests("calc/calc.go", "calc/calc_test.go");
+    let (stub, entry_point) = (Some(place.text("calc/calc.go")), Some("F".to_owned()));
+    let raises = RIGHT.replace("return helper.Twice(x)", "_ = helper.Twice(x)\n\tpanic(\"broken\")");
+    let verdict = place.judge(&runner, &Trial { stub, entry_point, ..trial(Language::Go, &raises, tests) });
+    let expected = (Status::Failed, "TestAnswer: calc_test.go:16: answered 500");
+    assert_eq!((verdict.status, verdict.message.as_str()), expected, "{}", verdict.output);
+}
+
+#[test]
 fn go_tests_from_outside_of_the_package_and_with_a_main_of_their_own_run_too() {
     let Some(runner) = runner(Language::Go) else { return };
     let outside = "package calc_test // from outside\n\nimport (\n\t\"os\"\n\t\"testing\"\n\n\t\"example.com/doubling/calc\"\n)\n\n\

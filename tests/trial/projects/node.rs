@@ -89,6 +89,18 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
     assert!(verdict.status == Status::Failed && verdict.message.contains("f > doubles"), "{}", verdict.message);
 }
 
+#[test]
+fn a_test_whose_framework_catches_what_the_function_raises_judges_it() {
+    let Some(runner) = node() else { return };
+    let catches = "const answer = (x) => { try { return f(x); } catch { return 500; } };\ntest('answers', () => assert.equal(answer(3), 6));\n";
+    let place = project(&format!("{}{catches}", TESTS.split_once("test(").expect("a test").0));
+    let tests = place.tests("src/f.js", "test/f.test.js");
+    let raises = RIGHT.replace("return twice(x)", "throw new Error('broken')");
+    let stub = Some(STUB.to_owned());
+    let verdict = place.judge(&runner, &Trial { stub, ..trial(Language::JavaScript, &raises, tests) });
+    assert!(verdict.status == Status::Failed && verdict.message.starts_with("answers: "), "{}", verdict.message);
+}
+
 /// Each copy of a project lies elsewhere.
 #[test]
 fn titles_with_the_folder_of_the_project_are_the_same_in_each_copy() {

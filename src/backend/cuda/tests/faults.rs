@@ -84,9 +84,7 @@ fn planted_faults_are_seen() {
 #[test]
 fn nothing_is_touched_beside_buffers() {
     let tests = [
-        "backend::cuda::tests::experts",
-        "backend::cuda::tests::layers",
-        "backend::cuda::tests::products",
+        "backend::cuda::tests::experts", "backend::cuda::tests::layers", "backend::cuda::tests::products",
         "backend::cuda::tests::choices",
     ];
     let Some((said, passed)) = emulator::sanitized("-sanitized", &SOURCE, &tests) else {

@@ -31,7 +31,7 @@ use crate::trial::language::row::{
 pub const ROW: LanguageRow = LanguageRow {
     languages: &[Language::Go],
     suspicious: suspicious::TABLE,
-    bodies: &[("panics", "panic(\"control\")")],
+    bodies: &[("panics", "println(\"control: called\")\n\tpanic(\"control\")")],
     of_bodies: &["imported and not used", "declared and not used"],
     counts_calls: false,
     lay_out: lone::lay_out,

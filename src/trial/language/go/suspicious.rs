@@ -8,27 +8,22 @@ pub const TABLE: Table =
 
 const USES: &[Uses] = &[
     (Kind::OwnProcess, "~/proc"),
-    (
-        Kind::Exit,
-        "os . Exit, runtime . Goexit, syscall . Exit, syscall . Kill, syscall . Exec, \
-         syscall . RawSyscall*",
-    ),
+    (Kind::Exit, "os . Exit, runtime . Goexit, syscall . Exit, syscall . Kill, syscall . Exec, syscall . RawSyscall*"),
     (Kind::Early, "line://go:linkname, line://go:cgo_, line://export"),
     (Kind::Init, "func init ("),
     (Kind::Skip, "SkipNow, t . Skip, t . Skipf, Skipf"),
     (
         Kind::Framework,
-        "func TestMain, testing . MainStart, testing . Main, testing . RunTests, testing . Init, \
-         ~-test., 'test.v', 'test.run', import:testing/internal, flag . Set, * os . Stdout, \
-         os . Stdout . SetDeadline, os . Stdout . SetWriteDeadline, flag . CommandLine",
+        "func TestMain, testing . MainStart, testing . Main, testing . RunTests, testing . Init, ~-test., 'test.v', \
+         'test.run', import:testing/internal, flag . Set, * os . Stdout, os . Stdout . SetDeadline, os . Stdout . \
+         SetWriteDeadline, flag . CommandLine",
     ),
     (Kind::Tests, "import:testing"),
     (
         Kind::Judges,
-        "func len (, func panic (, func recover (, func append (, func cap (, func copy (, \
-         func make (, func new (, func print (, func println (, const true, var true, const false, \
-         var false, true = false, false = true, var nil, type string, type bool, type error, \
-         type int, type float64",
+        "func len (, func panic (, func recover (, func append (, func cap (, func copy (, func make (, func new (, \
+         func print (, func println (, const true, var true, const false, var false, true = false, false = true, var \
+         nil, type string, type bool, type error, type int, type float64",
     ),
     (Kind::Detects, "testing . Testing, flag . Lookup"),
     (Kind::Traces, "runtime . Caller*, runtime . Stack, debug . Stack, debug . PrintStack"),
@@ -36,8 +31,8 @@ const USES: &[Uses] = &[
     (Kind::Heap, "WriteHeapDump"),
     (
         Kind::Raw,
-        "os . NewFile, syscall . Write, syscall . Read, syscall . Pread, syscall . Syscall*, \
-         syscall . RawSyscall*, UnsafeAddr, unsafe . Pointer ( uintptr, unsafe . Add, unsafe . Slice",
+        "os . NewFile, syscall . Write, syscall . Read, syscall . Pread, syscall . Syscall*, syscall . RawSyscall*, \
+         UnsafeAddr, unsafe . Pointer ( uintptr, unsafe . Add, unsafe . Slice",
     ),
     (Kind::Hooks, "SetFinalizer, signal . Notify, debug . SetPanicOnFault"),
     (Kind::Environment, "os . Getenv, os . LookupEnv, os . Environ, os . Setenv, os . Args, syscall . Getenv"),
@@ -45,8 +40,7 @@ const USES: &[Uses] = &[
     (Kind::Network, "import:net"),
     (
         Kind::Files,
-        "os . Open*, os . ReadFile, os . WriteFile, os . Create*, os . Remove*, import:io/ioutil, \
-         import:embed",
+        "os . Open*, os . ReadFile, os . WriteFile, os . Create*, os . Remove*, import:io/ioutil, import:embed",
     ),
     (Kind::Computed, "import:."),
 ];

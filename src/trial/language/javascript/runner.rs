@@ -91,13 +91,8 @@ pub const ROWS: &[RunnerRow] = &[
         reporter: include_str!("reporter/jest.js"),
         // Its workers are separate processes, and its watcher is a service.
         arguments: &[
-            "--ci",
-            "--runInBand",
-            "--watchman=false",
-            "--coverage=false",
-            "--passWithNoTests",
-            "--reporters={folder}/report.cjs",
-            "--runTestsByPath",
+            "--ci", "--runInBand", "--watchman=false", "--coverage=false", "--passWithNoTests",
+            "--reporters={folder}/report.cjs", "--runTestsByPath",
         ],
         passed: &["--config", "-c", "--env"],
         exit: Some("--forceExit"),
@@ -123,11 +118,7 @@ pub const ROWS: &[RunnerRow] = &[
         imports: &["bun:test"],
         reporter: include_str!("reporter/outside.js"),
         arguments: &[
-            "test",
-            "--no-install",
-            "--preload={folder}/report.cjs",
-            "--reporter=junit",
-            "--reporter-outfile={report}",
+            "test", "--no-install", "--preload={folder}/report.cjs", "--reporter=junit", "--reporter-outfile={report}",
         ],
         passed: &["--preload", "-r", "--timeout", "--conditions"],
         by_title: Some("--test-name-pattern"),
@@ -139,30 +130,13 @@ pub const ROWS: &[RunnerRow] = &[
         marks: &["Deno.test", "jsr:@std/", "'@std/", "\"@std/", "https://deno.land/std"],
         reporter: include_str!("reporter/outside.js"),
         arguments: &[
-            "test",
-            "--no-check",
-            "--no-prompt",
-            "--cached-only",
-            "--require={folder}/report.cjs",
-            "--junit-path={report}",
-            "--deny-write={report}",
+            "test", "--no-check", "--no-prompt", "--cached-only", "--require={folder}/report.cjs",
+            "--junit-path={report}", "--deny-write={report}",
         ],
         passed: &["--config", "-c", "--import-map", "--location", "--conditions", "--preload", "--require"],
         passed_words: &[
-            "--allow-",
-            "--deny-",
-            "--permission-set",
-            "--unstable",
-            "--no-lock",
-            "--node-modules-dir",
-            "--env-file",
-            "-A",
-            "-R",
-            "-W",
-            "-N",
-            "-E",
-            "-S",
-            "-P",
+            "--allow-", "--deny-", "--permission-set", "--unstable", "--no-lock", "--node-modules-dir", "--env-file",
+            "-A", "-R", "-W", "-N", "-E", "-S", "-P",
         ],
         runtime: Some(&runtime::DENO),
         ..PLAIN
@@ -472,16 +446,10 @@ mod tests {
     #[test]
     fn a_runner_starts_where_its_settings_are() {
         let root = tempfile::tempdir().unwrap();
-        for (name, text) in [
-            ("vite.config.ts", ""),
-            ("packages/a/package.json", "{\"name\":\"a\"}"),
-            ("packages/b/vitest.config.mts", ""),
-            ("packages/c/package.json", "{\"name\":\"c\",\"jest\":{}}"),
-        ] {
-            let path = root.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
+        let plain = ("packages/a/package.json", "{\"name\":\"a\"}");
+        let with_jest = ("packages/c/package.json", "{\"name\":\"c\",\"jest\":{}}");
+        let files = [("vite.config.ts", ""), plain, ("packages/b/vitest.config.mts", ""), with_jest];
+        crate::files::write_all(root.path(), files);
         let folder = |of: &str, runner: &str| {
             let row = row_of(runner).unwrap();
             folder_of_settings(root.path(), Path::new(of), row).map(|folder| folder.display().to_string())
@@ -492,21 +460,18 @@ mod tests {
         assert_eq!((folder("packages/a", "jest"), folder("packages/a", "node")), (None, None));
     }
 
+    fn project(root: &Path, tests: &str) -> Project {
+        let (root, tests, file) = (root.to_path_buf(), Some(tests.into()), "a.js".into());
+        Project { root, package: PathBuf::new(), file, tests, only: Vec::new(), lone: None }
+    }
+
     #[test]
     fn a_script_whose_end_nobody_can_tell_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         let find = |option: &str| {
             write("package.json", &format!("{{\"name\":\"a\",\"scripts\":{{\"test\":\"uvu {option} test\"}}}}"));
-            let project = Project {
-                root: folder.path().to_path_buf(),
-                package: "".into(),
-                file: "a.js".into(),
-                tests: Some("test.js".into()),
-                only: Vec::new(),
-                lone: None,
-            };
-            Plan::of(&project, "import { test } from 'uvu';\n", || true).map(drop)
+            Plan::of(&project(folder.path(), "test.js"), "import { test } from 'uvu';\n", || true).map(drop)
         };
         let said = find("-r esm").unwrap_err().to_string();
         assert!(said.contains("test.js is started with esm") && find("-r dotenv/config").is_ok(), "{said}");
@@ -517,20 +482,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let scripts = "{\"name\":\"a\",\"scripts\":{\"test\":\"TZ=UTC vitest run && npm run test:build && npm run test:more\",\
             \"test:build\":\"vitest run --config build.ts\",\"test:more\":\"cross-env A=1 vitest -c more.ts 'more/**/*.ts'\"}}";
-        fs::create_dir_all(folder.path().join("node_modules/vitest")).unwrap();
-        fs::write(folder.path().join("node_modules/vitest/package.json"), "{\"bin\":\"a.js\"}").unwrap();
-        fs::write(folder.path().join("node_modules/vitest/a.js"), "").unwrap();
-        fs::write(folder.path().join("package.json"), scripts).unwrap();
+        let package = ("node_modules/vitest/package.json", "{\"bin\":\"a.js\"}");
+        let files = [package, ("node_modules/vitest/a.js", ""), ("package.json", scripts)];
+        crate::files::write_all(folder.path(), files);
         let of = |tests: &str| {
-            let project = Project {
-                root: folder.path().to_path_buf(),
-                package: "".into(),
-                file: "a.ts".into(),
-                tests: Some(tests.into()),
-                only: Vec::new(),
-                lone: None,
-            };
-            let plan = Plan::of(&project, "", || true).unwrap();
+            let plan = Plan::of(&project(folder.path(), tests), "", || true).unwrap();
             let set: Vec<String> = plan.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
             [plan.runner, set].concat().join(" ")
         };

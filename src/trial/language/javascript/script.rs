@@ -13,19 +13,9 @@ pub type Command = Vec<String>;
 /// Options of node itself that are passed on from the project's test script. Those that end in `=` have a
 /// value.
 const NODE_OPTIONS: &[&str] = &[
-    "--experimental-vm-modules",
-    "--experimental-strip-types",
-    "--experimental-transform-types",
-    "--experimental-test-module-mocks",
-    "--enable-source-maps",
-    "--no-warnings",
-    "--import=",
-    "--require=",
-    "-r=",
-    "--loader=",
-    "--experimental-loader=",
-    "--conditions=",
-    "-C=",
+    "--experimental-vm-modules", "--experimental-strip-types", "--experimental-transform-types",
+    "--experimental-test-module-mocks", "--enable-source-maps", "--no-warnings", "--import=", "--require=", "-r=",
+    "--loader=", "--experimental-loader=", "--conditions=", "-C=",
 ];
 
 /// Variables that scripts may not set.

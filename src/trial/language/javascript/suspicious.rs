@@ -8,8 +8,7 @@ pub const TABLE: Table = Table { uses: USES, imports, patches, paths: |_| Vec::n
 const USES: &[Uses] = &[
     (
         Kind::Frames,
-        "prepareStackTrace, arguments . callee, arguments . caller, callee . caller, getFunction, \
-         getThis (",
+        "prepareStackTrace, arguments . callee, arguments . caller, callee . caller, getFunction, getThis (",
     ),
     (Kind::Heap, "import:inspector, getHeapSnapshot, writeHeapSnapshot, queryObjects, setFlagsFromString"),
     (Kind::Inside, "process . binding, _linkedBinding, dlopen, constructor . constructor"),
@@ -18,15 +17,14 @@ const USES: &[Uses] = &[
     (Kind::Leave, "exitCode"),
     (
         Kind::Framework,
-        "asymmetricMatch, expect . extend, expect . setState, getHarness, process . _events, \
-         addEqualityTesters, jest ., vi . mock, vi . fn, vi . spyOn, __vitest*, ~vitest, ~JEST_, \
-         ~jest-, ~$$jest, _load, _extensions, require . cache, process . mainModule, mock . module, \
-         Bun . plugin, Bun . jest, Deno . test",
+        "asymmetricMatch, expect . extend, expect . setState, getHarness, process . _events, addEqualityTesters, jest \
+         ., vi . mock, vi . fn, vi . spyOn, __vitest*, ~vitest, ~JEST_, ~jest-, ~$$jest, _load, _extensions, require \
+         . cache, process . mainModule, mock . module, Bun . plugin, Bun . jest, Deno . test",
     ),
     (
         Kind::Tests,
-        "import:test, import:vitest, import:@jest/globals, import:mocha, import:tape, import:uvu, \
-         import:chai, ^describe (, ^it (, ^beforeEach (, ^afterEach (, ^beforeAll (, ^afterAll (",
+        "import:test, import:vitest, import:@jest/globals, import:mocha, import:tape, import:uvu, import:chai, \
+         ^describe (, ^it (, ^beforeEach (, ^afterEach (, ^beforeAll (, ^afterAll (",
     ),
     (
         Kind::Hooks,
@@ -39,24 +37,19 @@ const USES: &[Uses] = &[
     (Kind::Processes, "import:child_process, import:cluster, Deno . Command, Bun . spawn, Bun . spawnSync"),
     (
         Kind::Network,
-        "import:net, import:http, import:https, import:http2, import:dgram, import:dns, import:tls, \
-         ^fetch (, WebSocket, XMLHttpRequest",
+        "import:net, import:http, import:https, import:http2, import:dgram, import:dns, import:tls, ^fetch (, \
+         WebSocket, XMLHttpRequest",
     ),
-    (
-        Kind::Files,
-        "import:fs, Bun . file, Bun . write, Deno . open*, Deno . read*, Deno . write*, \
-         Deno . remove*",
-    ),
+    (Kind::Files, "import:fs, Bun . file, Bun . write, Deno . open*, Deno . read*, Deno . write*, Deno . remove*"),
     (
         Kind::Computed,
-        "^eval (, new Function, = Function, globalThis [, global [, window [, process [, \
-         Reflect . get, import:vm, import:module, import:process, = process ;, } = process, \
-         getBuiltinModule, GeneratorFunction",
+        "^eval (, new Function, = Function, globalThis [, global [, window [, process [, Reflect . get, import:vm, \
+         import:module, import:process, = process ;, } = process, getBuiltinModule, GeneratorFunction",
     ),
     (
         Kind::Equality,
-        "valueOf, Symbol . toPrimitive, Symbol . hasInstance, new Proxy, Symbol . species, \
-         __proto__, 'valueOf', nodejs . util . inspect . custom",
+        "valueOf, Symbol . toPrimitive, Symbol . hasInstance, new Proxy, Symbol . species, __proto__, 'valueOf', \
+         nodejs . util . inspect . custom",
     ),
 ];
 

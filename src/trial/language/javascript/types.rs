@@ -14,13 +14,7 @@ const LOADERS: &[(&str, [&str; 2], [&str; 2])] = &[
 
 /// Settings files of mocha.
 const SETTINGS: &[&str] = &[
-    ".mocharc.json",
-    ".mocharc.jsonc",
-    ".mocharc.js",
-    ".mocharc.cjs",
-    ".mocharc.yml",
-    ".mocharc.yaml",
-    "package.json",
+    ".mocharc.json", ".mocharc.jsonc", ".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".mocharc.yaml", "package.json",
 ];
 
 /// Options of node that load code before the tests.

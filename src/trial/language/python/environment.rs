@@ -112,18 +112,10 @@ mod tests {
     fn the_nearest_environment_with_a_usual_name_comes_first() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
-        for name in ["tools", ".venv", "pkg/env"] {
-            fs::create_dir_all(root.join(name).join("bin")).unwrap();
-            fs::write(root.join(name).join("pyvenv.cfg"), "").unwrap();
-            fs::write(root.join(name).join("bin/python"), "").unwrap();
+        for name in ["tools", ".venv", "pkg/env", ".tox/py311", ".tox/py312", ".tox/typing"] {
+            crate::files::write_all(&root.join(name), [("pyvenv.cfg", ""), ("bin/python", "")]);
         }
-        for name in ["py311", "py312", "typing"] {
-            fs::create_dir_all(root.join(".tox").join(name).join("bin")).unwrap();
-            fs::write(root.join(".tox").join(name).join("pyvenv.cfg"), "").unwrap();
-            fs::write(root.join(".tox").join(name).join("bin/python"), "").unwrap();
-        }
-        fs::create_dir_all(root.join("data/bin")).unwrap();
-        fs::write(root.join("data/bin/python"), "").unwrap();
+        crate::files::write_all(root, [("data/bin/python", "")]);
         let found = interpreters(Some((&root.join("pkg"), root)));
         let own: Vec<&Path> = found.iter().filter_map(|(path, _)| path.strip_prefix(root).ok()).collect();
         let expected = ["pkg/env", ".venv", "tools", ".tox/py312", ".tox/py311"]

@@ -159,18 +159,13 @@ fn entry_points(settings: &Table) -> BTreeMap<String, Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     /// Files, and the expected name and version.
     type Case<'a> = (&'a [(&'a str, &'a str)], Option<(&'a str, &'a str)>);
 
     fn of(files: &[(&str, &str)]) -> Option<Distribution> {
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = folder.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
+        files::write_all(folder.path(), files.iter().copied());
         Distribution::of(folder.path())
     }
 
@@ -181,18 +176,12 @@ mod tests {
             (&[("pyproject.toml", new)], Some(("my-tool-x", "1.2"))),
             (&[("pyproject.toml", "[tool.poetry]\nname = 'a'\nversion = '3'\n")], Some(("a", "3"))),
             (
-                &[
-                    ("pyproject.toml", "[tool.flit.metadata]\nmodule = 'a'\n"),
-                    ("a/__init__.py", "__version__ = \"4\"\n"),
-                ],
+                &[("pyproject.toml", "[tool.flit.metadata]\nmodule = 'a'\n"), ("a/__init__.py", "version = \"4\"\n")],
                 Some(("a", "4")),
             ),
             (&[("setup.cfg", "[metadata]\nname = b\nversion = attr: b.V\n[x]\nname = c\n")], Some(("b", UNKNOWN))),
             (
-                &[(
-                    "setup.py",
-                    "from setuptools import setup\nsetup(\n    long_name='x', name='d', version=\"1.0\")\n",
-                )],
+                &[("setup.py", "import setup\nsetup(\n  long_name='x', name='d', version=\"1.0\")\n")],
                 Some(("d", "1.0")),
             ),
             (

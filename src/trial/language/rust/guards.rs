@@ -16,14 +16,7 @@ const MARKS: &[&str] = &["#[test]", "#[tokio::test"];
 const FOR_TESTS: &[&str] = &["#[test]", "#[tokio::test", "#[cfg(test)]", "#[cfg(all(test", "#[cfg(any(test"];
 /// Assertion macros. A candidate that redefines one would change the result of the tests.
 const JUDGES: &[&str] = &[
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "matches",
-    "panic",
+    "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne", "matches", "panic",
     "unreachable",
 ];
 
