@@ -62,7 +62,7 @@ fn timeless(mut report: Value) -> Value {
 fn weights_of_a_few_bits_write_programs_too() {
     let world = World::new();
     // A fixed length of drafts, as lengths that follow the clock show in the statistics.
-    let args = ["--file", &is_even(), "-n", "8", "--draft-length", "2"];
+    let args = ["--file", &is_even(), "-n", "3", "--draft-length", "2"];
     for dtype in ["int8", "int4"] {
         let report = world.complete(&[&args[..], &["--dtype", dtype]].concat());
         assert_eq!(report["dtype"], dtype);

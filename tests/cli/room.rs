@@ -12,7 +12,7 @@ use super::world::World;
 const PROMPT: &str = "def add(a, b):\n";
 
 fn small(seed: u64) -> Value {
-    json!({ "prompt": PROMPT, "n": 8, "seed": seed, "max_tokens": 6, "temperature": 0.9 })
+    json!({ "prompt": PROMPT, "n": 4, "seed": seed, "max_tokens": 3, "temperature": 0.9 })
 }
 
 #[test]
