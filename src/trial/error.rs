@@ -23,6 +23,12 @@ pub enum TrialError {
     Sandbox(String),
 }
 
+impl From<std::io::Error> for TrialError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Sandbox(format!("the files of a trial could not be laid out: {error}"))
+    }
+}
+
 impl TrialError {
     /// Returns true if the fault lies in the tests, so that other tests may work.
     pub(super) fn is_of_tests(&self) -> bool {

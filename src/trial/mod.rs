@@ -35,6 +35,7 @@ mod tool;
 mod vacuity;
 mod verdict;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -92,8 +93,15 @@ impl Tests {
     /// later ones are for functions that the earlier ones are not sensitive to.
     pub fn found(target: &Target) -> Vec<(Self, String)> {
         let Some(path) = target.path.as_deref() else { return Vec::new() };
+        let groups = language::find_tests(target.language, path, &target.name);
+        let names: Vec<_> = groups.iter().flatten().map(|found| found.path.file_name().map(OsStr::to_owned)).collect();
         let one = |Found { path: tests, why }: Found| {
-            let label = tests.file_name()?.to_string_lossy().into_owned();
+            let name = tests.file_name()?;
+            let label = name.to_string_lossy().into_owned();
+            // Of several files of this name, each with its folder.
+            let folder = tests.parent().and_then(Path::file_name).map(OsStr::to_string_lossy);
+            let is_alone = names.iter().flatten().filter(|other| *other == name).count() < 2;
+            let label = folder.filter(|_| !is_alone).map_or(label.clone(), |folder| format!("{folder}/{label}"));
             if tests.is_dir() {
                 let project = Project::around(path, Some(&tests))?;
                 return Some((Tests::Project(project), format!("{label} ({why})")));
@@ -101,8 +109,8 @@ impl Tests {
             let text = files::text(&tests, files::TEXT).ok()?;
             Some((Self::of_file(Some(path), &tests, text), format!("{label} ({why})")))
         };
-        let groups = language::find_tests(target.language, path, &target.name).into_iter();
-        groups.filter_map(|group| Self::all_of(group.into_iter().filter_map(one).collect())).collect()
+        let all = groups.into_iter();
+        all.filter_map(|group| Self::all_of(group.into_iter().filter_map(one).collect())).collect()
     }
 
     /// The tests of a function if the user names none: its examples and the tests that were found, and the

@@ -54,12 +54,12 @@ type Answer<T> = Option<(T, bool)>;
 
 impl<T: Clone + Serialize + DeserializeOwned> Cached<T> {
     /// The answer for these tests and programs. `None` if `find` was cut short; that is not cached.
-    fn get<E>(
+    fn get(
         &self,
         (tests, programs): (&Tests, &[String]),
         cache_file: impl FnOnce() -> Option<CacheFile>,
-        find: impl FnOnce() -> Result<Answer<T>, E>,
-    ) -> Result<Option<T>, E> {
+        find: impl FnOnce() -> Result<Answer<T>, TrialError>,
+    ) -> Result<Option<T>, TrialError> {
         let key = hash::of(format!("{tests:?}{programs:?}").as_bytes());
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // The lock is released here, so that it is not held while tests run.

@@ -17,6 +17,11 @@ use crate::untrusted::{clean, clean_line};
 
 /// Most columns of a message.
 const COLUMNS: usize = 400;
+/// What programs say, in lower case, when they look for another machine.
+const LOOKUPS: &[&str] = &[
+    "name resolution", "enotfound", "eai_again", "no such host", "failed to lookup address", "network is unreachable",
+    "enetunreach", "gaierror", "name or service not known", "server misbehaving",
+];
 /// Most marks of one verdict.
 const MOST_MARKS: usize = 5;
 
@@ -253,10 +258,12 @@ impl Verdict {
     pub fn explained(self, protection: &Protection, is_withheld: impl Fn(&str) -> bool) -> Self {
         let words = self.message.to_lowercase();
         let is_refused = ["operation not permitted", "eperm"].iter().any(|error| words.contains(error));
+        let is_lookup = LOOKUPS.iter().any(|error| words.contains(error));
         let tier = &protection.tier;
         let key = self.message.split("KeyError: '").nth(1).and_then(|rest| rest.split('\'').next());
         let why = match key.filter(|name| is_withheld(name)) {
             _ if self.has_passed() => return self,
+            _ if is_lookup => "tests have no network, and reach no other machine".to_owned(),
             Some(name) => format!("the variable {name} of your environment is withheld from tests"),
             None if is_refused && protection.seccomp && *tier != Tier::Full.name() => format!(
                 "the sandbox is in the tier \"{tier}\", where sockets and changes of a file's mode or times are refused; \
@@ -274,10 +281,7 @@ impl Verdict {
             Status::Failed => "a test fails without the candidate as well, and for the same reason",
             _ => "the tests cannot be run without the candidate either",
         };
-        // Packages of a workspace are loaded as what they were built into.
-        let is_unbuilt = self.message.contains("Failed to resolve entry for package");
-        let next = if is_unbuilt { " (build that package first, as for your own runner)" } else { "" };
-        let message = format!("{so}{next}: {}", self.message);
+        let message = format!("{so}: {}", self.message);
         Self { status: Status::NotRun, message: clean_line(&message, COLUMNS), ..self }
     }
 }
@@ -514,6 +518,8 @@ mod tests {
         ] {
             assert_eq!(said(status, message, tier), "", "{message}");
         }
+        let lookup = "requests.exceptions.ConnectionError: Temporary failure in name resolution";
+        assert_eq!(said(Status::Failed, lookup, "full"), "tests have no network, and reach no other machine");
         let of_variable = "the variable TOKEN of your environment is withheld from tests";
         assert_eq!(said(Status::Failed, "test_a: KeyError: 'TOKEN'", "full"), of_variable);
     }

@@ -136,6 +136,22 @@ fn tests_that_say_nothing_of_the_function_leave_it_to_the_next() {
 }
 
 #[test]
+fn tests_files_of_one_name_are_named_with_their_folders() {
+    let world = World::new();
+    let file = world.file("mine/right.py", "def double(x):\n    return 2 * x\n");
+    world.file("mine/setup.cfg", "");
+    world.file("mine/a/test_right.py", "double = str\n\n\ndef test_other():\n    assert double(1) == '1'\n");
+    world.file("mine/b/test_right.py", "from right import double\n\n\ndef test_double():\n    assert double(2) == 4\n");
+    let verdict = world.run(&["test", &format!("{file}:double"), "--json"]).code(0).json();
+    let tests = verdict["tests"].as_str().unwrap_or_default();
+    assert!(tests.is_empty() || tests.starts_with("b/test_right.py ("), "{verdict}");
+    world.file("mine/b/test_right.py", "from right import double\n\n\ndef test_double():\n    double(2)\n");
+    world.file("mine/c/test_right.py", "from right import double\n\n\ndef test_double():\n    assert double(2) == 4\n");
+    let verdict = world.run(&["test", &format!("{file}:double"), "--json"]).code(0).json();
+    assert_eq!(verdict["tests"], "c/test_right.py (named after right.py, calls double)", "{verdict}");
+}
+
+#[test]
 fn tests_that_were_found_and_never_end_are_left_out_and_named() {
     let world = World::new();
     let file = world.file("mine/right.py", RIGHT);

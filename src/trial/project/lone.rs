@@ -76,7 +76,6 @@ pub struct Lones(Mutex<VecDeque<(u64, Project)>>);
 impl Lones {
     /// The project of a trial. `finish` makes the layout acceptable to the language's tools.
     pub fn project(&self, trial: &Trial, lone: &Lone, finish: fn(&Trial, &mut Layout)) -> Result<Project, TrialError> {
-        let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
         let (mut layout, folder) = Layout::of(trial, lone);
         layout.beside = beside_all(trial, lone, &layout, folder.as_deref());
         finish(trial, &mut layout);
@@ -93,10 +92,10 @@ impl Lones {
             all.push_back(known);
             return Ok(project);
         }
-        let scratch = Scratch::new().map_err(failed)?;
+        let scratch = Scratch::new()?;
         for (from, to) in &layout.beside {
             let to = scratch.path().join(to);
-            fs::create_dir_all(to.parent().unwrap_or(scratch.path())).map_err(failed)?;
+            fs::create_dir_all(to.parent().unwrap_or(scratch.path()))?;
             // A file that was removed meanwhile is skipped.
             let _ = fs::copy(from, to);
         }
@@ -104,7 +103,7 @@ impl Lones {
         let tests_file = tests.as_ref().map_or_else(|| file.clone(), |(path, _)| path.clone());
         let texts = [(file.clone(), own)].into_iter().chain(tests).chain(files);
         let texts: Vec<_> = texts.map(|(path, text)| (path, text.into_bytes())).collect();
-        scratch.write_all(&texts).map_err(failed)?;
+        scratch.write_all(&texts)?;
         let folder = Folder { scratch, base: OnceLock::new(), of: folder };
         let project = Project {
             root: folder.scratch.path().to_path_buf(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::baseline::Baseline;
-use super::baseline_cache::BaselineCache;
+use super::baseline_cache::{BaselineCache, CacheFile};
 use super::projects::Projects;
 use super::{Base, Copy, Project};
 use crate::hash;
@@ -193,7 +193,6 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             remark: known.remark(),
             changed,
             is_own: base.read(&project.file).is_ok_and(|own| own == programs.candidate),
-            notices: known.notices,
             ..Evidence::of(run, report)
         };
         Ok(Ok((evidence, limits)))
@@ -211,7 +210,10 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { patience };
             let long = Limits { wall: limits.wall * patience, ..limits };
             let key = hash::of(format!("{project:?} {:?} {:?}", programs.without, long.wall).as_bytes());
-            if let Some(hit) = projects.hit.get(base, key) {
+            // All tests of a project may take minutes until they hit it.
+            let place = cache.filter(|_| project.is_suite()).map(|cache| cache.file(project, base, programs.without));
+            let place = place.and_then(|place| CacheFile::of(&[place], &format!("limit {:?}", long.wall)));
+            if let Some(hit) = projects.hit.get(base, key).or_else(|| place.as_ref()?.read()) {
                 return Err(TrialError::Limit(hit));
             }
             let copy = self.copy(programs.without)?;
@@ -221,6 +223,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
                 let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
                 let hit = hit + &flag.unwrap_or_default();
                 projects.hit.put(base, key, hit.clone());
+                let _ = place.map(|place| place.write(&hit));
                 return Err(TrialError::Limit(hit));
             }
             Ok(told(&run, &nonce, &copy, project).ok().map(|names| (names, run.elapsed)))
@@ -334,6 +337,7 @@ impl Tried {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::sync::atomic::AtomicUsize;
 
     use super::*;
@@ -349,22 +353,34 @@ mod tests {
     #[test]
     fn a_limit_that_is_hit_without_a_candidate_is_waited_for_once() {
         let folder = tempfile::tempdir().unwrap();
-        let project = super::super::sample(folder.path());
-        let (projects, runs, cancel) = (Projects::default(), AtomicUsize::new(0), AtomicBool::new(false));
+        let mut project = super::super::sample(&folder.path().join("project"));
+        let cache =
+            BaselineCache { folder: folder.path().join("cache"), setting: vec![], packages: vec![], inner: vec![] };
+        let (runs, cancel) = (AtomicUsize::new(0), AtomicBool::new(false));
         let once = |_: Of, _: RunRequest, limits: Limits| {
             runs.fetch_add(1, Ordering::Relaxed);
             let (record, output, elapsed) = (Vec::new(), String::new(), limits.wall);
             Ok((Run { ended: Ended::WallLimit, has_started: true, record, output, elapsed }, String::new()))
         };
-        let hit = |seconds: u64| {
+        let hit = |projects: &Projects, project: &Project, seconds: u64| {
             let limits = Limits { wall: Duration::from_secs(seconds), ..Limits::default() };
-            let bounds = Bounds { limits, patience: 2, cache: None, prepares: false, cancel: &cancel };
+            let bounds = Bounds { limits, patience: 2, cache: Some(&cache), prepares: false, cancel: &cancel };
             let programs = Programs { without: Some("without"), probes: None, candidate: "x = 2\n" };
-            let error = evidence(&projects, &project, programs, bounds, once).unwrap_err();
-            (runs.load(Ordering::Relaxed), error.to_string().contains(&format!("no result after {} s", 2 * seconds)))
+            let error = evidence(projects, project, programs, bounds, once).unwrap_err();
+            let factor = if project.is_suite() { PATIENCE_WITH_ALL } else { 2 };
+            assert!(
+                error.to_string().contains(&format!("no result after {} s", seconds * u64::from(factor))),
+                "{error}"
+            );
+            runs.load(Ordering::Relaxed)
         };
-        assert_eq!([hit(1), hit(1), hit(2)], [(1, true), (1, true), (2, true)]);
-        std::fs::write(folder.path().join("test_code.py"), "# quicker\n").unwrap();
-        assert_eq!(hit(2), (3, true));
+        let projects = Projects::default();
+        assert_eq!([1, 1, 2].map(|seconds| hit(&projects, &project, seconds)), [1, 1, 2]);
+        std::fs::write(project.root.join("test_code.py"), "# quicker\n").unwrap();
+        assert_eq!(hit(&projects, &project, 2), 3);
+        // At the next start it is known of all tests of a project, and of single files it is tried again.
+        assert_eq!(hit(&Projects::default(), &project, 2), 4);
+        project.tests = Some(PathBuf::new());
+        assert_eq!([1, 1, 2].map(|seconds| hit(&Projects::default(), &project, seconds)), [5, 5, 6]);
     }
 }

@@ -98,10 +98,9 @@ impl GoRuns<'_> {
     /// Compiles the tests of a copy of the module.
     pub fn compile(&self, copy: &Copy) -> Result<Built, TrialError> {
         let Self { at, go, builds, suite, limits } = *self;
-        let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
-        let products = Scratch::new().map_err(failed)?;
+        let products = Scratch::new()?;
         let binary = products.path().join(PROGRAM);
-        let (_kept, compiled) = builds.open(at.cache).map_err(failed)?;
+        let (_kept, compiled) = builds.open(at.cache)?;
         // Without data for debuggers, as in a plain `go test`: linking takes a third less.
         let mut arguments: Vec<OsString> =
             ["test", "-c", "-vet=off", "-ldflags=-s -w", "-o"].map(OsString::from).to_vec();

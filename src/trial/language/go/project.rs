@@ -162,7 +162,6 @@ impl BuildFolders {
         base: &Arc<Base>,
         program: &str,
     ) -> Result<Arc<Built>, TrialError> {
-        let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (project.root.clone(), project.file.clone(), runs.suite.file.clone());
         if !folders.get(&key).is_some_and(|place| Arc::ptr_eq(&place.base, base)) {
@@ -176,22 +175,22 @@ impl BuildFolders {
                 .cache
                 .filter(|_| project.lone.is_none())
                 .map(|cache| Scratch::at(&cache.join("go/places").join(name)));
-            let folder = match folder.transpose().map_err(failed)?.flatten() {
+            let folder = match folder.transpose()?.flatten() {
                 Some(folder) => folder,
-                None => Scratch::new().map_err(failed)?,
+                None => Scratch::new()?,
             };
             let copy = base.copy_into(folder, project, None).map_err(TrialError::Sandbox)?;
             if project.lone.is_some() {
                 let (major, minor) = runs.go.version;
                 let text = format!("module {}\n\ngo {major}.{minor}\n", runs.suite.path);
-                copy.put(&runs.suite.module.join("go.mod"), &text).map_err(failed)?;
+                copy.put(&runs.suite.module.join("go.mod"), &text)?;
             }
-            runs.suite.lay_out(&copy, &format!("guard{}", nonce()?)).map_err(failed)?;
+            runs.suite.lay_out(&copy, &format!("guard{}", nonce()?))?;
             folders.insert(key.clone(), BuildFolder { base: Arc::clone(base), copy, unchanged: None });
         }
         let is_own = base.read(&project.file).is_ok_and(|own| own == program);
         let BuildFolder { copy, unchanged, .. } = &folders[&key];
-        copy.put(&project.file, program).map_err(failed)?;
+        copy.put(&project.file, program)?;
         if let Some(built) = unchanged.as_ref().filter(|_| is_own) {
             return Ok(Arc::clone(built));
         }

@@ -63,14 +63,13 @@ const NAMES: &str = include_str!("reporter/names.mjs");
 
 /// Parses a tests file without running it. Errors in an ES module show only when it is loaded.
 pub fn parse(at: &Context, node: &Tool, name: &str, text: &str) -> Result<(), TrialError> {
-    let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
     let file = Path::new(name).file_name().map_or_else(|| "tests.js".into(), PathBuf::from);
     if !file.extension().is_some_and(|ending| ["js", "cjs", "mjs"].iter().any(|known| ending == *known)) {
         return Ok(());
     }
-    let folder = Scratch::new().map_err(failed)?;
+    let folder = Scratch::new()?;
     let path = folder.path().join(file);
-    fs::write(&path, text).map_err(failed)?;
+    fs::write(&path, text)?;
     let readable = [&node.readable[..], &[folder.path().to_path_buf()]].concat();
     let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
     let job = Job::new(&node.program, vec!["--check".into(), path.into_os_string()], Limits::default());
@@ -130,7 +129,6 @@ pub fn run(
     trial: &Trial,
     project: &Project,
 ) -> Result<Verdict, TrialError> {
-    let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
     if project.tests.as_ref() == Some(&project.file) {
         return Ok(Verdict::not_run("JavaScript has no doctests: give the tests as a file"));
     }
@@ -142,7 +140,7 @@ pub fn run(
     let least = if plan.program.is_some() { 4 << 30 } else { 2 << 30 };
     let limits =
         Limits { file: trial.limits.file.max(64 << 20), memory: trial.limits.memory.max(least), ..trial.limits };
-    let reporter = Scratch::new().map_err(failed)?;
+    let reporter = Scratch::new()?;
     let whole = if plan.row.runtime.is_some() {
         let tests = serde_json::to_string(&tests_of(project)?).unwrap_or_default();
         format!("{}{}const tests = {tests};\n{}", FIRST[0], FIRST[1], plan.row.reporter)
@@ -159,7 +157,7 @@ pub fn run(
     for (name, text) in FILES.iter().chain(&[("report.cjs", whole.as_str()), ("names.mjs", names.as_str())]) {
         let path = reporter.path().join(name);
         let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
-        folder.and_then(|()| fs::write(path, text)).map_err(failed)?;
+        folder.and_then(|()| fs::write(path, text))?;
     }
     let reporter = reporter.path();
     let runs = NodeRuns { at, tool, plan: &plan, reporter, project, language: trial.language };
@@ -185,6 +183,11 @@ pub fn run(
         Ok(found) => found,
         Err(failure) => return Ok(Verdict::unreached(trial.function(), failure.as_deref())),
     };
+    // Packages of a workspace are loaded as what they were built into.
+    let is_unbuilt = |said: &str| said.contains("Failed to resolve entry for package");
+    let advice = |said: &str| if is_unbuilt(said) { " (build that package first, as for your own runner)" } else { "" };
+    let advised = |said: String| format!("{said}{}", advice(&said));
+    let evidence = Evidence { complaint: evidence.complaint.map(advised), ..evidence };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {
             let said = |test: &TestEnd| Some(not_ok(&evidence.run.output)?).filter(|_| test.outcome == Outcome::Failed);
@@ -222,13 +225,11 @@ impl NodeRuns<'_> {
         let copy = of.copy();
         // The titles of the tests to report; all if empty.
         let titles = serde_json::to_string(only).unwrap_or_default();
-        let laid_out = fs::write(reporter.join("only.json"), titles);
-        laid_out.map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
-        let failed = |e| TrialError::Sandbox(format!("the packages could not be linked: {e}"));
+        fs::write(reporter.join("only.json"), titles)?;
         if let Some(packages) = &plan.packages {
-            packages::open(packages, &copy.path().join("node_modules"), &|_| None).map_err(failed)?;
+            packages::open(packages, &copy.path().join("node_modules"), &|_| None)?;
         } else if plan.program.is_some() {
-            open_packages(copy.path(), &plan.folder).map_err(failed)?;
+            open_packages(copy.path(), &plan.folder)?;
         }
         let nonce = nonce()?;
         let report = reporter.join("report.cjs").display().to_string();
@@ -311,8 +312,7 @@ impl NodeRuns<'_> {
     fn once_in(&self, runtime: &Runtime, of: Of, only: &[String], limits: Limits) -> Result<(Run, String), TrialError> {
         let Self { at, tool, plan, reporter, project, .. } = *self;
         let copy = of.copy();
-        let failed = |e: std::io::Error| TrialError::Sandbox(format!("the tests could not be laid out: {e}"));
-        let folder = Scratch::new().map_err(failed)?;
+        let folder = Scratch::new()?;
         let nonce = nonce()?;
         let report = folder.path().join(&nonce).with_extension("xml");
         let tests = copy.path().join(project.tests.as_deref().unwrap_or(Path::new("")));

@@ -57,10 +57,6 @@ pub struct Program {
     _folders: Option<(Copy, Scratch)>,
 }
 
-fn failed(error: &std::io::Error) -> TrialError {
-    TrialError::Sandbox(format!("what was built could not be cached: {error}"))
-}
-
 /// The path of the guard module, relative to the tests file. It lies in a folder, as a file would be a
 /// separate test program.
 pub fn guard_file(secret: &str) -> String {
@@ -166,7 +162,7 @@ impl Bench<'_> {
         if self.project.lone.is_some() || !self.cache.is_outdated(self.project) {
             return Ok(());
         }
-        let locked = self.cache.folder.lock(true, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        let locked = self.cache.folder.lock(true, || self.at.is_cancelled())?;
         if locked.is_none() || !self.cache.is_outdated(self.project) {
             return Ok(());
         }
@@ -192,7 +188,7 @@ impl Bench<'_> {
     pub fn laid_out(&self, program: &str) -> Result<(Copy, Scratch), TrialError> {
         self.refuse_macros()?;
         self.build_packages(&Kind::Lib)?;
-        let locked = self.cache.folder.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        let locked = self.cache.folder.lock(false, || self.at.is_cancelled())?;
         let (copy, products) = (self.cache.copy(self.project)?, self.cache.branch()?);
         drop(locked);
         lay(&copy, &[(&self.project.file, program)])?;
@@ -203,7 +199,7 @@ impl Bench<'_> {
     /// program.
     pub fn build(&self, kind: &Kind, laid: &Laid) -> Result<Result<Program, Run>, TrialError> {
         self.build_packages(kind)?;
-        let locked = self.cache.folder.lock(false, || self.at.is_cancelled()).map_err(|e| failed(&e))?;
+        let locked = self.cache.folder.lock(false, || self.at.is_cancelled())?;
         let (copy, products) = (self.cache.copy(self.project)?, self.cache.branch()?);
         drop(locked);
         let end = format!("#[test] fn end() {{ let _guard = begin({}); }}\n", laid.last);
@@ -372,7 +368,7 @@ pub fn packages() -> Packages {
 /// Writes texts into a copy for cargo.
 fn lay(copy: &Copy, texts: &[(&Path, &str)]) -> Result<(), TrialError> {
     for (path, text) in texts {
-        copy.put(path, text).map_err(|e| TrialError::Sandbox(format!("the tests could not be laid out: {e}")))?;
+        copy.put(path, text)?;
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ impl BuildCaches {
         let compiler = format!("{} {major}.{minor}", rustc.program.display());
         caches.retain(|root, _| root.exists());
         let cached = at.cache.filter(|_| project.lone.is_none());
-        let folder = CacheFolder::open(cached, &project.root, &compiler).map_err(|e| failed(&e))?;
+        let folder = CacheFolder::open(cached, &project.root, &compiler)?;
         let cache = Arc::new(BuildCache::new(base, folder));
         caches.insert(project.root.clone(), Arc::clone(&cache));
         Ok(cache)
@@ -52,10 +52,6 @@ pub struct BuildCache {
     packages: Vec<String>,
     /// Known baselines of tests. One trial at a time looks for one.
     pub known: Mutex<HashMap<String, Arc<Baseline>>>,
-}
-
-fn failed(error: &std::io::Error) -> TrialError {
-    TrialError::Sandbox(format!("a folder for the build could not be made: {error}"))
 }
 
 impl BuildCache {
@@ -100,12 +96,12 @@ impl BuildCache {
         for folder in project.package.ancestors() {
             let path = folder.join("Cargo.lock");
             if let Ok(text) = fs::read_to_string(project.root.join(&path)) {
-                copy.put(&path, &text).map_err(|e| failed(&e))?;
+                copy.put(&path, &text)?;
                 break;
             }
         }
         if let Some((path, text)) = built.versions.filter(|_| versions(&copy, project).is_none()) {
-            copy.put(&path, &text).map_err(|e| failed(&e))?;
+            copy.put(&path, &text)?;
         }
         let same = self.files.iter().filter(|(path, stamp)| built.files.get(*path) == Some(*stamp));
         let mut folders = vec![PathBuf::new()];
@@ -134,7 +130,7 @@ impl BuildCache {
 
     /// A target folder for one build.
     pub fn branch(&self) -> Result<Scratch, TrialError> {
-        self.folder.branch(&self.packages).map_err(|e| failed(&e))
+        Ok(self.folder.branch(&self.packages)?)
     }
 }
 

@@ -3,12 +3,8 @@
 from importlib import util
 from re import search
 from tempfile import mkdtemp
-from time import sleep
-from _thread import allocate_lock, start_new_thread
 
 CONTROL = "the function under test has no body here"
-# Time limit in seconds for tests of a function that returns nothing.
-AGAIN = 3
 
 
 class Undefined(AttributeError):
@@ -46,7 +42,7 @@ class StandIn:
     def __init__(self, tests):
         folder = mkdtemp()
         self.tests = os.path.realpath(tests)
-        self.current, self.reached, self.answers = "", set(), False
+        self.current, self.reached = "", set()
         self.own, self.note = os.getpid(), os.path.join(folder, "called")
         with open(os.path.join(folder, "_reached.py"), "w") as file:
             file.write("def called():\n    open(%r, 'w').close()\n    raise RuntimeError(%r)\n" % (self.note, CONTROL))
@@ -56,8 +52,6 @@ class StandIn:
         module.called = self.called
 
     def called(self):
-        if self.answers:
-            return None
         if os.getpid() != self.own:
             open(self.note, "w").close()
         elif not self.current and not os.path.realpath(sys._getframe(2).f_code.co_filename).startswith(self.tests):
@@ -96,7 +90,7 @@ class Run:
         self.is_suite = os.path.isdir(self.path)
         self.tests, self.complaints, self.missing, self.runner = {}, [], "", ""
         self.stand_in = None
-        self.noticed, self.lock, self.pid = False, allocate_lock(), os.getpid()
+        self.pid = os.getpid()
 
     def begin(self, test):
         if self.stand_in is not None:
@@ -133,14 +127,13 @@ class Run:
         if os.getpid() != self.pid:
             # A forked copy of this process that ran on into the tests.
             leave(0)
-        self.lock.acquire()
         changed = parts.replaced()
         # The code from here on relies on these builtins.
         vars(builtins).update(parts.own)
         names = {"tests": shown, "complaint": shorten(self.complaints[0]) if self.complaints else "", "missing": self.missing,
                  "runner": self.runner, "changed": changed}
         if self.stand_in is not None:
-            names.update(reached=sorted(self.stand_in.reached), noticed=self.noticed is True)
+            names.update(reached=sorted(self.stand_in.reached))
         # Only now does this process learn the nonce of the report.
         data = dumps(dict(names, nonce=read(self.request_fd, 64).decode())).encode() + b"\n"
         while data:
@@ -150,26 +143,6 @@ class Run:
             sys.stderr.flush()
         finally:
             leave(0)
-
-    def look_again(self, parts, again):
-        """Notes whether a test that calls the function fails as well if that returns nothing. `again` runs those tests."""
-        reached = self.stand_in.reached if self.stand_in is not None else ()
-        if not reached or "" in reached:
-            return
-        self.stand_in.answers, self.noticed = True, None
-
-        def give_up():
-            # A test that waits longer has noticed the empty body.
-            sleep(AGAIN)
-            if self.noticed is None:
-                self.noticed = True
-                self.report(parts)
-
-        start_new_thread(give_up, ())
-        try:
-            self.noticed = again(reached)
-        except BaseException:
-            self.noticed = False
 
 
 def docstring(source, function):
@@ -330,7 +303,6 @@ def with_django(run, folder, module, tests, parts):
             own, done = type(suite)(), result()
             own.addTests(all_tests)
             own.run(done)
-            run.look_again(parts, again_with_library(all_tests, result, run))
             return done
 
     Runner(verbosity=0, interactive=False).run_tests([label])
@@ -379,24 +351,22 @@ def with_library(run, tests, names):
         def id(self):
             return self._description
 
-    all_tests = []
     if is_test:
-        all_tests.append(Function(load, description=label))
-        all_tests[0].run(Result())
+        Function(load, description=label).run(Result())
         if not loaded:
-            return all_tests, Result
+            return
     else:
         try:
             load()
         except unittest.SkipTest:
             run.note(label, "skipped")
-            return [], Result
+            return
         except AssertionError as error:
             run.note(label, "failed", tests.words(error, label))
-            return [], Result
+            return
         except BaseException as error:
             run.complain(path, tests.words(error, label))
-            return [], Result
+            return
     module, later = loaded[0], []
     later += each_of(unittest.defaultTestLoader.loadTestsFromModule(module))
     for name, value in list(vars(module).items()):
@@ -409,24 +379,6 @@ def with_library(run, tests, names):
     unittest.TestSuite(later).run(Result())
     if not run.tests and not run.complaints:
         examples_in(run, module, vars(module))
-    return all_tests + later, Result
-
-
-def again_with_library(all_tests, result, run):
-    def again(reached):
-        before = dict(run.tests)
-        for test in all_tests:
-            if test.id() in reached:
-                run.tests.pop(test.id(), None)
-                test.run(result())
-                if run.tests.get(test.id(), ("",))[0] == "failed":
-                    run.tests.clear()
-                    run.tests.update(before)
-                    return True
-        run.tests.clear()
-        run.tests.update(before)
-        return False
-    return again
 
 
 def entry_of(run, names):
@@ -495,21 +447,8 @@ def examples_in(run, module, names):
     import doctest
     go = example_runner(run)
     found = [test for test in doctest.DocTestFinder().find(module) if is_asked(run, test) and test.examples]
-    spaces = [dict(test.globs) for test in found]
     for test in found:
         go(test)
-
-    def again(reached):
-        before = dict(run.tests)
-        for test, space in zip(found, spaces):
-            test.globs = space
-            if test.name in reached:
-                go(test)
-        is_noticed = any(run.tests[name][0] == "failed" for name in reached if name in run.tests)
-        run.tests.clear()
-        run.tests.update(before)
-        return is_noticed
-    return again
 
 
 def with_pytest(run, pytest, names, parts, settings):
@@ -574,9 +513,6 @@ def with_pytest(run, pytest, names, parts, settings):
             elif report.when == "call" and report.passed:
                 run.tests[report.nodeid] = known or ("passed", "")
 
-        def pytest_sessionfinish(self, session):
-            run.look_again(parts, lambda reached: again([item for item in session.items if item.nodeid in reached]))
-
         def pytest_collectreport(self, report):
             # In a run of all tests, those that cannot be loaded are unrelated to the function.
             if report.failed and not is_suite:
@@ -588,15 +524,6 @@ def with_pytest(run, pytest, names, parts, settings):
                     run.note(report.nodeid or path, "failed", shorten(said))
                 else:
                     run.complain(report.nodeid, said)
-
-    def again(items):
-        from _pytest.runner import runtestprotocol
-        for item in items:
-            if hasattr(item, "_initrequest"):
-                item._initrequest()
-            if any(report.failed for report in runtestprotocol(item, log=False)):
-                return True
-        return False
 
     has_plugin = lambda name: util.find_spec(name) is not None
     options = ["-q", "--no-header", "--color=no", "--tb=line", "--maxfail=%d" % request["first"], "-p", "no:randomly", "-W", "ignore::pytest.PytestCacheWarning"]
@@ -704,7 +631,7 @@ def run_all(run, request, parts, settings):
         except BaseException as error:
             run.complain(path, error)
             return None
-        return run.look_again(parts, examples_in(run, module, {}))
+        return examples_in(run, module, {})
     import unittest
     parts.look()
     if tests is None:
@@ -713,8 +640,7 @@ def run_all(run, request, parts, settings):
     names = names_of(run, tests, request)
     if names is None:
         return None
-    all_tests, result = with_library(run, tests, names)
-    return run.look_again(parts, again_with_library(all_tests, result, run))
+    return with_library(run, tests, names)
 
 
 def names_of(run, tests, request):
