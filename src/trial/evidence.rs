@@ -38,10 +38,9 @@ pub struct Evidence {
 impl Evidence {
     /// Evidence of one process, with nothing known but its report.
     pub fn of(run: Run, report: Report) -> Self {
-        let none = Vec::new;
-        let (asked, wanted, flaky) = (none(), none(), none());
-        let (failure, missing, complaint, changed) = (None, None, None, None);
-        let (runner, remark) = (String::new(), String::new());
+        let (asked, wanted, flaky, runner, remark) = Default::default();
+        let (failure, missing, complaint, changed) = Default::default();
+        let (is_own, notices) = Default::default();
         Self {
             run,
             report,
@@ -53,8 +52,8 @@ impl Evidence {
             wanted,
             flaky,
             changed,
-            is_own: false,
-            notices: false,
+            is_own,
+            notices,
             remark,
         }
     }

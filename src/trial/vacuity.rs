@@ -87,11 +87,8 @@ impl Checks {
     /// A pass, held against the vacuity bodies: with the bodies that pass as well, or `NotRun` if all do. Other
     /// verdicts are returned as they are. The result of a run that was cut short is not cached.
     pub fn hold(&self, trial: &Trial, verdict: Verdict, runs: &Trials) -> Result<Verdict, TrialError> {
-        if !is_held(trial) {
-            return Ok(verdict);
-        }
         // The run without a body may have shown already that the tests are sensitive.
-        if !verdict.has_passed() || verdict.notices {
+        if !verdict.has_passed() || verdict.notices || !is_held(trial) {
             return Ok(verdict);
         }
         let Some(name) = &trial.entry_point else { return Ok(verdict) };

@@ -19,6 +19,9 @@ pub struct Names {
     /// name stands for the loading of the tests.
     #[serde(default)]
     pub reached: Option<Vec<String>>,
+    /// True if one of those tests is known to fail when the function returns nothing, too.
+    #[serde(default)]
+    pub noticed: bool,
     /// The missing runner and the command that installs it; empty if none is missing.
     #[serde(default)]
     pub missing: String,

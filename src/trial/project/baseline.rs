@@ -24,6 +24,8 @@ pub struct Baseline {
     pub reached: HashSet<String>,
     /// True if calls were recorded, no test calls the function, and all pass nevertheless.
     pub is_idle: bool,
+    /// True if the tests are known to fail with a function that returns nothing and with one that raises.
+    pub notices: bool,
     /// Duration of the tests.
     pub elapsed: Duration,
     /// Parts of the language and of libraries that are replaced without a candidate, too.
@@ -71,12 +73,14 @@ impl Baseline {
         let is_broken = |name: &String| counts && failed.contains_key(name) && !reached.contains(name);
         let (broken, wanted): (Vec<_>, Vec<_>) = baseline.wanted.iter().cloned().partition(is_broken);
         let changed = first.changed.clone();
+        let raising = wanted.iter().any(|name| failed.contains_key(name) && reached.contains(name));
+        let notices = counts && first.noticed && raising;
         let is_idle = counts
             && !first.tests.is_empty()
             && reached.is_empty()
             && !wanted.iter().any(|name| failed.contains_key(name));
         let failed = failed.into_iter().filter(|(name, why)| again.get(name) == Some(why)).collect();
-        Self { wanted, broken, failed, reached, is_idle, changed, ..baseline }
+        Self { wanted, broken, failed, reached, is_idle, notices, changed, ..baseline }
     }
 
     /// The baseline in which these tests are known to fail without calling the function.
@@ -176,6 +180,10 @@ mod tests {
         for reached in [None, Some(&["", "calls"][..])] {
             assert_eq!(Baseline::without_body(Some(&names(reached)), None).wanted, ["calls", "fails", "other"]);
         }
+        let notices = |noticed: bool, reached: &[&str]| {
+            Baseline::without_body(Some(&Names { noticed, ..names(Some(reached)) }), None).notices
+        };
+        assert!(notices(true, &["calls"]));
         // The test that passes swallows the error of the function.
         assert!(!Baseline::without_body(Some(&names(Some(&["calls"]))), None).is_idle);
         assert!(!Baseline::without_body(Some(&names(Some(&[""]))), None).is_idle);
@@ -187,6 +195,7 @@ mod tests {
         };
         let Baseline { wanted, flaky, broken, .. } = all.of_callers();
         assert_eq!((wanted, flaky, broken), (vec!["calls".into()], vec!["calls".to_owned()], vec![]));
+        assert!(!notices(false, &["calls"]) && !notices(true, &["other"]) && !notices(true, &["", "calls"]));
         let told = Names { changed: vec!["Map".to_owned()], ..names(None) };
         assert_eq!(Baseline::without_body(Some(&told), None).changed, ["Map"]);
         let unloaded = Names { complaint: "no".to_owned(), ..told.clone() };

@@ -142,7 +142,7 @@ mod tests {
     #[allow(clippy::unnecessary_wraps, reason = "what came of a run")]
     fn seen(complaint: &str) -> Seen {
         let tests = vec![TestEnd::new("test_f", Outcome::Failed)];
-        let names = Names { nonce: "n".into(), tests, complaint: complaint.into(), ..Names::default() };
+        let names = Names { nonce: "n".into(), tests, complaint: complaint.into(), noticed: true, ..Names::default() };
         Some((names, Duration::from_millis(7)))
     }
 

@@ -193,6 +193,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             remark: known.remark(),
             changed,
             is_own: base.read(&project.file).is_ok_and(|own| own == programs.candidate),
+            notices: known.notices,
             ..Evidence::of(run, report)
         };
         Ok(Ok((evidence, limits)))

@@ -1,5 +1,11 @@
 //! Reads the reports that bun and deno write themselves: tests by name, in `JUnit` XML. Pure.
 
+use std::borrow::Cow;
+
+use quick_xml::escape::unescape;
+use quick_xml::events::Event;
+use quick_xml::reader::Reader;
+
 use crate::trial::language::row::{Outcome, TestEnd};
 use crate::untrusted::clean_line;
 
@@ -7,33 +13,42 @@ use crate::untrusted::clean_line;
 /// report. Messages name the line in the tests file of this name.
 pub fn read(xml: &str, tests_file: &str) -> Option<Vec<TestEnd>> {
     let (mut suites, mut tests, mut open): (Vec<String>, Vec<TestEnd>, Option<TestEnd>) = Default::default();
-    let (mut is_whole, mut rest) = (false, xml);
-    while let Some(at) = rest.find('<') {
-        let end = end_of_tag(&rest[at..])? + at;
-        let tag = &rest[at + 1..end];
-        rest = &rest[end + 1..];
-        let is_closed = tag.ends_with('/');
-        let value = |name: &str| attribute(tag, name).unwrap_or_default();
-        match tag.split([' ', '\n', '\t', '/']).next().unwrap_or_default() {
-            "testsuite" if !is_closed => suites.push(value("name")),
-            "testcase" => {
-                // The first suite is the file.
-                let above = suites.iter().skip(1).cloned();
-                let name = above.chain([value("name")]).collect::<Vec<_>>().join(" > ");
-                let test = TestEnd::new(&name, Outcome::Passed);
-                if is_closed { tests.push(test) } else { open = Some(test) }
-            }
-            "failure" | "error" => {
-                let text = &rest[..rest.find('<').filter(|_| !is_closed).unwrap_or(0)];
-                if let Some(test) = open.as_mut().filter(|test| test.outcome != Outcome::Failed) {
-                    test.outcome = Outcome::Failed;
-                    test.why = told(&value("message"), &plain(text), tests_file);
+    let (mut is_whole, mut reader) = (false, Reader::from_str(xml));
+    loop {
+        let event = reader.read_event().ok()?;
+        let is_closed = matches!(event, Event::Empty(_));
+        match event {
+            Event::Start(tag) | Event::Empty(tag) => {
+                let attribute = |name: &str| tag.try_get_attribute(name).ok().flatten();
+                let value = |name: &str| attribute(name).map_or_else(String::new, |found| plain(&found.value));
+                match tag.name().as_ref() {
+                    "testsuite" if !is_closed => suites.push(value("name")),
+                    "testcase" => {
+                        // The first suite is the file.
+                        let above = suites.iter().skip(1).cloned();
+                        let name = above.chain([value("name")]).collect::<Vec<_>>().join(" > ");
+                        let test = TestEnd::new(&name, Outcome::Passed);
+                        if is_closed { tests.push(test) } else { open = Some(test) }
+                    }
+                    "failure" | "error" => {
+                        let message = value("message");
+                        let text = if is_closed { "".into() } else { reader.read_text(tag.name()).ok()?.into_inner() };
+                        if let Some(test) = open.as_mut().filter(|test| test.outcome != Outcome::Failed) {
+                            test.outcome = Outcome::Failed;
+                            test.why = told(&message, &plain(&text), tests_file);
+                        }
+                    }
+                    "skipped" => open.iter_mut().for_each(|test| test.outcome = Outcome::Skipped),
+                    _ => {}
                 }
             }
-            "skipped" => open.iter_mut().for_each(|test| test.outcome = Outcome::Skipped),
-            "" if tag.starts_with("/testsuites") => is_whole = true,
-            "" if tag.starts_with("/testsuite") => drop(suites.pop()),
-            "" if tag.starts_with("/testcase") => tests.extend(open.take()),
+            Event::End(tag) => match tag.name().as_ref() {
+                "testsuites" => is_whole = true,
+                "testsuite" => drop(suites.pop()),
+                "testcase" => tests.extend(open.take()),
+                _ => {}
+            },
+            Event::Eof => break,
             _ => {}
         }
     }
@@ -43,47 +58,9 @@ pub fn read(xml: &str, tests_file: &str) -> Option<Vec<TestEnd>> {
     is_whole.then_some(tests)
 }
 
-/// The end of a tag: the first `>` outside of quotes.
-fn end_of_tag(text: &str) -> Option<usize> {
-    let mut quote = None;
-    text.bytes().position(|byte| {
-        match (quote, byte) {
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (Some(open), _) if open == byte => quote = None,
-            _ => {}
-        }
-        quote.is_none() && byte == b'>'
-    })
-}
-
-/// The value of an attribute of a tag.
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
-    Some(plain(&tag[from..from + tag[from..].find('"')?]))
-}
-
-/// Text with its entities decoded.
+/// Text with its entities decoded, or as it is if one of them is no entity.
 fn plain(text: &str) -> String {
-    let mut parts = text.split('&');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (entity, rest) = part.split_once(';').unwrap_or((part, ""));
-        let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
-        let read = match entity {
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "amp" => Some('&'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            _ => match entity.strip_prefix("#x") {
-                Some(digits) => number(digits, 16),
-                None => entity.strip_prefix('#').and_then(|digits| number(digits, 10)),
-            },
-        };
-        out.push(read.unwrap_or('\u{fffd}'));
-        out += rest;
-    }
-    out
+    unescape(text).map_or_else(|_| text.to_owned(), Cow::into_owned)
 }
 
 /// The message of a failure, with its line in the tests file.

@@ -45,18 +45,13 @@ impl Distribution {
         let module = at(&settings, "tool.flit.metadata.module").and_then(Value::as_str);
         let name = said("name").or(module.map(str::to_owned)).filter(|name| is_name(name))?;
         let written = |key: &str| at(&settings, key).and_then(Value::as_str).map(PathBuf::from);
-        let version_file = ["tool.setuptools_scm.version_file", "tool.setuptools_scm.write_to"]
-            .iter()
-            .chain(&[
-                "tool.hatch.build.hooks.vcs.version-file",
-                "tool.hatch.build.targets.wheel.hooks.vcs.version-file",
-            ])
-            .find_map(|key| written(key))
-            .or_else(|| {
-                // Relative to the folder with the modules.
-                let path = written("tool.pdm.version.write_to")?;
-                Some(if folder.join("src").is_dir() { Path::new("src").join(path) } else { path })
-            });
+        let scm = ["version_file", "write_to"].map(|key| format!("tool.setuptools_scm.{key}"));
+        let hatch = ["", "targets.wheel."].map(|of| format!("tool.hatch.build.{of}hooks.vcs.version-file"));
+        let version_file = scm.iter().chain(&hatch).find_map(|key| written(key)).or_else(|| {
+            // Relative to the folder with the modules.
+            let path = written("tool.pdm.version.write_to")?;
+            Some(if folder.join("src").is_dir() { Path::new("src").join(path) } else { path })
+        });
         let version = said("version").filter(|version| version.starts_with(|c: char| c.is_ascii_digit()));
         let in_code = || {
             let named = written("tool.hatch.version.path").into_iter();
@@ -172,32 +167,18 @@ mod tests {
     #[test]
     fn names_and_versions_stand_in_many_places() {
         let new = "[project]\nname = 'My_Tool.x'\nversion = '1.2'\n";
+        let flit = ("pyproject.toml", "[tool.flit.metadata]\nmodule = 'a'\n");
+        let dynamic = ("pyproject.toml", "[project]\nname = 'e'\ndynamic = ['version']\n");
+        let hatch = ("pyproject.toml", "[project]\nname = 'e'\n[tool.hatch.version]\npath = 'x/y.py'\n");
+        let setup = "from setuptools import setup\nsetup(\n    long_name='x', name='d', version=\"1.0\")\n";
         let cases: &[Case] = &[
             (&[("pyproject.toml", new)], Some(("my-tool-x", "1.2"))),
             (&[("pyproject.toml", "[tool.poetry]\nname = 'a'\nversion = '3'\n")], Some(("a", "3"))),
-            (
-                &[("pyproject.toml", "[tool.flit.metadata]\nmodule = 'a'\n"), ("a/__init__.py", "version = \"4\"\n")],
-                Some(("a", "4")),
-            ),
+            (&[flit, ("a/__init__.py", "__version__ = \"4\"\n")], Some(("a", "4"))),
             (&[("setup.cfg", "[metadata]\nname = b\nversion = attr: b.V\n[x]\nname = c\n")], Some(("b", UNKNOWN))),
-            (
-                &[("setup.py", "import setup\nsetup(\n  long_name='x', name='d', version=\"1.0\")\n")],
-                Some(("d", "1.0")),
-            ),
-            (
-                &[
-                    ("pyproject.toml", "[project]\nname = 'e'\ndynamic = ['version']\n"),
-                    ("src/e/__about__.py", "__version__: str = '2.5'\n"),
-                ],
-                Some(("e", "2.5")),
-            ),
-            (
-                &[
-                    ("pyproject.toml", "[project]\nname = 'e'\n[tool.hatch.version]\npath = 'x/y.py'\n"),
-                    ("x/y.py", "VERSION = '2.6'\n"),
-                ],
-                Some(("e", "2.6")),
-            ),
+            (&[("setup.py", setup)], Some(("d", "1.0"))),
+            (&[dynamic, ("src/e/__about__.py", "__version__: str = '2.5'\n")], Some(("e", "2.5"))),
+            (&[hatch, ("x/y.py", "VERSION = '2.6'\n")], Some(("e", "2.6"))),
             (&[("pyproject.toml", "[project]\nname = '../e'\n")], None),
             (&[("pyproject.toml", "[tool.black]\n")], None),
             (&[("pyproject.toml", "[project\n"), ("setup.py", "name = 'a'\n")], None),

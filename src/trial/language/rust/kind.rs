@@ -93,16 +93,11 @@ mod tests {
             let kinds = kinds(Path::new(file), has, declaring);
             kinds.iter().map(|kind| kind.arguments().join(" ")).collect::<Vec<_>>().join(", ")
         };
-        assert_eq!(of("tests/a.rs"), "--test a");
-        assert_eq!(of("tests/a/main.rs"), "--test a");
-        assert_eq!(of("tests/a/b/c.rs"), "--test a");
-        assert_eq!(of("tests/parts/mod.rs"), "--test all, --test more");
-        assert_eq!(of("tests/parts.rs"), "--test parts, --test all, --test more");
-        assert_eq!(of("src/lib.rs"), "--lib");
-        assert_eq!(of("src/main.rs"), "--bins");
-        assert_eq!(of("src/bin/one.rs"), "--bin one");
-        assert_eq!(of("src/bin/one/help.rs"), "--bin one");
-        assert_eq!(of("src/a/b.rs"), "--lib, --bins");
+        let files = ["tests/a.rs", "tests/a/main.rs", "tests/a/b/c.rs", "tests/parts/mod.rs", "tests/parts.rs"];
+        let parts = ["--test all, --test more", "--test parts, --test all, --test more"];
+        assert_eq!(files.map(of), ["--test a", "--test a", "--test a", parts[0], parts[1]]);
+        let files = ["src/lib.rs", "src/main.rs", "src/bin/one.rs", "src/bin/one/help.rs", "src/a/b.rs"];
+        assert_eq!(files.map(of), ["--lib", "--bins", "--bin one", "--bin one", "--lib, --bins"]);
         let has_main = |path: &str| path == "src/main.rs";
         assert_eq!(kinds(Path::new("src/a.rs"), has_main, |_| Vec::new()), [Kind::Main]);
         for none in ["tests/common/mod.rs", "benches/a.rs", "build.rs", "src/a.txt", "tests/data.json"] {

@@ -102,7 +102,8 @@ impl TrialLanguage for Rust {
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
         let rustc = self.tool()?;
         let cache = self.caches.of(at, rustc, project)?;
-        Ok(project::run(at, rustc, &cache, project, trial)?.by("cargo test"))
+        let verdict = project::run(at, rustc, &cache, project, trial)?.by("cargo test");
+        Ok(if project.lone.is_some() { lone::told(project, verdict) } else { verdict })
     }
 }
 

@@ -23,17 +23,6 @@ pub fn run(
     project: &Project,
     trial: &Trial,
 ) -> Result<Verdict, TrialError> {
-    let verdict = judge(at, rustc, cache, project, trial)?;
-    Ok(if project.lone.is_some() { lone::told(project, verdict) } else { verdict })
-}
-
-fn judge(
-    at: &Context,
-    rustc: &Tool,
-    cache: &BuildCache,
-    project: &Project,
-    trial: &Trial,
-) -> Result<Verdict, TrialError> {
     let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
     let base = &cache.base;
     let bench = Bench { at, rustc, base, cache, project, tests_file, features: &[], limits: trial.limits };

@@ -3,8 +3,12 @@
 from importlib import util
 from re import search
 from tempfile import mkdtemp
+from time import sleep
+from _thread import allocate_lock, start_new_thread
 
 CONTROL = "the function under test has no body here"
+# Time limit in seconds for tests of a function that returns nothing.
+AGAIN = 3
 
 
 class Undefined(AttributeError):
@@ -42,7 +46,7 @@ class StandIn:
     def __init__(self, tests):
         folder = mkdtemp()
         self.tests = os.path.realpath(tests)
-        self.current, self.reached = "", set()
+        self.current, self.reached, self.answers = "", set(), False
         self.own, self.note = os.getpid(), os.path.join(folder, "called")
         with open(os.path.join(folder, "_reached.py"), "w") as file:
             file.write("def called():\n    open(%r, 'w').close()\n    raise RuntimeError(%r)\n" % (self.note, CONTROL))
@@ -52,6 +56,8 @@ class StandIn:
         module.called = self.called
 
     def called(self):
+        if self.answers:
+            return None
         if os.getpid() != self.own:
             open(self.note, "w").close()
         elif not self.current and not os.path.realpath(sys._getframe(2).f_code.co_filename).startswith(self.tests):
@@ -90,7 +96,7 @@ class Run:
         self.is_suite = os.path.isdir(self.path)
         self.tests, self.complaints, self.missing, self.runner = {}, [], "", ""
         self.stand_in = None
-        self.pid = os.getpid()
+        self.noticed, self.lock, self.pid = False, allocate_lock(), os.getpid()
 
     def begin(self, test):
         if self.stand_in is not None:
@@ -127,13 +133,14 @@ class Run:
         if os.getpid() != self.pid:
             # A forked copy of this process that ran on into the tests.
             leave(0)
+        self.lock.acquire()
         changed = parts.replaced()
         # The code from here on relies on these builtins.
         vars(builtins).update(parts.own)
         names = {"tests": shown, "complaint": shorten(self.complaints[0]) if self.complaints else "", "missing": self.missing,
                  "runner": self.runner, "changed": changed}
         if self.stand_in is not None:
-            names.update(reached=sorted(self.stand_in.reached))
+            names.update(reached=sorted(self.stand_in.reached), noticed=self.noticed is True)
         # Only now does this process learn the nonce of the report.
         data = dumps(dict(names, nonce=read(self.request_fd, 64).decode())).encode() + b"\n"
         while data:
@@ -143,6 +150,28 @@ class Run:
             sys.stderr.flush()
         finally:
             leave(0)
+
+    def look_again(self, parts, again):
+        """Notes whether a test that calls the function fails as well if that returns nothing. `again` runs those tests."""
+        reached = self.stand_in.reached if self.stand_in is not None else ()
+        if not reached or "" in reached:
+            return
+        self.stand_in.answers, self.noticed = True, None
+        known, self.tests = self.tests, {}
+
+        def give_up():
+            # A test that waits longer has noticed the empty body.
+            sleep(AGAIN)
+            if self.noticed is None:
+                self.tests, self.noticed = known, True
+                self.report(parts)
+
+        start_new_thread(give_up, ())
+        try:
+            has_failed = again(reached) or any(outcome == "failed" for outcome, _ in self.tests.values())
+        except BaseException:
+            has_failed = False
+        self.tests, self.noticed = known, has_failed
 
 
 def docstring(source, function):
@@ -303,6 +332,7 @@ def with_django(run, folder, module, tests, parts):
             own, done = type(suite)(), result()
             own.addTests(all_tests)
             own.run(done)
+            run.look_again(parts, again_with(all_tests, result))
             return done
 
     Runner(verbosity=0, interactive=False).run_tests([label])
@@ -351,22 +381,24 @@ def with_library(run, tests, names):
         def id(self):
             return self._description
 
+    all_tests = []
     if is_test:
-        Function(load, description=label).run(Result())
+        all_tests.append(Function(load, description=label))
+        all_tests[0].run(Result())
         if not loaded:
-            return
+            return all_tests, Result
     else:
         try:
             load()
         except unittest.SkipTest:
             run.note(label, "skipped")
-            return
+            return [], Result
         except AssertionError as error:
             run.note(label, "failed", tests.words(error, label))
-            return
+            return [], Result
         except BaseException as error:
             run.complain(path, tests.words(error, label))
-            return
+            return [], Result
     module, later = loaded[0], []
     later += each_of(unittest.defaultTestLoader.loadTestsFromModule(module))
     for name, value in list(vars(module).items()):
@@ -379,6 +411,15 @@ def with_library(run, tests, names):
     unittest.TestSuite(later).run(Result())
     if not run.tests and not run.complaints:
         examples_in(run, module, vars(module))
+    return all_tests + later, Result
+
+
+def again_with(all_tests, result):
+    def again(reached):
+        for test in all_tests:
+            if test.id() in reached:
+                test.run(result())
+    return again
 
 
 def entry_of(run, names):
@@ -447,8 +488,16 @@ def examples_in(run, module, names):
     import doctest
     go = example_runner(run)
     found = [test for test in doctest.DocTestFinder().find(module) if is_asked(run, test) and test.examples]
+    spaces = [dict(test.globs) for test in found]
     for test in found:
         go(test)
+
+    def again(reached):
+        for test, space in zip(found, spaces):
+            test.globs = space
+            if test.name in reached:
+                go(test)
+    return again
 
 
 def with_pytest(run, pytest, names, parts, settings):
@@ -513,6 +562,9 @@ def with_pytest(run, pytest, names, parts, settings):
             elif report.when == "call" and report.passed:
                 run.tests[report.nodeid] = known or ("passed", "")
 
+        def pytest_sessionfinish(self, session):
+            run.look_again(parts, lambda reached: again([item for item in session.items if item.nodeid in reached]))
+
         def pytest_collectreport(self, report):
             # In a run of all tests, those that cannot be loaded are unrelated to the function.
             if report.failed and not is_suite:
@@ -524,6 +576,15 @@ def with_pytest(run, pytest, names, parts, settings):
                     run.note(report.nodeid or path, "failed", shorten(said))
                 else:
                     run.complain(report.nodeid, said)
+
+    def again(items):
+        from _pytest.runner import runtestprotocol
+        for item in items:
+            if hasattr(item, "_initrequest"):
+                item._initrequest()
+            if any(report.failed for report in runtestprotocol(item, log=False)):
+                return True
+        return False
 
     has_plugin = lambda name: util.find_spec(name) is not None
     options = ["-q", "--no-header", "--color=no", "--tb=line", "--maxfail=%d" % request["first"], "-p", "no:randomly", "-W", "ignore::pytest.PytestCacheWarning"]
@@ -631,7 +692,7 @@ def run_all(run, request, parts, settings):
         except BaseException as error:
             run.complain(path, error)
             return None
-        return examples_in(run, module, {})
+        return run.look_again(parts, examples_in(run, module, {}))
     import unittest
     parts.look()
     if tests is None:
@@ -640,7 +701,8 @@ def run_all(run, request, parts, settings):
     names = names_of(run, tests, request)
     if names is None:
         return None
-    return with_library(run, tests, names)
+    all_tests, result = with_library(run, tests, names)
+    return run.look_again(parts, again_with(all_tests, result))
 
 
 def names_of(run, tests, request):
