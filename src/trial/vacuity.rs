@@ -128,9 +128,8 @@ impl Checks {
     }
 
     /// Replaces a verdict that says the tests cannot be run, or that one failed, if the cause is not the
-    /// candidate. That is so if the same happens without the candidate, or a test fails for the same reason
-    /// with every body that does nothing right. In Python and Rust the calls of each test are known, so a failed test is not
-    /// run again.
+    /// candidate. That is so if the same happens without the candidate, or, where the calls of each test are not
+    /// known, a test fails for the same reason with a body that raises, and never calls that.
     pub fn excuse(&self, trial: &Trial, verdict: Verdict, runs: &Trials) -> Result<Verdict, TrialError> {
         let row = language::row(trial.language);
         let is_of_body = row.of_bodies.iter().any(|words| verdict.message.contains(words));
@@ -151,25 +150,16 @@ impl Checks {
             Some((name, why)) => format!("{name}: {why}"),
             None => verdict.message.clone(),
         };
-        // A file that cannot be loaded is loaded with one of the bodies.
-        let bodies = if verdict.status == Status::Error { &row.bodies[row.bodies.len() - 1..] } else { row.bodies };
-        for (_, body) in bodies.iter().rev() {
-            let Some(program) = trial.with_body(body) else { return Ok(verdict) };
-            let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
-            let find = || {
-                let without = (runs.run)(&control)?;
-                Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
-            };
-            let cache_file = || CacheFile::of(&[(runs.cache_file)(&control)?], "without");
-            let without = self.without.get((&tests, &[program]), cache_file, find)?;
-            // A test may be known to have nothing to do with the function by then.
-            let is_same =
-                |(status, why)| status == Status::NotRun || (status == verdict.status && why == reason(&verdict));
-            if !without.is_some_and(is_same) {
-                return Ok(verdict);
-            }
-        }
-        Ok(verdict.without_candidate())
+        let Some(program) = trial.with_body(row.raising()) else { return Ok(verdict) };
+        let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
+        let find = || {
+            let without = (runs.run)(&control)?;
+            Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
+        };
+        let cache_file = || CacheFile::of(&[(runs.cache_file)(&control)?], "without");
+        let without = self.without.get((&tests, &[program]), cache_file, find)?;
+        let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
+        Ok(if is_same { verdict.without_candidate() } else { verdict })
     }
 }
 

@@ -34,7 +34,7 @@ pub struct LanguageRow {
     pub bodies: &'static [(&'static str, &'static str)],
     /// Compiler messages about imports that only the body uses: such an error is the body's.
     pub of_bodies: &'static [&'static str],
-    /// True if the run without the candidate shows which tests call the function.
+    /// True if it is known which tests call the function, by the run without the candidate or by further ones.
     pub counts_calls: bool,
     /// Makes the folder of a file without a project one that its tools accept.
     pub lay_out: fn(&Trial, &mut Layout),

@@ -27,6 +27,9 @@ const PATIENCE_WITH_ALL: u32 = 6;
 /// Most tests that may count as unrelated.
 const MOST_UNRELATED: usize = 100;
 
+/// Most tests that are looked at one by one, if not all of them are unrelated.
+const MOST_SINGLE: usize = 4;
+
 /// End of a run of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
@@ -265,8 +268,15 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         if same.len() > MOST_UNRELATED || self.programs.without == Some(self.programs.candidate) {
             return Ok(known);
         }
-        let is_unrelated = !same.is_empty() && self.never_call(programs, &same, &known)?;
-        Ok(if is_unrelated { Arc::new(known.with_broken(&same)) } else { known })
+        let mut unrelated = Vec::new();
+        if !same.is_empty() && self.never_call(programs, &same, &known)? {
+            unrelated = same;
+        } else if same.len() > 1 {
+            for test in same.chunks(1).take(MOST_SINGLE) {
+                unrelated.extend(self.never_call(programs, test, &known)?.then(|| test[0].clone()));
+            }
+        }
+        Ok(if unrelated.is_empty() { known } else { Arc::new(known.with_broken(&unrelated)) })
     }
 
     /// Returns true if tests fail as before when a call of the function ends the process, and when it returns

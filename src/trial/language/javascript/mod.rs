@@ -38,7 +38,7 @@ pub const ROW: LanguageRow = LanguageRow {
     suspicious: suspicious::TABLE,
     bodies: &[("returns nothing", "return;"), ("throws", "throw new Error('control');")],
     of_bodies: &["but its value is never read"],
-    counts_calls: false,
+    counts_calls: true,
     lay_out,
     tests: Marks { about, ..Marks::NONE },
     examples: no_examples,
