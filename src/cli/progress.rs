@@ -83,8 +83,8 @@ pub struct Progress {
     prompt: (usize, usize),
     /// Time of the first token.
     since: Option<Instant>,
-    /// When the tests began to run without the candidate, while they do.
-    prepares: Option<Instant>,
+    /// When the tests began to run without the candidate, while they do, and their time limit.
+    prepares: Option<(Instant, Duration)>,
 }
 
 impl Progress {
@@ -112,7 +112,7 @@ impl Progress {
             }
             Event::Source(From::Finished { .. }) => self.done += 1,
             Event::Verdict { .. } => self.tested += 1,
-            Event::Preparing(begins) => self.prepares = begins.then(Instant::now),
+            Event::Preparing(longest) => self.prepares = longest.map(|longest| (Instant::now(), longest)),
             _ => return,
         }
         self.draw();
@@ -142,8 +142,10 @@ impl Progress {
         if let Some(seconds) = seconds.filter(|seconds| *seconds > 0.05) {
             let _ = write!(out, ", {:.0} tokens/s", self.tokens as f64 / seconds);
         }
-        if let Some(seconds) = self.prepares.map(|since| since.elapsed().as_secs()).filter(|seconds| *seconds > 0) {
-            let _ = write!(out, ", tests without the candidate: {seconds} s");
+        if let Some((seconds, longest)) = self.prepares.map(|(since, longest)| (since.elapsed().as_secs(), longest))
+            && seconds > 0
+        {
+            let _ = write!(out, ", tests without the candidate: {seconds} of at most {} s", longest.as_secs());
         }
         out
     }
@@ -166,10 +168,11 @@ mod tests {
         assert_eq!(progress.text(Some(0.0)), "0 of 2 candidates done");
         progress.event(&Event::Verdict { candidate: 0, outcome: Err(String::new()) });
         assert_eq!(progress.text(Some(2.0)), "0 of 2 candidates done, 1 tested, 20 tokens/s");
-        progress.event(&Event::Preparing(true));
-        progress.prepares = progress.prepares.map(|since| since.checked_sub(Duration::from_secs(3)).unwrap());
-        assert!(progress.text(Some(2.0)).ends_with("20 tokens/s, tests without the candidate: 3 s"));
-        progress.event(&Event::Preparing(false));
+        progress.event(&Event::Preparing(Some(Duration::from_secs(60))));
+        let before = |since: Instant| since.checked_sub(Duration::from_secs(3)).unwrap();
+        progress.prepares = progress.prepares.map(|(since, longest)| (before(since), longest));
+        assert!(progress.text(Some(2.0)).ends_with("20 tokens/s, tests without the candidate: 3 of at most 60 s"));
+        progress.event(&Event::Preparing(None));
         assert!(progress.text(Some(2.0)).ends_with("20 tokens/s"));
     }
 }

@@ -7,12 +7,13 @@ use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::trials::{News, Queue, TrialPool, Turn};
 use crate::source::{self, FinishReason, Request, Source, Summary, Ticket};
-use crate::trial::{Limits, Status, Trial, Verdict};
+use crate::trial::{Limits, Runner, Status, Trial, Verdict};
 
 /// The task of a run: how its candidates are compared and tested.
 pub trait Task: Send + Sync {
@@ -56,8 +57,8 @@ pub enum Event {
         /// The equal candidate that is tested.
         of: usize,
     },
-    /// The tests are run once without the candidate: begun, or ended.
-    Preparing(bool),
+    /// The tests are run once without the candidate: begun, with this time limit, or ended.
+    Preparing(Option<Duration>),
     /// The trial of a candidate has begun.
     Testing(usize),
     /// The trial of a candidate has ended.
@@ -275,14 +276,14 @@ impl State {
         let (Some(queue), Some(trial)) = (self.queue.clone(), self.task.preparation(self.limits)) else { return };
         let cancel = Arc::new(AtomicBool::new(false));
         self.preparing = Some(cancel.clone());
-        let shared = shared.clone();
+        let (shared, longest) = (shared.clone(), Runner::longest_preparation(&trial));
         queue.prepare(self.problem, trial, cancel, move |news| {
             let mut this = lock(&shared);
             let has_ended = matches!(news, News::Ended(_));
             if has_ended {
                 this.preparing = None;
             }
-            this.tell(Event::Preparing(!has_ended));
+            this.tell(Event::Preparing((!has_ended).then_some(longest)));
         });
     }
 
@@ -552,7 +553,10 @@ pub(crate) mod tests {
         assert!(plain.task.preparation(plain.limits).is_none(), "examples on their own have no project");
         let (_run, events) = start(&Scripted, &pool, Ask { task: Arc::new(Prepared(plain.task.clone())), ..plain });
         let told = |event: Event| match event {
-            Event::Preparing(begins) => Some(if begins { "begins" } else { "ends" }),
+            Event::Preparing(Some(longest)) => {
+                Some(if longest > Duration::from_secs(1) { "begins" } else { "too short" })
+            }
+            Event::Preparing(None) => Some("ends"),
             Event::Testing(_) => Some("a candidate"),
             _ => None,
         };

@@ -39,7 +39,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use case::{Command, Lone, Tests, Trial};
 pub use error::TrialError;
@@ -307,6 +307,11 @@ impl Runner {
             self.run_tests(&at, &own)?;
         }
         Ok(())
+    }
+
+    /// The time limit of [`Runner::prepare`].
+    pub fn longest_preparation(trial: &Trial) -> Duration {
+        trial.limits.wall * language::patience(&trial.tests, 0)
     }
 
     /// Lays out tests without a project in folders made for them.

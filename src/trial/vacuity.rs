@@ -1,9 +1,6 @@
 //! The vacuity check: runs the same tests on bodies that do nothing right. A pass counts only of tests that
 //! fail with such a body. Failures that also occur without the candidate are not put down to it.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -12,6 +9,7 @@ use super::error::TrialError;
 use super::language;
 use super::project::Project;
 use super::project::baseline_cache::CacheFile;
+use super::project::projects::Remembered;
 use super::verdict::{Status, Verdict};
 use crate::hash;
 
@@ -34,38 +32,25 @@ pub struct Trials<'a> {
 #[derive(Debug, Default)]
 pub struct Checks {
     /// Bodies that pass, by what they do.
-    vacuous: Cached<Vec<String>>,
+    vacuous: Remembered<Vec<String>>,
     /// Status and reason of the tests without the candidate.
-    without: Cached<(Status, String)>,
-}
-
-/// Answers that are computed once.
-#[derive(Debug)]
-struct Cached<T>(Mutex<HashMap<u64, T>>);
-
-impl<T> Default for Cached<T> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
+    without: Remembered<(Status, String)>,
 }
 
 /// An answer, and true if no limit influenced it. Only such answers are cached on disk.
 type Answer<T> = Option<(T, bool)>;
 
-impl<T: Clone + Serialize + DeserializeOwned> Cached<T> {
+impl<T: Clone + Serialize + DeserializeOwned> Remembered<T> {
     /// The answer for these tests and programs. `None` if `find` was cut short; that is not cached.
-    fn get(
+    fn get_or(
         &self,
         (tests, programs): (&Tests, &[String]),
         cache_file: impl FnOnce() -> Option<CacheFile>,
         find: impl FnOnce() -> Result<Answer<T>, TrialError>,
     ) -> Result<Option<T>, TrialError> {
         let key = hash::of(format!("{tests:?}{programs:?}").as_bytes());
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The lock is released here, so that it is not held while tests run.
-        let answer = known().get(&key).cloned();
-        if answer.is_some() {
-            return Ok(answer);
+        if let Some(answer) = self.get(key) {
+            return Ok(Some(answer));
         }
         let cache_file = cache_file();
         let (answer, is_sure) = match cache_file.as_ref().and_then(CacheFile::read) {
@@ -78,7 +63,7 @@ impl<T: Clone + Serialize + DeserializeOwned> Cached<T> {
         if let Some(cache_file) = cache_file.filter(|_| is_sure) {
             cache_file.write(&answer);
         }
-        known().insert(key, answer.clone());
+        self.put(key, answer.clone());
         Ok(Some(answer))
     }
 }
@@ -115,7 +100,7 @@ impl Checks {
             Ok(Some((vacuous, is_sure)))
         };
         let cache_file = || CacheFile::of(&[(runs.cache_file)(&with(programs.first()?))?], "vacuous");
-        let vacuous = self.vacuous.get((&trial.tests, &programs), cache_file, find)?;
+        let vacuous = self.vacuous.get_or((&trial.tests, &programs), cache_file, find)?;
         let Some(vacuous) = vacuous else { return Ok(verdict) };
         Ok(match &vacuous[..] {
             [] => verdict,
@@ -157,7 +142,7 @@ impl Checks {
             Ok((!(runs.is_cut)()).then(|| ((without.status, reason(&without)), has_ended(&without))))
         };
         let cache_file = || CacheFile::of(&[(runs.cache_file)(&control)?], "without");
-        let without = self.without.get((&tests, &[program]), cache_file, find)?;
+        let without = self.without.get_or((&tests, &[program]), cache_file, find)?;
         let is_same = without.is_some_and(|(status, why)| status == verdict.status && why == reason(&verdict));
         Ok(if is_same { verdict.without_candidate() } else { verdict })
     }

@@ -253,7 +253,7 @@ impl Verdict {
     }
 
     /// Adds what the sandbox withholds from tests, if the message shows that one failed by it. `is_withheld`
-    /// tells this of a variable of the environment.
+    /// tells this of a variable of the environment. A test that looked for another machine says nothing.
     #[must_use]
     pub fn explained(self, protection: &Protection, is_withheld: impl Fn(&str) -> bool) -> Self {
         let words = self.message.to_lowercase();
@@ -271,7 +271,8 @@ impl Verdict {
             ),
             None => return self,
         };
-        Self { message: format!("{}; {why}", self.message), ..self }
+        let status = if is_lookup && self.status == Status::Failed { Status::NotRun } else { self.status };
+        Self { status, message: format!("{}; {why}", self.message), ..self }
     }
 
     /// The verdict of tests that cannot be run or fail for the same reason without the candidate.

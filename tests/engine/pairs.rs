@@ -10,7 +10,7 @@ use bass_tui::engine::{DraftLength, Drafter, Engine, GenerateOptions, ModelDraft
 use bass_tui::model::{EmbeddedModel, Model, ModelFiles, embedded};
 use bass_tui::sampling::{Accept, Sampling};
 
-const TOKENS: usize = 256;
+const TOKENS: usize = 192;
 const PROMPT: &str =
     "def is_even(n):\n    \"\"\"Return True if n is even.\n\n    >>> is_even(4)\n    True\n    \"\"\"\n";
 

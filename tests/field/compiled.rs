@@ -39,6 +39,14 @@ fn tests_behind_a_feature_of_their_crate() {
         passes: "1 test",
         wrong: &[("    text.split(' ').collect()\n", "blanks_cut: assertion `left == right` failed")],
     });
+    // Its tests compile with all features alone.
+    field.holds(&Function {
+        target: "src/joined.rs:join",
+        tests: &[],
+        right: "    parts.join(\" \")\n",
+        passes: "1 test",
+        wrong: &[("    parts.join(\"\")\n", "joined::tests::blanks_join: assertion `left == right` failed")],
+    });
 }
 
 #[test]

@@ -24,11 +24,10 @@ pub const VARIABLE: &str = "TRIAL_LINES";
 impl Channel {
     /// Opens the pipes: the channel, the program's ends, and the variable with their descriptor numbers.
     pub fn open(nonce: &str) -> Result<Opened, TrialError> {
-        let failed = |e: io::Error| TrialError::Sandbox(format!("a pipe could not be made: {e}"));
-        let (nonce_end, mut told) = io::pipe().map_err(failed)?;
-        let (record, record_end) = io::pipe().map_err(failed)?;
+        let (nonce_end, mut told) = io::pipe()?;
+        let (record, record_end) = io::pipe()?;
         // The nonce fits into any pipe, so the write does not block.
-        told.write_all(nonce.as_bytes()).map_err(failed)?;
+        told.write_all(nonce.as_bytes())?;
         let variable = format!("{} {}", nonce_end.as_raw_fd(), record_end.as_raw_fd());
         Ok((Self { record }, vec![nonce_end.into(), record_end.into()], (VARIABLE.into(), variable.into())))
     }

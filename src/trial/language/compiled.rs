@@ -1,10 +1,13 @@
 //! Shared parts of languages whose tests are compiled with the code under test.
 
-use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use crate::sandbox::{Ended, Limits, Run};
+use crate::files;
+use crate::sandbox::{Ended, Limits, Run, Scratch};
 use crate::trial::language::row::{Evidence, Report, TrialError, Verdict, decide};
 
 /// Time limit for compiling.
@@ -12,6 +15,21 @@ const COMPILE_TIME: Duration = Duration::from_secs(60);
 
 /// Most test names listed in a message about a test that does not exist.
 const MOST_NAMES: usize = 8;
+
+/// A folder of compiled packages, with this folder in it: below `cache`, where what nobody uses any more is
+/// removed, or one that is removed with the scratch folder.
+pub fn open_cache(cache: Option<&Path>, name: &str, inner: &str) -> io::Result<(PathBuf, Option<Scratch>)> {
+    let scratch = cache.is_none().then(Scratch::new).transpose()?;
+    let folder = scratch.as_ref().map(|scratch| scratch.path().to_path_buf());
+    let folder = folder.or_else(|| Some(cache?.join(name))).unwrap_or_default();
+    DirBuilder::new().recursive(true).mode(0o700).create(folder.join(inner))?;
+    if let Some(cache) = cache {
+        File::create(folder.join("used"))?.set_modified(SystemTime::now())?;
+        files::sweep(cache, |folder| folder.join("used"));
+    }
+    // Sandbox rules need the canonical path.
+    Ok((fs::canonicalize(folder)?, scratch))
+}
 
 /// Limits for a compiler, which needs more memory and time than the program it compiles.
 pub fn compile_limits(limits: Limits) -> Limits {

@@ -13,7 +13,7 @@ mod rust;
 
 use std::path::{Path, PathBuf};
 
-pub use row::{Context, Packages, TrialLanguage};
+pub use row::{Context, Packages, TrialLanguage, patience};
 
 use super::project::find::{Found, below, find};
 use crate::code::Target;

@@ -116,6 +116,14 @@ pub struct Packages {
     pub environment: Vec<(OsString, OsString)>,
 }
 
+/// Time limit factor for tests without a candidate, at their place in a list. Only the first have the shorter
+/// limit, and only if there are others.
+pub fn patience(tests: &Tests, place: usize) -> u32 {
+    let has_others = |all: &[(Tests, String)]| all.len() > 1 || matches!(all[0].0, Tests::Several(_));
+    let is_first = matches!(tests, Tests::FirstOf(all) if place == 0 && has_others(all));
+    if is_first { PATIENCE_WITH_OTHERS } else { PATIENCE }
+}
+
 /// The context of a run.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
@@ -134,14 +142,9 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The context of these tests at their place in a list. Only the first have the shorter time limit, and
-    /// only if there are others.
+    /// The context of these tests at their place in a list.
     pub fn with_patience(self, tests: &Tests, place: usize) -> Self {
-        let has_others = match tests {
-            Tests::FirstOf(all) => place == 0 && (all.len() > 1 || matches!(all[0].0, Tests::Several(_))),
-            _ => false,
-        };
-        Self { patience: if has_others { PATIENCE_WITH_OTHERS } else { PATIENCE }, ..self }
+        Self { patience: patience(tests, place), ..self }
     }
 
     /// Runs a program.

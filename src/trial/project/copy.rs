@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use super::Project;
@@ -22,6 +23,8 @@ const LARGEST: u64 = 200 << 20;
 /// A copy of the project as the user has it.
 #[derive(Debug)]
 pub struct Base {
+    /// No other has it.
+    pub id: u64,
     folder: Scratch,
     list: List,
     /// The listed files that are copied.
@@ -57,7 +60,9 @@ impl Base {
         }
         let folder = Scratch::new().map_err(|e| format!("a copy of the project could not be made: {e}"))?;
         copy_all(root, folder.path(), &files, true)?;
-        Ok(Self { folder, list, files, stamps, root: root.to_path_buf() })
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { id, folder, list, files, stamps, root: root.to_path_buf() })
     }
 
     /// Returns true if the project has not changed since it was copied.

@@ -118,20 +118,12 @@ fn git_files(root: &Path) -> Option<Vec<PathBuf>> {
 }
 
 fn git(root: &Path, options: &[&str]) -> Option<Vec<PathBuf>> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(root)
-        // A repository must not be able to start programs of its own here.
-        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
-        .args(["ls-files", "-z"])
-        .args(options)
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
+    let mut command = Command::new("git");
+    // A repository must not be able to start programs of its own here.
+    let safe = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+    command.arg("-C").arg(root).args(safe).args(["ls-files", "-z"]).args(options);
+    command.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
     let paths = output.stdout.split(|&byte| byte == 0).filter(|name| !name.is_empty());
     output.status.success().then(|| paths.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
 }
@@ -186,14 +178,10 @@ mod tests {
 
     fn git_in(root: &Path, words: &[&str]) {
         let mut command = Command::new("git");
-        command
-            .arg("-C")
-            .arg(root)
-            .args(["-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always"]);
-        assert!(
-            command.args(words).stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap().success(),
-            "{words:?}"
-        );
+        let settings = ["-c", "user.name=n", "-c", "user.email=e", "-c", "protocol.file.allow=always"];
+        command.arg("-C").arg(root).args(settings).args(words);
+        let status = command.stderr(Stdio::null()).stdout(Stdio::null()).status().unwrap();
+        assert!(status.success(), "{words:?}");
     }
 
     #[test]

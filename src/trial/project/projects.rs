@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::baseline::{Baseline, Seen};
@@ -37,9 +37,9 @@ pub struct Projects {
     pub(super) uncalled: Remembered<bool>,
 }
 
-/// Results of runs in a project, by its copy and a hash of what was run.
+/// Results of runs, by a hash of what was run.
 #[derive(Debug)]
-pub(super) struct Remembered<T>(Mutex<Vec<(Weak<Base>, u64, T)>>);
+pub struct Remembered<T>(Mutex<HashMap<u64, T>>);
 
 impl<T> Default for Remembered<T> {
     fn default() -> Self {
@@ -48,16 +48,12 @@ impl<T> Default for Remembered<T> {
 }
 
 impl<T: Clone> Remembered<T> {
-    pub fn get(&self, base: &Arc<Base>, key: u64) -> Option<T> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |(of, other, _): &&(Weak<Base>, u64, T)| of.as_ptr() == Arc::as_ptr(base) && *other == key;
-        all.iter().find(is_it).map(|(_, _, answer)| answer.clone())
+    pub fn get(&self, key: u64) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned()
     }
 
-    pub fn put(&self, base: &Arc<Base>, key: u64, answer: T) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|(of, ..)| of.strong_count() > 0);
-        all.push((Arc::downgrade(base), key, answer));
+    pub fn put(&self, key: u64, answer: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, answer);
     }
 }
 

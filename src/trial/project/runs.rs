@@ -213,11 +213,11 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
         let run = || {
             let patience = if project.is_suite() { PATIENCE_WITH_ALL } else { patience };
             let long = Limits { wall: limits.wall * patience, ..limits };
-            let key = hash::of(format!("{project:?} {:?} {:?}", programs.without, long.wall).as_bytes());
+            let key = hash::of(format!("{} {project:?} {:?} {:?}", base.id, programs.without, long.wall).as_bytes());
             // All tests of a project may take minutes until they hit it.
             let place = cache.filter(|_| project.is_suite()).map(|cache| cache.file(project, base, programs.without));
             let place = place.and_then(|place| CacheFile::of(&[place], &format!("limit {:?}", long.wall)));
-            if let Some(hit) = projects.hit.get(base, key).or_else(|| place.as_ref()?.read()) {
+            if let Some(hit) = projects.hit.get(key).or_else(|| place.as_ref()?.read()) {
                 return Err(TrialError::Limit(hit));
             }
             let copy = self.copy(programs.without)?;
@@ -226,7 +226,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             if let Some((_, hit)) = limit(run.ended, &long) {
                 let flag = raised_by(run.ended).map(|flag| format!("; raise it with {flag}"));
                 let hit = hit + &flag.unwrap_or_default();
-                projects.hit.put(base, key, hit.clone());
+                projects.hit.put(key, hit.clone());
                 let _ = place.map(|place| place.write(&hit));
                 return Err(TrialError::Limit(hit));
             }
@@ -283,8 +283,8 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
     /// an unexpected value.
     fn never_call(&self, programs: [&str; 2], tests: &[String], known: &Baseline) -> Result<bool, TrialError> {
         let Self { projects, project, base, bounds, .. } = self;
-        let key = hash::of(format!("{project:?} {programs:?} {tests:?}").as_bytes());
-        if let Some(answer) = projects.uncalled.get(base, key) {
+        let key = hash::of(format!("{} {project:?} {programs:?} {tests:?}", base.id).as_bytes());
+        if let Some(answer) = projects.uncalled.get(key) {
             return Ok(answer);
         }
         let limits = candidate_limits(bounds.limits, known.elapsed);
@@ -302,7 +302,7 @@ impl<F: Fn(Of, RunRequest, Limits) -> Result<Ran, TrialError> + Sync> TestRuns<'
             }
         }
         if !bounds.cancel.load(Ordering::Relaxed) {
-            projects.uncalled.put(base, key, answer);
+            projects.uncalled.put(key, answer);
         }
         Ok(answer)
     }

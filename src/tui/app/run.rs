@@ -33,8 +33,8 @@ pub struct Run {
     pub ended: Option<u64>,
     /// The engine's figures, at the end.
     pub summary: Option<Summary>,
-    /// When the tests began to run without the candidate, while they do.
-    pub prepares_since: Option<u64>,
+    /// When the tests began to run without the candidate, while they do, and the seconds that they may take.
+    pub prepares: Option<(u64, u64)>,
     /// The user asked to stop it.
     pub stopping: bool,
     /// The user asked to stop its trials, so nothing is tested any more unless asked for.
@@ -67,7 +67,7 @@ impl Run {
             started: now,
             ended: None,
             summary: None,
-            prepares_since: None,
+            prepares: None,
             stopping: false,
             untested: false,
             steps: 0,
@@ -147,13 +147,14 @@ impl Run {
     /// When the rate, or the seconds that the tests have run without the candidate, are due.
     pub fn wake_at(&self, now: u64) -> Option<u64> {
         let rate = self.is_live().then_some(self.rate_at + RATE_EVERY);
-        let second = self.prepares_since.map(|since| since + (now.saturating_sub(since) / 1000 + 1) * 1000);
+        let second = self.prepares.map(|(since, _)| since + (now.saturating_sub(since) / 1000 + 1) * 1000);
         rate.into_iter().chain(second).min()
     }
 
-    /// Seconds that the tests have run without the candidate, once a person would ask.
-    pub fn prepares_for(&self, now: u64) -> Option<u64> {
-        self.prepares_since.map(|since| now.saturating_sub(since) / 1000).filter(|&seconds| seconds > 0)
+    /// Seconds that the tests have run without the candidate, once a person would ask, and at most may.
+    pub fn prepares_for(&self, now: u64) -> Option<(u64, u64)> {
+        let (since, longest) = self.prepares?;
+        Some((now.saturating_sub(since) / 1000, longest)).filter(|(seconds, _)| *seconds > 0)
     }
 
     /// Closes the generation: what has not ended is left in `phase`.
@@ -194,8 +195,8 @@ mod tests {
         let mut run = Run::new(1, 1, 1, 0);
         run.end(Phase::Broken, 0);
         assert_eq!((run.wake_at(500), run.prepares_for(500)), (None, None));
-        run.prepares_since = Some(400);
+        run.prepares = Some((400, 60));
         assert_eq!((run.wake_at(500), run.prepares_for(500)), (Some(1400), None));
-        assert_eq!((run.wake_at(2500), run.prepares_for(2500)), (Some(3400), Some(2)));
+        assert_eq!((run.wake_at(2500), run.prepares_for(2500)), (Some(3400), Some((2, 60))));
     }
 }

@@ -17,7 +17,7 @@ pub fn job(state: &mut State, id: u64, event: Event) {
                 (c.duplicate_of, c.testing) = (Some(of), Testing::None);
             }
         }
-        Event::Preparing(begins) => run.prepares_since = begins.then_some(state.now),
+        Event::Preparing(longest) => run.prepares = longest.map(|longest| (state.now, longest.as_secs())),
         Event::Testing(candidate) => {
             if let Some(c) = run.candidates.get_mut(candidate).filter(|c| c.testing == Testing::Queued) {
                 c.testing = Testing::Running;

@@ -44,8 +44,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));
         }
-        if let Some(seconds) = run.prepares_for(state.now) {
-            out.push((format!("tests without the candidate: {seconds} s"), look.style(Role::Working)));
+        if let Some((seconds, longest)) = run.prepares_for(state.now) {
+            let words = format!("tests without the candidate: {seconds} of at most {longest} s");
+            out.push((words, look.style(Role::Working)));
         }
         let speed = run.summary.as_ref().map_or(run.rate, |s| s.tokens_per_second);
         if speed > 0.0 {

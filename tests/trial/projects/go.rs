@@ -74,6 +74,16 @@ fn what_fails_for_a_reason_of_its_own_is_not_the_candidates_fault() {
 }
 
 #[test]
+fn a_module_for_a_newer_go_says_so() {
+    let Some(runner) = runner(Language::Go) else { return };
+    let of_later = "package calc\n\nimport \"of/later\"\n\nfunc F(x int) int {\n\treturn later.Twice(x)\n}\n";
+    let manifest = ("go.mod", "module example.com/doubling\n\ngo 1.99.1\n");
+    let place = Place::new(&[manifest, HELPER, BESIDE, ("calc/calc.go", of_later), ("calc/calc_test.go", TESTS)]);
+    let verdict = judge(&runner, &place, of_later);
+    assert!(verdict.message.contains("the module asks for Go 1.99, and this is Go 1."), "{}", verdict.message);
+}
+
+#[test]
 fn a_test_whose_framework_catches_what_the_function_raises_judges_it() {
     let Some(runner) = runner(Language::Go) else { return };
     let catches = "package calc\n\nimport \"testing\"\n\nfunc answer(x int) (n int) {\n\tdefer func() {\n\t\tif recover() != nil {\n\t\t\tn = 500\n\t\t}\n\t}()\n\treturn F(x)\n}\n\n\

@@ -53,6 +53,8 @@ fn tests_run_without_the_candidate_before_there_is_one() {
     let at = (Language::Python, "doubling.py", "test_doubling.py");
     let right = code.replace("BODY", "return 2 * x");
     assert_eq!(start(kept.path(), &place, at, &right), (Status::Passed, 1, 0), "nothing is found out anew");
+    place.write("doubling.py", &code.replace("BODY", "y = x\n    return y"));
+    assert_eq!(start(kept.path(), &place, at, &right), (Status::Passed, 1, 0), "another body changes nothing");
 }
 
 #[test]

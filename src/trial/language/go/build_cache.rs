@@ -4,16 +4,16 @@
 //! Compiled packages are cached on disk. Nothing of a candidate runs while it is compiled (no C, no
 //! generators). The compiler finds packages by a hash of their inputs, so none can replace another's.
 
-use std::fs::{self, File};
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::SystemTime;
 
-use crate::files;
 use crate::sandbox::Scratch;
+use crate::trial::language::compiled::open_cache;
 use crate::trial::language::row::Tool;
+
+/// The folder of compiled packages in the cache.
+const PACKAGES: &str = "packages";
 
 /// Both folders.
 #[derive(Debug, Default)]
@@ -22,40 +22,17 @@ pub struct BuildCache {
     modules: OnceLock<Option<PathBuf>>,
 }
 
-/// The folder of compiled packages.
-#[derive(Debug)]
-pub struct Compiled {
-    path: PathBuf,
-    /// Removed at the end if nothing is cached.
-    _scratch: Option<Scratch>,
-}
-
-impl Compiled {
-    /// The cache below this folder, or an empty one.
-    fn open(cache: Option<&Path>) -> std::io::Result<Self> {
-        let Some(cache) = cache else {
-            let scratch = Scratch::new()?;
-            return Ok(Self { path: scratch.path().to_path_buf(), _scratch: Some(scratch) });
-        };
-        let folder = cache.join("go");
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder.join("packages"))?;
-        File::create(folder.join("used"))?.set_modified(SystemTime::now())?;
-        files::sweep(cache, |folder| folder.join("used"));
-        // Sandbox rules need the canonical path.
-        Ok(Self { path: fs::canonicalize(folder.join("packages"))?, _scratch: None })
-    }
-}
+/// The folder of compiled packages, and what removes it at the end if nothing is cached.
+pub type Compiled = (PathBuf, Option<Scratch>);
 
 impl BuildCache {
     /// The folder of compiled packages while the guard is held: one build at a time.
     pub fn open(&self, cache: Option<&Path>) -> std::io::Result<(MutexGuard<'_, Option<Compiled>>, PathBuf)> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = match compiled.take() {
-            Some(folder) => folder,
-            None => Compiled::open(cache)?,
-        };
-        let path = folder.path.clone();
-        *compiled = Some(folder);
+        if compiled.is_none() {
+            *compiled = Some(open_cache(cache, "go", PACKAGES)?);
+        }
+        let path = compiled.as_ref().map(|(folder, _)| folder.join(PACKAGES)).unwrap_or_default();
         Ok((compiled, path))
     }
 
@@ -75,6 +52,8 @@ fn modules(go: &Tool) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -37,6 +37,8 @@ pub struct Suite {
     pub module: PathBuf,
     /// Import path of the module.
     pub path: String,
+    /// The Go 1.x that it asks for; 0 if it asks for none.
+    pub asked: u32,
     /// The tests that are run, as in `TestName/part`; all if empty.
     pub only: Vec<String>,
 }
@@ -132,13 +134,12 @@ impl GoRuns<'_> {
         }
         // File names in compiler messages refer to the user's files, not to the copy.
         let own = format!("{}/", copy.path().display());
-        let (notes, said): (Vec<&str>, Vec<&str>) = run
-            .output
-            .lines()
-            .filter(|line| !line.starts_with("# "))
-            .partition(|line| line.starts_with("note: module requires "));
+        let is_said = |line: &&str| !line.starts_with("# ") && !line.starts_with("note: module requires ");
+        let said: Vec<&str> = run.output.lines().filter(is_said).collect();
         // A required newer Go version may explain any other error.
-        let note = notes.first().map(|note| format!(" ({})", note.trim_start_matches("note: "))).unwrap_or_default();
+        let (asked, minor) = (suite.asked, go.version.1);
+        let newer = || format!(" (the module asks for Go 1.{asked}, and this is Go 1.{minor}: install a newer one)");
+        let note = if asked > minor { newer() } else { String::new() };
         let (first, rest) = said.split_first().unwrap_or((&"", &[]));
         let output = [&[format!("{first}{note}").as_str()], rest].concat().join("\n").replace(&own, "");
         Ok(Built::Failed(Run { output, ..run }))

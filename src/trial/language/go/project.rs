@@ -223,12 +223,15 @@ fn suite_of(project: &Project) -> Result<Suite, TrialError> {
             project.file.display()
         ))
     })?;
-    let path = module_path(&read(&module.join("go.mod"))?).ok_or_else(|| {
+    let manifest = read(&module.join("go.mod"))?;
+    let asked = manifest.lines().find_map(|line| line.strip_prefix("go 1.")?.split('.').next()?.trim().parse().ok());
+    let path = module_path(&manifest).ok_or_else(|| {
         TrialError::Interpreter(format!("{} names no module", project.root.join(&module).join("go.mod").display()))
     })?;
     let text = read(&file)?;
     let package = package_of(&read(&project.file)?).unwrap_or("main").to_owned();
-    Ok(Suite { file, text, program: project.file.clone(), package, module, path, only: project.only.clone() })
+    let (asked, program, only) = (asked.unwrap_or(0), project.file.clone(), project.only.clone());
+    Ok(Suite { file, text, program, package, module, path, asked, only })
 }
 
 /// The folder of the module that a file belongs to.

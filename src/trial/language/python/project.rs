@@ -1,6 +1,7 @@
 //! Python: a tests file or the examples of a docstring, run by pytest, unittest or doctest in a copy of the
 //! project, each test reported by name.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -45,10 +46,10 @@ struct Request<'a> {
     source: Option<&'a str>,
     /// A text that is only parsed.
     own: Option<&'a str>,
-    /// The file with the candidate, relative to the start folder, and the names that the user's text defines
-    /// in it.
+    /// The file with the candidate, relative to the start folder, and the names in the user's text outside of
+    /// the function.
     file: &'a Path,
-    own_names: &'a [String],
+    own_names: &'a BTreeSet<String>,
     /// True if the folder was made for the file and its tests.
     lone: bool,
     purpose: Purpose,
@@ -71,7 +72,8 @@ pub fn run(
     let limits = Limits { file: trial.limits.file.max(least), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
     let distribution = Distribution::of(&project.root.join(&project.package)).filter(|_| project.lone.is_none());
-    let own_names = names(Language::Python, trial.own_text()).into_iter().collect();
+    let own_text = without.as_deref().unwrap_or_else(|| trial.own_text());
+    let own_names = names(Language::Python, own_text).into_iter().collect();
     let runs =
         PythonRuns { at, python, driver, trial, project, distribution, is_without_body: without.is_some(), own_names };
     let texts = runs::Programs { without: without.as_deref(), probes: None, candidate: &trial.program };
@@ -99,7 +101,7 @@ pub fn parse(at: &Context, (python, driver): (&Tool, &[u8]), name: &str, text: &
         source: None,
         own: Some(text),
         file: nowhere,
-        own_names: &[],
+        own_names: &BTreeSet::new(),
         lone: true,
         purpose: Purpose::Parse,
         first: 0,
@@ -129,7 +131,7 @@ struct PythonRuns<'a> {
     project: &'a Project,
     distribution: Option<Distribution>,
     is_without_body: bool,
-    own_names: Vec<String>,
+    own_names: BTreeSet<String>,
 }
 
 impl PythonRuns<'_> {
@@ -137,11 +139,13 @@ impl PythonRuns<'_> {
     fn cache(&self, folder: &Path) -> BaselineCache {
         let (major, minor) = self.python.version;
         let shown = self.python.shown();
-        let stub = self.trial.stub.as_deref().unwrap_or_default();
+        // Of the user's text only what the driver gets: another body changes nothing.
+        let examples = self.project.tests.as_ref().filter(|tests| **tests == self.project.file);
+        let own = examples.map_or_else(|| format!("{:?}", self.own_names), |_| self.trial.own_text().to_owned());
         BaselineCache {
             folder: folder.join("baselines"),
             // A test may fail for want of memory.
-            setting: [self.driver, shown.as_bytes(), stub.as_bytes(), &self.trial.limits.memory.to_le_bytes()].concat(),
+            setting: [self.driver, shown.as_bytes(), own.as_bytes(), &self.trial.limits.memory.to_le_bytes()].concat(),
             packages: self.python.readable.clone(),
             inner: vec![format!("lib/python{major}.{minor}/site-packages").into()],
         }

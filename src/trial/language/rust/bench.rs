@@ -123,8 +123,9 @@ impl Bench<'_> {
             .map_err(|e| TrialError::Sandbox(format!("{} could not be read: {e}", path.display())))
     }
 
-    /// Features without which the tests file, or the module with the candidate, is not compiled.
-    pub fn features_needed(&self) -> Vec<String> {
+    /// Features without which the tests file, or the module with the candidate, is not compiled, and all there
+    /// are.
+    pub fn features_needed(&self) -> (Vec<String>, Vec<String>) {
         let (package, file) = (&self.project.package, &self.project.file);
         let read = |path: &Path| self.original(path).unwrap_or_default();
         let manifest: toml::Table = read(&package.join("Cargo.toml")).parse().unwrap_or_default();
@@ -136,7 +137,9 @@ impl Bench<'_> {
         let above = above.flat_map(|path| [source.join(path).with_extension("rs"), source.join(path).join("mod.rs")]);
         let others = [source.join("lib.rs"), source.join("main.rs")].into_iter().chain(above);
         let others: Vec<String> = others.map(|path| read(&path)).collect();
-        features(&manifest, [&read(self.tests_file), &read(file)], &others, &modules)
+        let table = manifest.get("features").and_then(toml::Value::as_table);
+        let all: Vec<String> = table.into_iter().flat_map(|table| table.keys().cloned()).collect();
+        (features(all.clone(), [&read(self.tests_file), &read(file)], &others, &modules), all)
     }
 
     /// All inputs of a test program, in words.
@@ -326,11 +329,9 @@ impl Bench<'_> {
     }
 }
 
-/// The features of a manifest that files (`own`) ask for as a whole or for their tests, and that others ask
+/// Those of the known features that files (`own`) ask for as a whole or for their tests, and that others ask
 /// for in front of one of these modules.
-fn features(manifest: &toml::Table, own: [&String; 2], others: &[String], modules: &[&str]) -> Vec<String> {
-    let known = manifest.get("features").and_then(toml::Value::as_table);
-    let known = known.into_iter().flat_map(|table| table.keys().cloned());
+fn features(known: Vec<String>, own: [&String; 2], others: &[String], modules: &[&str]) -> Vec<String> {
     let is_asked = |feature: &String| {
         let asks = |line: &str| line.contains(&format!("feature = \"{feature}\"")) && !line.contains("not(");
         let of_file = |line: &str| {
@@ -352,7 +353,7 @@ fn features(manifest: &toml::Table, own: [&String; 2], others: &[String], module
         };
         own.iter().any(|text| text.lines().map(str::trim).any(of_file)) || others.iter().any(of_module)
     };
-    known.filter(is_asked).collect()
+    known.into_iter().filter(is_asked).collect()
 }
 
 /// The packages of this machine. Of cargo's folder only their sources are readable, as it also holds
@@ -403,14 +404,14 @@ mod tests {
 
     #[test]
     fn features_that_tests_and_modules_ask_for_are_built() {
-        let manifest: toml::Table = "[features]\na = []\nb = []\nc = []\nd = []\n".parse().unwrap();
+        let known = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
         let tests = "#![cfg(all(unix, feature = \"a\"))]\n#[cfg(not(feature = \"b\"))]\nmod x;\n".to_owned();
         let own = "#[cfg(all(test, feature = \"d\"))]\nmod tests {}\n".to_owned();
         let library =
             "#[cfg(feature = \"c\")]\n#[doc(hidden)]\npub(crate) mod words;\n#[cfg(feature = \"b\")]\nmod other;\n"
                 .to_owned();
         let none = String::new();
-        assert_eq!(features(&manifest, [&tests, &own], &[library, none], &["inside", "words"]), ["a", "c", "d"]);
+        assert_eq!(features(known, [&tests, &own], &[library, none], &["inside", "words"]), ["a", "c", "d"]);
     }
 
     #[test]

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use crate::hash;
 use crate::sandbox::Scratch;
+use crate::trial::language::compiled::open_cache;
 
 /// Size and time of a file.
 pub type Stamp = (u64, u64);
@@ -50,20 +51,9 @@ pub struct CacheFolder {
 impl CacheFolder {
     /// The cache of a project, below `cache`, or an empty one. `compiler` identifies the compiler.
     pub fn open(cache: Option<&Path>, root: &Path, compiler: &str) -> io::Result<Self> {
-        let Some(cache) = cache else {
-            let scratch = Scratch::new()?;
-            return Ok(Self { folder: scratch.path().to_path_buf(), _scratch: Some(scratch) });
-        };
         let name = format!("{:016x}", hash::of(format!("{}\n{compiler}", root.display()).as_bytes()));
-        let mut folders = fs::DirBuilder::new();
-        folders.recursive(true).mode(0o700);
-        folders.create(cache.join(&name).join("products"))?;
-        // Sandbox rules need the canonical path.
-        let folder = fs::canonicalize(cache.join(name))?;
-        let used = File::create(folder.join("used"))?;
-        used.set_modified(SystemTime::now())?;
-        files::sweep(cache, |folder| folder.join("used"));
-        Ok(Self { folder, _scratch: None })
+        let (folder, scratch) = open_cache(cache, &name, "products")?;
+        Ok(Self { folder, _scratch: scratch })
     }
 
     /// The target folder of compiled packages.

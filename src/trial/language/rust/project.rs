@@ -11,11 +11,13 @@ use super::edit;
 use super::examples;
 use super::guards::Guards;
 use super::lone;
+use crate::hash;
 use crate::trial::language::compiled::{no_such_test, not_compiled};
 use crate::trial::language::row::{Context, Evidence, Project, Status, Tool, Trial, TrialError, Verdict, decide};
 use crate::trial::project::runs::candidate_limits;
 
-/// Runs the tests of a crate with the candidate in it.
+/// Runs the tests of a crate with the candidate in it. A crate whose tests ask for features may compile with
+/// all of them alone, as its developers test it.
 pub fn run(
     at: &Context,
     rustc: &Tool,
@@ -26,10 +28,26 @@ pub fn run(
     let tests_file = project.tests.as_deref().unwrap_or(Path::new(""));
     let base = &cache.base;
     let bench = Bench { at, rustc, base, cache, project, tests_file, features: &[], limits: trial.limits };
-    let features = bench.features_needed();
-    let bench = Bench { features: &features, ..bench };
+    let (needed, all) = bench.features_needed();
+    let key = format!("features/{:016x}.json", hash::of(needed.join(",").as_bytes()));
+    let needs_all = || cache.folder.read::<bool>(&key).unwrap_or(false);
+    if needed.is_empty() || !needs_all() {
+        let verdict = judge(&Bench { features: &needed, ..bench }, trial)?;
+        if needed.is_empty() || verdict.status != Status::Error {
+            return Ok(verdict);
+        }
+    }
+    let verdict = judge(&Bench { features: &all, ..bench }, trial)?;
+    if verdict.status != Status::Error {
+        cache.folder.write(&key, &true);
+    }
+    Ok(verdict)
+}
+
+fn judge(bench: &Bench, trial: &Trial) -> Result<Verdict, TrialError> {
+    let Bench { at, base, project, tests_file, .. } = *bench;
     if examples::are_in(tests_file) {
-        return examples::run(&bench, trial);
+        return examples::run(bench, trial);
     }
     let kinds = bench.kinds()?;
     // The rest of the program is known to be the user's only if their own module is given.
@@ -37,11 +55,11 @@ pub fn run(
     let (original, known) = if project.lone.is_some() && trial.stub.is_none() {
         // There is only the candidate, which must not define the baseline of its tests.
         let original = bench.original(tests_file)?;
-        let known = baseline::of_text(&bench, &kinds[0], &original);
+        let known = baseline::of_text(bench, &kinds[0], &original);
         (original, Ok(Arc::new(known)))
     } else {
         let original = bench.original(tests_file)?;
-        let known = baseline::known(&bench, &kinds, &original, function)?;
+        let known = baseline::known(bench, &kinds, &original, function)?;
         (original, known)
     };
     let baseline = match known {
@@ -96,7 +114,7 @@ pub fn run(
     };
     let copy = base.copy(project, Some(candidate)).map_err(TrialError::Sandbox)?;
     let limits = candidate_limits(trial.limits, baseline.elapsed);
-    let bench = Bench { limits, ..bench };
+    let bench = Bench { limits, ..*bench };
     let (run, told) = bench.run_tests(&built, baseline.arguments(&secret), &copy, Vec::new())?;
     let changed = base.changed(project, &copy);
     decide(&Evidence { changed, ..baseline.evidence(run, told.as_deref(), &guards, &secret) }, &limits)
