@@ -20,6 +20,9 @@ use crate::untrusted::clean_line;
 /// Size limit of a project that is copied.
 const LARGEST: u64 = 200 << 20;
 
+/// The number of the next copy.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 /// A copy of the project as the user has it.
 #[derive(Debug)]
 pub struct Base {
@@ -60,7 +63,6 @@ impl Base {
         }
         let folder = Scratch::new().map_err(|e| format!("a copy of the project could not be made: {e}"))?;
         copy_all(root, folder.path(), &files, true)?;
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self { id, folder, list, files, stamps, root: root.to_path_buf() })
     }
