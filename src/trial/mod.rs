@@ -394,7 +394,8 @@ impl Runner {
     /// The cache file for runs of projects' tests with a program that holds nothing of a candidate's.
     fn cache_file(&self, at: &Context, trial: &Trial) -> Option<CacheFile> {
         let of = |project: &Project| {
-            let cache = self.language(trial.language).baseline_cache(at).filter(|_| project.lone.is_none())?;
+            let cache = self.language(trial.language).baseline_cache(at, trial, project);
+            let cache = cache.filter(|_| project.lone.is_none())?;
             let base = at.projects.base(project).ok()?;
             Some(cache.file(project, &base, Some(&trial.program)))
         };

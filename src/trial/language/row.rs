@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::fmt::Debug;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::code::Target;
 use crate::language::Language;
-use crate::sandbox::{Job, Limits, Run, Sandbox};
+use crate::sandbox::{Job, Limits, Run, Sandbox, Scratch};
 pub use crate::trial::project::lone::Layout;
 use crate::trial::project::projects::Projects;
 use crate::trial::project::runs::{Bounds, PATIENCE, PATIENCE_WITH_OTHERS};
@@ -96,7 +97,7 @@ pub trait TrialLanguage: Debug + Send + Sync {
     }
 
     /// Cache for runs of projects' tests without a candidate, and what they depend on besides the project.
-    fn baseline_cache(&self, _at: &Context) -> Option<BaselineCache> {
+    fn baseline_cache(&self, _at: &Context, _trial: &Trial, _project: &Project) -> Option<BaselineCache> {
         None
     }
 
@@ -150,6 +151,18 @@ impl Context<'_> {
     /// Runs a program.
     pub fn run(&self, job: Job) -> Result<Run, TrialError> {
         self.sandbox.run(job, self.cancel).map_err(TrialError::Sandbox)
+    }
+
+    /// Runs a program on a file with this name and text.
+    pub fn run_on(&self, tool: &Tool, name: &str, text: &str, arguments: &[&str]) -> Result<Run, TrialError> {
+        let folder = Scratch::new()?;
+        let path = folder.path().join(Path::new(name).file_name().unwrap_or("tests".as_ref()));
+        fs::write(&path, text)?;
+        let readable = [&tool.readable[..], &[folder.path().to_path_buf()]].concat();
+        let arguments = arguments.iter().map(OsString::from).chain([path.into_os_string()]).collect();
+        // Node exits at once if it may not read the system's settings.
+        let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
+        self.run(Job { readable: &readable, environment, ..Job::new(&tool.program, arguments, Limits::default()) })
     }
 
     /// Runs a program in a writable folder of a copy, with further readable and writable paths.

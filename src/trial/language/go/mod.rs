@@ -76,7 +76,7 @@ impl TrialLanguage for Go {
         self.tool.get()
     }
 
-    fn baseline_cache(&self, at: &Context) -> Option<BaselineCache> {
+    fn baseline_cache(&self, at: &Context, _trial: &Trial, _project: &Project) -> Option<BaselineCache> {
         let go = self.tool().ok()?;
         let (folder, setting) = (at.baselines()?, module::GUARD.as_bytes().to_vec());
         // Modules lie in a folder for each version, which go.mod and go.sum name.
@@ -92,7 +92,7 @@ impl TrialLanguage for Go {
     }
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-        let cache = self.baseline_cache(at);
+        let cache = self.baseline_cache(at, trial, project);
         let verdict = project::run(at, self.tool()?, (&self.builds, &self.folders, cache.as_ref()), trial, project)?;
         Ok(verdict.by("go test"))
     }

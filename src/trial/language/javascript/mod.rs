@@ -154,7 +154,7 @@ impl TrialLanguage for JavaScript {
         project::plan(&self.0, language, project).map(drop)
     }
 
-    fn baseline_cache(&self, at: &Context) -> Option<BaselineCache> {
+    fn baseline_cache(&self, at: &Context, _trial: &Trial, _project: &Project) -> Option<BaselineCache> {
         let node = self.tool().ok().map(|tool| tool.program.clone());
         let others = [&runtime::BUN, &runtime::DENO].into_iter().flat_map(Runtime::installed);
         let packages = node.into_iter().chain(others).collect();
@@ -165,7 +165,7 @@ impl TrialLanguage for JavaScript {
     }
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {
-        let cache = self.baseline_cache(at).filter(|_| trial.has_own_text());
+        let cache = self.baseline_cache(at, trial, project).filter(|_| trial.has_own_text());
         project::run(at, (&self.0, cache.as_ref()), trial, project)
     }
 }

@@ -7,7 +7,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::string::FromUtf8Error;
 
 use serde::Serialize;
@@ -63,17 +63,10 @@ const NAMES: &str = include_str!("reporter/names.mjs");
 
 /// Parses a tests file without running it. Errors in an ES module show only when it is loaded.
 pub fn parse(at: &Context, node: &Tool, name: &str, text: &str) -> Result<(), TrialError> {
-    let file = Path::new(name).file_name().map_or_else(|| "tests.js".into(), PathBuf::from);
-    if !file.extension().is_some_and(|ending| ["js", "cjs", "mjs"].iter().any(|known| ending == *known)) {
+    if !Path::new(name).extension().is_some_and(|ending| ["js", "cjs", "mjs"].iter().any(|known| ending == *known)) {
         return Ok(());
     }
-    let folder = Scratch::new()?;
-    let path = folder.path().join(file);
-    fs::write(&path, text)?;
-    let readable = [&node.readable[..], &[folder.path().to_path_buf()]].concat();
-    let environment = vec![("OPENSSL_CONF".into(), "/dev/null".into())];
-    let job = Job::new(&node.program, vec!["--check".into(), path.into_os_string()], Limits::default());
-    let run = at.run(Job { readable: &readable, environment, ..job })?;
+    let run = at.run_on(node, name, text, &["--check"])?;
     match complaint(&run.output).filter(|_| matches!(run.ended, Ended::Exited(1..))) {
         Some(what) => Err(TrialError::TestsDoNotParse(format!("{name}: {what}"))),
         None => Ok(()),

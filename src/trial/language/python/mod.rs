@@ -24,7 +24,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use crate::files;
 use crate::language::Language;
 use crate::trial::language::row::{
-    Context, LanguageRow, Lookup, Marks, Project, Recipe, Tests, Tool, Trial, TrialError, TrialLanguage, Verdict,
+    BaselineCache, Context, LanguageRow, Lookup, Marks, Project, Recipe, Tests, Tool, Trial, TrialError, TrialLanguage,
+    Verdict,
 };
 
 pub const ROW: LanguageRow = LanguageRow {
@@ -156,11 +157,16 @@ impl TrialLanguage for Python {
         (name, text): (&str, &str),
     ) -> Result<(), TrialError> {
         let chosen = self.choose(file.and_then(Path::parent))?;
-        project::parse(at, (&chosen.tool, chosen.driver()?), name, text)
+        project::parse(at, &chosen.tool, name, text)
     }
 
     fn check_project(&self, _language: Language, project: &Project) -> Result<(), TrialError> {
         self.choose(Some(&project.root.join(&project.package))).map(drop)
+    }
+
+    fn baseline_cache(&self, at: &Context, trial: &Trial, project: &Project) -> Option<BaselineCache> {
+        let chosen = self.choose(project.folder().as_deref()).ok()?;
+        project::cache(at, (&chosen.tool, chosen.driver().ok()?), trial, project)
     }
 
     fn run(&self, at: &Context, trial: &Trial, project: &Project) -> Result<Verdict, TrialError> {

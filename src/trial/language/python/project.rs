@@ -10,8 +10,7 @@ use super::installed::Distribution;
 use super::programs;
 use crate::code::names;
 use crate::language::Language;
-use crate::sandbox::Limits;
-use crate::trial::judge::record::named;
+use crate::sandbox::{Ended, Limits};
 use crate::trial::language::row::{Context, Project, Tool, Trial, TrialError, Verdict, decide, nonce};
 use crate::trial::project::baseline_cache::BaselineCache;
 use crate::trial::project::runs::{self, Ends, Of, Ran, RunRequest};
@@ -27,8 +26,6 @@ enum Purpose {
     Baseline,
     /// The tests run with the candidate.
     Candidate,
-    /// The text is only read.
-    Parse,
 }
 
 #[derive(Clone, Serialize)]
@@ -44,8 +41,6 @@ struct Request<'a> {
     function: Option<&'a str>,
     /// The text that holds the examples; `None` for a tests file.
     source: Option<&'a str>,
-    /// A text that is only parsed.
-    own: Option<&'a str>,
     /// The file with the candidate, relative to the start folder, and the names in the user's text outside of
     /// the function.
     file: &'a Path,
@@ -72,13 +67,12 @@ pub fn run(
     let limits = Limits { file: trial.limits.file.max(least), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
     let distribution = Distribution::of(&project.root.join(&project.package)).filter(|_| project.lone.is_none());
-    let own_text = without.as_deref().unwrap_or_else(|| trial.own_text());
-    let own_names = names(Language::Python, own_text).into_iter().collect();
+    let own_names = own_names(trial);
     let runs =
         PythonRuns { at, python, driver, trial, project, distribution, is_without_body: without.is_some(), own_names };
     let texts = runs::Programs { without: without.as_deref(), probes: None, candidate: &trial.program };
     let once = |of: Of, asked: RunRequest, limits| runs.once(of, asked, limits);
-    let cache = at.cache.map(|folder| runs.cache(folder));
+    let cache = cache(at, (python, driver), trial, project);
     let found = runs::evidence(at.projects, project, texts, at.bounds(limits, cache.as_ref()), once)?;
     let (evidence, limits) = match found {
         Ok(found) => found,
@@ -87,32 +81,46 @@ pub fn run(
     decide(&evidence, &limits)
 }
 
+/// The names in the user's text outside of the function.
+fn own_names(trial: &Trial) -> BTreeSet<String> {
+    let without = trial.with_body(WITHOUT_BODY);
+    names(Language::Python, without.as_deref().unwrap_or_else(|| trial.own_text())).into_iter().collect()
+}
+
+/// Cache for runs without the candidate, and what they depend on.
+pub fn cache(
+    at: &Context,
+    (python, driver): (&Tool, &[u8]),
+    trial: &Trial,
+    project: &Project,
+) -> Option<BaselineCache> {
+    let ((major, minor), shown) = (python.version, python.shown());
+    // Of the user's text only what the driver gets: another body changes nothing.
+    let examples = project.tests.as_ref().filter(|tests| **tests == project.file);
+    let own = examples.map_or_else(|| format!("{:?}", own_names(trial)), |_| trial.own_text().to_owned());
+    Some(BaselineCache {
+        folder: at.baselines()?,
+        // A test may fail for want of memory.
+        setting: [driver, shown.as_bytes(), own.as_bytes(), &trial.limits.memory.to_le_bytes()].concat(),
+        packages: python.readable.clone(),
+        inner: vec![format!("lib/python{major}.{minor}/site-packages").into()],
+    })
+}
+
+/// Reads a tests file, and says what is wrong with it.
+const PARSE: &str = "import ast, sys\n\
+    try:\n    ast.parse(open(sys.argv[1], encoding='utf-8').read())\n\
+    except (SyntaxError, ValueError) as error:\n    \
+        sys.exit('line %d: %s' % (getattr(error, 'lineno', None) or 1, getattr(error, 'msg', None) or error))";
+
 /// Refuses a tests file that does not parse.
-pub fn parse(at: &Context, (python, driver): (&Tool, &[u8]), name: &str, text: &str) -> Result<(), TrialError> {
-    let nonce = nonce()?;
-    let nowhere = Path::new("");
-    let request = Request {
-        root: nowhere,
-        copy: nowhere,
-        kept: &[],
-        tests: Path::new(name),
-        only: &[],
-        function: None,
-        source: None,
-        own: Some(text),
-        file: nowhere,
-        own_names: &BTreeSet::new(),
-        lone: true,
-        purpose: Purpose::Parse,
-        first: 0,
-        distribution: None,
-    };
-    let limits = Limits::default();
-    let run = at.run(programs::job(python, request.bytes(driver, &nonce), limits))?;
-    match named(&run.record, &nonce) {
-        Ok(names) if names.complaint.is_empty() => Ok(()),
-        Ok(names) => Err(TrialError::TestsDoNotParse(clean_line(&names.complaint, 400))),
-        Err(_) => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {:?}", run.ended))),
+pub fn parse(at: &Context, python: &Tool, name: &str, text: &str) -> Result<(), TrialError> {
+    let run = at.run_on(python, name, text, &["-I", "-S", "-B", "-X", "utf8", "-c", PARSE])?;
+    let said = run.output.lines().next_back().unwrap_or_default();
+    match run.ended {
+        Ended::Exited(0) => Ok(()),
+        Ended::Exited(1) => Err(TrialError::TestsDoNotParse(clean_line(&format!("tests file {name}, {said}"), 400))),
+        ended => Err(TrialError::Sandbox(format!("the tests file {name} could not be read: {ended:?}"))),
     }
 }
 
@@ -135,22 +143,6 @@ struct PythonRuns<'a> {
 }
 
 impl PythonRuns<'_> {
-    /// Cache for runs without the candidate, and what they depend on.
-    fn cache(&self, folder: &Path) -> BaselineCache {
-        let (major, minor) = self.python.version;
-        let shown = self.python.shown();
-        // Of the user's text only what the driver gets: another body changes nothing.
-        let examples = self.project.tests.as_ref().filter(|tests| **tests == self.project.file);
-        let own = examples.map_or_else(|| format!("{:?}", self.own_names), |_| self.trial.own_text().to_owned());
-        BaselineCache {
-            folder: folder.join("baselines"),
-            // A test may fail for want of memory.
-            setting: [self.driver, shown.as_bytes(), own.as_bytes(), &self.trial.limits.memory.to_le_bytes()].concat(),
-            packages: self.python.readable.clone(),
-            inner: vec![format!("lib/python{major}.{minor}/site-packages").into()],
-        }
-    }
-
     fn once(&self, of: Of, asked: RunRequest, limits: Limits) -> Result<Ran, TrialError> {
         let Self { at, project, trial, .. } = self;
         let (nonce, copy) = (nonce()?, of.copy());
@@ -177,7 +169,6 @@ impl PythonRuns<'_> {
             only: asked.only,
             function: trial.entry_point.as_deref(),
             source: (tests == project.file).then_some(trial.own_text()),
-            own: None,
             file: &file,
             own_names: &self.own_names,
             lone: project.lone.is_some(),

@@ -632,14 +632,7 @@ def main():
     sys.argv[:] = ["tests"]
     run = Run(request, request_fd, record_fd)
     parts = Parts()
-    path, source = run.path, request["source"]
-    if request["purpose"] == "parse":
-        try:
-            ast.parse(request["own"])
-        except (SyntaxError, ValueError) as error:
-            run.complaints.append("tests file %s, line %d: %s" % (path, getattr(error, "lineno", None) or 1, getattr(error, "msg", None) or error))
-        write(record_fd, b"started\n")
-        run.report(parts)
+    path = run.path
     here = enter(request)
     # Programs that the tests start find it, too.
     run.stand_in = StandIn(path) if request["purpose"] == "baseline" else None
