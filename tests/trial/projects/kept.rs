@@ -2,6 +2,7 @@
 //! it depends on.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -102,6 +103,10 @@ fn go_is_known_until_its_tests_change() {
         start(kept.path(), place, (Language::Go, "f.go", "f_test.go"), &code.replace("BODY", body))
     };
     assert_eq!(judge(&place, "2 * x"), (Status::Passed, 0, 2));
+    // Go compiles again what imports another guard.
+    let guard = || fs::read_to_string(kept.path().join("go/guard")).unwrap();
+    let first = guard();
+    assert_eq!(fs::metadata(kept.path().join("go/guard")).unwrap().permissions().mode() & 0o077, 0);
     assert_eq!(judge(&place, "x + x"), (Status::Passed, 2, 0));
     assert_eq!(judge(&place, "x").0, Status::Failed);
     place.write("f_test.go", &format!("{tests}\n"));
@@ -111,4 +116,5 @@ fn go_is_known_until_its_tests_change() {
     // Another body in the user's file: the control run is still known.
     place.write("f.go", &code.replace("BODY", "x * 2"));
     assert_eq!(judge(&place, "x * 2"), (Status::Passed, 1, 1));
+    assert_eq!(guard(), first, "nobody else knows it, and it stays");
 }

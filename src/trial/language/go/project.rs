@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use super::lone::with_package;
 use super::module::{Built, GoRuns, Suite, evidence};
 use super::report::Told;
 use super::text::{module_path, package_of};
+use crate::files;
 use crate::hash;
 use crate::sandbox::{Ended, Limits, Scratch};
 use crate::trial::language::compiled::{no_such_test, not_compiled};
@@ -185,7 +187,7 @@ impl BuildFolders {
                 let text = format!("module {}\n\ngo {major}.{minor}\n", runs.suite.path);
                 copy.put(&runs.suite.module.join("go.mod"), &text)?;
             }
-            runs.suite.lay_out(&copy, &format!("guard{}", nonce()?))?;
+            runs.suite.lay_out(&copy, &guard_name(runs.at.cache)?)?;
             folders.insert(key.clone(), BuildFolder { base: Arc::clone(base), copy, unchanged: None });
         }
         let is_own = base.read(&project.file).is_ok_and(|own| own == program);
@@ -200,6 +202,17 @@ impl BuildFolders {
         }
         Ok(built)
     }
+}
+
+/// The name of the guard, which no candidate knows. The same each time, so that Go finds what it compiled.
+fn guard_name(cache: Option<&Path>) -> Result<String, TrialError> {
+    let file = cache.map(|cache| cache.join("go/guard"));
+    let known = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).filter(|name| name.len() == 37);
+    let name = known.map_or_else(|| Ok(format!("guard{}", nonce()?)), Ok::<_, TrialError>)?;
+    if let Some(file) = file {
+        files::replace(&file, |error| error, |file| file.write_all(name.as_bytes()))?;
+    }
+    Ok(name)
 }
 
 /// The tests of a file of a project.
