@@ -42,15 +42,6 @@ impl Tool {
     }
 }
 
-/// Reason why a program is missing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// No program in PATH answers.
-    Missing,
-    /// A program was found, but it cannot be used: a sentence.
-    Unusable(String),
-}
-
 /// Description of a program to find.
 #[derive(Debug)]
 pub struct Recipe {
@@ -75,7 +66,7 @@ type Place = (PathBuf, Vec<PathBuf>);
 #[derive(Debug)]
 pub struct Lookup {
     recipe: &'static Recipe,
-    found: OnceLock<Result<Tool, Fault>>,
+    found: OnceLock<Result<Tool, Option<String>>>,
 }
 
 impl Lookup {
@@ -87,17 +78,17 @@ impl Lookup {
     /// The program, or a sentence why there is none.
     pub fn get(&self) -> Result<&Tool, TrialError> {
         self.found.get_or_init(|| self.recipe.find()).as_ref().map_err(|fault| match fault {
-            Fault::Missing => TrialError::NoInterpreter { language: self.recipe.language },
-            Fault::Unusable(sentence) => TrialError::Interpreter(sentence.clone()),
+            None => TrialError::NoInterpreter { language: self.recipe.language },
+            Some(sentence) => TrialError::Interpreter(sentence.clone()),
         })
     }
 }
 
 impl Recipe {
-    /// The first usable program in PATH.
-    pub fn find(&self) -> Result<Tool, Fault> {
+    /// The first usable program in PATH, or a sentence why the one that is there cannot be used.
+    pub fn find(&self) -> Result<Tool, Option<String>> {
         let path = env::var_os("PATH").unwrap_or_default();
-        let mut fault = Fault::Missing;
+        let mut fault = None;
         for name in self.names {
             // A relative entry would let the current folder, perhaps an untrusted one, choose the program.
             for folder in env::split_paths(&path).filter(|folder| folder.is_absolute()) {
@@ -107,8 +98,8 @@ impl Recipe {
                 }
                 match self.at(&program) {
                     Some(Ok(tool)) => return Ok(tool),
-                    Some(Err(sentence)) if fault == Fault::Missing => fault = Fault::Unusable(sentence),
-                    _ => {}
+                    Some(Err(sentence)) => fault = fault.or(Some(sentence)),
+                    None => {}
                 }
             }
         }
