@@ -225,7 +225,12 @@ impl Group {
 /// `before` are the bytes of the counted folder at the start.
 fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scratch, u64)) -> Option<Ended> {
     let limits = job.limits;
-    if group.leader.and_then(procfs::resident_of).is_some_and(|bytes| bytes > limits.memory) {
+    // Until it has become the program, it shares all memory of this one.
+    let is_over = |&leader: &i32| {
+        procfs::resident_of(leader).is_some_and(|bytes| bytes > limits.memory)
+            && procfs::in_use([leader]) > limits.memory
+    };
+    if group.leader.as_ref().is_some_and(is_over) {
         return Some(Ended::MemoryLimit);
     }
     if ticks % 3 == 1 {
@@ -235,7 +240,7 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scr
         }
         let sum: u64 = members.iter().map(|m| m.resident).sum();
         // Forked processes share most of their memory: count it once before judging.
-        if sum > limits.memory && procfs::in_use(&members) > limits.memory {
+        if sum > limits.memory && procfs::in_use(members.iter().map(|m| m.pid)) > limits.memory {
             return Some(Ended::MemoryLimit);
         }
     }
@@ -248,7 +253,7 @@ fn over_limit(group: &mut Group, ticks: u32, job: &Job, (scratch, before): (&Scr
             let open = members.iter().filter(|m| !m.is_zombie || m.threads > 1);
             procfs::sockets_of(open.map(|m| m.pid), OPEN_FILES as usize) as u64
         };
-        if sockets > FREE_SOCKETS && procfs::in_use(&members) + sockets * SOCKET > limits.memory {
+        if sockets > FREE_SOCKETS && procfs::in_use(members.iter().map(|m| m.pid)) + sockets * SOCKET > limits.memory {
             return Some(Ended::MemoryLimit);
         }
     }

@@ -244,8 +244,8 @@ fn what_gives_way_soon_runs_at_idle_priority_in_this_programs_session() {
             // At idle priority it waits for a core on a busy machine.
             let limits = Limits { gives_way, wall: Duration::from_secs(300), ..Limits::default() };
             let job = Job { readable: &readable, ..part("waits_to_be_idle", &program, limits) };
-            let said = run(&sandbox, job).output;
-            assert!(said.contains(expected), "{} {gives_way}: {said}", sandbox.protection().tier);
+            let said = run(&sandbox, job);
+            assert!(said.output.contains(expected), "{} {gives_way}: {said:?}", sandbox.protection().tier);
         }
     }
 }

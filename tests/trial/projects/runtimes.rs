@@ -6,6 +6,7 @@ use bass_tui::language::Language;
 use bass_tui::trial::{Runner, Status, Trial, Verdict};
 
 use crate::place::{Place, trial};
+use crate::python::in_parallel;
 use crate::runner::runner;
 use crate::skip;
 
@@ -129,13 +130,14 @@ const DECEITS_OF_DENO: &[(&str, &str)] = &[
 fn whoever_deceives_a_program_that_reports_itself_does_not_pass() {
     for (name, own) in [("bun", DECEITS_OF_BUN), ("deno", DECEITS_OF_DENO)] {
         let (Some(runner), place) = (runtime(name), project(name)) else { continue };
-        for &(more, body) in DECEITS.iter().chain(own) {
+        let all: Vec<&(&str, &str)> = DECEITS.iter().chain(own).collect();
+        let complaints = in_parallel(&all, |&&(more, body)| {
             let body = if body.is_empty() { "return twice(x) + 1;" } else { body };
             let verdict = judge(&runner, &place, more, body);
-            assert!(!verdict.has_passed(), "{name}: {more} {body}: {}", verdict.message);
             // A pass that only the table of uses takes back would stand where it does not know the words.
             let is_seen = verdict.status != Status::Tampered || !verdict.message.contains("which nothing asked for");
-            assert!(is_seen, "{name}: {more} {body}: {}", verdict.message);
-        }
+            (verdict.has_passed() || !is_seen).then(|| format!("{name}: {more} {body}: {}", verdict.message))
+        });
+        assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     }
 }
