@@ -19,8 +19,8 @@ use crate::untrusted::{clean, clean_line};
 const COLUMNS: usize = 400;
 /// What programs say, in lower case, when they look for another machine.
 const LOOKUPS: &[&str] = &[
-    "name resolution", "enotfound", "eai_again", "no such host", "failed to lookup address", "network is unreachable",
-    "enetunreach", "gaierror", "name or service not known", "server misbehaving",
+    "failure in name resolution", "getaddrinfo e", "no such host", "failed to lookup address",
+    "network is unreachable", "connect enetunreach", "gaierror", "name or service not known", "server misbehaving",
 ];
 /// Most marks of one verdict.
 const MOST_MARKS: usize = 5;
@@ -519,8 +519,10 @@ mod tests {
         ] {
             assert_eq!(said(status, message, tier), "", "{message}");
         }
-        let lookup = "requests.exceptions.ConnectionError: Temporary failure in name resolution";
-        assert_eq!(said(Status::Failed, lookup, "full"), "tests have no network, and reach no other machine");
+        for lookup in ["ConnectionError: Temporary failure in name resolution", "Error: getaddrinfo EAI_AGAIN x"] {
+            assert_eq!(said(Status::Failed, lookup, "full"), "tests have no network, and reach no other machine");
+        }
+        assert_eq!(said(Status::Failed, "expected 'ENOTFOUND', got undefined", "full"), "");
         let of_variable = "the variable TOKEN of your environment is withheld from tests";
         assert_eq!(said(Status::Failed, "test_a: KeyError: 'TOKEN'", "full"), of_variable);
     }
