@@ -96,7 +96,7 @@ impl Sources {
         let read = |path: PathBuf| Some((Language::of_path(&path)?, files::text(&path, files::TEXT).ok()?, path));
         let files: Vec<_> = paths.filter_map(read).map(|(language, text, path)| (language, path, text)).collect();
         let languages: HashSet<Language> = files.iter().map(|(language, ..)| *language).collect();
-        let tests = languages.iter().flat_map(|language| crate::trial::tests_below(*language, &inside)).collect();
+        let tests = languages.iter().flat_map(|language| crate::trial::tests_below(*language, &inside, None)).collect();
         Ok(Self { files, tests })
     }
 

@@ -44,6 +44,7 @@ use std::time::{Duration, Instant};
 pub use case::{Command, Lone, Tests, Trial};
 pub use error::TrialError;
 use language::command::{self, Toolbox, split};
+pub use language::tests_below;
 use language::{Context, Packages, TrialLanguage};
 pub use project::Project;
 use project::baseline_cache::CacheFile;
@@ -186,11 +187,6 @@ impl Tests {
         let command = Command { words: split(command)?, file: file.map_or_else(lone, Path::to_path_buf), line };
         Ok(Tests::Command { command, project: file.and_then(|file| Project::around(file, None)) })
     }
-}
-
-/// The tests files of a language below a folder.
-pub fn tests_below(language: Language, folder: &Path) -> Vec<PathBuf> {
-    language::tests_below(language, folder, None)
 }
 
 /// Returns true if the name of a file marks it as tests of a language, or as settings of tests.
@@ -424,11 +420,6 @@ impl Runner {
             }
             Tests::Lone(_) | Tests::FirstOf(_) => Ok(Verdict::not_run("these tests are laid out and run one by one")),
         }
-    }
-
-    /// [`Runner::check`] for Python.
-    pub fn check_tests(&self, tests: &Tests) -> Result<(), TrialError> {
-        self.check(Language::Python, None, tests)
     }
 
     /// Refuses a tests file that does not parse, so that no model time is spent on it, and a language that

@@ -135,7 +135,8 @@ impl Checks {
             Some((name, why)) => format!("{name}: {why}"),
             None => verdict.message.clone(),
         };
-        let Some(program) = trial.with_body(row.raising()) else { return Ok(verdict) };
+        let raising = row.bodies.last().and_then(|(_, body)| trial.with_body(body));
+        let Some(program) = raising else { return Ok(verdict) };
         let control = Trial { program: program.clone(), tests: tests.clone(), ..trial.clone() };
         let find = || {
             let without = (runs.run)(&control)?;

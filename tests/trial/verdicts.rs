@@ -249,11 +249,12 @@ fn code_that_uses_what_nobody_asked_for_is_marked() {
 #[test]
 fn a_tests_file_that_does_not_parse_is_refused_beforehand() {
     let Some(runner) = runner() else { return };
-    let error = runner.check_tests(&Tests::text("test_f.py", "assert f(1) == 2\nassert (\n")).unwrap_err();
+    let error =
+        runner.check(Language::Python, None, &Tests::text("test_f.py", "assert f(1) == 2\nassert (\n")).unwrap_err();
     assert!(matches!(error, TrialError::TestsDoNotParse(_)));
     assert!(error.to_string().starts_with("tests file test_f.py, line 2: "), "{error}");
     let said = error.to_string().replace("line 2", "line 1");
-    runner.check_tests(&Tests::text("test_f.py", "assert f(1) == 2\n")).unwrap();
+    runner.check(Language::Python, None, &Tests::text("test_f.py", "assert f(1) == 2\n")).unwrap();
     expect(
         DOUBLE,
         file("assert (\n"),

@@ -48,13 +48,6 @@ pub struct LanguageRow {
     pub open: fn() -> Box<dyn TrialLanguage>,
 }
 
-impl LanguageRow {
-    /// The body that raises.
-    pub fn raising(&self) -> &'static str {
-        self.bodies.last().map_or("", |(_, body)| body)
-    }
-}
-
 /// For languages whose examples are no tests of their own.
 pub fn no_examples(target: &Target) -> Result<(Tests, bool), String> {
     let title = target.language.title();

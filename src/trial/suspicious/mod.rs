@@ -374,15 +374,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn an_import_of_nothing_is_read() {
-        for text in ["import .", "import . as", "from import", "from . import", "import as a", "import ,", "setattr("] {
-            for language in Language::ALL {
-                found(*language, text, "", "");
-            }
-        }
-    }
-
     proptest::proptest! {
         /// Generated code may break off or be wrong anywhere.
         #[test]

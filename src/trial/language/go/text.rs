@@ -1,5 +1,7 @@
 //! Finds test functions in Go, and puts the calls of the guard into them. Pure.
 
+use std::ops::Range;
+
 use super::example::examples;
 use crate::code::blanked;
 use crate::language::Language;
@@ -11,34 +13,26 @@ pub fn module_path(text: &str) -> Option<String> {
     (!word.is_empty()).then(|| word.to_owned())
 }
 
+/// The place of the name in the package clause.
+fn package_at(code: &str) -> Option<Range<usize>> {
+    let is_clause = |at: &usize| code[..*at].rsplit('\n').next().is_some_and(|before| before.trim().is_empty());
+    let at = code.match_indices("package ").map(|(at, _)| at).find(is_clause)? + "package ".len();
+    let name = code[at..].trim_start();
+    let (at, length) = (code.len() - name.len(), name.find(|c: char| !(c.is_alphanumeric() || c == '_')));
+    Some(at..at + length.unwrap_or(name.len()))
+}
+
 /// The package of a file.
 pub fn package_of(text: &str) -> Option<&str> {
-    let code = blanked(Language::Go, text);
-    let at = code.lines().scan(0, |start, line| {
-        let from = *start;
-        *start += line.len() + 1;
-        Some((from, line))
-    });
-    let (from, _) = at.into_iter().find(|(_, line)| line.trim_start().starts_with("package "))?;
-    text[from..].trim_start().strip_prefix("package ")?.split(|c: char| !(c.is_alphanumeric() || c == '_')).next()
+    text.get(package_at(&blanked(Language::Go, text))?)
 }
 
 /// The text with one more import, on the line of its package clause.
 pub fn with_import(text: &str, import: &str) -> String {
-    let code = blanked(Language::Go, text);
-    let mut start = 0;
-    for line in code.split_inclusive('\n') {
-        if let Some(name) = line.trim_start().strip_prefix("package ") {
-            let name = name.trim_start();
-            let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len());
-            let at = start + line.len() - name.len() + end;
-            // The line of the package clause may hold more.
-            let rest = text[at..].trim_start_matches(' ').strip_prefix(';').unwrap_or(&text[at..]);
-            return format!("{}; import \"{import}\"; {rest}", &text[..at]);
-        }
-        start += line.len();
-    }
-    text.to_owned()
+    let Some(Range { end, .. }) = package_at(&blanked(Language::Go, text)) else { return text.to_owned() };
+    // The line of the package clause may hold more.
+    let rest = text[end..].trim_start_matches(' ').strip_prefix(';').unwrap_or(&text[end..]);
+    format!("{}; import \"{import}\"; {rest}", &text[..end])
 }
 
 /// The text with a guard call at the beginning of every test function and with tests for its examples, and

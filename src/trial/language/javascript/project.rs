@@ -154,7 +154,7 @@ pub fn run(
     }
     let reporter = reporter.path();
     let runs = NodeRuns { at, tool, plan: &plan, reporter, project, language: trial.language };
-    let without = trial.with_body(super::ROW.raising());
+    let without = super::ROW.bodies.last().and_then(|(_, body)| trial.with_body(body));
     let probes = PROBES.map(|body| trial.with_body(body));
     let programs = runs::Programs {
         without: without.as_deref(),
@@ -179,7 +179,9 @@ pub fn run(
     // Packages of a workspace are loaded as what they were built into.
     let is_unbuilt = |said: &str| said.contains("Failed to resolve entry for package");
     let advice = |said: &str| if is_unbuilt(said) { " (build that package first, as for your own runner)" } else { "" };
-    let advised = |said: String| format!("{said}{}", advice(&said));
+    let too_new = || types::is_too_new(&project.root, &plan.folder).filter(|_| plan.row.name == "jest");
+    let too_new = || too_new().map(|why| format!(" ({why})")).unwrap_or_default();
+    let advised = |said: String| format!("{said}{}{}", advice(&said), too_new());
     let evidence = Evidence { complaint: evidence.complaint.map(advised), ..evidence };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {

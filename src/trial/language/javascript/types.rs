@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::Value;
+
 /// Packages that make node read TypeScript, and their node options: in a package of `CommonJS`, and in one of
 /// ES modules.
 const LOADERS: &[(&str, [&str; 2], [&str; 2])] = &[
@@ -48,9 +50,43 @@ pub fn are_read_by_mocha(folder: &Path) -> bool {
     })
 }
 
+/// The reason if ts-jest does not know the TypeScript that is installed around a folder of the project.
+pub fn is_too_new(root: &Path, folder: &Path) -> Option<String> {
+    let manifest = |package: &str| -> Option<Value> {
+        let paths = folder.ancestors().map(|folder| root.join(folder).join("node_modules").join(package));
+        paths
+            .into_iter()
+            .find_map(|path| serde_json::from_str(&fs::read_to_string(path.join("package.json")).ok()?).ok())
+    };
+    let (typescript, jest) = (manifest("typescript")?, manifest("ts-jest")?);
+    let (version, asked) = (typescript["version"].as_str()?, jest["peerDependencies"]["typescript"].as_str()?);
+    let major = |text: &str| text.trim().split('.').next()?.parse::<u32>().ok();
+    let next = major(asked.split_once('<')?.1)?;
+    (major(version)? >= next).then(|| {
+        let command = format!("npm install --save-dev typescript@{}", next.saturating_sub(1));
+        format!("TypeScript {version} is installed, and ts-jest asks for {asked}: run `{command}`")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_typescript_that_ts_jest_does_not_know_is_named() {
+        let root = tempfile::tempdir().unwrap();
+        let jest = ("node_modules/ts-jest/package.json", "{\"peerDependencies\":{\"typescript\":\">=4.3 <6\"}}");
+        crate::files::write_all(root.path(), [jest]);
+        let said = |version: &str| {
+            let own = format!("{{\"version\":{version:?}}}");
+            crate::files::write_all(root.path(), [("packages/a/node_modules/typescript/package.json", own.as_str())]);
+            is_too_new(root.path(), Path::new("packages/a"))
+        };
+        assert_eq!(said("5.9.3"), None);
+        let expected =
+            "TypeScript 6.0.1 is installed, and ts-jest asks for >=4.3 <6: run `npm install --save-dev typescript@5`";
+        assert_eq!(said("6.0.1").as_deref(), Some(expected));
+    }
 
     #[test]
     fn what_is_installed_is_taken_as_the_package_needs_it() {

@@ -392,10 +392,9 @@ fn declaring(root: &Path, name: &str) -> Vec<String> {
 
 /// Returns true if a manifest declares its library as a procedural macro.
 fn is_macro_crate(manifest: &str) -> bool {
-    let lines = manifest.lines().map(|line| line.split('#').next().unwrap_or_default());
-    lines
-        .map(|line| line.split_whitespace().collect::<String>().replace('_', "-"))
-        .any(|line| line == "proc-macro=true")
+    let manifest: toml::Table = manifest.parse().unwrap_or_default();
+    let library = manifest.get("lib").and_then(toml::Value::as_table);
+    library.is_some_and(|lib| ["proc-macro", "proc_macro"].iter().any(|key| lib.get(*key) == Some(&true.into())))
 }
 
 #[cfg(test)]
@@ -416,7 +415,7 @@ mod tests {
 
     #[test]
     fn macro_crates_are_known_by_their_manifest() {
-        assert!(is_macro_crate("[lib]\n  proc_macro = true # yes\n") && is_macro_crate("proc-macro=true"));
+        assert!(is_macro_crate("[lib]\n  proc_macro = true # yes\n") && is_macro_crate("[lib]\nproc-macro=true"));
         assert!(!is_macro_crate("# proc-macro = true\n[dependencies]\nproc-macro2 = \"1\"\n"));
     }
 }
