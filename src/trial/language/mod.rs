@@ -43,7 +43,7 @@ pub fn find_tests(language: Language, file: &Path, function: &str) -> Vec<Vec<Fo
     find(language, row(language).tests, file, function)
 }
 
-/// See [`below`].
+/// The tests files below a folder: those that mention the function if any do, else all.
 pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) -> Vec<PathBuf> {
     below(language, row(language).tests, folder, function)
 }
