@@ -75,6 +75,9 @@ fn node() {
 
 #[test]
 fn python() {
+    if !crate::runner::has_pytest() {
+        return crate::skip::for_want_of("pytest", "python3 -c 'import pytest' fails");
+    }
     let tests = "import unittest\nfrom code_of_f import f\n\n\nclass T(unittest.TestCase):\n    def test_f(self):\n        \
         self.assertEqual(f(3), 6)\n\n    def test_fails(self):\n        self.assertEqual(f(1), 0)\n";
     let program = "def f(x):\n    return 2 * x\n";

@@ -36,11 +36,12 @@ class TestsFile:
     def is_case(self, node):
         return any("TestCase" in ast.dump(base) for base in node.bases)
 
-    def wants_pytest(self):
+    def wants_pytest(self, is_there):
         """Why the tests ask for pytest, or None."""
-        if not self.tests() and self.checks_when_loaded():
+        imports = any(name.partition(".")[0] in ("pytest", "_pytest") for name in self.modules)
+        if not self.tests() and self.checks_when_loaded() and (is_there or not imports):
             return None
-        if any(name.partition(".")[0] in ("pytest", "_pytest") for name in self.modules):
+        if imports:
             return "the tests import pytest"
         for name, node in self.functions.items():
             if name in OF_PYTEST:

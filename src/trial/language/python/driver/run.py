@@ -658,7 +658,7 @@ def run_all(run, request, parts, settings):
         except (SyntaxError, ValueError) as error:
             run.complaints.append("tests file %s, line %d: %s" % (path, getattr(error, "lineno", None) or 1, getattr(error, "msg", None) or error))
             return None
-        why = tests.wants_pytest()
+        why = tests.wants_pytest(has_pytest)
     if why is None and not request["lone"] and request["source"] is None:
         django = django_of(os.path.abspath(path), os.path.realpath(request["copy"]), settings, has_pytest)
         if django is not None:
