@@ -301,3 +301,35 @@ fn take(pipe: &mut Option<PipeReader>, buffer: &mut [u8]) -> Option<usize> {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::sandbox::Limits;
+
+    /// A busy machine may leave it so for a second, in which it is no hog of its own.
+    #[test]
+    fn a_child_that_has_not_become_the_program_yet_hits_no_memory_limit() {
+        let held = vec![1_u8; 256 << 20];
+        let child = crate::sandbox::spawn::fork(0).unwrap();
+        if child == 0 {
+            loop {
+                // SAFETY: waits for a signal, and never goes on to other code of this program.
+                unsafe { libc::pause() };
+            }
+        }
+        let resident = procfs::resident_of(child).unwrap();
+        let limits = Limits { memory: resident / 4 * 3, ..Limits::default() };
+        let (scratch, program) = (Scratch::new().unwrap(), std::path::PathBuf::from("/bin/true"));
+        let job = Job::new(&program, Vec::new(), limits);
+        let mut group =
+            Group { number: child, has_init: false, has_network: false, leader: Some(child), seen: vec![child] };
+        let hit = over_limit(&mut group, 2, &job, (&scratch, 0));
+        // SAFETY: plain numbers, and a child that has not been waited for.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        assert!(held.len() as u64 <= resident && hit.is_none(), "{hit:?} with {resident} bytes");
+    }
+}

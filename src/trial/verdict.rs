@@ -17,7 +17,7 @@ use crate::untrusted::{clean, clean_line};
 
 /// Most columns of a message.
 const COLUMNS: usize = 400;
-/// What programs say, in lower case, when they look for another machine.
+/// Messages of programs that look for another machine, in lower case.
 const LOOKUPS: &[&str] = &[
     "failure in name resolution", "getaddrinfo e", "no such host", "failed to lookup address",
     "network is unreachable", "connect enetunreach", "gaierror", "name or service not known", "server misbehaving",

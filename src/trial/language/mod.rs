@@ -52,3 +52,15 @@ pub fn tests_below(language: Language, folder: &Path, function: Option<&str>) ->
 pub fn examples(target: &Target) -> Result<(Tests, bool), String> {
     (row(target.language).examples)(target)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_language_has_one_row() {
+        for language in Language::ALL {
+            assert_eq!(ROWS.iter().filter(|row| row.languages.contains(language)).count(), 1, "{}", language.name());
+        }
+    }
+}

@@ -269,6 +269,7 @@ mod tests {
         (Python, "import pytest\ndef f():\n    pytest.skip('no')\n", "!pytest.skip"),
         (Python, "def pytest_runtest_makereport(item):\n    pass\n", "!pytest_"),
         (Python, "import subprocess\n", "subprocess"),
+        (Python, "getattr(x, 'a' + b)\n", "getattr"),
         (Python, "exec(code)\n", "exec"),
         (Python, "class A:\n    def __eq__(self, o): return True\n", "def __eq__"),
         (JavaScript, "process['ex' + 'it'](0)", "!process.exit"),
@@ -280,6 +281,7 @@ mod tests {
         (JavaScript, "const fs = require('node:fs');", "fs"),
         (JavaScript, "`${process.exit(0)}`", "!process.exit"),
         (JavaScript, "globalThis[x]()", "globalThis"),
+        (JavaScript, "require(name)", "require"),
         (TypeScript, "new Function('return 1')", "new Function"),
         (Rust, "use std::{fs, process::{self as p, exit}};", "!process::exit"),
         (Rust, "use std::process as p;\nfn f() { p::exit(0) }", "!process::exit"),
@@ -372,6 +374,15 @@ mod tests {
             marked.len(),
             marked.join("\n")
         );
+    }
+
+    #[test]
+    fn an_import_of_nothing_is_read() {
+        for text in ["import .", "import . as", "from import", "from . import", "import as a", "import ,", "setattr("] {
+            for language in Language::ALL {
+                found(*language, text, "", "");
+            }
+        }
     }
 
     proptest::proptest! {

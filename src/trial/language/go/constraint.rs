@@ -73,20 +73,27 @@ fn holds(tag: &str, minor: u32) -> bool {
 
 /// The build constraint of a file.
 fn constraint(text: &str) -> Option<String> {
-    let mut is_comment = false;
+    let (mut older, mut is_comment) = (Vec::new(), false);
     for line in text.lines().map(str::trim) {
         if is_comment || line.starts_with("/*") {
             is_comment = !line.contains("*/");
             continue;
         }
-        if let Some(expression) = line.strip_prefix("//go:build ") {
+        let Some(comment) = line.strip_prefix("//") else {
+            if line.is_empty() {
+                continue;
+            }
+            break;
+        };
+        if let Some(expression) = comment.strip_prefix("go:build ") {
             return Some(expression.trim().to_owned());
         }
-        if !line.is_empty() && !line.starts_with("//") {
-            break;
+        if let Some(words) = comment.trim_start().strip_prefix("+build ") {
+            let options = words.split_whitespace().map(|option| option.replace(',', " && "));
+            older.push(format!("({})", options.collect::<Vec<_>>().join(" || ")));
         }
     }
-    None
+    (!older.is_empty()).then(|| older.join(" && "))
 }
 
 /// The unread rest of a constraint.
@@ -175,6 +182,7 @@ mod tests {
         let is_out = |stem: &str, text: &str| left_out(stem, text, 19, &[]).is_some();
         let tagged = "// Licence\n\n/* more\n */\n//go:build integration && !linux\n\npackage a\n";
         assert!(is_out("a_test", tagged) && is_out("a_plan9_test", "") && is_out("a_plan9_arm_test", ""));
+        assert!(is_out("a_test", "// +build integration,linux darwin2\n\npackage a\n"));
         assert!(is_out("a_test", "//go:build go1.20\npackage a\n"));
         for (stem, text) in [
             ("plan9_test", ""),

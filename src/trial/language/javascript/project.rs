@@ -179,9 +179,9 @@ pub fn run(
     // Packages of a workspace are loaded as what they were built into.
     let is_unbuilt = |said: &str| said.contains("Failed to resolve entry for package");
     let advice = |said: &str| if is_unbuilt(said) { " (build that package first, as for your own runner)" } else { "" };
-    let too_new = || types::is_too_new(&project.root, &plan.folder).filter(|_| plan.row.name == "jest");
-    let too_new = || too_new().map(|why| format!(" ({why})")).unwrap_or_default();
-    let advised = |said: String| format!("{said}{}{}", advice(&said), too_new());
+    let unknown = || types::unknown_to_ts_jest(&project.root, &plan.folder).filter(|_| plan.row.name == "jest");
+    let reason = || unknown().map_or_else(String::new, |why| format!(" ({why})"));
+    let advised = |said: String| format!("{said}{}{}", advice(&said), reason());
     let evidence = Evidence { complaint: evidence.complaint.map(advised), ..evidence };
     let evidence = match (&evidence.report, evidence.run.ended) {
         (Report::Tests { by, tests, is_whole }, _) if plan.row.name == SCRIPT => {

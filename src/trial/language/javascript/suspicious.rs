@@ -123,6 +123,11 @@ fn patches(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
         {
             found.push((Kind::Patch, format!("{}({})", path.join("."), target.join("."))));
         }
+        let is_loading = path == ["require"] || path == ["import"];
+        let is_given = !matches!(rest.get(1), Some(Word::Text(_) | Word::End) | None);
+        if is_loading && rest.first().is_some_and(|word| word.is('(')) && is_given {
+            found.push((Kind::Computed, path[0].to_owned()));
+        }
     }
     found
 }

@@ -51,7 +51,7 @@ pub fn are_read_by_mocha(folder: &Path) -> bool {
 }
 
 /// The reason if ts-jest does not know the TypeScript that is installed around a folder of the project.
-pub fn is_too_new(root: &Path, folder: &Path) -> Option<String> {
+pub fn unknown_to_ts_jest(root: &Path, folder: &Path) -> Option<String> {
     let manifest = |package: &str| -> Option<Value> {
         let paths = folder.ancestors().map(|folder| root.join(folder).join("node_modules").join(package));
         paths
@@ -80,7 +80,7 @@ mod tests {
         let said = |version: &str| {
             let own = format!("{{\"version\":{version:?}}}");
             crate::files::write_all(root.path(), [("packages/a/node_modules/typescript/package.json", own.as_str())]);
-            is_too_new(root.path(), Path::new("packages/a"))
+            unknown_to_ts_jest(root.path(), Path::new("packages/a"))
         };
         assert_eq!(said("5.9.3"), None);
         let expected =

@@ -67,12 +67,12 @@ pub fn run(
     let limits = Limits { file: trial.limits.file.max(least), ..trial.limits };
     let without = trial.with_body(WITHOUT_BODY);
     let distribution = Distribution::of(&project.root.join(&project.package)).filter(|_| project.lone.is_none());
-    let own_names = own_names(trial);
+    let own_names = own_names(trial, without.as_deref());
     let runs =
         PythonRuns { at, python, driver, trial, project, distribution, is_without_body: without.is_some(), own_names };
     let texts = runs::Programs { without: without.as_deref(), probes: None, candidate: &trial.program };
     let once = |of: Of, asked: RunRequest, limits| runs.once(of, asked, limits);
-    let cache = cache(at, (python, driver), trial, project);
+    let cache = cache_with(at, (python, driver), trial, project, &runs.own_names);
     let found = runs::evidence(at.projects, project, texts, at.bounds(limits, cache.as_ref()), once)?;
     let (evidence, limits) = match found {
         Ok(found) => found,
@@ -82,9 +82,8 @@ pub fn run(
 }
 
 /// The names in the user's text outside of the function.
-fn own_names(trial: &Trial) -> BTreeSet<String> {
-    let without = trial.with_body(WITHOUT_BODY);
-    names(Language::Python, without.as_deref().unwrap_or_else(|| trial.own_text())).into_iter().collect()
+fn own_names(trial: &Trial, without: Option<&str>) -> BTreeSet<String> {
+    names(Language::Python, without.unwrap_or_else(|| trial.own_text())).into_iter().collect()
 }
 
 /// Cache for runs without the candidate, and what they depend on.
@@ -94,10 +93,22 @@ pub fn cache(
     trial: &Trial,
     project: &Project,
 ) -> Option<BaselineCache> {
+    let own_names = own_names(trial, trial.with_body(WITHOUT_BODY).as_deref());
+    cache_with(at, (python, driver), trial, project, &own_names)
+}
+
+/// [`cache`], with the names in the user's text.
+fn cache_with(
+    at: &Context,
+    (python, driver): (&Tool, &[u8]),
+    trial: &Trial,
+    project: &Project,
+    own_names: &BTreeSet<String>,
+) -> Option<BaselineCache> {
     let ((major, minor), shown) = (python.version, python.shown());
     // Of the user's text only what the driver gets: another body changes nothing.
     let examples = project.tests.as_ref().filter(|tests| **tests == project.file);
-    let own = examples.map_or_else(|| format!("{:?}", own_names(trial)), |_| trial.own_text().to_owned());
+    let own = examples.map_or_else(|| format!("{own_names:?}"), |_| trial.own_text().to_owned());
     Some(BaselineCache {
         folder: at.baselines()?,
         // A test may fail for want of memory.

@@ -153,6 +153,9 @@ fn patches(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
     for (at, word) in words.iter().enumerate() {
         let Some(name) = word.name() else { continue };
         let before = at.checked_sub(1).map(|at| &words[at]);
+        if name == "getattr" && words.get(at + 1).is_some_and(|next| next.is('(')) && is_computed(&words[at + 2..]) {
+            found.push((Kind::Computed, "getattr".to_owned()));
+        }
         if matches!(name, "setattr" | "delattr")
             && let Some((path, _)) = path(&words[(at + 2).min(words.len())..])
             && let Some(kind) = path.first().and_then(|first| kind_of(first))
@@ -171,4 +174,30 @@ fn patches(words: &[Word], imports: &Imports) -> Vec<(Kind, String)> {
         }
     }
     found
+}
+
+/// Returns true if the second argument is a computed text, not a single string or name.
+fn is_computed(arguments: &[Word]) -> bool {
+    let mut depth = 0_usize;
+    let mut second: Option<Vec<&Word>> = None;
+    for word in arguments {
+        match word {
+            Word::Mark('(' | '[' | '{') => depth += 1,
+            Word::Mark(')' | ']' | '}') if depth == 0 => break,
+            Word::Mark(')' | ']' | '}') => depth -= 1,
+            Word::Mark(',') if depth == 0 => {
+                if second.is_some() {
+                    break;
+                }
+                second = Some(Vec::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(second) = &mut second {
+            second.push(word);
+        }
+    }
+    let second = second.unwrap_or_default();
+    second.len() > 1 && second.iter().any(|word| matches!(word, Word::Text(_)))
 }

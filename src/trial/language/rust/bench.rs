@@ -329,8 +329,8 @@ impl Bench<'_> {
     }
 }
 
-/// Those of the known features that files (`own`) ask for as a whole or for their tests, and that others ask
-/// for in front of one of these modules.
+/// Features, out of the known ones, that files (`own`) ask for as a whole or for their tests, and that others
+/// ask for in front of one of these modules.
 fn features(known: Vec<String>, own: [&String; 2], others: &[String], modules: &[&str]) -> Vec<String> {
     let is_asked = |feature: &String| {
         let asks = |line: &str| line.contains(&format!("feature = \"{feature}\"")) && !line.contains("not(");
