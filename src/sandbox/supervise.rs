@@ -304,14 +304,14 @@ fn take(pipe: &mut Option<PipeReader>, buffer: &mut [u8]) -> Option<usize> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use super::super::{Limits, spawn};
     use super::*;
-    use crate::sandbox::Limits;
 
     /// A busy machine may leave it so for a second, in which it is no hog of its own.
     #[test]
     fn a_child_that_has_not_become_the_program_yet_hits_no_memory_limit() {
         let held = vec![1_u8; 256 << 20];
-        let child = crate::sandbox::spawn::fork(0).unwrap();
+        let child = spawn::fork(0).unwrap();
         if child == 0 {
             loop {
                 // SAFETY: waits for a signal, and never goes on to other code of this program.
