@@ -38,6 +38,7 @@ mod words;
 pub use answer::RequestedFunction;
 pub use apply::Applied;
 pub use error::CodeError;
+pub use go::unmet_go_constraint;
 pub use open::open_function;
 pub use outline::{Item, ItemKind, mentioned, outline};
 pub use spec::{Place, TargetSpec};

@@ -1,6 +1,9 @@
-//! Go: its row in the table of languages.
+//! Go: its row in the table of languages, and its build constraints.
 
+mod constraint;
 mod heads;
+
+pub use constraint::unmet_go_constraint;
 
 use super::braces::context::Context;
 use super::braces::lex::{Lexicon, Quote};

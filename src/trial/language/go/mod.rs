@@ -3,14 +3,13 @@
 //! - Tests are compiled with their module, offline. The candidate's package imports the guard, which
 //!   therefore starts first and reports the end of each test.
 //! - Everything `go test` runs is run: tests with subtests, examples with `// Output:` (`example`), seeds of
-//!   fuzz tests. No benchmarks, and no files for other systems (`constraint`).
+//!   fuzz tests. No benchmarks, and no files for other systems.
 //! - Nothing of a candidate runs while it is compiled, so compiled packages are cached (`build_cache`).
 //! - A module is built in a folder with a fixed name, since Go identifies packages by folder. Its content is
 //!   made anew.
 //! - A lone file is a module of one folder (`lone`).
 
 mod build_cache;
-mod constraint;
 mod example;
 mod lone;
 mod module;
@@ -22,6 +21,7 @@ mod text;
 use build_cache::BuildCache;
 use project::BuildFolders;
 
+use crate::code::unmet_go_constraint;
 use crate::language::Language;
 use crate::trial::language::row::{
     BaselineCache, Context, LanguageRow, Lookup, Marks, Packages, Project, Recipe, Tool, Trial, TrialError,
@@ -42,7 +42,7 @@ pub const ROW: LanguageRow = LanguageRow {
         // The version of Go does not matter here.
         is_left_out: |path, text| {
             let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-            constraint::left_out(stem, text, u32::MAX, constraint::tags()).is_some()
+            unmet_go_constraint(stem, text, u32::MAX, module::tags()).is_some()
         },
         ..Marks::NONE
     },

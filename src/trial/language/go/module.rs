@@ -6,12 +6,13 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use super::build_cache::BuildCache;
-use super::constraint;
 use super::example;
 use super::report::{Told, read, with_messages};
 use super::text::{guarded, with_import};
+use crate::files;
 use crate::sandbox::{Ended, Job, Limits, Run, Scratch};
 use crate::trial::language::compiled::{compile_limits, make_executable};
 use crate::trial::language::row::{
@@ -23,6 +24,25 @@ pub const GUARD: &str = include_str!("guard.go.txt");
 
 /// Name of the program in its folder.
 const PROGRAM: &str = "tests";
+
+/// The build tags of the user: those of `GOFLAGS` in the environment, else in the file of `go env -w`.
+pub fn tags() -> &'static [String] {
+    static TAGS: OnceLock<Vec<String>> = OnceLock::new();
+    TAGS.get_or_init(|| {
+        let own = std::env::var_os("GOENV").map(PathBuf::from);
+        let file = own.or_else(|| Some(directories::BaseDirs::new()?.config_dir().join("go/env")));
+        let text = file.and_then(|file| files::text(&file, files::TEXT).ok()).unwrap_or_default();
+        let written = text.lines().find_map(|line| line.strip_prefix("GOFLAGS=")).map(str::to_owned);
+        tags_of(&std::env::var("GOFLAGS").ok().or(written).unwrap_or_default())
+    })
+}
+
+/// The build tags in a list of flags.
+fn tags_of(flags: &str) -> Vec<String> {
+    let flags = flags.split_whitespace().map(|flag| flag.trim_start_matches('-'));
+    let tags = flags.filter_map(|flag| flag.strip_prefix("tags=")).next_back().unwrap_or_default();
+    tags.split(',').map(|tag| tag.trim_matches(['\'', '"'])).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+}
 
 /// The tests of a file in its module.
 pub struct Suite {
@@ -107,7 +127,7 @@ impl GoRuns<'_> {
         let mut arguments: Vec<OsString> =
             ["test", "-c", "-vet=off", "-ldflags=-s -w", "-o"].map(OsString::from).to_vec();
         arguments.push(binary.clone().into_os_string());
-        let tags = constraint::tags();
+        let tags = tags();
         arguments.extend((!tags.is_empty()).then(|| format!("-tags={}", tags.join(",")).into()));
         arguments.push(".".into());
         let modules = builds.modules(go);
@@ -184,4 +204,16 @@ pub fn evidence(run: Run, told: Option<Told>, names: Vec<String>) -> Evidence {
     let tests = with_messages(&told.tests, &run.output);
     let report = Report::Tests { by: Reporter::Guard, tests, is_whole: true };
     Evidence { failure, asked: names, ..Evidence::of(run, report) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tags_of;
+
+    #[test]
+    fn the_tags_of_the_user_are_those_of_the_flags() {
+        assert_eq!(tags_of("-mod=mod -tags=a,b --tags='c'"), ["c"]);
+        assert_eq!(tags_of("-tags=live,db -count=1"), ["live", "db"]);
+        assert_eq!(tags_of("-v"), [""; 0]);
+    }
 }

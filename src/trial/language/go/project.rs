@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::build_cache::BuildCache;
-use super::constraint;
 use super::lone::with_package;
-use super::module::{Built, GoRuns, Suite, evidence};
+use super::module::{self, Built, GoRuns, Suite, evidence};
 use super::report::Told;
 use super::text::{module_path, package_of};
+use crate::code::unmet_go_constraint;
 use crate::files;
 use crate::hash;
 use crate::sandbox::{Ended, Limits, Scratch};
@@ -56,7 +56,7 @@ pub fn run(
     let candidate = lone.as_deref().unwrap_or(&trial.program);
     for (file, text) in [(&suite.file, &suite.text), (&suite.program, &own)] {
         let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-        if let Some(why) = constraint::left_out(stem, text, go.version.1, constraint::tags()) {
+        if let Some(why) = unmet_go_constraint(stem, text, go.version.1, module::tags()) {
             return Ok(Verdict::not_run(&format!("Go leaves out {} here: {why}", file.display())));
         }
     }

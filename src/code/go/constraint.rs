@@ -1,11 +1,6 @@
 //! Selects the files that Go builds here, by the system and processor at the end of their names and by the
 //! constraints in front of the package clause.
 
-use std::path::PathBuf;
-use std::sync::OnceLock;
-
-use crate::files;
-
 /// Systems and processors that the end of a file name may stand for.
 const SYSTEMS: &[&str] = &[
     "aix", "android", "darwin", "dragonfly", "freebsd", "illumos", "ios", "js", "linux", "netbsd", "openbsd", "plan9",
@@ -16,28 +11,9 @@ const PROCESSORS: &[&str] = &[
     "s390x", "wasm",
 ];
 
-/// The build tags of the user: those of `GOFLAGS` in the environment, else in the file of `go env -w`.
-pub fn tags() -> &'static [String] {
-    static TAGS: OnceLock<Vec<String>> = OnceLock::new();
-    TAGS.get_or_init(|| {
-        let own = std::env::var_os("GOENV").map(PathBuf::from);
-        let file = own.or_else(|| Some(directories::BaseDirs::new()?.config_dir().join("go/env")));
-        let text = file.and_then(|file| files::text(&file, files::TEXT).ok()).unwrap_or_default();
-        let written = text.lines().find_map(|line| line.strip_prefix("GOFLAGS=")).map(str::to_owned);
-        tags_of(&std::env::var("GOFLAGS").ok().or(written).unwrap_or_default())
-    })
-}
-
-/// The build tags in a list of flags.
-fn tags_of(flags: &str) -> Vec<String> {
-    let flags = flags.split_whitespace().map(|flag| flag.trim_start_matches('-'));
-    let tags = flags.filter_map(|flag| flag.strip_prefix("tags=")).next_back().unwrap_or_default();
-    tags.split(',').map(|tag| tag.trim_matches(['\'', '"'])).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
-}
-
 /// The constraint that keeps a file from being built here, in words. `minor`: the newest Go 1.x that counts.
 /// `tags`: those of the user.
-pub fn left_out(stem: &str, text: &str, minor: u32, tags: &[String]) -> Option<String> {
+pub fn unmet_go_constraint(stem: &str, text: &str, minor: u32, tags: &[String]) -> Option<String> {
     let is_met = |tag: &str| holds(tag, minor) || tags.iter().any(|own| own == tag);
     let parts: Vec<&str> = stem.strip_suffix("_test").unwrap_or(stem).split('_').skip(1).collect();
     let of_name = match parts[..] {
@@ -169,21 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn the_tags_of_the_user_are_those_of_the_flags() {
-        assert_eq!(tags_of("-mod=mod -tags=a,b --tags='c'"), ["c"]);
-        assert_eq!(tags_of("-tags=live,db -count=1"), ["live", "db"]);
-        assert_eq!(tags_of("-v"), [""; 0]);
-        let live = "//go:build live\n\npackage a\n";
-        assert!(left_out("a", live, 19, &[]).is_some() && left_out("a", live, 19, &["live".to_owned()]).is_none());
-    }
-
-    #[test]
     fn files_for_other_systems_and_tags_are_left_out() {
-        let is_out = |stem: &str, text: &str| left_out(stem, text, 19, &[]).is_some();
+        let is_out = |stem: &str, text: &str| unmet_go_constraint(stem, text, 19, &[]).is_some();
         let tagged = "// Licence\n\n/* more\n */\n//go:build integration && !linux\n\npackage a\n";
         assert!(is_out("a_test", tagged) && is_out("a_plan9_test", "") && is_out("a_plan9_arm_test", ""));
         assert!(is_out("a_test", "// +build integration,linux darwin2\n\npackage a\n"));
         assert!(is_out("a_test", "//go:build go1.20\npackage a\n"));
+        let live = "//go:build live\n\npackage a\n";
+        assert!(is_out("a", live) && unmet_go_constraint("a", live, 19, &["live".to_owned()]).is_none());
         for (stem, text) in [
             ("plan9_test", ""),
             ("a_b_test", "package a\n//go:build no\n"),
