@@ -17,6 +17,7 @@ mod answer;
 mod apply;
 mod braces;
 mod definition;
+mod edited;
 mod error;
 mod go;
 mod javascript;

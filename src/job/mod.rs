@@ -226,6 +226,14 @@ impl Job {
         }
     }
 
+    /// The body that the function has in its file; none if it is a placeholder.
+    pub fn own_body(&self) -> Option<String> {
+        let target = self.target().filter(|target| target.path.is_some())?;
+        let functions = code::function_names(target.language, &target.text);
+        let finished = functions.iter().any(|function| function.line == target.line && function.finished);
+        finished.then(|| target.text[target.body.clone()].to_owned())
+    }
+
     /// Equal for completions that differ in white space, comments and the names of locals only.
     pub fn fold_key(&self, completion: &str) -> String {
         let Some(language) = self.language() else { return completion.trim().to_owned() };

@@ -68,6 +68,15 @@ pub enum Event {
         /// Its verdict, or a sentence why there is none.
         outcome: Result<Verdict, String>,
     },
+    /// A candidate that the user has made of another one; it ended at once.
+    Added {
+        /// The candidate, behind all others.
+        candidate: usize,
+        /// The one that it was made of.
+        of: usize,
+        /// Its text.
+        text: String,
+    },
     /// The candidate picked so far, when it changes.
     Pick(Option<usize>),
     /// All candidates have ended and none waits to be tested. After [`source::Event::Refused`] and `Failed`
@@ -249,6 +258,17 @@ impl Run {
         lock(&self.0).task = task;
     }
 
+    /// Adds a candidate that the user has made of another one, and tests it.
+    pub fn add(&self, of: usize, text: String) {
+        let mut state = lock(&self.0);
+        let candidate = state.candidates.len();
+        let made = Candidate { text: text.clone(), finish: Some(FinishReason::Stop), ..Candidate::new(candidate) };
+        state.candidates.push(made);
+        state.slots.push(Slot::default());
+        state.tell(Event::Added { candidate, of, text });
+        state.ended(&self.0, candidate);
+    }
+
     /// Tests an ended candidate once more.
     pub fn test(&self, candidate: usize) {
         let mut state = lock(&self.0);
@@ -427,7 +447,9 @@ impl State {
         }
         // A candidate that was cut has no key.
         let whole = |c: &usize| self.slots.get(*c).is_some_and(|slot| slot.key.is_some());
-        let order: Vec<usize> = summary.ranking.iter().copied().filter(whole).collect();
+        // Candidates that the user has made come last: they have no probability.
+        let made = (0..self.candidates.len()).filter(|c| !summary.ranking.contains(c));
+        let order: Vec<usize> = summary.ranking.iter().copied().chain(made).filter(whole).collect();
         self.pick(Some(&order));
         let mut candidates = self.candidates.clone();
         for (c, slot) in self.slots.iter().enumerate().filter(|(_, slot)| slot.key.is_some()) {

@@ -224,7 +224,7 @@ impl Writing {
                 };
                 return Some((json!({ "event": "done", "result": report.value() }), true));
             }
-            Event::Source(_) | Event::Preparing(_) => return None,
+            Event::Source(_) | Event::Preparing(_) | Event::Added { .. } => return None,
         };
         Some((told, false))
     }

@@ -22,6 +22,8 @@ const LOOKUPS: &[&str] = &[
     "failure in name resolution", "getaddrinfo e", "no such host", "failed to lookup address",
     "network is unreachable", "connect enetunreach", "gaierror", "name or service not known", "server misbehaving",
 ];
+/// Most tests of one verdict that are kept by name.
+const MOST_CHECKS: usize = 500;
 /// Most marks of one verdict.
 const MOST_MARKS: usize = 5;
 
@@ -67,6 +69,9 @@ pub struct Assurance {
     pub runner: String,
     /// Suspicious uses in the code that neither the user's text nor the tests ask for, a sentence each.
     pub marks: Vec<String>,
+    /// Each test by name, and true if it passed; only where tests are reported by name.
+    #[serde(skip)]
+    pub checks: Vec<(String, bool)>,
 }
 
 /// The result of one trial.
@@ -110,6 +115,7 @@ impl Assurance {
         } else if !self.runner.contains(&other.runner) {
             self.runner = format!("{}, {}", self.runner, other.runner);
         }
+        self.checks.extend(other.checks.iter().cloned());
         self
     }
 }
@@ -308,11 +314,22 @@ pub fn decide(evidence: &Evidence, limits: &Limits) -> Result<Verdict, TrialErro
         status,
         duration_ms: run.elapsed.as_millis().try_into().unwrap_or(u64::MAX),
         output: clean(&run.output),
-        assurance: Box::new(Assurance { runner: clean_line(&evidence.runner, 80), marks: Vec::new() }),
+        assurance: Box::new(Assurance {
+            runner: clean_line(&evidence.runner, 80),
+            marks: Vec::new(),
+            checks: checks(report),
+        }),
         failed: failed.map(|test| (test.name.clone(), test.why.clone())),
         notices: evidence.notices,
         ..Verdict::not_run(&message)
     })
+}
+
+/// Each test of a report that ran, by name.
+fn checks(report: &Report) -> Vec<(String, bool)> {
+    let Report::Tests { tests, .. } = report else { return Vec::new() };
+    let ran = tests.iter().filter(|test| test.outcome != Outcome::Skipped).take(MOST_CHECKS);
+    ran.map(|test| (clean_line(&test.name, COLUMNS), test.outcome == Outcome::Passed)).collect()
 }
 
 fn did_not_come_up(run: &Run) -> TrialError {

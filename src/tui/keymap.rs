@@ -16,6 +16,10 @@ pub enum Context {
     Panes,
     /// The panel with test results.
     Results,
+    /// The view of differences.
+    Diff,
+    /// A text to search for is typed.
+    Search,
     Help,
     /// A yes-or-no question.
     Question,
@@ -23,12 +27,14 @@ pub enum Context {
 
 impl Context {
     /// All contexts with their names in settings and help, in the order of the help.
-    const ALL: [(Context, &'static str); 7] = [
+    const ALL: [(Context, &'static str); 9] = [
         (Context::Global, "global"),
         (Context::Start, "start"),
         (Context::Prompt, "prompt"),
         (Context::Panes, "panes"),
         (Context::Results, "results"),
+        (Context::Diff, "diff"),
+        (Context::Search, "search"),
         (Context::Help, "help"),
         (Context::Question, "question"),
     ];
@@ -76,6 +82,21 @@ pub enum Action {
     CopyProgram,
     Wrap,
     Arrange,
+    Diff,
+    Preview,
+    Mark,
+    Split,
+    Base,
+    NextHunk,
+    PreviousHunk,
+    TakeHunk,
+    Edit,
+    SavePatch,
+    Search,
+    Filter,
+    NextFound,
+    PreviousFound,
+    Leave,
     Unfold,
     PaneLeft,
     PaneRight,
@@ -160,6 +181,8 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate", "stop"),
     binding(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
     binding(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
+    binding(C::Panes, A::Diff, "diff", &["d"], "differences to the file, the pick or the marked one", "diff"),
+    binding(C::Panes, A::Edit, "edit", &["e"], "edit in $EDITOR, then test as a new candidate", "edit"),
     binding(C::Panes, A::Zoom, "zoom", &["z"], "this candidate alone, without side borders", "zoom"),
     binding(C::Panes, A::Regenerate, "regenerate", &["R"], "write candidates anew, with the next seed", "again"),
     binding(C::Panes, A::Help, "help", &["?"], "this help", "help"),
@@ -172,7 +195,15 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Wrap, "wrap", &["w"], "wrap long lines", ""),
     binding(C::Panes, A::Arrange, "arrange", &["v"], "next layout: fit, grid, columns, list", "layout"),
     binding(C::Panes, A::Unfold, "unfold", &["o"], "show candidates that say the same one by one, or folded", ""),
-    binding(C::Panes, A::FocusPrompt, "focus-prompt", &["i", "esc"], "edit the prompt", ""),
+    binding(C::Panes, A::Preview, "preview", &["p"], "the file with this candidate in it", ""),
+    binding(C::Panes, A::Mark, "mark", &["M"], "mark this candidate, to compare others with it", ""),
+    binding(C::Panes, A::SavePatch, "save-patch", &["W"], "write this candidate as a patch", ""),
+    binding(C::Panes, A::Search, "search", &["/"], "search in all candidates", ""),
+    binding(C::Panes, A::NextFound, "next-found", &["n"], "next candidate that passed, or has what is searched", ""),
+    binding(C::Panes, A::PreviousFound, "previous-found", &["N"], "previous one", ""),
+    binding(C::Panes, A::Filter, "filter", &["f"], "show all, passed, failed, or untested candidates", ""),
+    binding(C::Panes, A::Leave, "leave", &["esc"], "out of zoom, search and filter", ""),
+    binding(C::Panes, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", ""),
     binding(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
     binding(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
     binding(C::Panes, A::PaneRight, "pane-right", &["l", "right"], "pane to the right", ""),
@@ -196,6 +227,26 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::TestAgain, "test-again", &["T"], "test this candidate again", "test again"),
     binding(C::Results, A::Close, "close", &["esc", "t", "q"], "back to the candidates", "close"),
     binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
+
+    binding(C::Diff, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
+    binding(C::Diff, A::FocusNext, "focus-next", &["]", "right", "l"], "next candidate", "next"),
+    binding(C::Diff, A::FocusPrevious, "focus-previous", &["[", "left", "h"], "previous candidate", "previous"),
+    binding(C::Diff, A::Base, "base", &["b"], "compare with the file, the pick, the marked one", "other base"),
+    binding(C::Diff, A::TakeHunk, "take-hunk", &["space"], "take this change from the other text, as a new candidate", "take change"),
+    binding(C::Diff, A::Close, "close", &["esc", "d", "p", "q"], "back to the candidates", "close"),
+    binding(C::Diff, A::Help, "help", &["?"], "this help", "help"),
+    binding(C::Diff, A::NextHunk, "next-change", &["n"], "next change", ""),
+    binding(C::Diff, A::PreviousHunk, "previous-change", &["N"], "previous change", ""),
+    binding(C::Diff, A::Split, "split", &["D"], "side by side, or one below the other", ""),
+    binding(C::Diff, A::Edit, "edit", &["e"], "edit in $EDITOR, then test as a new candidate", ""),
+    binding(C::Diff, A::Mark, "mark", &["M"], "mark this candidate, to compare others with it", ""),
+    binding(C::Diff, A::LineDown, "line-down", &["j", "down"], "scroll down", ""),
+    binding(C::Diff, A::LineUp, "line-up", &["k", "up"], "scroll up", ""),
+    binding(C::Diff, A::PageDown, "page-down", &["pgdn", "ctrl-d"], "page down", ""),
+    binding(C::Diff, A::PageUp, "page-up", &["pgup", "ctrl-u"], "page up", ""),
+
+    binding(C::Search, A::Submit, "submit", &["enter"], "find it", "find"),
+    binding(C::Search, A::Close, "close", &["esc"], "do not search", "cancel"),
 
     binding(C::Help, A::LineDown, "line-down", &["j", "down"], "scroll down", "down"),
     binding(C::Help, A::LineUp, "line-up", &["k", "up"], "scroll up", "up"),
@@ -393,11 +444,11 @@ mod tests {
 
     #[test]
     fn the_user_can_rebind_and_unbind() {
-        let map = Keymap::new(&user(&[("zoom", &["f"]), ("wrap", &[])])).unwrap();
-        assert_eq!(map.action(Context::Panes, key("f")), Some(Action::Zoom));
+        let map = Keymap::new(&user(&[("zoom", &["b"]), ("wrap", &[])])).unwrap();
+        assert_eq!(map.action(Context::Panes, key("b")), Some(Action::Zoom));
         assert_eq!(map.action(Context::Panes, key("z")), None);
         assert_eq!(map.action(Context::Panes, key("w")), None);
-        assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "f" && label.contains("alone")));
+        assert!(map.help(Context::Panes).iter().any(|(keys, label)| keys == "b" && label.contains("alone")));
         assert!(!map.help(Context::Panes).iter().any(|(_, label)| label.contains("wrap")));
         let one = Keymap::new(&user(&[("panes.quit", &["ctrl-q"])])).unwrap();
         assert_eq!(one.action(Context::Start, key("q")), Some(Action::Quit), "only the named context changes");

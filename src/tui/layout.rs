@@ -68,6 +68,7 @@ pub enum Regime {
 
 /// Inputs of the layout besides the size.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub struct Wants<'a> {
     /// The candidates that have a pane, in their order; none before the first generation.
     pub shown: &'a [usize],
@@ -82,6 +83,8 @@ pub struct Wants<'a> {
     pub zoom: bool,
     /// The panel with test results is open.
     pub results: bool,
+    /// The view of differences is open.
+    pub diff: bool,
 }
 
 /// Sizes of texts: of a candidate in so many columns.
@@ -116,6 +119,8 @@ pub struct Layout {
     pub panes: Vec<Pane>,
     /// Panel with test results.
     pub results: Rect,
+    /// View of differences.
+    pub diff: Rect,
     /// The prompt: folded, edited, or (at the start) whole.
     pub prompt: Rect,
     /// Figures.
@@ -194,6 +199,7 @@ pub fn arrange(width: u16, height: u16, wants: Wants, measure: &Measure) -> Layo
         list: none,
         panes: Vec::new(),
         results: none,
+        diff: none,
         prompt: none,
         status: none,
         footer: none,
@@ -216,6 +222,13 @@ pub fn arrange(width: u16, height: u16, wants: Wants, measure: &Measure) -> Layo
     let folded = u16::from(height >= 14);
     let prompt_rows = if wants.prompt_rows > 0 { wants.prompt_rows.min(8).min(rest.height / 2).max(1) } else { folded };
     layout.prompt = take_bottom(&mut rest, prompt_rows);
+    if wants.diff {
+        layout.regime = Regime::Zoom;
+        let strip = u16::from(wants.shown.len() > 1 && rest.height > ROWS.1);
+        layout.strip = take_top(&mut rest, strip);
+        layout.diff = rest;
+        return layout;
+    }
     let whole = |candidate: usize, columns: u16| rows(1 + (measure.code)(candidate, columns));
     if wants.results {
         // Above it the text of a candidate, if that leaves half the rows; moving to another one moves
@@ -611,14 +624,14 @@ mod tests {
         fn nothing_overlaps_or_leaves_the_terminal(
             (width, height) in (1u16..=300, 1u16..=100), candidates in 0usize..=64, focus in 0usize..64, writing: bool,
             prompt_rows in 0u16..20, zoom: bool, results: bool, lines in proptest::collection::vec(0usize..80, 64),
-            wide in 1usize..120, arrangement in 0usize..4,
+            wide in 1usize..120, arrangement in 0usize..4, diff: bool,
         ) {
             let focus = focus % candidates.max(1);
             let arrangement = Arrangement::ALL[arrangement].0;
-            let wants = Wants { focus, arrangement, writing, prompt_rows, zoom, results, ..wants(candidates) };
+            let wants = Wants { focus, arrangement, writing, prompt_rows, zoom, results, diff, ..wants(candidates) };
             let layout = of_texts((width, height), wants, &lines, wide);
             let mut all = vec![
-                layout.title, layout.strip, layout.list, layout.results, layout.prompt, layout.status, layout.footer,
+                layout.title, layout.strip, layout.list, layout.results, layout.diff, layout.prompt, layout.status, layout.footer,
             ];
             all.extend(layout.panes.iter().map(|pane| pane.area));
             all.retain(|r| !r.is_empty());
@@ -640,7 +653,7 @@ mod tests {
                     }
                 }
             }
-            if matches!(layout.regime, Regime::Panes | Regime::Zoom) {
+            if matches!(layout.regime, Regime::Panes | Regime::Zoom) && layout.diff.is_empty() {
                 prop_assert!(layout.pane(focus).is_some(), "the focused candidate is shown");
             }
         }

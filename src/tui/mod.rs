@@ -14,6 +14,7 @@
 
 pub(crate) mod app;
 mod clipboard;
+mod editor;
 pub(crate) mod event;
 mod frames;
 mod highlight;

@@ -181,6 +181,7 @@ impl Loop<'_> {
                 LoopAction::Send(sequence) => self.run.screen.send(&sequence)?,
                 LoopAction::Redraw => self.run.screen.clear()?,
                 LoopAction::Suspend => self.suspend()?,
+                LoopAction::Lend(mut program) => self.lend(&mut *program)?,
                 LoopAction::Quit(accepted) => self.end = Some(End::Quit(accepted)),
             }
         }
@@ -193,6 +194,14 @@ impl Loop<'_> {
         let before = Instant::now();
         self.run.screen.suspend()?;
         self.clock.stopped += before.elapsed();
+        let (width, height) = self.run.screen.size()?;
+        self.message(Msg::Resize(width, height))
+    }
+
+    /// Another program has the terminal for a while.
+    fn lend(&mut self, program: &mut dyn FnMut()) -> io::Result<()> {
+        self.stream = None;
+        self.run.screen.lend(program)?;
         let (width, height) = self.run.screen.size()?;
         self.message(Msg::Resize(width, height))
     }
@@ -274,6 +283,11 @@ mod tests {
         }
 
         fn suspend(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn lend(&mut self, run: &mut dyn FnMut()) -> io::Result<()> {
+            run();
             Ok(())
         }
 

@@ -113,6 +113,8 @@ pub trait Screen {
     fn send(&mut self, sequence: &str) -> io::Result<()>;
     /// Gives the terminal back, stops the process, and takes the terminal over when it goes on.
     fn suspend(&mut self) -> io::Result<()>;
+    /// Gives the terminal to another program while `run` runs.
+    fn lend(&mut self, run: &mut dyn FnMut()) -> io::Result<()>;
     /// Columns and rows.
     fn size(&self) -> io::Result<(u16, u16)>;
 }
@@ -173,6 +175,13 @@ impl Screen for RealScreen {
     fn suspend(&mut self) -> io::Result<()> {
         restore();
         stop_process();
+        take()?;
+        self.clear()
+    }
+
+    fn lend(&mut self, run: &mut dyn FnMut()) -> io::Result<()> {
+        restore();
+        run();
         take()?;
         self.clear()
     }

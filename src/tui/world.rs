@@ -3,14 +3,14 @@
 
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Effect, Msg};
-use super::clipboard;
+use super::{clipboard, editor};
 use crate::code::{Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::job::{Ask, Job, Run, TrialPool, fault};
@@ -38,6 +38,8 @@ pub enum LoopAction {
     /// Draw every cell.
     Redraw,
     Suspend,
+    /// Give the terminal to another program while this runs.
+    Lend(Box<dyn FnMut()>),
     /// Leave, with this program accepted.
     Quit(Option<String>),
 }
@@ -124,6 +126,25 @@ impl World {
             Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
             Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
+            Effect::Add { run, of, text } => self.run(run).into_iter().for_each(|run| run.add(of, text.clone())),
+            Effect::Edit { run, candidate, text } => {
+                let (job, sender) = (self.job_of(run), self.sender.clone());
+                return LoopAction::Lend(Box::new(move || {
+                    let target =
+                        job.target().ok_or_else(|| "only functions can be edited, not a free prompt".to_owned());
+                    let result = target.and_then(|target| editor::edit(target, &text));
+                    let _ = sender.send(Incoming::App(Msg::Edited { run, candidate, result }));
+                }));
+            }
+            Effect::SavePatch { run, text } => {
+                let job = self.job_of(run);
+                let none = || "there is no file that a patch could change".to_owned();
+                let saved = job
+                    .target()
+                    .ok_or_else(none)
+                    .and_then(|target| target.save_patch(&text, Path::new(".")).map_err(|why| why.to_string()));
+                self.tell(Msg::Saved(saved.map(|path| path.display().to_string())));
+            }
             Effect::CancelTests { run } => self.run(run).into_iter().for_each(Run::stop_tests),
             Effect::AllowUnprotected => self.opened.iter().for_each(|(_, pool)| pool.allow_unprotected()),
             Effect::Apply { run, candidate, text } => {

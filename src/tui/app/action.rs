@@ -8,6 +8,7 @@ use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
 use super::stream::queue;
 use super::update::mark;
+use super::{diff, find};
 use crate::job::{Job, label};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
@@ -29,6 +30,10 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
     }
     let effects = match action {
         Some(action) => act(state, context, action, pressed),
+        None if context == Context::Search => {
+            find::typed(state, pressed);
+            Vec::new()
+        }
         None if context == Context::Prompt => {
             state.draft.input(pressed);
             Vec::new()
@@ -60,6 +65,30 @@ pub fn paste(state: &mut State, text: &str) {
 
 fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
     match action {
+        Action::Submit if context == Context::Search => find::search(state),
+        Action::LineUp
+        | Action::LineDown
+        | Action::PageUp
+        | Action::PageDown
+        | Action::Split
+        | Action::Base
+        | Action::NextHunk
+        | Action::PreviousHunk
+        | Action::TakeHunk
+            if context == Context::Diff =>
+        {
+            return diff::act(state, action);
+        }
+        Action::Diff => diff::open(state, false),
+        Action::Preview => diff::open(state, true),
+        Action::Mark => mark_one(state),
+        Action::Edit => return edit(state),
+        Action::SavePatch => return save_patch(state),
+        Action::Search => state.search = Some(find::Search { text: String::new(), typing: true }),
+        Action::Filter => find::filter(state),
+        Action::NextFound => find::next(state, 1),
+        Action::PreviousFound => find::next(state, -1),
+        Action::Leave => leave_view(state),
         Action::Interrupt => return interrupt(state),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Redraw => return vec![Effect::Redraw],
@@ -150,6 +179,65 @@ fn movement(state: &mut State, action: Action, pressed: Key) {
     }
 }
 
+/// Marks the focused candidate to compare others with it, or takes the mark away.
+fn mark_one(state: &mut State) {
+    let Some(run) = &mut state.run else { return };
+    run.marked = if run.marked == Some(run.focus) { None } else { Some(run.focus) };
+    let words = match run.marked {
+        Some(marked) => format!("{} is marked: others are compared with it", label(marked)),
+        None => "no candidate is marked".to_owned(),
+    };
+    state.say(words);
+}
+
+/// The focused candidate, once it has ended and says something.
+fn ended(state: &mut State) -> Option<(u64, usize, String)> {
+    let run = state.run.as_ref()?;
+    let (id, index) = (run.id, run.focus);
+    let candidate = run.focused()?;
+    if candidate.is_live() {
+        let stop = state.key_name(Context::Panes, Action::StopOne);
+        state.say_while(While::Writing(index), format!("{} is still being written; {stop} stops it", label(index)));
+        return None;
+    }
+    if candidate.text.trim().is_empty() {
+        state.say(format!("{} is empty", label(index)));
+        return None;
+    }
+    Some((id, index, candidate.text.clone()))
+}
+
+fn edit(state: &mut State) -> Vec<Effect> {
+    let Some((run, candidate, text)) = ended(state) else { return Vec::new() };
+    vec![Effect::Edit { run, candidate, text }]
+}
+
+fn save_patch(state: &mut State) -> Vec<Effect> {
+    if !state.has_file() {
+        state.say("there is no file that a patch could change");
+        return Vec::new();
+    }
+    let Some((run, _, text)) = ended(state) else { return Vec::new() };
+    vec![Effect::SavePatch { run, text }]
+}
+
+/// Out of what narrows the view, one thing at a time. Never into an editor.
+fn leave_view(state: &mut State) {
+    let quit = state.key_name(Context::Panes, Action::Quit);
+    let filtered = state.run.as_ref().is_some_and(|run| run.filter != find::Filter::All);
+    if std::mem::take(&mut state.zoom) || state.search.take().is_some() {
+        return;
+    }
+    if filtered {
+        if let Some(run) = &mut state.run {
+            run.filter = find::Filter::All;
+        }
+        state.fold();
+        return;
+    }
+    state.say(format!("{quit} leaves"));
+}
+
 /// Ctrl-C: closes what lies on top, else stops, else clears the draft, else arms the quit, and then quits.
 fn interrupt(state: &mut State) -> Vec<Effect> {
     if state.armed.take().is_some() {
@@ -158,7 +246,11 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
     if state.question_is_shown() {
         return answer(state, false);
     }
-    if state.help.is_some() || state.results.is_some() {
+    if state.search.as_ref().is_some_and(|search| search.typing) {
+        state.search = None;
+        return Vec::new();
+    }
+    if state.help.is_some() || state.results.is_some() || state.diff.is_some() {
         close(state);
         return Vec::new();
     }
@@ -268,23 +360,14 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
 }
 
 fn accept(state: &mut State) -> Vec<Effect> {
+    let Some((id, index, _)) = ended(state) else { return Vec::new() };
     let Some(run) = &state.run else { return Vec::new() };
-    let (id, index) = (run.id, run.focus);
-    let Some(candidate) = run.focused() else { return Vec::new() };
-    if candidate.is_live() {
-        let stop = state.key_name(Context::Panes, Action::StopOne);
-        state.say_while(While::Writing(index), format!("{} is still being written; {stop} stops it", label(index)));
-        return Vec::new();
-    }
-    if candidate.text.trim().is_empty() {
-        state.say(format!("{} is empty", label(index)));
-        return Vec::new();
-    }
     if state.applied == Some((id, index)) {
         state.say(format!("{} is in the file already", label(index)));
         return Vec::new();
     }
-    if state.has_tests() && !run.testing(index).passed() {
+    let replaces = state.own_body.is_some() && !state.can_undo();
+    if replaces || state.has_tests() && !run.testing(index).passed() {
         state.question = Some(Question::Take { candidate: index });
         return Vec::new();
     }
@@ -393,7 +476,7 @@ fn refuse(state: &mut State) -> Vec<Effect> {
 /// The file was read again. Candidates stay if they continue the same prompt, and are tested anew.
 pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());
-    state.job = job;
+    (state.own_body, state.job) = (job.own_body(), job);
     (state.stale, state.applied, state.question) = (false, None, None);
     mark(state);
     // Typed text stays while the stub in the file is the one it was typed into.
@@ -425,10 +508,15 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     effects
 }
 
+/// Closes what lies on top.
 fn close(state: &mut State) {
-    if state.help.take().is_none() {
-        state.results = None;
+    if state.help.take().is_some() {
+        return;
     }
+    if state.search.take_if(|search| search.typing).is_some() || state.diff.take().is_some() {
+        return;
+    }
+    state.results = None;
 }
 
 fn resize(state: &mut State, by: isize) {
@@ -471,12 +559,15 @@ fn unfold(state: &mut State) {
     state.fold();
 }
 
-fn focus_pane(state: &mut State, index: usize) {
+pub(super) fn focus_pane(state: &mut State, index: usize) {
     let Some(run) = &mut state.run else { return };
     if index < run.candidates.len() {
         let index = run.block_of(index).map_or(index, |block| block.shown);
         if run.focus != index && state.results.is_some() {
             state.results = Some(0);
+        }
+        if let Some(diff) = state.diff.as_mut().filter(|diff| run.focus != index && !diff.preview) {
+            (diff.top, diff.hunk) = (0, 0);
         }
         run.focus = index;
         run.moved = true;

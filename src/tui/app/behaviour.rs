@@ -698,3 +698,140 @@ fn candidates_that_say_the_same_are_one_block() {
     session.key("o");
     assert_eq!(session.run().shown(), [0, 1], "folded again, by a block of one");
 }
+
+/// The message in the footer.
+fn said(session: &Session) -> String {
+    session.state.notice.as_ref().map_or(String::new(), |notice| notice.text.clone())
+}
+
+/// Three that ended: the first and the third passed.
+fn judged() -> Session {
+    let mut session = Session::tested(3);
+    session.key("g");
+    session.finish(0, "    best = numbers[0]\n    return best\n");
+    session.finish(1, "    best = None\n    return best\n");
+    session.finish(2, "    return max(numbers)\n");
+    session.done();
+    session.verdict(0, Status::Passed, "2 checks");
+    session.verdict(1, Status::Failed, "no");
+    session.verdict(2, Status::Passed, "2 checks");
+    session
+}
+
+#[test]
+fn differences_stay_open_while_candidates_change() {
+    let mut session = judged();
+    session.key("2");
+    session.key("d");
+    assert_eq!(session.state.context(), Context::Diff);
+    assert_eq!(session.state.base().unwrap().1, "the pick A");
+    assert_eq!(session.state.comparison().unwrap().counts, (1, 1));
+    session.key("]");
+    assert_eq!((session.run().focus, session.state.comparison().unwrap().counts), (2, (2, 1)));
+    session.key("]");
+    assert_eq!((session.run().focus, session.state.base().unwrap().1.as_str()), (0, "B"), "the pick against another");
+    session.key("esc");
+    assert_eq!(session.state.context(), Context::Panes);
+    // A marked one comes first, and `b` goes through all.
+    session.key("3");
+    session.key("M");
+    session.key("2");
+    session.key("d");
+    assert_eq!(session.state.base().unwrap().1, "C");
+    session.key("b");
+    assert_eq!(session.state.base().unwrap().1, "the pick A");
+    session.key("b");
+    session.state.own_body = Some("    return 0\n".to_owned());
+    session.key("b");
+    assert_eq!(session.state.base().unwrap().1, "the file");
+}
+
+#[test]
+fn a_change_is_taken_from_another_candidate_and_tested() {
+    let mut session = judged();
+    session.key("2");
+    session.key("d");
+    let run = session.run().id;
+    let text = "    best = numbers[0]\n    return best\n".to_owned();
+    assert_eq!(session.key("space"), [Effect::Add { run, of: 1, text: text.clone() }]);
+    session.send(Msg::Job { run, event: job::Event::Added { candidate: 3, of: 1, text } });
+    let made = &session.run().candidates[3];
+    assert_eq!((made.made_of, &made.testing, session.run().focus), (Some(1), &Testing::Queued, 3));
+    session.send(Msg::Job { run, event: job::Event::Duplicate { candidate: 3, of: 0 } });
+    assert!(session.run().testing(3).passed(), "it says what A says");
+}
+
+#[test]
+fn an_edited_candidate_is_a_new_one() {
+    let mut session = judged();
+    session.key("2");
+    let (run, text) = (session.run().id, session.run().candidates[1].text.clone());
+    assert_eq!(session.key("e"), [Effect::Edit { run, candidate: 1, text }]);
+    let nothing = session.send(Msg::Edited { run, candidate: 1, result: Ok(None) });
+    assert!(nothing.is_empty() && said(&session).contains("as before"));
+    let edited = "    return 1\n".to_owned();
+    let effects = session.send(Msg::Edited { run, candidate: 1, result: Ok(Some((edited.clone(), true))) });
+    assert_eq!(effects, [Effect::Add { run, of: 1, text: edited }]);
+    session.send(Msg::Edited { run, candidate: 1, result: Err("no editor".into()) });
+    assert_eq!(session.state.error.as_deref(), Some("no editor"));
+}
+
+#[test]
+fn a_body_that_is_in_the_file_is_not_replaced_unasked() {
+    let mut session = judged();
+    session.key("1");
+    session.state.own_body = Some("    return 0\n".to_owned());
+    session.key("enter");
+    assert_eq!(session.state.question, Some(Question::Take { candidate: 0 }));
+    assert!(matches!(session.key("y")[..], [Effect::Quit { accept: Some(_) }]));
+}
+
+#[test]
+fn candidates_are_found_by_text_by_verdict_and_by_passing() {
+    let mut session = judged();
+    session.key("1");
+    session.key("n");
+    assert_eq!(session.run().focus, 2, "the next that passed");
+    session.key("n");
+    assert_eq!(session.run().focus, 0);
+    for key in ["/", "N", "o", "n", "enter"] {
+        session.key(key);
+    }
+    assert_eq!((session.run().focus, session.state.context()), (1, Context::Panes));
+    session.key("N");
+    assert!(said(&session).contains("only B"), "{}", said(&session));
+    session.key("esc");
+    assert_eq!(session.state.search, None);
+    session.key("f");
+    assert_eq!(session.run().shown(), [0, 2]);
+    session.key("f");
+    assert_eq!((session.run().shown(), session.run().focus), (vec![1], 1));
+    session.key("f");
+    assert_eq!(session.run().shown(), [0, 1, 2], "none is untested");
+    session.key("f");
+    session.key("esc");
+    assert_eq!(session.run().shown(), [0, 1, 2]);
+    session.key("esc");
+    assert_eq!(
+        (session.state.focus, said(&session).contains("q leaves")),
+        (Focus::Panes, true),
+        "never into an editor"
+    );
+}
+
+#[test]
+fn over_a_body_in_the_file_the_first_view_is_what_changes() {
+    let mut session = Session::tested(2);
+    session.state.own_body = Some("    return 0\n".to_owned());
+    session.key("g");
+    session.finish(0, "    return 1\n");
+    session.finish(1, "    return 2\n");
+    session.done();
+    let (run, outcome) = (session.run().id, outcome());
+    session.send(Msg::Job { run, event: job::Event::Done(Box::new(outcome)) });
+    assert_eq!((session.state.context(), session.state.base().unwrap().1.as_str()), (Context::Diff, "the file"));
+}
+
+fn outcome() -> job::Outcome {
+    job::Outcome { candidates: Vec::new(), summary: Summary::default(), picked: None }
+}

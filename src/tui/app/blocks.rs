@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::find::Filter;
 use super::run::Run;
 use crate::job::Job;
 
@@ -29,7 +30,7 @@ impl Run {
             let verdict = self.testing(index).is_settled().then(|| self.testing(index).passed());
             let text = self.candidates.get(origin).map_or("", |c| c.text.as_str());
             let key = (job.fold_key(text), verdict);
-            let alone = !candidate.is_whole() || candidate.is_edited || self.unfolded.contains(&index);
+            let alone = !candidate.is_whole() || candidate.made_of.is_some() || self.unfolded.contains(&index);
             if let Some(&block) = known.get(&key).filter(|_| !alone) {
                 blocks[block].members.push(index);
                 continue;
@@ -45,7 +46,15 @@ impl Run {
             }
         }
         self.blocks = blocks;
+        // Nothing of the chosen kind is left: all are shown.
+        if self.shown().is_empty() {
+            self.filter = Filter::All;
+        }
         self.focus = self.block_of(self.focus).map_or(self.focus, |block| block.shown);
+        let shown = self.shown();
+        if !shown.contains(&self.focus) {
+            self.focus = shown.first().copied().unwrap_or(0);
+        }
         self.shared = self.shared_lines();
     }
 
@@ -56,7 +65,8 @@ impl Run {
 
     /// The candidates that have a pane.
     pub fn shown(&self) -> Vec<usize> {
-        self.blocks.iter().map(|block| block.shown).collect()
+        let taken = |block: &&Block| self.filter.takes(self.testing(block.shown).status());
+        self.blocks.iter().filter(taken).map(|block| block.shown).collect()
     }
 
     /// Lines that are in every block; none if there is only one.

@@ -3,6 +3,7 @@
 use crate::engine::FinishReason;
 use crate::trial::{Status, Verdict};
 use crate::tui::text;
+use crate::untrusted::clean;
 
 /// Where a candidate is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +80,8 @@ pub struct Candidate {
     pub scroll: Scroll,
     /// It is in the file.
     pub applied: bool,
-    /// The user has changed its text.
-    pub is_edited: bool,
+    /// The candidate that the user has made it of.
+    pub made_of: Option<usize>,
 }
 
 impl Default for Candidate {
@@ -101,12 +102,19 @@ impl Default for Candidate {
             duplicate_of: None,
             scroll: Scroll { top: 0, column: 0, follow: true },
             applied: false,
-            is_edited: false,
+            made_of: None,
         }
     }
 }
 
 impl Candidate {
+    /// A candidate that the user has made of another one.
+    pub fn made(of: usize, text: String, now: u64) -> Self {
+        let mut made = Self { shown: clean(&text), text, made_of: Some(of), ..Self::default() };
+        made.end(Phase::Finished(FinishReason::Stop), now);
+        made
+    }
+
     /// Nothing more comes: from here on the text is read from its beginning.
     pub fn end(&mut self, phase: Phase, now: u64) {
         self.phase = phase;
@@ -143,6 +151,11 @@ impl Testing {
     /// The tests passed.
     pub fn passed(&self) -> bool {
         matches!(self, Testing::Done(v) if v.status == Status::Passed)
+    }
+
+    /// How the tests ended, if they did.
+    pub fn status(&self) -> Option<Status> {
+        if let Testing::Done(verdict) = self { Some(verdict.status) } else { None }
     }
 
     /// The code uses things that nobody asked for.

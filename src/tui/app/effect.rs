@@ -23,6 +23,12 @@ pub enum Effect {
     Cancel { run: u64, candidate: usize },
     /// Run the tests on a candidate once more.
     Test { run: u64, candidate: usize },
+    /// Add a candidate that the user has made of another one, and test it.
+    Add { run: u64, of: usize, text: String },
+    /// Open a candidate in the user's editor, inside its file.
+    Edit { run: u64, candidate: usize, text: String },
+    /// Write a candidate as a patch beside the file.
+    SavePatch { run: u64, text: String },
     /// The user agreed to tests without isolation.
     AllowUnprotected,
     /// End the trials of a generation, and begin none any more.

@@ -8,8 +8,11 @@ pub mod blocks;
 pub mod candidate;
 #[cfg(test)]
 mod chaos;
+pub mod compare;
+pub mod diff;
 pub mod draft;
 pub mod effect;
+pub mod find;
 #[cfg(test)]
 pub mod fixture;
 pub mod msg;
@@ -37,8 +40,11 @@ mod tests {
             ("action.rs", include_str!("action.rs")),
             ("blocks.rs", include_str!("blocks.rs")),
             ("candidate.rs", include_str!("candidate.rs")),
+            ("compare.rs", include_str!("compare.rs")),
+            ("diff.rs", include_str!("diff.rs")),
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
+            ("find.rs", include_str!("find.rs")),
             ("msg.rs", include_str!("msg.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),

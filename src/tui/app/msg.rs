@@ -35,6 +35,15 @@ pub enum Msg {
     Changed(String),
     /// The file was read again, or why not.
     Read(Result<Arc<Job>, String>),
+    /// The editor has closed: the text of the candidate and true if nothing else was changed, or why there is
+    /// none; nothing if the candidate is as before.
+    Edited {
+        run: u64,
+        candidate: usize,
+        result: Result<Option<(String, bool)>, String>,
+    },
+    /// A patch was written (its path), or why not.
+    Saved(Result<String, String>),
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
     /// A text was sent to the clipboard, or why not.

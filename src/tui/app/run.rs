@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use super::blocks::Block;
 use super::candidate::{Candidate, Phase, Testing};
+use super::find::Filter;
 use crate::engine::{StepStats, Summary};
 
 /// The rate is averaged over this many ms.
@@ -26,6 +27,10 @@ pub struct Run {
     pub unfolded: HashSet<usize>,
     /// Lines that are in every block, trimmed.
     pub shared: HashSet<String>,
+    /// Verdicts that are shown.
+    pub filter: Filter,
+    /// The candidate that others are compared with, if the user has marked one.
+    pub marked: Option<usize>,
     /// The focused candidate; one that is shown.
     pub focus: usize,
     /// The user has moved the focus since the start, so nothing else may.
@@ -70,6 +75,8 @@ impl Run {
             blocks: (0..n).map(|c| Block { members: vec![c], shown: c }).collect(),
             unfolded: HashSet::new(),
             shared: HashSet::new(),
+            filter: Filter::All,
+            marked: None,
             focus: 0,
             moved: false,
             pick: None,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::candidate::{Candidate, Testing};
+use super::diff::Diff;
 use super::draft::{Draft, safe};
+use super::find::Search;
 use super::run::Run;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
@@ -121,6 +123,12 @@ pub struct State {
     pub help: Option<usize>,
     /// First row of the output, while the results are open.
     pub results: Option<usize>,
+    /// The open view of differences.
+    pub diff: Option<Diff>,
+    /// A text to search for.
+    pub search: Option<Search>,
+    /// The body that the function has in its file.
+    pub own_body: Option<String>,
     /// The open question.
     pub question: Option<Question>,
     /// The focused candidate alone.
@@ -145,6 +153,7 @@ impl State {
     /// The screen before anything happened.
     pub fn new(job: Arc<Job>, options: GenerateOptions, keys: Keymap, consent: bool) -> Self {
         let editable = job.editable();
+        let own_body = job.own_body();
         let draft = Draft::new(editable.as_deref().unwrap_or_default());
         // Someone who brought a prompt wants candidates; someone who did not wants to write one.
         let focus = if draft.is_blank() && editable.is_some() { Focus::Prompt } else { Focus::Panes };
@@ -166,6 +175,9 @@ impl State {
             eager: false,
             help: None,
             results: None,
+            diff: None,
+            search: None,
+            own_body,
             question: None,
             zoom: false,
             wrap: true,
@@ -191,7 +203,11 @@ impl State {
 
     /// The context below question and help.
     pub fn place(&self) -> Context {
-        if self.results.is_some() {
+        if self.search.as_ref().is_some_and(|search| search.typing) {
+            Context::Search
+        } else if self.diff.is_some() {
+            Context::Diff
+        } else if self.results.is_some() {
             Context::Results
         } else if self.focus == Focus::Prompt {
             Context::Prompt
@@ -224,6 +240,7 @@ impl State {
             prompt_rows: if editing { u16::try_from(self.draft.lines() + 1).unwrap_or(u16::MAX) } else { 0 },
             zoom: self.zoom && run.is_some(),
             results: self.results.is_some(),
+            diff: self.diff.is_some(),
         };
         let candidate = |index: usize| run.and_then(|r| r.candidates.get(index));
         let measure = Measure {

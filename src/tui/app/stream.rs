@@ -1,10 +1,12 @@
 //! Events of a run: text flows into candidates, finished ones are compared and tested.
 
-use super::candidate::{Phase, Testing};
+use super::candidate::{Candidate, Phase, Testing};
+use super::diff;
 use super::state::{Consent, Question, State};
 use crate::engine::{Event as From, FinishReason};
 use crate::job::{Event, label};
 use crate::trial::Verdict;
+use crate::tui::keymap::Context;
 use crate::untrusted::clean;
 
 /// Takes an event of a run in. Events of earlier runs are dropped.
@@ -41,8 +43,21 @@ fn take_in(state: &mut State, event: Event) {
             let marked = pick.is_some_and(|c| run.testing(c).is_marked());
             run.stopping |= state.stop_on_pass && !marked && run.is_live();
         }
-        Event::Done(outcome) => run.rank(&outcome.summary.ranking),
-        Event::Source(_) => {}
+        Event::Added { candidate, of, text } if candidate == run.candidates.len() => {
+            run.candidates.push(Candidate::made(of, text, state.now));
+            (run.focus, run.moved) = (candidate, true);
+            if state.has_tests() {
+                queue(state, candidate);
+            }
+        }
+        Event::Done(outcome) => {
+            run.rank(&outcome.summary.ranking);
+            // Over a body that is in the file, the first question is what changes.
+            if state.own_body.is_some() && !run.moved && state.place() == Context::Panes {
+                diff::open(state, false);
+            }
+        }
+        Event::Source(_) | Event::Added { .. } => {}
     }
 }
 

@@ -65,6 +65,26 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Read(Ok(job)) => action::read(state, job),
+        Msg::Edited { run, candidate, result } => {
+            match result {
+                Ok(Some((text, alone))) => {
+                    if !alone {
+                        state.say("only the body is taken: what was changed around it is not");
+                    }
+                    return vec![Effect::Add { run, of: candidate, text }];
+                }
+                Ok(None) => state.say(format!("{} is as before", label(candidate))),
+                Err(why) => state.fail(why),
+            }
+            Vec::new()
+        }
+        Msg::Saved(result) => {
+            match result {
+                Ok(path) => state.done(format!("written to {path}")),
+                Err(why) => state.fail(why),
+            }
+            Vec::new()
+        }
         Msg::Undone(result) => {
             undone(state, result);
             Vec::new()

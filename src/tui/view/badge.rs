@@ -101,11 +101,19 @@ pub fn names(run: &Run, index: usize) -> String {
 pub fn marks(run: &Run, index: usize) -> Vec<Badge> {
     let mut marks = Vec::new();
     let Some(candidate) = run.candidates.get(index) else { return marks };
+    if let Some(of) = candidate.made_of {
+        marks.push(badge(format!("EDITED {}", label(of)), Role::Warn));
+    }
+    if run.marked == Some(index) {
+        marks.push(badge("MARKED", Role::Working));
+    }
     if candidate.applied {
         marks.push(badge("IN FILE", Role::Pick));
     }
     if run.pick == Some(index) {
-        marks.push(badge("PICK", Role::Pick));
+        // Evidence by tests is stronger than a probability, and looks it.
+        let role = if run.testing(index).passed() { Role::Pick } else { Role::Working };
+        marks.push(badge("PICK", role));
     }
     marks
 }

@@ -4,8 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::diff::marked;
 use super::{Look, put};
 use crate::tui::app::candidate::Scroll;
+use crate::tui::app::find::matches;
 use crate::tui::highlight::Of;
 use crate::tui::text::{self, DisplayRow};
 use crate::tui::theme::Role;
@@ -43,7 +45,12 @@ pub fn draw(
         let plain = [(0..line.len(), Style::default())];
         let known = look.highlights.line(of, row.line, line).filter(|s| !s.is_empty());
         let spans = known.map_or(plain.as_slice(), Vec::as_slice);
-        draw_line(buf, Rect { y, height: 1, ..area }, look, line, spans, row, faint);
+        let found: Vec<_> = match &look.state.search {
+            Some(search) if matches!(of, Of::Candidate { .. }) => matches(line, &search.text).collect(),
+            _ => Vec::new(),
+        };
+        let spans = marked(spans, &found, look.style(Role::Difference));
+        draw_line(buf, Rect { y, height: 1, ..area }, look, line, &spans, row, faint);
     }
     Drawn { above: top, below: rows.len().saturating_sub(top + height) }
 }

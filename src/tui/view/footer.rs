@@ -24,6 +24,9 @@ pub fn said(look: &Look) -> Option<(String, Style)> {
         };
         return Some((format!("{busy}press {key} again to quit"), look.style(Role::Warn)));
     }
+    if let Some(search) = state.search.as_ref().filter(|search| search.typing && state.notice.is_none()) {
+        return Some((format!("/{}▏", text::one_line(&search.text)), look.style(Role::Title)));
+    }
     state.notice.as_ref().map(|n| (text::one_line(&n.text), look.style(Role::Title)))
 }
 
@@ -65,6 +68,9 @@ fn is_useful(state: &State, action: Action) -> bool {
         Action::Undo => state.can_undo(),
         Action::ReadAgain => state.stale,
         Action::Results | Action::TestAgain => state.has_tests(),
+        Action::Diff | Action::Edit => focused.is_some_and(|c| !c.is_live()),
+        Action::Arrange => state.run.as_ref().is_some_and(|run| !run.is_live()),
+        Action::Base | Action::TakeHunk => state.diff.is_some_and(|diff| !diff.preview),
         _ => true,
     }
 }

@@ -3,6 +3,7 @@
 mod badge;
 mod banner;
 mod code;
+mod diff;
 mod footer;
 mod help;
 mod list;
@@ -24,6 +25,7 @@ use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::app::State;
+use super::app::diff::Against;
 use super::highlight::{Highlights, Of};
 use super::layout::Regime;
 use super::text;
@@ -62,6 +64,7 @@ pub fn draw(frame: &mut Frame, look: &Look) {
         pane::draw(buf, pane, look, &layout);
     }
     results::draw(buf, layout.results, look);
+    diff::draw(buf, layout.diff, look);
     status::draw(buf, layout.status, look, &layout);
     footer::draw(buf, layout.footer, look);
     if layout.regime != Regime::Floor {
@@ -84,8 +87,15 @@ pub fn sync(state: &State, highlights: &mut Highlights) {
         return;
     };
     highlights.keep(run.id);
-    for pane in state.layout().panes {
-        let index = pane.candidate;
+    if let Some((text, _)) = state.diff.filter(|diff| diff.preview).and_then(|_| state.preview()) {
+        highlights.sync(Of::Preview, Some(language), &text, true);
+    }
+    let mut seen: Vec<usize> = state.layout().panes.iter().map(|pane| pane.candidate).collect();
+    if state.diff.is_some() {
+        seen.push(run.focus);
+        seen.extend(state.base().and_then(|base| if let Against::Candidate(c) = base.0 { Some(c) } else { None }));
+    }
+    for index in seen {
         if let Some(candidate) = run.candidates.get(index) {
             let of = Of::Candidate { run: run.id, index };
             highlights.sync(of, Some(language), &candidate.shown, !candidate.is_live());

@@ -27,8 +27,14 @@ pub fn draw(buf: &mut Buffer, body: Rect, look: &Look, question: Question) {
         ),
         Question::Take { candidate } => {
             let name = label(candidate);
-            let [first, second] = not_passed(state, candidate);
-            (format!("take {name}?"), [format!("{name} {first}"), second], ("take it all the same", "do not"))
+            let passed = state.run.as_ref().is_some_and(|run| run.testing(candidate).passed());
+            let said = if passed || !state.has_tests() {
+                [format!("{name} takes the place of the body that is in the file."), String::new()]
+            } else {
+                let [first, second] = not_passed(state, candidate);
+                [format!("{name} {first}"), second]
+            };
+            (format!("take {name}?"), said, ("take it all the same", "do not"))
         }
     };
     let key = |action| state.key_name(Context::Question, action);

@@ -212,6 +212,38 @@ fn results_below_the_code() {
 }
 
 #[test]
+fn differences() {
+    let mut session = finished(4);
+    session.key("2");
+    session.key("d");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn differences_side_by_side() {
+    let mut session = finished(4);
+    session.key("3");
+    session.key("d");
+    insta::assert_snapshot!(scene(&mut session, 132, 20));
+}
+
+#[test]
+fn the_file_with_a_candidate() {
+    let mut session = finished(4);
+    session.key("p");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn searching() {
+    let mut session = finished(4);
+    for key in ["/", "r", "e", "s", "u"] {
+        session.key(key);
+    }
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
 fn question() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(), 4);
     session.open(false);

@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use super::{Look, badge, put_all};
 use crate::job::label;
+use crate::trial::Status;
 use crate::tui::app::state::{Consent, Question};
 use crate::tui::app::{Run, Testing};
 use crate::tui::layout::{Layout, Regime};
@@ -76,17 +77,20 @@ fn tests(run: &Run, has_tests: bool) -> Option<(String, Role)> {
     let count =
         |wanted: &dyn Fn(&Testing) -> bool| (0..run.candidates.len()).filter(|&c| wanted(run.testing(c))).count();
     let passed = count(&Testing::passed);
-    let failed = count(&|t| matches!(t, Testing::Done(_)) && !t.passed());
+    let failed = count(&|t| t.status().is_some_and(|status| !matches!(status, Status::Passed | Status::NotRun)));
+    let open = count(&|t| t.status() == Some(Status::NotRun));
     let pending = count(&Testing::is_pending);
     let live = run.candidates.iter().filter(|c| c.is_live()).count();
-    let parts: Vec<String> = [(live, "writing"), (pending, "to test"), (passed, "passed"), (failed, "failed")]
-        .iter()
-        .filter(|(n, word)| *n > 0 && (has_tests || *word == "writing"))
-        .map(|(n, word)| format!("{n} {word}"))
-        .collect();
+    let parts: Vec<String> =
+        [(live, "writing"), (pending, "to test"), (passed, "passed"), (failed, "failed"), (open, "not run")]
+            .iter()
+            .filter(|(n, word)| *n > 0 && (has_tests || *word == "writing"))
+            .map(|(n, word)| format!("{n} {word}"))
+            .collect();
     let role = match (passed, run.is_settled()) {
         (1.., _) => Role::Pass,
-        (0, true) if has_tests => Role::Fail,
+        (0, true) if has_tests && failed > 0 => Role::Fail,
+        (0, true) if has_tests => Role::Warn,
         _ => Role::Working,
     };
     (!parts.is_empty()).then(|| (parts.join(", "), role))

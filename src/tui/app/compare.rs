@@ -1,0 +1,139 @@
+//! Two texts line by line, with the words that differ. Pure.
+
+use std::ops::Range;
+
+use similar::{ChangeTag, DiffOp, TextDiff};
+
+/// Which of the two texts has a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Both,
+    /// The first text alone.
+    Old,
+    /// The second text alone.
+    New,
+}
+
+/// A line of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub side: Side,
+    /// Its text, without its line end.
+    pub text: String,
+    /// Bytes of it that the other text has not.
+    pub changed: Vec<Range<usize>>,
+    /// Its index in its own text; in the second, if both have it.
+    pub index: usize,
+    /// The change it belongs to, if both do not have it.
+    pub hunk: Option<usize>,
+}
+
+/// The lines of two texts, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Comparison {
+    pub lines: Vec<Line>,
+    /// Number of changes.
+    pub hunks: usize,
+    /// Lines that only the first text has, and only the second.
+    pub counts: (usize, usize),
+}
+
+/// Compares two texts.
+pub fn compare(old: &str, new: &str) -> Comparison {
+    let (old, new) = (ended(old), ended(new));
+    let diff = TextDiff::from_lines(&old, &new);
+    let mut out = Comparison::default();
+    for op in diff.ops() {
+        let hunk = (!matches!(op, DiffOp::Equal { .. })).then_some(out.hunks);
+        for change in diff.iter_inline_changes(op) {
+            let (mut text, mut changed) = (String::new(), Vec::new());
+            for (is_changed, piece) in change.values() {
+                let piece = piece.trim_end_matches(['\n', '\r']);
+                if *is_changed && !piece.is_empty() {
+                    changed.push(text.len()..text.len() + piece.len());
+                }
+                text.push_str(piece);
+            }
+            let side = match change.tag() {
+                ChangeTag::Equal => Side::Both,
+                ChangeTag::Delete => Side::Old,
+                ChangeTag::Insert => Side::New,
+            };
+            let index = if side == Side::Old { change.old_index() } else { change.new_index() }.unwrap_or_default();
+            out.counts.0 += usize::from(side == Side::Old);
+            out.counts.1 += usize::from(side == Side::New);
+            out.lines.push(Line { side, text, changed, index, hunk });
+        }
+        out.hunks += usize::from(hunk.is_some());
+    }
+    out
+}
+
+/// The second text with one change taken back: there it says what the first text says.
+pub fn without_change(old: &str, new: &str, hunk: usize) -> String {
+    let (old, new) = (ended(old), ended(new));
+    let diff = TextDiff::from_lines(&old, &new);
+    let (mut out, mut hunks) = (String::new(), 0);
+    for op in diff.ops() {
+        let is_change = !matches!(op, DiffOp::Equal { .. });
+        let taken = if is_change && hunks == hunk { ChangeTag::Insert } else { ChangeTag::Delete };
+        let kept = diff.iter_changes(op).filter(|change| change.tag() != taken);
+        kept.for_each(|change| out.push_str(change.value()));
+        hunks += usize::from(is_change);
+    }
+    out
+}
+
+/// A text whose last line has an end.
+fn ended(text: &str) -> String {
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{end}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn words_that_differ_are_known() {
+        let found = compare("a\nreturn max(xs)\n", "a\nreturn min(xs)\nb\n");
+        let lines: Vec<_> = found.lines.iter().map(|l| (l.side, l.text.as_str(), l.hunk)).collect();
+        let expected = [
+            (Side::Both, "a", None),
+            (Side::Old, "return max(xs)", Some(0)),
+            (Side::New, "return min(xs)", Some(0)),
+            (Side::New, "b", Some(0)),
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!((found.hunks, found.counts), (1, (1, 2)));
+        assert!(found.lines[0].changed.is_empty());
+        let changed = found.lines[2].changed[0].clone();
+        assert!(found.lines[2].text[changed].contains("min"), "{:?}", found.lines[2]);
+    }
+
+    #[test]
+    fn one_change_is_taken_back() {
+        let (old, new) = ("a\nb\nc\nd\n", "a\nB\nc\nD\ne\n");
+        assert_eq!(without_change(old, new, 0), "a\nb\nc\nD\ne\n");
+        assert_eq!(without_change(old, new, 1), "a\nB\nc\nd\n");
+        assert_eq!(without_change(old, new, 2), new);
+    }
+
+    proptest! {
+        #[test]
+        fn both_texts_are_in_it(old in "[ab \n]{0,24}", new in "[ab \n]{0,24}") {
+            let found = compare(&old, &new);
+            let of = |side| {
+                let lines = found.lines.iter().filter(move |l| l.side == side || l.side == Side::Both);
+                lines.flat_map(|l| [l.text.as_str(), "\n"]).collect::<String>()
+            };
+            prop_assert_eq!((of(Side::Old), of(Side::New)), (ended(&old), ended(&new)));
+            let mut back = new;
+            while compare(&old, &back).hunks > 0 {
+                back = without_change(&old, &back, 0);
+            }
+            prop_assert_eq!(ended(&back), ended(&old));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The view of differences: the focused candidate against the file, the pick, or a marked candidate.
+
+use super::compare::{Comparison, compare, without_change};
+use super::effect::Effect;
+use super::state::State;
+use crate::job::label;
+use crate::tui::keymap::Action;
+
+/// The text that a candidate is compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// The body that is in the file.
+    File,
+    /// Another candidate: the pick, a marked one, or the next one.
+    Candidate(usize),
+}
+
+/// The open view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Diff {
+    /// The text to compare with, as the user chose it; the first possible one if that says nothing.
+    pub against: Option<Against>,
+    /// Side by side or not; by the width of the screen if the user has not said.
+    pub split: Option<bool>,
+    /// First row in view.
+    pub top: usize,
+    /// The change that `take` takes.
+    pub hunk: usize,
+    /// The whole file with the candidate in it instead.
+    pub preview: bool,
+}
+
+impl Diff {
+    const OPEN: Self = Self { against: None, split: None, top: 0, hunk: 0, preview: false };
+}
+
+/// Columns from which both texts stand side by side.
+const SPLIT: u16 = 120;
+
+impl State {
+    /// Texts that the focused candidate can be compared with, the most useful first.
+    fn bases(&self) -> Vec<Against> {
+        let Some(run) = &self.run else { return Vec::new() };
+        let own = run.block_of(run.focus).map_or(run.focus, |block| block.shown);
+        let candidates = run.marked.into_iter().chain(run.pick).chain(run.shown()).map(Against::Candidate);
+        let file = self.own_body.is_some().then_some(Against::File);
+        let mut out: Vec<Against> = Vec::new();
+        for base in run.marked.map(Against::Candidate).into_iter().chain(file).chain(candidates) {
+            if base != Against::Candidate(own) && base != Against::Candidate(run.focus) && !out.contains(&base) {
+                out.push(base);
+            }
+        }
+        // Of the others that are neither marked nor picked, one is enough.
+        let named = out.iter().filter(|base| self.is_named(**base)).count();
+        out.truncate(named.max(1));
+        out
+    }
+
+    /// The base is the file, the pick or the marked candidate.
+    fn is_named(&self, base: Against) -> bool {
+        let Some(run) = &self.run else { return false };
+        match base {
+            Against::File => true,
+            Against::Candidate(c) => run.pick == Some(c) || run.marked == Some(c),
+        }
+    }
+
+    /// The text that the focused candidate is compared with, and its name.
+    pub fn base(&self) -> Option<(Against, String, String)> {
+        let chosen = self.diff?.against;
+        let bases = self.bases();
+        let base = chosen.filter(|chosen| bases.contains(chosen)).or(bases.first().copied())?;
+        let run = self.run.as_ref()?;
+        match base {
+            Against::File => Some((base, "the file".to_owned(), self.own_body.clone()?)),
+            Against::Candidate(c) => {
+                let what = if run.pick == Some(c) { "the pick " } else { "" };
+                Some((base, format!("{what}{}", label(c)), run.candidates.get(c)?.text.clone()))
+            }
+        }
+    }
+
+    /// The comparison in view.
+    pub fn comparison(&self) -> Option<Comparison> {
+        let (_, _, base) = self.base()?;
+        Some(compare(&base, &self.run.as_ref()?.focused()?.text))
+    }
+
+    /// The file with the focused candidate in it, and the line that its function begins on, from 0.
+    pub fn preview(&self) -> Option<(String, usize)> {
+        let candidate = self.run.as_ref()?.focused()?;
+        let line = self.job.target().map_or(0, |target| target.line.saturating_sub(1));
+        Some((self.job.program(&candidate.text), line))
+    }
+
+    /// Both texts stand side by side.
+    pub fn is_split(&self) -> bool {
+        self.diff.and_then(|diff| diff.split).unwrap_or(self.size.0 >= SPLIT)
+    }
+}
+
+/// Opens the differences, or the file with the candidate in it.
+pub fn open(state: &mut State, preview: bool) {
+    let Some(candidate) = state.run.as_ref().and_then(|run| run.focused()) else { return };
+    if candidate.text.trim().is_empty() {
+        state.say("there is nothing to show yet");
+        return;
+    }
+    if preview {
+        let top = state.preview().map_or(0, |(_, line)| line.saturating_sub(3));
+        state.diff = Some(Diff { top, preview, ..Diff::OPEN });
+    } else if state.bases().is_empty() {
+        state.say("there is nothing to compare with: no other candidate, and no body in the file");
+    } else {
+        state.diff = Some(Diff::OPEN);
+    }
+}
+
+/// An action of the view.
+pub fn act(state: &mut State, action: Action) -> Vec<Effect> {
+    let Some(mut diff) = state.diff else { return Vec::new() };
+    let page = usize::from(state.size.1 / 2).max(1);
+    let hunks = state.comparison().map_or(0, |comparison| comparison.hunks);
+    match action {
+        Action::LineUp => diff.top = diff.top.saturating_sub(1),
+        Action::LineDown => diff.top = (diff.top + 1).min(10_000),
+        Action::PageUp => diff.top = diff.top.saturating_sub(page),
+        Action::PageDown => diff.top = (diff.top + page).min(10_000),
+        Action::Split => {
+            diff.split = Some(!state.is_split());
+            state.say(if diff.split == Some(true) { "side by side" } else { "one below the other" });
+        }
+        Action::Base => {
+            let bases = state.bases();
+            let now = state.base().map(|base| base.0);
+            let at = bases.iter().position(|base| Some(*base) == now).map_or(0, |at| at + 1);
+            if bases.len() < 2 {
+                state.say("there is nothing else to compare with; M marks a candidate");
+            }
+            (diff.against, diff.top, diff.hunk) = (bases.get(at % bases.len().max(1)).copied(), 0, 0);
+        }
+        Action::NextHunk => diff.hunk = (diff.hunk + 1).min(hunks.saturating_sub(1)),
+        Action::PreviousHunk => diff.hunk = diff.hunk.min(hunks.saturating_sub(1)).saturating_sub(1),
+        Action::TakeHunk => return take_change(state),
+        _ => {}
+    }
+    state.diff = Some(diff);
+    Vec::new()
+}
+
+/// Makes a candidate of the focused one in which one change is as in the other text.
+fn take_change(state: &mut State) -> Vec<Effect> {
+    let Some(((_, name, base), diff)) = state.base().zip(state.diff) else { return Vec::new() };
+    let hunks = state.comparison().map_or(0, |comparison| comparison.hunks);
+    let Some(run) = &state.run else { return Vec::new() };
+    let Some(candidate) = run.focused().filter(|c| !c.is_live()) else {
+        state.say("it is still being written");
+        return Vec::new();
+    };
+    if hunks == 0 || diff.preview {
+        state.say(format!("{} and {name} do not differ", label(run.focus)));
+        return Vec::new();
+    }
+    let text = without_change(&base, &candidate.text, diff.hunk.min(hunks - 1));
+    vec![Effect::Add { run: run.id, of: run.focus, text }]
+}

@@ -1,0 +1,196 @@
+//! Differences of the focused candidate to another text, one below the other or side by side; or the file with
+//! the candidate in it.
+
+use std::ops::Range;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::{Look, badge, code, put, rule};
+use crate::job::label;
+use crate::tui::app::candidate::Scroll;
+use crate::tui::app::compare::{Comparison, Line, Side};
+use crate::tui::app::diff::Against;
+use crate::tui::highlight::Of;
+use crate::tui::text::{self, DisplayRow};
+use crate::tui::theme::Role;
+
+/// A row on the screen: parts of one line, or of two side by side.
+#[derive(Clone, Copy)]
+struct Row {
+    left: Option<(usize, DisplayRow)>,
+    right: Option<(usize, DisplayRow)>,
+}
+
+pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
+    let state = look.state;
+    let (Some(diff), Some(run)) = (state.diff, state.run.as_ref()) else { return };
+    if area.height < 2 {
+        return;
+    }
+    let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let own = badge::of(run, run.focus);
+    if diff.preview {
+        let Some((content, _)) = state.preview() else { return };
+        let title = format!(" {} in {} ", label(run.focus), state.subject());
+        rule(buf, area, area.y, look, (&title, look.style(Role::Title)), (&own.text, look.style(own.role)));
+        let rows = text::rows(&content, inside.width.into(), state.wrap, 0);
+        let scroll = Scroll { top: diff.top, column: 0, follow: false };
+        code::draw(buf, inside, look, Of::Preview, &content, &rows, scroll, &|_| false);
+        return;
+    }
+    let (Some((against, name, _)), Some(comparison)) = (state.base(), state.comparison()) else { return };
+    let title = format!(" {} against {name} ", label(run.focus));
+    let hunk = diff.hunk.min(comparison.hunks.saturating_sub(1));
+    let figures = match comparison.hunks {
+        0 => " no differences ".to_owned(),
+        n => format!(" change {} of {n}   -{} +{} ", hunk + 1, comparison.counts.0, comparison.counts.1),
+    };
+    rule(buf, area, area.y, look, (&title, look.style(Role::Title)), (&figures, look.style(Role::Muted)));
+    let x = area.x + 1 + text::width(&title) as u16;
+    if x + 2 + (own.text.len() + figures.len()) as u16 <= area.right() {
+        put(buf, area, x, area.y, &format!(" {} ", own.text), look.style(own.role));
+    }
+    let split = state.is_split() && inside.width >= 40;
+    let sides = sides(inside, split);
+    let rows = rows(&comparison, sides, split, state.wrap);
+    let height = usize::from(inside.height);
+    let last = rows.len().saturating_sub(height);
+    // The current change stays in view, unless the user scrolls.
+    let of_hunk =
+        |row: &Row| [row.left, row.right].into_iter().flatten().any(|(at, _)| comparison.lines[at].hunk == Some(hunk));
+    let first = rows.iter().position(of_hunk).unwrap_or(0);
+    let top = if diff.top > 0 { diff.top.min(last) } else { first.saturating_sub(height / 3).min(last) };
+    for (y, row) in (inside.y..inside.bottom()).zip(&rows[top.min(rows.len())..]) {
+        for (side, area, of) in [(row.left, sides[0], Side::Old), (row.right, sides[1], Side::New)] {
+            let Some((at, part)) = side else { continue };
+            let line = &comparison.lines[at];
+            let current = line.hunk == Some(hunk);
+            draw_line(buf, Rect { y, height: 1, ..area }, look, (line, part, of), (against, current));
+        }
+    }
+    if last > top {
+        let more = format!(" ↓ {} more ", last - top);
+        let x = area.right().saturating_sub(text::width(&more) as u16);
+        put(buf, area, x, area.bottom() - 1, &more, look.style(Role::Warn));
+    }
+}
+
+/// The areas of both texts; one below the other both have all columns.
+fn sides(area: Rect, split: bool) -> [Rect; 2] {
+    if !split {
+        return [area, area];
+    }
+    let left = area.width / 2;
+    [Rect { width: left, ..area }, Rect { x: area.x + left, width: area.width - left, ..area }]
+}
+
+/// The rows of all lines.
+fn rows(comparison: &Comparison, sides: [Rect; 2], split: bool, wrap: bool) -> Vec<Row> {
+    let parts = |at: usize, side: usize| -> Vec<(usize, DisplayRow)> {
+        let columns = usize::from(sides[side].width.saturating_sub(2));
+        let rows = text::rows(&comparison.lines[at].text, columns, wrap, 0);
+        let empty = DisplayRow { line: 0, skip: 0, take: usize::MAX, indent: 0 };
+        let rows = if rows.is_empty() { vec![empty] } else { rows };
+        rows.into_iter().map(|row| (at, row)).collect()
+    };
+    let mut out = Vec::new();
+    let mut from = 0;
+    while from < comparison.lines.len() {
+        let line = &comparison.lines[from];
+        if !split {
+            let side = usize::from(line.side != Side::Old);
+            out.extend(parts(from, side).into_iter().map(|part| match line.side {
+                Side::Old => Row { left: Some(part), right: None },
+                _ => Row { left: None, right: Some(part) },
+            }));
+            from += 1;
+            continue;
+        }
+        // The lines of a change stand beside each other.
+        let hunk = line.hunk;
+        let end = if hunk.is_none() {
+            from + 1
+        } else {
+            (from..comparison.lines.len())
+                .find(|&at| comparison.lines[at].hunk != hunk)
+                .unwrap_or(comparison.lines.len())
+        };
+        let of = |side: Side| -> Vec<usize> {
+            (from..end)
+                .filter(|&at| comparison.lines[at].side == side || comparison.lines[at].side == Side::Both)
+                .collect()
+        };
+        let (old, new) = (of(Side::Old), of(Side::New));
+        for i in 0..old.len().max(new.len()) {
+            let left = old.get(i).map_or_else(Vec::new, |&at| parts(at, 0));
+            let right = new.get(i).map_or_else(Vec::new, |&at| parts(at, 1));
+            let both = (0..left.len().max(right.len()))
+                .map(|row| Row { left: left.get(row).copied(), right: right.get(row).copied() });
+            out.extend(both);
+        }
+        from = end;
+    }
+    out
+}
+
+/// Draws a part of a line, with its sign and the words that differ.
+fn draw_line(
+    buf: &mut Buffer,
+    area: Rect,
+    look: &Look,
+    (line, part, of): (&Line, DisplayRow, Side),
+    (against, current): (Against, bool),
+) {
+    let (sign, role) = match line.side {
+        Side::Both => (" ", Role::Same),
+        Side::Old => ("-", Role::DiffRemove),
+        Side::New => ("+", Role::DiffAdd),
+    };
+    let mark = if current { "┃" } else { " " };
+    let x = put(buf, area, area.x, area.y, mark, look.style(Role::BorderFocus));
+    let sign = if part.skip == 0 { sign } else { " " };
+    put(buf, area, x, area.y, sign, look.style(role));
+    let area = Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area };
+    let base = if line.side == Side::Both { look.style(Role::Same) } else { Style::default() };
+    let Some(run) = &look.state.run else { return };
+    let index = match (line.side, against) {
+        (Side::Old, Against::Candidate(c)) => Some(c),
+        (Side::Old, Against::File) => None,
+        _ if of == Side::Old && line.side == Side::Both => None,
+        _ => Some(run.focus),
+    };
+    let known =
+        index.and_then(|index| look.highlights.line(Of::Candidate { run: run.id, index }, line.index, &line.text));
+    let plain = [(0..line.text.len(), Style::default())];
+    let spans: Vec<(Range<usize>, Style)> = match known.filter(|spans| !spans.is_empty() && line.side != Side::Both) {
+        Some(spans) => spans.clone(),
+        None => plain.into(),
+    };
+    let spans = marked(&spans, &line.changed, look.style(Role::Difference));
+    let spans: Vec<_> = spans.into_iter().map(|(range, style)| (range, base.patch(style))).collect();
+    code::draw_line(buf, area, look, &line.text, &spans, part, None);
+}
+
+/// Spans with a style on top of some ranges.
+pub fn marked(spans: &[(Range<usize>, Style)], ranges: &[Range<usize>], over: Style) -> Vec<(Range<usize>, Style)> {
+    let mut out = Vec::new();
+    for (span, style) in spans {
+        let mut at = span.start;
+        for range in ranges.iter().filter(|range| range.start < span.end && range.end > span.start) {
+            let (from, to) = (range.start.max(at), range.end.min(span.end));
+            if from > at {
+                out.push((at..from, *style));
+            }
+            if to > from {
+                out.push((from..to, style.patch(over)));
+            }
+            at = at.max(to);
+        }
+        if at < span.end {
+            out.push((at..span.end, *style));
+        }
+    }
+    out
+}
