@@ -142,6 +142,10 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
             }
         }
         Action::Close => close(state),
+        Action::Output => {
+            state.output = !state.output;
+            state.results = Some(0);
+        }
         Action::TestAgain => return test_again(state),
         Action::Copy | Action::CopyProgram => return copy(state, action == Action::CopyProgram),
         Action::FocusPrompt => {

@@ -15,6 +15,7 @@ pub mod effect;
 pub mod find;
 #[cfg(test)]
 pub mod fixture;
+pub mod matrix;
 pub mod msg;
 pub mod run;
 pub mod state;
@@ -45,6 +46,7 @@ mod tests {
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
             ("find.rs", include_str!("find.rs")),
+            ("matrix.rs", include_str!("matrix.rs")),
             ("msg.rs", include_str!("msg.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),

@@ -123,6 +123,8 @@ pub struct State {
     pub help: Option<usize>,
     /// First row of the output, while the results are open.
     pub results: Option<usize>,
+    /// The results show what the tests printed.
+    pub output: bool,
     /// The open view of differences.
     pub diff: Option<Diff>,
     /// A text to search for.
@@ -175,6 +177,7 @@ impl State {
             eager: false,
             help: None,
             results: None,
+            output: false,
             diff: None,
             search: None,
             own_body,
@@ -266,7 +269,11 @@ impl State {
 
     /// Why the tests of a candidate did not pass, or what is marked in one that passed.
     pub fn note(&self, candidate: usize) -> Option<String> {
-        let words = match self.run.as_ref()?.testing(candidate) {
+        let run = self.run.as_ref()?;
+        if run.shared_cause().is_some() {
+            return None;
+        }
+        let words = match run.testing(candidate) {
             testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => verdict.words(),
             Testing::Fault(why) => why.clone(),
             _ => return None,

@@ -42,6 +42,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
         }
     }
     if let Some(run) = &state.run {
+        if let Some(cause) = run.shared_cause() {
+            out.push((format!("all: {}", text::one_line(&cause)), look.style(Role::Fail)));
+        }
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));
         }
