@@ -70,6 +70,8 @@ pub enum Action {
     More,
     Fewer,
     Zoom,
+    EarlierRun,
+    LaterRun,
     Results,
     TestAgain,
     Copy,
@@ -182,6 +184,8 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
     binding(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
     binding(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
+    binding(C::Panes, A::EarlierRun, "earlier-run", &["["], "the run of this function before this one", ""),
+    binding(C::Panes, A::LaterRun, "later-run", &["]"], "the run after this one, up to the newest", ""),
     binding(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
 
     binding(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),

@@ -12,6 +12,9 @@ pub mod effect;
 #[cfg(test)]
 pub mod fixture;
 pub mod msg;
+pub mod past;
+#[cfg(test)]
+mod past_tests;
 pub mod run;
 pub mod state;
 pub mod stream;
@@ -38,6 +41,7 @@ mod tests {
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
             ("msg.rs", include_str!("msg.rs")),
+            ("past.rs", include_str!("past.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),

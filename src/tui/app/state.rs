@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::candidate::Candidate;
 use super::draft::{Draft, safe};
+use super::past::Past;
 use super::run::Run;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
@@ -137,6 +138,8 @@ pub struct State {
     pub armed: Option<(Action, u64)>,
     /// Which candidate is in the file, and the file.
     pub applied: Option<(u64, usize)>,
+    /// All runs of the function; the shown one is in `run`.
+    pub past: Past,
 }
 
 impl State {
@@ -172,6 +175,7 @@ impl State {
             notice: None,
             armed: None,
             applied: None,
+            past: Past::default(),
         }
     }
 

@@ -1,15 +1,16 @@
 //! Events of a run: text flows into candidates, finished ones are compared and tested.
 
 use super::candidate::{Phase, Testing};
+use super::past;
 use super::state::{Consent, Question, State};
 use crate::engine::{Event as From, FinishReason};
 use crate::job::{Event, label};
 use crate::trial::Verdict;
 use crate::untrusted::clean;
 
-/// Takes an event of a run in. Events of earlier runs are dropped.
+/// Takes an event of a run in. Events of runs before the newest one are dropped.
 pub fn job(state: &mut State, id: u64, event: Event) {
-    let Some(run) = state.run.as_mut().filter(|r| r.id == id) else { return };
+    let Some(run) = state.run.as_mut().filter(|r| r.id == id) else { return past::event(state, id, event) };
     match event {
         Event::Source(event) if run.is_live() => source(state, event),
         Event::Duplicate { candidate, of } => {

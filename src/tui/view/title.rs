@@ -33,6 +33,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
     let unprotected = state.is_unprotected() && state.consent == Consent::Given && layout.status.is_empty();
     let right = match layout.regime {
         _ if unprotected => "UNPROTECTED".to_owned(),
+        _ if state.past.words().is_some() => text::one_line(&state.past.words().unwrap_or_default()),
         Regime::Zoom if state.zoom => "zoom".to_owned(),
         Regime::Grid { .. } if !layout.strip.is_empty() => seen(state, layout),
         _ => String::new(),
