@@ -147,8 +147,9 @@ impl Kept {
             match &line.what {
                 What::Taken(one) => taken.push(one),
                 What::Undone { backup } => {
-                    let at = taken.iter().rposition(|one| one.backup == *backup);
-                    taken.truncate(at.unwrap_or(taken.len()));
+                    if let Some(at) = taken.iter().rposition(|one| one.backup == *backup) {
+                        taken.remove(at);
+                    }
                 }
                 _ => {}
             }
