@@ -143,6 +143,7 @@ pub fn recalled(kept: &Kept, now: &Arc<Job>) -> Recalled {
     let job = kept.job(now).map(|job| if job == **now { now.clone() } else { Arc::new(job) });
     Recalled {
         id: kept.file.id.clone(),
+        at: kept.head.at,
         when: history::time(kept.head.at, history::now()),
         seed: kept.head.seed,
         n: kept.n(),

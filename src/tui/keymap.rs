@@ -162,6 +162,8 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
     binding(C::Panes, A::Zoom, "zoom", &["z"], "this candidate alone, without side borders", "zoom"),
     binding(C::Panes, A::Regenerate, "regenerate", &["R"], "write candidates anew, with the next seed", "again"),
+    binding(C::Panes, A::EarlierRun, "earlier-run", &["["], "the run of this function before this one", "earlier run"),
+    binding(C::Panes, A::LaterRun, "later-run", &["]"], "the run after this one, up to the newest", "later run"),
     binding(C::Panes, A::Help, "help", &["?"], "this help", "help"),
     binding(C::Panes, A::StopAll, "stop-all", &["X"], "stop all", ""),
     binding(C::Panes, A::TestAgain, "test-again", &["T"], "test this candidate again", ""),
@@ -184,8 +186,6 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
     binding(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
     binding(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
-    binding(C::Panes, A::EarlierRun, "earlier-run", &["["], "the run of this function before this one", ""),
-    binding(C::Panes, A::LaterRun, "later-run", &["]"], "the run after this one, up to the newest", ""),
     binding(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
 
     binding(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),

@@ -222,7 +222,8 @@ impl World {
             }
         });
         self.shown = Some(run);
-        self.tell(Msg::Began { run, when: history::time(history::now(), history::now()) });
+        let at = history::now();
+        self.tell(Msg::Began { run, at, when: history::time(at, at) });
         failed.into_iter().for_each(|why| self.tell(Msg::Fault(why)));
         self.current = Some((run, Run::start(&**source, Some(pool), ask, sink)));
     }

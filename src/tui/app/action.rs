@@ -362,7 +362,8 @@ fn stop_tests(state: &mut State) -> Vec<Effect> {
 
 fn test_again(state: &mut State) -> Vec<Effect> {
     if state.past.is_over() {
-        state.say("this run is over: only candidates of the newest one can be tested again");
+        let again = state.key_name(Context::Panes, Action::Regenerate);
+        state.say(format!("this run is over, so nothing of it is tested; {again} writes candidates anew"));
         return Vec::new();
     }
     let has_tests = state.has_tests();

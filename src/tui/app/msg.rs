@@ -28,6 +28,8 @@ pub enum Msg {
     /// A generation began at this time, as the reader is told it.
     Began {
         run: u64,
+        /// In ms since 1970.
+        at: u64,
         when: String,
     },
     /// The kept runs of the function have been read, the oldest first.

@@ -21,6 +21,8 @@ pub const MOST: usize = 32;
 pub struct Recalled {
     /// Its id.
     pub id: String,
+    /// Its start, in ms since 1970.
+    pub at: u64,
     /// Its start, for the reader.
     pub when: String,
     pub seed: u64,
@@ -50,6 +52,8 @@ pub struct Past {
 #[derive(Clone, Debug)]
 struct Slot {
     id: u64,
+    /// Its start, in ms since 1970; until that is known later than any.
+    began: u64,
     /// Its start, for the reader; empty until it is known.
     when: String,
     job: Arc<Job>,
@@ -68,6 +72,16 @@ impl Past {
 
     fn shown(&self) -> Option<&Slot> {
         self.slots.get(self.at?)
+    }
+
+    /// A run before the shown one is at hand.
+    pub fn has_earlier(&self) -> bool {
+        self.at.is_some_and(|at| at > 0)
+    }
+
+    /// A run after the shown one is at hand.
+    pub fn has_later(&self) -> bool {
+        self.at.is_some() && self.at != self.newest()
     }
 
     /// Why the candidates of the shown run cannot be taken.
@@ -90,7 +104,7 @@ impl Past {
 
 /// The job of what is generated next, also while an earlier run is shown.
 pub fn next_job(state: &State) -> &Arc<Job> {
-    let newest = state.past.slots.last().filter(|_| state.past.at.is_some() && state.past.at != state.past.newest());
+    let newest = state.past.slots.last().filter(|_| state.past.has_later());
     newest.map_or(&state.job, |slot| &slot.job)
 }
 
@@ -101,7 +115,15 @@ pub fn begin(state: &mut State, run: Run) {
         state.past.slots[at].parked = Some(old);
     }
     let (id, job) = (run.id, state.job.clone());
-    state.past.slots.push(Slot { id, when: String::new(), job, refusal: None, is_own: true, parked: None });
+    state.past.slots.push(Slot {
+        id,
+        began: u64::MAX,
+        when: String::new(),
+        job,
+        refusal: None,
+        is_own: true,
+        parked: None,
+    });
     if state.past.slots.len() > 2 * MOST {
         state.past.slots.remove(0);
     }
@@ -116,9 +138,11 @@ fn close(run: &mut Run, now: u64) {
     run.prepares = None;
 }
 
-/// The time when a run of this session began, for the reader.
-pub fn began(state: &mut State, id: u64, when: String) {
-    state.past.slots.iter_mut().filter(|slot| slot.id == id).for_each(|slot| slot.when.clone_from(&when));
+/// The time when a run of this session began, in ms since 1970 and for the reader.
+pub fn began(state: &mut State, id: u64, at: u64, when: &str) {
+    for slot in state.past.slots.iter_mut().filter(|slot| slot.id == id) {
+        (slot.began, slot.when) = (at, when.to_owned());
+    }
 }
 
 /// Puts another run in the place of the shown one.
@@ -173,16 +197,24 @@ pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
 
 /// The kept runs have been read, the oldest first.
 pub fn recalled(state: &mut State, runs: Vec<Recalled>) -> Vec<Effect> {
-    let count = runs.len();
     let mut effects = Vec::new();
-    let slots: Vec<Slot> = runs.into_iter().map(|run| slot(state, run, &mut effects)).collect();
-    state.past.slots.splice(..0, slots);
-    state.past.at = state.past.at.map(|at| at + count);
+    let (shown, newest) = (state.past.shown().map(|slot| slot.id), state.past.slots.pop());
+    for run in runs {
+        let slot = slot(state, run, &mut effects);
+        state.past.slots.push(slot);
+    }
+    // What is under way belongs to the newest run of the session, which stays the last.
+    let is_own = newest.as_ref().is_some_and(|slot| slot.is_own);
+    let (inside, last) = if is_own { (None, newest) } else { (newest, None) };
+    state.past.slots.extend(inside);
+    state.past.slots.sort_by_key(|slot| slot.began);
+    state.past.slots.extend(last);
+    state.past.at = state.past.slots.iter().position(|slot| Some(slot.id) == shown);
     if std::mem::take(&mut state.past.waits) {
         match state.past.at {
-            Some(at) if count > 0 && at == count => effects.extend(show(state, at - 1)),
-            Some(_) if count == 0 => state.say(format!("no earlier run of {} is kept", state.subject())),
-            _ => {}
+            Some(0) => state.say(format!("no earlier run of {} is kept", state.subject())),
+            Some(at) => effects.extend(show(state, at - 1)),
+            None => {}
         }
     }
     effects
@@ -225,7 +257,7 @@ fn slot(state: &mut State, recalled: Recalled, effects: &mut Vec<Effect>) -> Slo
         run
     });
     effects.push(Effect::Belongs { run: id, job: job.clone(), kept: recalled.id });
-    Slot { id, when: recalled.when, job, refusal, is_own: false, parked }
+    Slot { id, began: recalled.at, when: recalled.when, job, refusal, is_own: false, parked }
 }
 
 /// An event of a run that is not shown. Only the newest one goes on.

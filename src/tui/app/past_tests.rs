@@ -29,14 +29,23 @@ fn kept(id: &str, job: Result<Arc<Job>, String>) -> Recalled {
         (400, verdict(1, Status::Passed)),
         (410, job::Event::Pick(Some(1))),
     ];
-    Recalled { id: id.to_owned(), when: "14:03".to_owned(), seed: 5, n: 2, events, job, applied: None }
+    Recalled {
+        id: id.to_owned(),
+        at: id.parse().unwrap(),
+        when: "14:03".to_owned(),
+        seed: 5,
+        n: 2,
+        events,
+        job,
+        applied: None,
+    }
 }
 
 /// A session with two runs, the second still being written.
 fn two_runs() -> Session {
     let mut session = Session::tested(2);
     session.key("g");
-    session.send(Msg::Began { run: 1, when: "13:00".to_owned() });
+    session.send(Msg::Began { run: 1, at: 1000, when: "13:00".to_owned() });
     (0..2).for_each(|candidate| drop(session.finish(candidate, &body(candidate))));
     session.done();
     session.verdict(0, Status::Passed, "");
@@ -188,6 +197,24 @@ fn a_kept_run_is_gone_on_with() {
 }
 
 #[test]
+fn kept_runs_stand_by_their_time_around_the_one_that_is_gone_on_with() {
+    let mut session = Session::tested(2);
+    let job = session.state.job.clone();
+    let run = |id: &str| kept(id, Ok(job.clone()));
+    session.send(Msg::Resumed(Box::new(run("5"))));
+    session.key("[");
+    session.send(Msg::Recalled(vec![run("3"), run("7")]));
+    assert_eq!(words(&session).as_deref(), Some("run 1 of 3, 14:03"));
+    assert_eq!(session.run().candidates[0].text, "    return 30\n");
+    session.key("]");
+    session.key("]");
+    assert_eq!(session.run().candidates[0].text, "    return 70\n");
+    session.key("R");
+    session.key("[");
+    assert_eq!(words(&session).as_deref(), Some("run 3 of 4, 14:03"));
+}
+
+#[test]
 fn a_verdict_of_a_kept_run_is_shown_without_tests_and_asks_nothing() {
     let mut session = Session::on(Job::from_text(PROMPT, &TestsChoice::None).unwrap(), 2);
     session.open(false);
@@ -195,4 +222,40 @@ fn a_verdict_of_a_kept_run_is_shown_without_tests_and_asks_nothing() {
     session.send(Msg::Resumed(Box::new(kept("9", Ok(job)))));
     assert!(session.run().testing(1).passed());
     assert_eq!(session.state.question, None);
+}
+
+#[test]
+fn the_title_says_which_run_is_shown_in_narrow_terminals_too() {
+    let mut session = two_runs();
+    session.key("[");
+    for (width, height) in [(40, 12), (60, 16), (80, 24), (200, 50)] {
+        let buffer = crate::tui::view::scenes::draw(&session.state, width, height);
+        let first: String = (0..width).map(|x| buffer[(x, 0)].symbol()).collect();
+        assert!(first.trim_end().ends_with("run 1 of 2, 13:00"), "{first:?}");
+    }
+}
+
+#[test]
+fn a_file_that_was_read_again_leaves_runs_of_another_text_to_be_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stats.py");
+    std::fs::write(&path, PROMPT).unwrap();
+    let spec = crate::code::TargetSpec { path: path.clone(), place: crate::code::Place::Any };
+    let read = || Arc::new(Job::from_target(crate::code::Target::read(&spec).unwrap(), &TestsChoice::IfAny).unwrap());
+    let mut session = Session::on((*read()).clone(), 1);
+    session.open(true);
+    session.key("g");
+    session.finish(0, &body(0));
+    session.done();
+    session.verdict(0, Status::Passed, "");
+    std::fs::write(&path, PROMPT.replace("largest", "smallest")).unwrap();
+    session.send(Msg::Read(Ok(read())));
+    assert!(session.state.run.is_none());
+    session.key("g");
+    session.key("[");
+    assert_eq!((session.run().id, session.run().candidates[0].text.clone()), (1, body(0)));
+    assert_eq!(session.key("enter"), []);
+    assert!(session.state.error.as_ref().unwrap().contains("was for another text"));
+    session.key("esc");
+    assert_eq!(session.key("r"), [Effect::Shown { run: 2 }, Effect::ReadAgain]);
 }

@@ -55,8 +55,8 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             stream::job(state, run, event);
             Vec::new()
         }
-        Msg::Began { run, when } => {
-            past::began(state, run, when);
+        Msg::Began { run, at, when } => {
+            past::began(state, run, at, &when);
             Vec::new()
         }
         Msg::Recalled(runs) => past::recalled(state, runs),
