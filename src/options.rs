@@ -17,6 +17,7 @@ use crate::trial::Limits;
 
 /// All settings: the defaults, with the config file and then the flags laid over them.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub struct Settings {
     /// Main model: a name of the catalog or a folder; `None` is the built-in one.
     pub model: Option<String>,

@@ -288,9 +288,16 @@ impl Tested {
     pub fn outcome(&self) -> Result<Verdict, String> {
         let status = self.status.ok_or_else(|| self.message.clone())?;
         let assurance = Box::new(Assurance { runner: self.runner.clone(), marks: self.marks.clone() });
-        let (message, output, tests) = (self.message.clone(), self.output.clone(), self.tests.clone());
-        let (duration_ms, waited_ms) = (self.duration_ms, self.waited_ms);
-        Ok(Verdict { status, message, output, assurance, tests, duration_ms, waited_ms, ..Verdict::not_run("") })
+        Ok(Verdict {
+            status,
+            message: self.message.clone(),
+            duration_ms: self.duration_ms,
+            waited_ms: self.waited_ms,
+            output: self.output.clone(),
+            assurance,
+            tests: self.tests.clone(),
+            ..Verdict::not_run("")
+        })
     }
 }
 

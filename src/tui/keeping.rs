@@ -152,3 +152,179 @@ pub fn recalled(kept: &Kept, now: &Arc<Job>) -> Recalled {
         applied: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+    use crate::code::{Place, Target, TargetSpec};
+    use crate::history::What;
+    use crate::job::run::tests::{STUB, Scripted, TEXTS, unsteady};
+    use crate::job::{Event, TestsChoice};
+    use crate::trial::{Limits, Status};
+    use crate::tui::app::{Msg, State, Testing, update};
+    use crate::tui::event::Key;
+    use crate::tui::keymap::Keymap;
+    use crate::tui::world::{Incoming, LoopAction, World};
+
+    /// The screen without its terminal: state and world, and the messages between them.
+    struct Screen {
+        state: State,
+        world: World,
+        incoming: UnboundedReceiver<Incoming>,
+        left: Option<String>,
+    }
+
+    impl Screen {
+        fn on(path: &Path, state_dir: &Path) -> Self {
+            let spec = TargetSpec { path: path.to_path_buf(), place: Place::Any };
+            let job = Job::from_target(Target::read(&spec).unwrap(), &TestsChoice::Auto).unwrap();
+            Self::of(job, state_dir)
+        }
+
+        fn of(job: Job, state_dir: &Path) -> Self {
+            let job = Arc::new(job);
+            let (sender, incoming) = unbounded_channel();
+            let options = GenerateOptions { n: TEXTS.len(), ..GenerateOptions::default() };
+            let state = State::new(job.clone(), options.clone(), Keymap::default(), true);
+            let keeping = Keeping::new(state_dir, true);
+            let mut world = World::new(job, (options, true), (Limits::default(), false), keeping, false, sender);
+            let opened = world.opened(Ok((Arc::new(Scripted), unsteady().0)));
+            let mut this = Self { state, world, incoming, left: None };
+            this.send(opened);
+            this
+        }
+
+        fn send(&mut self, msg: Msg) {
+            for effect in update(&mut self.state, 0, msg) {
+                if let LoopAction::Quit(text) = self.world.act(effect) {
+                    self.left = text;
+                }
+            }
+        }
+
+        fn key(&mut self, name: &str) {
+            self.send(Msg::Key(Key::parse(name).unwrap()));
+        }
+
+        /// Takes messages in up to the wanted one.
+        fn until(&mut self, wanted: fn(&Msg) -> bool) {
+            loop {
+                let Some(Incoming::App(msg)) = self.incoming.blocking_recv() else { panic!("nothing but messages") };
+                let is_wanted = wanted(&msg);
+                self.send(msg);
+                if is_wanted {
+                    return;
+                }
+            }
+        }
+
+        fn generate(&mut self, key: &str) {
+            self.key(key);
+            self.until(|msg| matches!(msg, Msg::Job { event: Event::Done(_), .. }));
+        }
+    }
+
+    fn kinds(kept: &Kept) -> Vec<&'static str> {
+        let kinds = kept.lines.iter().filter_map(|line| match &line.what {
+            What::Taken(_) => Some("taken"),
+            What::Undone { .. } => Some("undone"),
+            What::Ended { .. } => Some("ended"),
+            _ => None,
+        });
+        kinds.collect()
+    }
+
+    #[test]
+    fn a_session_is_kept_and_its_runs_are_there_in_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, state) = (folder.path().join("twice.py"), folder.path().join("state"));
+        fs::write(&path, STUB).unwrap();
+        let history = History::at(state.join("runs"));
+
+        let mut screen = Screen::on(&path, &state);
+        screen.generate("g");
+        screen.key("enter");
+        screen.until(|msg| matches!(msg, Msg::Applied { .. }));
+        screen.key("u");
+        screen.until(|msg| matches!(msg, Msg::Undone(_)));
+        let kept = history.read(None).unwrap();
+        assert_eq!(kinds(&kept), ["ended", "taken", "undone"]);
+        assert_eq!(kept.candidates().iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), TEXTS);
+        let (first, pick) = (kept.file.id.clone(), screen.state.run.as_ref().unwrap().pick);
+        assert_eq!(kept.candidates().iter().filter(|c| c.has_passed()).count(), 3);
+
+        // The next session shows it, and takes from it.
+        let mut screen = Screen::on(&path, &state);
+        screen.generate("g");
+        screen.key("[");
+        screen.until(|msg| matches!(msg, Msg::Recalled(_)));
+        assert!(screen.state.past.words().unwrap().starts_with("run 1 of 2, "));
+        let run = screen.state.run.as_ref().unwrap();
+        assert_eq!((run.pick, run.focus), (pick, pick.unwrap()));
+        for (c, text) in TEXTS.iter().enumerate() {
+            let Testing::Done(verdict) = run.testing(c) else { panic!("{:?}", run.testing(c)) };
+            assert_eq!(verdict.status == Status::Passed, text.contains("x + x"), "{c}");
+        }
+        screen.key("enter");
+        screen.until(|msg| matches!(msg, Msg::Applied { .. }));
+        assert!(fs::read_to_string(&path).unwrap().contains(TEXTS[pick.unwrap()]));
+        assert_eq!(kinds(&history.read(Some(&first)).unwrap()), ["ended", "taken", "undone", "taken"]);
+
+        // Gone on with, it knows what is in the file and takes it back.
+        let mut screen = Screen::on(&path, &state);
+        let recalled = screen.world.resume(&state, &first).unwrap();
+        screen.send(Msg::Resumed(Box::new(recalled)));
+        assert!(screen.state.run.as_ref().unwrap().candidates[pick.unwrap()].applied);
+        screen.key("u");
+        screen.until(|msg| matches!(msg, Msg::Undone(_)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), STUB);
+        assert!(history.read(Some(&first)).unwrap().taken().is_none());
+    }
+
+    #[test]
+    fn what_is_handed_over_is_the_program_of_the_shown_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut screen = Screen::of(Job::from_text(STUB, &TestsChoice::Auto).unwrap(), folder.path());
+        screen.generate("g");
+        screen.key("i");
+        screen.send(Msg::Paste("    # another\n".to_owned()));
+        screen.generate("f5");
+        screen.key("[");
+        screen.key("enter");
+        let program = screen.left.clone().unwrap();
+        assert!(program.starts_with(STUB) && !program.contains("# another"), "{program}");
+        let kept: Vec<Kept> = History::at(folder.path().join("runs")).runs().collect();
+        let taken = kept.iter().find_map(|kept| Some((kept.head.stub.clone(), kept.taken()?.candidate)));
+        assert_eq!(taken, Some((STUB.to_owned(), screen.state.run.as_ref().and_then(|run| run.pick))));
+    }
+
+    #[test]
+    fn runs_that_cannot_be_kept_are_said_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("runs"), "in the way").unwrap();
+        let mut screen = Screen::of(Job::from_text(STUB, &TestsChoice::Auto).unwrap(), folder.path());
+        screen.generate("g");
+        let why = screen.state.error.clone().unwrap();
+        assert!(why.contains("runs are not kept") && why.contains("history = false"), "{why}");
+        assert!(screen.state.run.as_ref().unwrap().pick.is_some());
+        screen.generate("R");
+        assert_eq!(screen.state.error, None);
+    }
+
+    #[test]
+    fn nothing_is_kept_without_a_folder_or_where_it_is_not_wished() {
+        let folder = tempfile::tempdir().unwrap();
+        for keeping in [Keeping::new(Path::new(""), true), Keeping::new(folder.path(), false)] {
+            let mut keeping = keeping;
+            let job = Arc::new(Job::from_text(STUB, &TestsChoice::Auto).unwrap());
+            let begun = keeping.begin(1, &job, &SourceInfo::default(), &GenerateOptions::default());
+            assert!(begun.0.is_none() && begun.1.is_none());
+            assert!(keeping.earlier(job)().is_empty());
+        }
+        assert!(!folder.path().join("runs").exists());
+    }
+}

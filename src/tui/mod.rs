@@ -49,6 +49,7 @@ use theme::{Depth, Theme, ThemeError};
 use world::{Incoming, Opened, World};
 
 /// Settings that the screen starts with.
+#[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub struct Setup {
     /// Text to complete, with its tests.
     pub job: Job,

@@ -127,7 +127,7 @@ impl World {
     /// Does what the core asks for, as far as it does not need the terminal.
     pub fn act(&mut self, effect: Effect) -> LoopAction {
         match effect {
-            Effect::Generate { run, job, n, seed } => self.generate(run, job, n, seed),
+            Effect::Generate { run, job, n, seed } => self.generate(run, &job, n, seed),
             Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
             Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
@@ -195,11 +195,17 @@ impl World {
         }
     }
 
+    fn fault(&self, why: Option<String>) {
+        if let Some(why) = why {
+            self.tell(Msg::Fault(why));
+        }
+    }
+
     fn tell(&self, msg: Msg) {
         let _ = self.sender.send(Incoming::App(msg));
     }
 
-    fn generate(&mut self, run: u64, job: Arc<Job>, n: usize, seed: u64) {
+    fn generate(&mut self, run: u64, job: &Arc<Job>, n: usize, seed: u64) {
         let Some((source, pool)) = &self.opened else { return };
         let stop = job.stop_rules(&source.window(), &self.options.stop.strings, self.default_stops);
         let options = GenerateOptions { n, stop, seed, ..self.options.clone() };
@@ -210,7 +216,7 @@ impl World {
             stop_on_pass: self.stop_on_pass,
             problem: 0,
         };
-        let (recorder, failed) = self.keeping.begin(run, &job, &source.info(), &ask.request.options);
+        let (recorder, failed) = self.keeping.begin(run, job, &source.info(), &ask.request.options);
         let sender = self.sender.clone();
         let sink = Box::new(move |event| {
             if let Some(why) = recorder.as_ref().and_then(|recorder| recorder.event(&event)) {
@@ -224,7 +230,7 @@ impl World {
         self.shown = Some(run);
         let at = history::now();
         self.tell(Msg::Began { run, at, when: history::time(at, at) });
-        failed.into_iter().for_each(|why| self.tell(Msg::Fault(why)));
+        self.fault(failed);
         self.current = Some((run, Run::start(&**source, Some(pool), ask, sink)));
     }
 
@@ -273,7 +279,7 @@ impl World {
         let applied = target.apply(text, backups)?;
         let path = applied.path.display().to_string();
         let failed = self.keeping.applied(run, candidate, &applied, diff);
-        failed.into_iter().for_each(|why| self.tell(Msg::Fault(why)));
+        self.fault(failed);
         self.applied = Some((run, applied));
         Ok(path)
     }
@@ -283,7 +289,7 @@ impl World {
         applied.undo().map_err(|e| e.to_string())?;
         let path = applied.path.display().to_string();
         let failed = self.keeping.undone(*run, applied);
-        failed.into_iter().for_each(|why| self.tell(Msg::Fault(why)));
+        self.fault(failed);
         self.applied = None;
         Ok(path)
     }

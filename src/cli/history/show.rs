@@ -57,7 +57,9 @@ pub fn head(kept: &Kept) -> Vec<(&'static str, String)> {
             },
         ),
     ];
-    lines.iter_mut().for_each(|(_, text)| *text = clean_line(text, COLUMNS));
+    for (_, text) in &mut lines {
+        *text = clean_line(text, COLUMNS);
+    }
     lines
 }
 

@@ -152,7 +152,7 @@ fn keys_that_are_about_work_under_way_go_to_the_newest_run() {
     }
     let mut session = two_runs();
     session.key("[");
-    assert_eq!(session.key("q"), [shown.clone()], "asks for a second one");
+    assert_eq!(session.key("q"), std::slice::from_ref(&shown), "asks for a second one");
     assert_eq!(session.key("q"), [cancel.clone(), Effect::Quit { accept: None }]);
     let mut session = two_runs();
     session.key("[");
