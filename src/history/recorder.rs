@@ -61,8 +61,7 @@ impl Recorder {
 
     fn new(run: RunFile, file: File, head: &Head, bytes: u64) -> Self {
         let id = run.id.clone();
-        let none = (Vec::new(), Vec::new());
-        let (tokens, texts) = none;
+        let (tokens, texts) = (Vec::new(), Vec::new());
         let inner = Inner { file, run, at: head.at, bytes, tokens, texts, has_failed: false };
         Self { id, inner: Arc::new(Mutex::new(inner)) }
     }

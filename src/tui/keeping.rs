@@ -74,7 +74,8 @@ impl Keeping {
 
     fn insert(&mut self, run: u64, of: Of) {
         self.runs.insert(run, of);
-        while self.runs.len() > 2 * MOST {
+        // More than the screen can show, so that none of its runs is without a job.
+        while self.runs.len() > 4 * MOST {
             self.runs.pop_first();
         }
     }

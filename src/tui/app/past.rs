@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::candidate::{Phase, Testing};
 use super::effect::Effect;
 use super::run::Run;
-use super::state::{Focus, Loading, State};
+use super::state::{Focus, State};
 use super::update::mark;
 use super::{stream, update};
 use crate::engine::FinishReason;
@@ -242,9 +242,8 @@ fn slot(state: &mut State, recalled: Recalled, effects: &mut Vec<Effect>) -> Slo
         Ok(job) => (job, None),
         Err(why) => (state.job.clone(), Some(why)),
     };
-    // Nothing runs in it, so that there is nothing to consent to.
+    // It asks nothing and runs nothing: its effects are not carried out.
     let mut own = State::new(job.clone(), state.options.clone(), Keymap::default(), true);
-    own.loading = Loading::Failed(String::new());
     own.run = Some(Run::new(id, recalled.seed, recalled.n, 0));
     for (ms, event) in recalled.events {
         if let Event::Verdict { candidate, .. } = &event {
