@@ -19,6 +19,7 @@ mod report;
 pub(crate) mod run;
 pub(crate) mod trials;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -223,6 +224,13 @@ impl Job {
             Text::Free(text) => Prompt::Text(text.clone()),
             Text::Ids(ids) => Prompt::Ids(ids.clone()),
         }
+    }
+
+    /// Equal for completions that differ in white space, comments and the names of locals only.
+    pub fn fold_key(&self, completion: &str) -> String {
+        let Some(language) = self.language() else { return completion.trim().to_owned() };
+        let outer = self.editable().map_or_else(HashSet::new, |stub| code::names(language, &stub));
+        code::without_local_names(language, completion, |name| outer.contains(name))
     }
 
     /// The editable part of the text: the stub of the function in a file; nothing for token ids.

@@ -1,15 +1,55 @@
 //! Where everything goes: pure arithmetic on the size of the terminal. Knows nothing of what is drawn.
+//!
+//! - A pane has a header, up to three rows of a note (why its tests failed), and code behind a gutter of one
+//!   column. It has no other border, so that code gets the cells.
+//! - Panes fill columns from top to bottom, in the order of the candidates, while text flows as well as after.
+//! - While text flows all panes have equal places. Afterwards each gets what it needs, with as few wrapped
+//!   lines as possible; where that is not enough, notes, the folded prompt and the line of figures make room,
+//!   in this order. What still does not fit is on pages.
 
 use std::ops::Range;
 
 use ratatui::layout::Rect;
 
 /// Columns of code that are comfortable (most lines are shorter), and the fewest of a pane beside another.
-const COLUMNS: (u16, u16) = (60, 38);
-/// Rows of code that are comfortable, and the fewest of a pane.
-const ROWS: (u16, u16) = (6, 3);
-/// Columns or rows that a border takes.
-const BORDER: u16 = 2;
+const COLUMNS: (u16, u16) = (44, 24);
+/// Fewest columns of code in panes that are not all seen together.
+const PAGE_COLUMNS: u16 = 36;
+/// Rows of a pane that are comfortable while text flows, and the fewest, with the header.
+const ROWS: (u16, u16) = (7, 4);
+/// Columns left of the code of a pane.
+const GUTTER: u16 = 1;
+/// Most rows of a note.
+pub const NOTE: usize = 3;
+
+/// How the candidates are arranged, as the user likes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Each gets what it needs.
+    #[default]
+    Fit,
+    /// Equal places for all.
+    Grid,
+    /// Whole columns side by side.
+    Columns,
+    /// A line for each, and the text of the focused one.
+    List,
+}
+
+impl Arrangement {
+    /// All of them with their names, in the order they follow each other.
+    pub const ALL: [(Self, &'static str); 4] =
+        [(Self::Fit, "fit"), (Self::Grid, "grid"), (Self::Columns, "columns"), (Self::List, "list")];
+
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(own, _)| *own == self).map_or("", |(_, name)| name)
+    }
+
+    pub fn next(self) -> Self {
+        let at = Self::ALL.iter().position(|(own, _)| *own == self).unwrap_or(0);
+        Self::ALL[(at + 1) % Self::ALL.len()].0
+    }
+}
 
 /// How the candidates are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +57,8 @@ pub enum Regime {
     /// No candidates yet: the prompt has the space.
     Start,
     /// Panes side by side; where not all fit, the page with the focused one.
-    Grid {
-        /// Panes next to each other.
-        columns: usize,
-    },
-    /// The focused candidate alone, without side borders: zoomed, or above its test results.
+    Panes,
+    /// The focused candidate alone, without a gutter: zoomed, or above its test results.
     Zoom,
     /// One line per candidate, and the text of the focused one.
     List,
@@ -30,11 +67,13 @@ pub enum Regime {
 }
 
 /// Inputs of the layout besides the size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
-    /// Number of candidates; 0 before the first generation.
-    pub candidates: usize,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wants<'a> {
+    /// The candidates that have a pane, in their order; none before the first generation.
+    pub shown: &'a [usize],
+    /// The focused one of them.
     pub focus: usize,
+    pub arrangement: Arrangement,
     /// Text still flows: panes keep their places.
     pub writing: bool,
     /// Rows of the prompt while it is edited, 0 while it is folded.
@@ -43,6 +82,24 @@ pub struct Wants {
     pub zoom: bool,
     /// The panel with test results is open.
     pub results: bool,
+}
+
+/// Sizes of texts: of a candidate in so many columns.
+pub struct Measure<'a> {
+    /// Rows of its code.
+    pub code: &'a dyn Fn(usize, u16) -> usize,
+    /// Rows of its note, 0 if it has none.
+    pub note: &'a dyn Fn(usize, u16) -> usize,
+}
+
+/// The place of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pane {
+    pub candidate: usize,
+    /// Header, note and code.
+    pub area: Rect,
+    /// Rows of the note under the header.
+    pub note: u16,
 }
 
 /// Rectangles, without overlap and inside the terminal; empty ones are not drawn.
@@ -56,8 +113,7 @@ pub struct Layout {
     pub strip: Rect,
     /// One line per candidate (list).
     pub list: Rect,
-    /// Candidates and their rectangles.
-    pub panes: Vec<(usize, Rect)>,
+    pub panes: Vec<Pane>,
     /// Panel with test results.
     pub results: Rect,
     /// The prompt: folded, edited, or (at the start) whole.
@@ -69,25 +125,45 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Where the code of a pane goes: inside of its border.
-    pub fn inner(&self, pane: Rect) -> Rect {
-        let (side, top, bottom) = match self.regime {
-            Regime::List => (0, 1, 0),
-            Regime::Floor | Regime::Start => (0, 0, 0),
-            Regime::Zoom => (0, 1, 1),
-            Regime::Grid { .. } => (1, 1, 1),
-        };
-        let width = pane.width.saturating_sub(2 * side);
-        let height = pane.height.saturating_sub(top + bottom);
-        if width == 0 || height == 0 {
-            return Rect::new(pane.x, pane.y, 0, 0);
+    /// The code of a pane: below its header and its note, right of its gutter.
+    pub fn inner(&self, pane: Pane) -> Rect {
+        let side = if self.regime == Regime::Panes { GUTTER } else { 0 };
+        let top = 1 + pane.note;
+        let area = pane.area;
+        if area.width <= side || area.height <= top {
+            return Rect::new(area.x, area.y, 0, 0);
         }
-        Rect::new(pane.x + side, pane.y + top, width, height)
+        Rect::new(area.x + side, area.y + top, area.width - side, area.height - top)
     }
 
     /// The code area of a candidate, empty when it is not shown.
     pub fn code(&self, candidate: usize) -> Rect {
-        self.panes.iter().find(|(c, _)| *c == candidate).map_or(Rect::ZERO, |&(_, r)| self.inner(r))
+        self.pane(candidate).map_or(Rect::ZERO, |pane| self.inner(pane))
+    }
+
+    /// The pane of a candidate, if it is shown.
+    pub fn pane(&self, candidate: usize) -> Option<Pane> {
+        self.panes.iter().copied().find(|pane| pane.candidate == candidate)
+    }
+
+    /// The shown candidate next to one in a direction: `(1, 0)` is right of it, `(0, -1)` above.
+    pub fn neighbour(&self, of: usize, (right, down): (i32, i32)) -> Option<usize> {
+        let middle = |area: Rect| {
+            (i32::from(area.x) * 2 + i32::from(area.width), i32::from(area.y) * 2 + i32::from(area.height))
+        };
+        let from = self.pane(of)?.area;
+        let (x, y) = middle(from);
+        let beside = |area: Rect| {
+            let (along, across) = if right == 0 {
+                ((i32::from(area.y) - i32::from(from.y)) * down, (middle(area).0 - x).abs())
+            } else {
+                ((i32::from(area.x) - i32::from(from.x)) * right, (middle(area).1 - y).abs())
+            };
+            let overlaps = if right == 0 { area.x == from.x } else { true };
+            (along > 0 && overlaps).then_some((along, across))
+        };
+        let others = self.panes.iter().filter_map(|pane| Some((beside(pane.area)?, pane.candidate)));
+        others.min().map(|(_, candidate)| candidate)
     }
 }
 
@@ -107,9 +183,8 @@ fn take_bottom(rest: &mut Rect, rows: u16) -> Rect {
     Rect { y: rest.y + rest.height, height: rows, ..*rest }
 }
 
-/// Arranges a terminal of `width` x `height` cells. `rows_of(candidate, columns)`: how many rows its text
-/// takes.
-pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u16) -> usize) -> Layout {
+/// Arranges a terminal of `width` x `height` cells.
+pub fn arrange(width: u16, height: u16, wants: Wants, measure: &Measure) -> Layout {
     let mut rest = Rect::new(0, 0, width, height);
     let none = Rect::ZERO;
     let mut layout = Layout {
@@ -132,7 +207,7 @@ pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u1
     if height >= 10 {
         layout.status = take_bottom(&mut rest, 1);
     }
-    if wants.candidates == 0 {
+    if wants.shown.is_empty() {
         layout.regime = Regime::Start;
         layout.prompt = rest;
         return layout;
@@ -141,11 +216,12 @@ pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u1
     let folded = u16::from(height >= 14);
     let prompt_rows = if wants.prompt_rows > 0 { wants.prompt_rows.min(8).min(rest.height / 2).max(1) } else { folded };
     layout.prompt = take_bottom(&mut rest, prompt_rows);
+    let whole = |candidate: usize, columns: u16| rows(1 + (measure.code)(candidate, columns));
     if wants.results {
         // Above it the text of a candidate, if that leaves half the rows; moving to another one moves
         // nothing.
         let most = if rest.height >= 24 { rest.height / 2 } else { 0 };
-        let highest = (0..wants.candidates).map(|c| need(rows_of(c, rest.width))).max().unwrap_or(0);
+        let highest = wants.shown.iter().map(|&c| whole(c, rest.width)).max().unwrap_or(0);
         let above = if wants.writing { most } else { most.min(highest) };
         let rows = rest.height - above;
         layout.results = take_bottom(&mut rest, rows);
@@ -156,130 +232,237 @@ pub fn arrange(width: u16, height: u16, wants: Wants, rows_of: &dyn Fn(usize, u1
     }
     if wants.zoom || wants.results {
         layout.regime = Regime::Zoom;
-        let strip = u16::from(wants.candidates > 1 && !wants.results && rest.height > ROWS.1 + BORDER);
+        let strip = u16::from(wants.shown.len() > 1 && !wants.results && rest.height > ROWS.1);
         layout.strip = take_top(&mut rest, strip);
+        let notes = if wants.results { 0 } else { (measure.note)(wants.focus, rest.width) };
+        let note = if rest.height > ROWS.1 { rows(notes) } else { 0 };
         if !wants.writing {
-            rest.height = rest.height.min(need(rows_of(wants.focus, rest.width)));
+            rest.height = rest.height.min(whole(wants.focus, rest.width) + note);
         }
-        layout.panes.push((wants.focus, rest));
-    } else if let Some(columns) = columns(rest, wants.candidates) {
-        layout.regime = Regime::Grid { columns };
-        layout.panes = grid(rest, columns, wants, rows_of);
-    } else {
-        paged(&mut layout, rest, wants, rows_of);
+        layout.panes.push(Pane { candidate: wants.focus, area: rest, note });
+        return layout;
+    }
+    let is_done = match wants.arrangement {
+        Arrangement::Fit if !wants.writing => fit(&mut layout, rest, wants, measure),
+        Arrangement::Fit | Arrangement::Grid => slots(&mut layout, rest, wants),
+        Arrangement::Columns => columns(&mut layout, rest, wants, measure),
+        Arrangement::List => false,
+    };
+    if !is_done {
+        list(&mut layout, rest, wants);
     }
     layout
 }
 
-/// How many panes stand side by side when all fit: comfortably wide ones if there are rows for that.
-fn columns(rest: Rect, candidates: usize) -> Option<usize> {
-    let most = |columns: u16| candidates.min(usize::from(rest.width / (columns + BORDER)));
-    let fits = |columns: &usize, rows: u16| {
-        usize::from(rest.height) / candidates.div_ceil(*columns) >= usize::from(rows + BORDER)
-    };
-    let found = (1..=most(COLUMNS.0)).rev().find(|c| fits(c, ROWS.0));
-    let found = found.or_else(|| (1..=most(COLUMNS.1)).find(|c| fits(c, ROWS.0)));
-    let found = found.or_else(|| (1..=most(COLUMNS.1)).rev().find(|c| fits(c, ROWS.1)))?;
-    // Fewer columns with as many rows would leave holes: spread evenly.
-    Some(candidates.div_ceil(candidates.div_ceil(found)))
+/// A number of rows as a height.
+fn rows(count: usize) -> u16 {
+    u16::try_from(count).unwrap_or(u16::MAX)
 }
 
-/// Not all candidates are sure to fit: as many panes as do if they are four at least, else a list.
-fn paged(layout: &mut Layout, mut rest: Rect, wants: Wants, rows_of: &dyn Fn(usize, u16) -> usize) {
-    let columns = usize::from(rest.width / (COLUMNS.1 + BORDER));
-    let folded = if wants.prompt_rows == 0 { layout.prompt.height } else { 0 };
-    if columns >= 2 && rest.height + folded > 2 * (ROWS.1 + BORDER) {
-        layout.regime = Regime::Grid { columns };
-        layout.panes = grid(rest, columns, wants, rows_of);
-        if layout.panes.len() < wants.candidates {
-            // The strip takes the place of the folded prompt.
-            if folded > 0 {
-                layout.prompt = Rect::ZERO;
-                rest.height += folded;
-            }
-            layout.strip = take_top(&mut rest, 1);
-            layout.panes = grid(rest, columns, wants, rows_of);
+/// The fewest columns of panes, one pane wide and so on, that leave each so many columns of code.
+fn side_by_side(width: u16, candidates: usize, least: u16) -> usize {
+    usize::from(width / (least + GUTTER)).clamp(1, candidates.max(1))
+}
+
+/// The left edge of column `at` of `columns`, from that of the first.
+fn edge(width: u16, columns: usize, at: usize) -> u16 {
+    (usize::from(width) * at / columns) as u16
+}
+
+/// Heights of all panes in so many columns with notes of so many rows, and the price of that: how often a line
+/// is wrapped, and how many rows of notes are left out.
+fn heights(width: u16, columns: usize, notes: usize, wants: Wants, measure: &Measure) -> (Vec<u16>, usize) {
+    let code = (width / columns as u16).saturating_sub(GUTTER);
+    let mut price = 0;
+    let height = |&candidate: &usize| {
+        let (own, note) = ((measure.code)(candidate, code), (measure.note)(candidate, code).min(NOTE));
+        price += 2 * own.saturating_sub((measure.code)(candidate, u16::MAX)) + note.saturating_sub(notes);
+        rows(1 + note.min(notes) + own.max(1))
+    };
+    (wants.shown.iter().map(height).collect(), price)
+}
+
+/// Fills columns of `room` rows one after the other; returns the panes of each.
+fn fill(heights: &[u16], room: u16) -> Vec<Range<usize>> {
+    let (mut out, mut from, mut used) = (Vec::new(), 0, 0_u16);
+    for (at, &height) in heights.iter().enumerate() {
+        if at > from && used.saturating_add(height) > room {
+            out.push(from..at);
+            (from, used) = (at, 0);
         }
-        return;
+        used = used.saturating_add(height);
     }
-    layout.regime = Regime::List;
-    let count = u16::try_from(wants.candidates).unwrap_or(u16::MAX);
-    // A third of the rows, two at least, show code; the smallest terminals show states only.
-    let lines = if rest.height < 4 { rest.height } else { count.min(rest.height - (rest.height / 3).max(2)) };
-    layout.list = take_top(&mut rest, lines);
-    if rest.height > 1 {
-        layout.panes.push((wants.focus, rest));
-    }
+    out.push(from..heights.len());
+    out
 }
 
-/// Rows of panes; if not all fit, the page of rows that holds the focused candidate.
-fn grid(area: Rect, columns: usize, wants: Wants, rows_of: &dyn Fn(usize, u16) -> usize) -> Vec<(usize, Rect)> {
-    let at = |i: usize| (usize::from(area.width) * i / columns) as u16;
-    let of_row = |row: usize| row * columns..((row + 1) * columns).min(wants.candidates);
-    let rows = |row: usize| {
-        let rows = of_row(row).map(|c| rows_of(c, at(c % columns + 1) - at(c % columns) - BORDER));
-        // While text flows nothing is known, and nothing is to move.
-        if wants.writing { usize::from(ROWS.1) } else { rows.max().unwrap_or(0) }
-    };
-    let needs: Vec<u16> = (0..wants.candidates.div_ceil(columns)).map(|row| need(rows(row))).collect();
-    let focus = wants.focus / columns;
-    let shown = page(area.height, &needs, focus);
-    let heights = if wants.writing {
-        let until = |i: usize| usize::from(area.height) * i / shown.len();
-        (0..shown.len()).map(|i| (until(i + 1) - until(i)) as u16).collect()
-    } else {
-        heights(area.height, &needs[shown.clone()], focus - shown.start)
-    };
+/// Columns of panes in `area`.
+fn place(
+    area: Rect,
+    columns: usize,
+    filled: &[Range<usize>],
+    heights: &[u16],
+    wants: Wants,
+    notes: &[u16],
+) -> Vec<Pane> {
     let mut panes = Vec::new();
-    let mut y = area.y;
-    for (row, height) in shown.zip(heights) {
-        for (i, c) in of_row(row).enumerate() {
-            panes.push((c, Rect::new(area.x + at(i), y, at(i + 1) - at(i), height)));
+    for (column, range) in filled.iter().enumerate() {
+        let (x, end) = (edge(area.width, columns, column), edge(area.width, columns, column + 1));
+        let mut y = area.y;
+        for at in range.clone() {
+            let height = heights[at].min(area.bottom() - y);
+            let area = Rect::new(area.x + x, y, end - x, height);
+            panes.push(Pane { candidate: wants.shown[at], area, note: notes[at].min(height.saturating_sub(1)) });
+            y += height;
         }
-        y += height;
     }
     panes
 }
 
-/// The height of a pane whose text has so many rows.
-fn need(rows: usize) -> u16 {
-    u16::try_from(rows.max(1)).unwrap_or(u16::MAX).saturating_add(BORDER)
-}
-
-/// The least height of a row that needs `need`.
-fn least(need: u16) -> u16 {
-    need.min(ROWS.1 + BORDER)
-}
-
-/// The page of rows that holds `focus`. Pages are filled from the first row on, the last one from its end.
-fn page(room: u16, needs: &[u16], focus: usize) -> Range<usize> {
-    let fits = |rows: Range<usize>| needs[rows].iter().map(|&n| least(n)).sum::<u16>() <= room;
-    let (mut first, mut end) = (0, 1);
-    while end < needs.len() && (fits(first..end + 1) || end <= focus) {
-        if !fits(first..end + 1) {
-            first = end;
+/// Each candidate gets what it needs. Returns false if there is not even room for pages.
+fn fit(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> bool {
+    let folded = if wants.prompt_rows == 0 { layout.prompt.height } else { 0 };
+    let status = if folded == layout.prompt.height { layout.status.height } else { 0 };
+    let most = side_by_side(rest.width, wants.shown.len(), COLUMNS.1);
+    for more in [0, folded, folded + status] {
+        let area = Rect { height: rest.height + more, ..rest };
+        let choices = (1..=most).flat_map(|columns| [NOTE, 1, 0].map(|notes| (columns, notes)));
+        let tried = choices.filter_map(|(columns, notes)| {
+            let (heights, price) = heights(area.width, columns, notes, wants, measure);
+            let fits = |room: u16| heights.iter().all(|&h| h <= room) && fill(&heights, room).len() <= columns;
+            // The lowest that fits: columns of about equal height.
+            let room = (1..=area.height).find(|&room| fits(room))?;
+            let code = area.width / columns as u16 - GUTTER;
+            let order = if code >= COLUMNS.0 { most - columns } else { most + columns };
+            Some(((price, order), columns, notes, heights, room))
+        });
+        let Some((_, columns, notes, heights, room)) = tried.min_by_key(|tried| tried.0) else { continue };
+        if more > 0 {
+            layout.prompt = Rect::ZERO;
         }
-        end += 1;
+        if more > folded {
+            layout.status = Rect::ZERO;
+        }
+        let filled = fill(&heights, room);
+        // Places that would stay empty make the others wider.
+        let columns = filled.len().min(columns);
+        let code = (area.width / columns as u16).saturating_sub(GUTTER);
+        let notes: Vec<u16> = wants.shown.iter().map(|&c| rows((measure.note)(c, code).min(notes))).collect();
+        layout.regime = Regime::Panes;
+        layout.panes = place(area, columns, &filled, &heights, wants, &notes);
+        return true;
     }
-    while end == needs.len() && first > 0 && fits(first - 1..end) {
-        first -= 1;
-    }
-    first..end
+    paged(layout, Rect { height: rest.height + folded, ..rest }, folded, wants, measure)
 }
 
-/// Heights that come to at most `room`. What is short goes to the focused row first, then to the lowest.
-fn heights(room: u16, needs: &[u16], focus: usize) -> Vec<u16> {
-    let mut heights: Vec<u16> = needs.iter().map(|&n| least(n)).collect();
-    let mut spare = room.saturating_sub(heights.iter().sum());
-    let more = spare.min(needs[focus] - heights[focus]);
-    heights[focus] += more;
-    spare -= more;
-    for _ in 0..spare {
-        let short = (0..needs.len()).filter(|&i| heights[i] < needs[i]);
-        let Some(lowest) = short.min_by_key(|&i| heights[i]) else { break };
-        heights[lowest] += 1;
+/// The page with the focused candidate, under a strip with the states of all.
+fn paged(layout: &mut Layout, mut area: Rect, folded: u16, wants: Wants, measure: &Measure) -> bool {
+    if area.height < 2 * ROWS.1 {
+        return false;
     }
-    heights
+    let strip = take_top(&mut area, 1);
+    let most = side_by_side(area.width, wants.shown.len(), PAGE_COLUMNS);
+    let tried = (1..=most).map(|columns| {
+        let (heights, price) = heights(area.width, columns, 0, wants, measure);
+        let heights: Vec<u16> = heights.iter().map(|&height| height.min(area.height)).collect();
+        let filled = fill(&heights, area.height);
+        ((filled.len().div_ceil(columns), price), columns, heights, filled)
+    });
+    let Some((_, columns, heights, filled)) = tried.min_by_key(|tried| tried.0) else { return false };
+    let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
+    let Some(page) = filled.chunks(columns).find(|page| page.iter().any(|range| range.contains(&focus))) else {
+        return false;
+    };
+    layout.regime = Regime::Panes;
+    layout.strip = strip;
+    if folded > 0 {
+        layout.prompt = Rect::ZERO;
+    }
+    layout.panes = place(area, columns, page, &heights, wants, &vec![0; heights.len()]);
+    true
+}
+
+/// Equal places; if not all candidates get one, the page with the focused one, if that shows four at least.
+fn slots(layout: &mut Layout, rest: Rect, wants: Wants) -> bool {
+    let n = wants.shown.len();
+    let most = side_by_side(rest.width, n, COLUMNS.1);
+    let comfort = |columns: usize, rows: u16| {
+        let share = |own: u16, wished: u16| u32::from(own.min(wished)) * 1000 / u32::from(wished);
+        share(rest.width / columns as u16 - GUTTER, COLUMNS.0) * share(rows, ROWS.0)
+    };
+    let fitting = (1..=most).filter_map(|columns| {
+        let height = rest.height / rows(n.div_ceil(columns));
+        (height >= ROWS.1).then(|| (comfort(columns, height), columns))
+    });
+    layout.regime = Regime::Panes;
+    if let Some((_, columns)) = fitting.max() {
+        // Fewer columns with as many rows would leave holes: spread evenly.
+        let each = n.div_ceil(columns);
+        layout.panes = equal(rest, n.div_ceil(each), each, 0..n, wants);
+        return true;
+    }
+    let folded = if wants.prompt_rows == 0 { layout.prompt.height } else { 0 };
+    let mut area = Rect { height: rest.height + folded, ..rest };
+    let strip = take_top(&mut area, 1);
+    let columns = side_by_side(area.width, n, PAGE_COLUMNS);
+    let each = usize::from(area.height / ROWS.1);
+    if columns * each < 4 {
+        return false;
+    }
+    layout.strip = strip;
+    if folded > 0 {
+        layout.prompt = Rect::ZERO;
+    }
+    let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
+    let from = focus / (columns * each) * (columns * each);
+    layout.panes = equal(area, columns, each, from..(from + columns * each).min(n), wants);
+    true
+}
+
+/// Columns of `each` panes of equal size, filled with these candidates.
+fn equal(area: Rect, columns: usize, each: usize, of: Range<usize>, wants: Wants) -> Vec<Pane> {
+    let until = |at: usize| (usize::from(area.height) * at / each) as u16;
+    let pane = |(at, candidate): (usize, &usize)| {
+        let (column, row) = (at / each, at % each);
+        let (x, end) = (edge(area.width, columns, column), edge(area.width, columns, column + 1));
+        let area = Rect::new(area.x + x, area.y + until(row), end - x, until(row + 1) - until(row));
+        Pane { candidate: *candidate, area, note: 0 }
+    };
+    wants.shown[of].iter().enumerate().map(pane).collect()
+}
+
+/// Whole columns side by side.
+fn columns(layout: &mut Layout, rest: Rect, wants: Wants, measure: &Measure) -> bool {
+    let n = wants.shown.len();
+    let columns = side_by_side(rest.width, n, PAGE_COLUMNS);
+    if rest.height < ROWS.1 + 1 {
+        return false;
+    }
+    let mut area = rest;
+    if columns < n {
+        layout.strip = take_top(&mut area, 1);
+    }
+    let focus = wants.shown.iter().position(|&c| c == wants.focus).unwrap_or(0);
+    let from = (focus / columns * columns).min(n - columns);
+    layout.regime = Regime::Panes;
+    layout.panes = equal(area, columns, 1, from..from + columns, wants);
+    for pane in &mut layout.panes {
+        let code = pane.area.width.saturating_sub(GUTTER);
+        pane.note = rows((measure.note)(pane.candidate, code)).min(pane.area.height - ROWS.1);
+    }
+    true
+}
+
+/// A line for each candidate, and the text of the focused one.
+fn list(layout: &mut Layout, mut rest: Rect, wants: Wants) {
+    layout.regime = Regime::List;
+    let count = rows(wants.shown.len());
+    // A third of the rows, two at least, show code; the smallest terminals show states only.
+    let lines = if rest.height < 4 { rest.height } else { count.min(rest.height - (rest.height / 3).max(2)) };
+    layout.list = take_top(&mut rest, lines);
+    if rest.height > 1 {
+        layout.panes.push(Pane { candidate: wants.focus, area: rest, note: 0 });
+    }
 }
 
 #[cfg(test)]
@@ -287,37 +470,63 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A layout of candidates that all have texts of three lines.
-    fn at(width: u16, height: u16, candidates: usize) -> Layout {
-        arrange(width, height, Wants { candidates, ..Wants::default() }, &|_, _| 3)
+    const ALL: [usize; 64] = {
+        let mut all = [0; 64];
+        let mut at = 0;
+        while at < 64 {
+            all[at] = at;
+            at += 1;
+        }
+        all
+    };
+
+    fn wants(candidates: usize) -> Wants<'static> {
+        Wants { shown: &ALL[..candidates], ..Wants::default() }
+    }
+
+    /// A layout of texts of so many lines, all `width` columns wide, without notes.
+    fn of_texts(size: (u16, u16), wants: Wants, lines: &[usize], width: usize) -> Layout {
+        let code = |c: usize, columns: u16| lines[c] * width.div_ceil(usize::from(columns.max(1)));
+        arrange(size.0, size.1, wants, &Measure { code: &code, note: &|_, _| 0 })
+    }
+
+    /// A layout of candidates that are being written.
+    fn writing(width: u16, height: u16, candidates: usize) -> Layout {
+        of_texts((width, height), Wants { writing: true, ..wants(candidates) }, &[3; 64], 30)
+    }
+
+    fn columns_of(layout: &Layout) -> usize {
+        let mut edges: Vec<u16> = layout.panes.iter().map(|pane| pane.area.x).collect();
+        edges.dedup();
+        edges.len()
     }
 
     #[test]
     fn regimes_by_size() {
         let cases = [
-            (112, 30, 4, Regime::Grid { columns: 2 }),
-            (248, 30, 4, Regime::Grid { columns: 4 }),
-            (80, 24, 1, Regime::Grid { columns: 1 }),
-            (80, 24, 2, Regime::Grid { columns: 1 }),
-            (80, 24, 4, Regime::Grid { columns: 2 }),
-            (80, 24, 8, Regime::Grid { columns: 2 }),
-            (80, 24, 16, Regime::Grid { columns: 2 }),
-            (112, 30, 8, Regime::Grid { columns: 2 }),
-            (200, 50, 8, Regime::Grid { columns: 3 }),
-            (200, 50, 16, Regime::Grid { columns: 4 }),
-            (200, 50, 64, Regime::Grid { columns: 5 }),
-            (300, 100, 8, Regime::Grid { columns: 4 }),
-            (40, 24, 2, Regime::Grid { columns: 1 }),
-            (40, 24, 8, Regime::List),
-            (50, 12, 4, Regime::List),
-            (80, 12, 8, Regime::List),
-            (20, 4, 8, Regime::List),
-            (19, 4, 8, Regime::Floor),
-            (80, 3, 8, Regime::Floor),
-            (1, 1, 1, Regime::Floor),
+            (112, 30, 4, Regime::Panes, 2),
+            (248, 30, 4, Regime::Panes, 4),
+            (80, 24, 1, Regime::Panes, 1),
+            (80, 24, 2, Regime::Panes, 1),
+            (80, 24, 4, Regime::Panes, 2),
+            (80, 24, 8, Regime::Panes, 2),
+            (80, 24, 16, Regime::Panes, 2),
+            (112, 30, 8, Regime::Panes, 2),
+            (200, 50, 8, Regime::Panes, 4),
+            (200, 50, 16, Regime::Panes, 4),
+            (200, 50, 64, Regime::Panes, 6),
+            (40, 24, 2, Regime::Panes, 1),
+            (50, 12, 4, Regime::Panes, 2),
+            (80, 12, 8, Regime::Panes, 2),
+            (50, 10, 8, Regime::List, 1),
+            (20, 4, 8, Regime::List, 0),
+            (19, 4, 8, Regime::Floor, 0),
+            (80, 3, 8, Regime::Floor, 0),
+            (1, 1, 1, Regime::Floor, 0),
         ];
-        for (w, h, n, regime) in cases {
-            assert_eq!(at(w, h, n).regime, regime, "{w}x{h}, N={n}");
+        for (w, h, n, regime, columns) in cases {
+            let layout = writing(w, h, n);
+            assert_eq!((layout.regime, columns_of(&layout)), (regime, columns), "{w}x{h}, N={n}");
         }
     }
 
@@ -327,62 +536,72 @@ mod tests {
             (80, 24, 8, 8),
             (112, 30, 8, 8),
             (200, 50, 16, 16),
-            (80, 24, 16, 8),
-            (112, 30, 64, 10),
-            (200, 50, 64, 45),
+            (80, 24, 16, 10),
+            (112, 30, 64, 18),
+            (200, 50, 64, 64),
             (80, 14, 8, 4),
         ] {
-            let layout = at(w, h, n);
+            let layout = writing(w, h, n);
             assert_eq!(layout.panes.len(), seen, "{w}x{h}, N={n}");
             assert_eq!(layout.strip.is_empty(), seen == n, "the others are in the strip");
         }
     }
 
     #[test]
-    fn eight_bodies_of_three_lines_are_whole_at_80x24() {
-        for writing in [false, true] {
-            let layout = arrange(80, 24, Wants { candidates: 8, writing, ..Wants::default() }, &|_, _| 3);
-            for candidate in 0..8 {
-                let code = layout.code(candidate);
-                assert!(code.height >= 3 && code.width >= 38, "{candidate}: {code:?}");
-            }
+    fn bodies_get_the_rows_they_need() {
+        let lines = [9, 2, 2, 2, 2, 2, 2, 2];
+        let layout = of_texts((80, 24), wants(8), &lines, 36);
+        assert_eq!(layout.panes.len(), 8);
+        for (candidate, rows) in lines.iter().enumerate() {
+            assert_eq!(usize::from(layout.code(candidate).height), *rows, "{candidate}");
+        }
+        assert_eq!(columns_of(&layout), 2);
+        // In one column no line is wrapped.
+        let wide = of_texts((80, 24), wants(3), &[3, 3, 3], 70);
+        assert_eq!((columns_of(&wide), wide.code(0).width), (1, 79));
+    }
+
+    #[test]
+    fn the_prompt_and_the_figures_make_room_for_bodies() {
+        let room = |lines: &[usize]| {
+            let layout = of_texts((80, 24), wants(2), lines, 79);
+            (layout.strip.is_empty(), layout.prompt.height, layout.status.height)
+        };
+        assert_eq!(room(&[9, 9]), (true, 1, 1));
+        assert_eq!(room(&[10, 9]), (true, 0, 1));
+        assert_eq!(room(&[10, 10]), (true, 0, 0));
+        assert_eq!(room(&[11, 10]), (false, 0, 1), "pages");
+    }
+
+    #[test]
+    fn notes_are_shown_where_bodies_leave_room() {
+        let note = |lines: usize| {
+            let measure = Measure { code: &|_, _| lines, note: &|_, _| 3 };
+            let layout = arrange(40, 24, wants(2), &measure);
+            (layout.panes[0].note, layout.panes.len())
+        };
+        assert_eq!((note(5), note(8), note(9), note(10)), ((3, 2), (1, 2), (0, 2), (0, 2)));
+    }
+
+    #[test]
+    fn pages_hold_the_focus() {
+        for focus in 0..8 {
+            let layout = of_texts((80, 24), Wants { focus, ..wants(8) }, &[9; 8], 36);
+            assert!(layout.pane(focus).is_some() && !layout.strip.is_empty(), "{focus}");
         }
     }
 
     #[test]
-    fn rows_get_what_they_need_and_share_what_is_too_little() {
-        let cases: [(u16, &[u16], usize, &[u16]); 7] = [
-            (20, &[5, 5, 5, 5], 0, &[5, 5, 5, 5]),
-            (26, &[5, 7, 5, 6], 0, &[5, 7, 5, 6]),
-            (26, &[9, 9, 9, 9], 1, &[6, 9, 6, 5]),
-            (26, &[30, 30, 5, 5], 3, &[8, 8, 5, 5]),
-            (26, &[30, 30, 5, 5], 0, &[11, 5, 5, 5]),
-            (20, &[9, 9, 3, 3], 2, &[7, 7, 3, 3]),
-            (40, &[5, 5], 0, &[5, 5]),
-        ];
-        for (room, needs, focus, expected) in cases {
-            assert_eq!(heights(room, needs, focus), expected, "{room} rows for {needs:?}, focus {focus}");
-        }
+    fn neighbours_are_where_they_are_seen() {
+        let layout = writing(80, 24, 8);
+        let at = |from, direction| layout.neighbour(from, direction);
+        assert_eq!((at(0, (0, 1)), at(0, (1, 0)), at(0, (0, -1)), at(0, (-1, 0))), (Some(1), Some(4), None, None));
+        assert_eq!((at(7, (0, -1)), at(7, (-1, 0)), at(3, (0, 1))), (Some(6), Some(3), None));
     }
 
     #[test]
-    fn pages_are_full_and_hold_the_focus() {
-        let cases: [(u16, &[u16], usize, Range<usize>); 6] = [
-            (20, &[9; 4], 3, 0..4),
-            (20, &[9; 8], 3, 0..4),
-            (20, &[9; 8], 4, 4..8),
-            (20, &[9; 7], 6, 3..7),
-            (20, &[3; 8], 6, 2..8),
-            (20, &[3, 3, 9, 9, 9, 9], 0, 0..4),
-        ];
-        for (room, needs, focus, expected) in cases {
-            assert_eq!(page(room, needs, focus), expected, "{room} rows for {needs:?}, focus {focus}");
-        }
-    }
-
-    #[test]
-    fn a_zoomed_pane_has_no_side_borders() {
-        let layout = arrange(80, 24, Wants { candidates: 4, focus: 2, zoom: true, ..Wants::default() }, &|_, _| 3);
+    fn a_zoomed_pane_has_nothing_beside_it() {
+        let layout = of_texts((80, 24), Wants { focus: 2, zoom: true, ..wants(4) }, &[3; 4], 30);
         assert_eq!(layout.panes.len(), 1);
         assert_eq!(layout.code(2).width, 80);
     }
@@ -392,14 +611,16 @@ mod tests {
         fn nothing_overlaps_or_leaves_the_terminal(
             (width, height) in (1u16..=300, 1u16..=100), candidates in 0usize..=64, focus in 0usize..64, writing: bool,
             prompt_rows in 0u16..20, zoom: bool, results: bool, lines in proptest::collection::vec(0usize..80, 64),
+            wide in 1usize..120, arrangement in 0usize..4,
         ) {
             let focus = focus % candidates.max(1);
-            let wants = Wants { candidates, focus, writing, prompt_rows, zoom, results };
-            let layout = arrange(width, height, wants, &|c, _| lines[c]);
+            let arrangement = Arrangement::ALL[arrangement].0;
+            let wants = Wants { focus, arrangement, writing, prompt_rows, zoom, results, ..wants(candidates) };
+            let layout = of_texts((width, height), wants, &lines, wide);
             let mut all = vec![
                 layout.title, layout.strip, layout.list, layout.results, layout.prompt, layout.status, layout.footer,
             ];
-            all.extend(layout.panes.iter().map(|p| p.1));
+            all.extend(layout.panes.iter().map(|pane| pane.area));
             all.retain(|r| !r.is_empty());
             prop_assert!(!all.is_empty(), "something is always shown");
             for (i, a) in all.iter().enumerate() {
@@ -408,25 +629,39 @@ mod tests {
                     prop_assert!(!a.intersects(*b), "{a:?} and {b:?} overlap at {width}x{height}");
                 }
             }
-            if let Regime::Grid { columns } = layout.regime {
+            if layout.regime == Regime::Panes {
                 prop_assert!(layout.panes.len() == candidates || !layout.strip.is_empty(), "what is not seen has a name");
-                for &(c, pane) in &layout.panes {
+                for &pane in &layout.panes {
                     let inner = layout.inner(pane);
-                    prop_assert!(pane.intersection(inner) == inner && inner.height > 0, "{inner:?}");
-                    prop_assert!(inner.width >= COLUMNS.1 || columns == 1, "{inner:?}");
-                    let row = c / columns * columns..(c / columns + 1) * columns;
-                    let need = lines[row.start..row.end.min(candidates)].iter().copied().max().unwrap_or(0).max(1);
-                    let own = usize::from(inner.height);
-                    prop_assert!(own >= need.min(ROWS.1.into()), "{c} has {own} of {need} rows");
-                    prop_assert!(writing || own <= need, "{c} has {own} rows and needs {need}");
+                    prop_assert!(pane.area.intersection(inner) == inner && inner.height > 0, "{inner:?}");
                     if writing && layout.strip.is_empty() {
-                        let still = arrange(width, height, Wants { focus: c, ..wants }, &|_, _| 0);
-                        prop_assert_eq!(still.code(c), inner, "neither text nor cursor moves panes while text flows");
+                        let still = of_texts((width, height), Wants { focus: pane.candidate, ..wants }, &[0; 64], 1);
+                        prop_assert_eq!(still.code(pane.candidate), inner, "neither text nor cursor moves panes");
                     }
                 }
             }
-            if matches!(layout.regime, Regime::Grid { .. } | Regime::Zoom) {
-                prop_assert!(layout.panes.iter().any(|p| p.0 == focus), "the focused candidate is shown");
+            if matches!(layout.regime, Regime::Panes | Regime::Zoom) {
+                prop_assert!(layout.pane(focus).is_some(), "the focused candidate is shown");
+            }
+        }
+
+        #[test]
+        fn every_body_is_whole_where_all_fit(
+            (width, height) in (20u16..=300, 4u16..=100), candidates in 1usize..=64, wide in 1usize..60,
+            lines in proptest::collection::vec(1usize..12, 64), columns in 1usize..8,
+        ) {
+            // All fit below each other in some number of columns, without notes, prompt and figures.
+            let code = usize::from(width) / columns;
+            prop_assume!(code > usize::from(COLUMNS.1) && height >= 14);
+            let heights: Vec<u16> =
+                lines[..candidates].iter().map(|l| 1 + (l * wide.div_ceil(code - 1)) as u16).collect();
+            prop_assume!(heights.iter().all(|&h| h <= height - 2) && fill(&heights, height - 2).len() <= columns);
+            let layout = of_texts((width, height), wants(candidates), &lines, wide);
+            prop_assert_eq!(layout.panes.len(), candidates);
+            for (candidate, lines) in lines[..candidates].iter().enumerate() {
+                let inner = layout.code(candidate);
+                let need = lines * wide.div_ceil(usize::from(inner.width));
+                prop_assert!(usize::from(inner.height) >= need, "{candidate} has {inner:?} and needs {need}");
             }
         }
     }

@@ -104,26 +104,70 @@ pub fn wrap_words(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// A row of a text area: which line, and how many of its columns lie before the row.
+/// A row of a text area: which part of a line it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisplayRow {
     /// Index of the line.
     pub line: usize,
-    /// Columns of the line that are shown in rows above.
+    /// Columns of the line that are not shown, or shown in rows above.
     pub skip: usize,
+    /// Most columns of the line that the row shows.
+    pub take: usize,
+    /// Columns in front of them; only rows that go on with a line have some.
+    pub indent: usize,
 }
 
-/// The rows of `text` in an area of `columns`; without wrapping one per line.
-pub fn rows(text: &str, columns: usize, wrap: bool) -> Vec<DisplayRow> {
+/// Columns of white space that all lines of `text` begin with.
+pub fn common_indent(text: &str) -> usize {
+    let indent = |line: &str| {
+        let rest = line.trim_start();
+        (!rest.is_empty()).then(|| width(&shown(&line[..line.len() - rest.len()])))
+    };
+    text.lines().filter_map(indent).min().unwrap_or(0)
+}
+
+/// The rows of `text` in an area of `columns`, without the first `skip` columns of each line. Without wrapping
+/// there is one for each line; with it lines go on under themselves, broken behind words where they have some.
+pub fn rows(text: &str, columns: usize, wrap: bool, skip: usize) -> Vec<DisplayRow> {
     let mut rows = Vec::new();
     for (line, content) in text.lines().enumerate() {
-        rows.push(DisplayRow { line, skip: 0 });
-        if wrap && columns > 0 {
-            let full = width(&shown(content));
-            rows.extend((1..full.div_ceil(columns)).map(|i| DisplayRow { line, skip: i * columns }));
+        let whole = DisplayRow { line, skip, take: usize::MAX, indent: 0 };
+        if !wrap || columns == 0 {
+            rows.push(whole);
+            continue;
         }
+        let content = shown(content);
+        let own = content.len() - content.trim_start().len();
+        let indent = (own.saturating_sub(skip) + 2).min(columns / 3);
+        let (mut from, mut room, mut hang) = (skip, columns, 0);
+        while width(&content) > from + room {
+            let take = break_at(&content, from, room, own);
+            rows.push(DisplayRow { skip: from, take, indent: hang, ..whole });
+            (from, hang, room) = (from + take, indent, columns - indent);
+        }
+        rows.push(DisplayRow { skip: from, indent: hang, ..whole });
     }
     rows
+}
+
+/// Columns of a line from column `from` on that go into a row of `room`: up to the last place behind a space or
+/// an opening mark, if that is not far to the left. `own`: columns of its indentation.
+fn break_at(line: &str, from: usize, room: usize, own: usize) -> usize {
+    let (mut column, mut best, mut hard) = (0, 0, 0);
+    for c in line.chars() {
+        column += c.width().unwrap_or(0);
+        if column > from + room {
+            break;
+        }
+        if column > from {
+            hard = column - from;
+            if column > own && matches!(c, ' ' | '(' | '[' | '{' | ',' | '.' | '/') {
+                best = hard;
+            }
+        }
+    }
+    // A character that is wider than the row is not shown.
+    if best > room / 3 { best } else { hard.max(1) }
 }
 
 #[cfg(test)]
@@ -159,7 +203,41 @@ mod tests {
         assert_eq!(wrap_words("abcdef", 2), ["ab", "cd", "ef"]);
     }
 
+    #[test]
+    fn long_lines_go_on_under_themselves() {
+        let parts = |text: &str, columns, skip| -> Vec<String> {
+            let part = |row: DisplayRow| {
+                let line = shown(text.lines().nth(row.line).unwrap());
+                let rest = &line[prefix(&line, row.skip).0..];
+                format!("{}{}", " ".repeat(row.indent), &rest[..prefix(rest, row.take).0])
+            };
+            rows(text, columns, true, skip).into_iter().map(part).collect()
+        };
+        assert_eq!(parts("    return first(second, third)", 20, 4), ["return first(second,", "   third)"]);
+        assert_eq!(
+            parts("        x = aaaaaaaaaaaa(bbbb)\n    y", 16, 4),
+            ["    x = ", "     aaaaaaaaaaa", "     a(bbbb)", "y"]
+        );
+        assert_eq!(parts("abcdefghij", 4, 0), ["abcd", " efg", " hij"]);
+        assert_eq!(common_indent("    a\n\n\tb\n      c"), 4);
+    }
+
     proptest! {
+        #[test]
+        fn rows_show_every_column_once(text in "[a-z (,日é\t\n]{0,80}", columns in 2usize..30, skip in 0usize..4) {
+            let rows = rows(&text, columns, true, skip);
+            for (line, content) in text.lines().enumerate() {
+                let of_line: Vec<_> = rows.iter().filter(|row| row.line == line).collect();
+                prop_assert_eq!(of_line[0].skip, skip);
+                for pair in of_line.windows(2) {
+                    prop_assert_eq!(pair[0].skip + pair[0].take, pair[1].skip);
+                    prop_assert!(pair[0].take + pair[0].indent <= columns || pair[0].take == 1);
+                }
+                let last = of_line[of_line.len() - 1];
+                prop_assert!(width(&shown(content)).saturating_sub(last.skip) + last.indent <= columns.max(2) + 1);
+            }
+        }
+
         #[test]
         fn wrapped_lines_fit(text in "[a-z 日é\n]{0,80}", columns in 2usize..30) {
             for line in wrap_words(&text, columns) {

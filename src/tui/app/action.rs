@@ -103,6 +103,12 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
             state.wrap = !state.wrap;
             state.say(if state.wrap { "long lines are wrapped" } else { "long lines are cut" });
         }
+        Action::Arrange => {
+            state.arrangement = state.arrangement.next();
+            state.zoom = false;
+            state.say(format!("layout: {}", state.arrangement.name()));
+        }
+        Action::Unfold => unfold(state),
         Action::Help => state.help = Some(0),
         Action::Results => {
             if state.has_tests() {
@@ -484,14 +490,31 @@ fn step_focus(state: &mut State, by: isize) {
         state.focus = Focus::Panes;
         return;
     }
-    let n = run.candidates.len().max(1) as isize;
-    let next = (run.focus as isize + by).rem_euclid(n) as usize;
+    let shown = run.shown();
+    let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0) as isize;
+    let next = shown[(at + by).rem_euclid(shown.len().max(1) as isize) as usize];
     focus_pane(state, next);
+}
+
+/// Shows each candidate of the focused block alone, or all blocks folded again.
+fn unfold(state: &mut State) {
+    let Some(run) = &mut state.run else { return };
+    let members = run.block_of(run.focus).map(|block| block.members.clone()).unwrap_or_default();
+    if members.len() > 1 {
+        run.unfolded.extend(members);
+    } else if run.unfolded.is_empty() {
+        let name = label(run.focus);
+        state.say(format!("no other candidate says what {name} says"));
+    } else {
+        run.unfolded.clear();
+    }
+    state.fold();
 }
 
 fn focus_pane(state: &mut State, index: usize) {
     let Some(run) = &mut state.run else { return };
     if index < run.candidates.len() {
+        let index = run.block_of(index).map_or(index, |block| block.shown);
         if run.focus != index && state.results.is_some() {
             state.results = Some(0);
         }
@@ -503,20 +526,25 @@ fn focus_pane(state: &mut State, index: usize) {
     }
 }
 
-/// To the pane in a direction; in a list or behind tabs to the next or previous one.
+/// To the pane in a direction; in a list or zoomed to the next or previous one.
 fn move_pane(state: &mut State, action: Action) {
     let layout = state.layout();
     let Some(run) = &state.run else { return };
-    let columns = if let Regime::Grid { columns } = layout.regime { columns } else { 1 };
-    let (n, at) = (run.candidates.len(), run.focus);
-    let next = match action {
-        Action::PaneLeft if columns == 1 || at % columns > 0 => at.checked_sub(1),
-        Action::PaneRight if columns == 1 || at % columns + 1 < columns => at.checked_add(1),
-        Action::PaneUp => at.checked_sub(columns),
-        Action::PaneDown => at.checked_add(columns),
-        _ => None,
+    let shown = run.shown();
+    let at = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
+    let direction = match action {
+        Action::PaneLeft => (-1, 0),
+        Action::PaneRight => (1, 0),
+        Action::PaneUp => (0, -1),
+        _ => (0, 1),
     };
-    if let Some(next) = next.filter(|&next| next < n) {
+    let beside = if layout.regime == Regime::Panes { layout.neighbour(run.focus, direction) } else { None };
+    // Where nothing more is in sight, the list of candidates goes on.
+    let is_paged = layout.regime != Regime::Panes || !layout.strip.is_empty();
+    let by = direction.0 + direction.1;
+    let next = beside
+        .or_else(|| at.checked_add_signed(by as isize).and_then(|at| shown.get(at)).copied().filter(|_| is_paged));
+    if let Some(next) = next {
         focus_pane(state, next);
     }
 }
@@ -545,12 +573,12 @@ fn scroll(state: &mut State, action: Action) {
 
 fn scroll_pane(state: &mut State, action: Action) {
     let layout = state.layout();
-    let wrap = state.wrap;
-    let Some(run) = &mut state.run else { return };
+    let Some(run) = &state.run else { return };
     let area = layout.code(run.focus);
-    let Some(candidate) = run.candidates.get_mut(run.focus) else { return };
     let height = usize::from(area.height).max(1);
-    let last = text::rows(&candidate.shown, usize::from(area.width), wrap).len().saturating_sub(height);
+    let rows = run.focused().map_or(0, |candidate| state.rows(candidate, area.width.into()).len());
+    let last = rows.saturating_sub(height);
+    let Some(candidate) = state.run.as_mut().and_then(|run| run.candidates.get_mut(run.focus)) else { return };
     let scroll = &mut candidate.scroll;
     let top = if scroll.follow { last } else { scroll.top.min(last) };
     let page = height.saturating_sub(1).max(1);

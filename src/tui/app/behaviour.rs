@@ -344,7 +344,7 @@ fn messages_end_when_they_are_no_longer_true() {
     assert_eq!(session.run().candidates[0].testing, Testing::None, "and say nothing any more");
 
     session.key("w");
-    assert!(said(&session).contains("wrapped"));
+    assert!(said(&session).contains("cut"));
     session.key("<");
     assert_eq!(said(&session), "", "the next key");
     session.key("w");
@@ -669,4 +669,32 @@ fn the_rate_is_an_average_and_changes_four_times_a_second() {
     assert!(seen.len() <= 5, "{} values in a second", seen.len());
     assert!((session.run().rate - 1200.0).abs() < 100.0, "{}", session.run().rate);
     assert_eq!(session.run().accepted_per_step(), Some(2.0));
+}
+
+#[test]
+fn candidates_that_say_the_same_are_one_block() {
+    let mut session = Session::tested(4);
+    session.key("g");
+    session.finish(0, "    out = []\n    for n in numbers:\n        out.append(n)\n    return out\n");
+    session.finish(1, "    return numbers\n");
+    session.finish(2, "    result = []\n    for x in numbers:\n        result.append(x)\n    return result\n");
+    assert_eq!(session.run().shown(), [0, 1, 2, 3], "nothing moves while text flows");
+    session.finish(3, "    return numbers  # as they are\n");
+    session.done();
+    assert_eq!(session.run().shown(), [0, 1]);
+    assert!(session.run().shared.is_empty());
+    // Another verdict is another block.
+    session.verdict(0, Status::Passed, "2 checks");
+    assert_eq!(session.run().shown(), [0, 1, 2]);
+    session.verdict(2, Status::Passed, "2 checks");
+    session.verdict(1, Status::Failed, "no");
+    assert_eq!(session.run().block_of(2).unwrap().members, [0, 2]);
+    session.key("4");
+    assert_eq!(session.run().focus, 1, "its block");
+    session.key("tab");
+    assert_eq!(session.run().focus, 0);
+    session.key("o");
+    assert_eq!(session.run().shown(), [0, 1, 2]);
+    session.key("o");
+    assert_eq!(session.run().shown(), [0, 1], "folded again, by a block of one");
 }

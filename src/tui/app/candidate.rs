@@ -2,6 +2,7 @@
 
 use crate::engine::FinishReason;
 use crate::trial::{Status, Verdict};
+use crate::tui::text;
 
 /// Where a candidate is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Candidate {
     pub text: String,
     /// Its text, made safe to show.
     pub shown: String,
+    /// Columns of the longest line of `shown`, once it has ended.
+    pub widest: usize,
     /// Where it is in its life.
     pub phase: Phase,
     /// State of its tests. That of a duplicate is its original's: ask [`super::Run::testing`].
@@ -76,6 +79,8 @@ pub struct Candidate {
     pub scroll: Scroll,
     /// It is in the file.
     pub applied: bool,
+    /// The user has changed its text.
+    pub is_edited: bool,
 }
 
 impl Default for Candidate {
@@ -83,6 +88,7 @@ impl Default for Candidate {
         Self {
             text: String::new(),
             shown: String::new(),
+            widest: usize::MAX,
             phase: Phase::Waiting,
             testing: Testing::None,
             tokens: 0,
@@ -95,6 +101,7 @@ impl Default for Candidate {
             duplicate_of: None,
             scroll: Scroll { top: 0, column: 0, follow: true },
             applied: false,
+            is_edited: false,
         }
     }
 }
@@ -105,6 +112,7 @@ impl Candidate {
         self.phase = phase;
         self.ended = Some(now);
         self.shown.truncate(self.shown.trim_end().len());
+        self.widest = self.shown.lines().map(|line| text::width(&text::shown(line))).max().unwrap_or(0);
         if self.scroll.follow {
             self.scroll = Scroll { top: 0, follow: false, ..self.scroll };
         }
@@ -140,6 +148,11 @@ impl Testing {
     /// The code uses things that nobody asked for.
     pub fn is_marked(&self) -> bool {
         matches!(self, Testing::Done(v) if v.is_marked())
+    }
+
+    /// The tests ran to a verdict.
+    pub fn is_settled(&self) -> bool {
+        matches!(self, Testing::Done(_))
     }
 
     /// A result is still to come.

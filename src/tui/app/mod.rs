@@ -4,6 +4,7 @@
 pub mod action;
 #[cfg(test)]
 mod behaviour;
+pub mod blocks;
 pub mod candidate;
 #[cfg(test)]
 mod chaos;
@@ -37,6 +38,7 @@ mod tests {
     fn the_core_touches_nothing() {
         let sources = [
             ("action.rs", include_str!("action.rs")),
+            ("blocks.rs", include_str!("blocks.rs")),
             ("candidate.rs", include_str!("candidate.rs")),
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),

@@ -111,7 +111,7 @@ pub fn next_job(state: &State) -> &Arc<Job> {
 /// A new run is shown. The one before is over.
 pub fn begin(state: &mut State, run: Run) {
     if let (Some(at), Some(mut old)) = (state.past.at, state.run.take()) {
-        close(&mut old, state.now);
+        close(&mut old, &state.past.slots[at].job, state.now);
         state.past.slots[at].parked = Some(old);
     }
     let (id, job) = (run.id, state.job.clone());
@@ -132,10 +132,11 @@ pub fn begin(state: &mut State, run: Run) {
 }
 
 /// Nothing more comes for a run.
-fn close(run: &mut Run, now: u64) {
+fn close(run: &mut Run, job: &Job, now: u64) {
     run.end(Phase::Finished(FinishReason::Cancelled), now);
     run.drop_trials(&Testing::None);
     run.prepares = None;
+    run.fold(job);
 }
 
 /// The time when a run of this session began, in ms since 1970 and for the reader.
@@ -252,7 +253,7 @@ fn slot(state: &mut State, recalled: Recalled, effects: &mut Vec<Effect>) -> Slo
         update(&mut own, ms, super::Msg::Job { run: id, event });
     }
     let parked = own.run.map(|mut run| {
-        close(&mut run, own.now);
+        close(&mut run, &job, own.now);
         run
     });
     effects.push(Effect::Belongs { run: id, job: job.clone(), kept: recalled.id });
@@ -292,7 +293,7 @@ pub fn put_aside(state: &mut State) {
     let run = state.run.take();
     let slot = state.past.at.take().and_then(|at| state.past.slots.get_mut(at));
     if let (Some(slot), Some(mut run)) = (slot, run) {
-        close(&mut run, state.now);
+        close(&mut run, &slot.job, state.now);
         slot.parked = Some(run);
     }
 }

@@ -1,7 +1,8 @@
 //! One generation on screen: its candidates in fixed slots, and its figures.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
+use super::blocks::Block;
 use super::candidate::{Candidate, Phase, Testing};
 use crate::engine::{StepStats, Summary};
 
@@ -19,7 +20,13 @@ pub struct Run {
     pub seed: u64,
     /// The candidates; a slot never changes its candidate.
     pub candidates: Vec<Candidate>,
-    /// The focused candidate.
+    /// Candidates that say the same, together; in the order of their first ones.
+    pub blocks: Vec<Block>,
+    /// Candidates that are shown alone all the same.
+    pub unfolded: HashSet<usize>,
+    /// Lines that are in every block, trimmed.
+    pub shared: HashSet<String>,
+    /// The focused candidate; one that is shown.
     pub focus: usize,
     /// The user has moved the focus since the start, so nothing else may.
     pub moved: bool,
@@ -60,6 +67,9 @@ impl Run {
             id,
             seed,
             candidates: vec![Candidate::default(); n],
+            blocks: (0..n).map(|c| Block { members: vec![c], shown: c }).collect(),
+            unfolded: HashSet::new(),
+            shared: HashSet::new(),
             focus: 0,
             moved: false,
             pick: None,

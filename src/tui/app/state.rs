@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::candidate::Candidate;
+use super::candidate::{Candidate, Testing};
 use super::draft::{Draft, safe};
 use super::past::Past;
 use super::run::Run;
@@ -11,8 +11,8 @@ use crate::job::{Job, JobError};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context, Keymap};
-use crate::tui::layout::{Layout, Wants, arrange};
-use crate::tui::text;
+use crate::tui::layout::{Arrangement, Layout, Measure, NOTE, Wants, arrange};
+use crate::tui::text::{self, DisplayRow};
 
 /// How long the second Ctrl-C may take, in ms.
 pub const ARM_MS: u64 = 1500;
@@ -128,6 +128,8 @@ pub struct State {
     pub zoom: bool,
     /// Long lines are wrapped.
     pub wrap: bool,
+    /// How the candidates are arranged.
+    pub arrangement: Arrangement,
     /// The last error; stays until it is dismissed or tried again.
     pub error: Option<String>,
     /// The file is not what was read.
@@ -169,7 +171,8 @@ impl State {
             results: None,
             question: None,
             zoom: false,
-            wrap: false,
+            wrap: true,
+            arrangement: Arrangement::Fit,
             error: None,
             stale: false,
             notice: None,
@@ -208,28 +211,54 @@ impl State {
         self.question.is_some() && self.focus != Focus::Prompt
     }
 
-    fn wants(&self) -> Wants {
-        let editing = self.focus == Focus::Prompt;
-        Wants {
-            candidates: self.run.as_ref().map_or(0, |r| r.candidates.len()),
-            focus: self.run.as_ref().map_or(0, |r| r.focus),
-            writing: self.run.as_ref().is_some_and(Run::is_live),
-            prompt_rows: if editing { u16::try_from(self.draft.lines() + 1).unwrap_or(u16::MAX) } else { 0 },
-            zoom: self.zoom && self.run.is_some(),
-            results: self.results.is_some(),
-        }
-    }
-
     pub fn layout(&self) -> Layout {
         self.layout_in(self.size)
     }
 
     /// Where everything is in a terminal of so many columns and rows.
     pub fn layout_in(&self, (width, height): (u16, u16)) -> Layout {
-        let candidate = |index: usize| self.run.as_ref().and_then(|r| r.candidates.get(index));
-        arrange(width, height, self.wants(), &|index, columns| {
-            candidate(index).map_or(0, |c| text::rows(&c.shown, columns.into(), self.wrap).len())
-        })
+        let run = self.run.as_ref();
+        let shown = run.map_or_else(Vec::new, Run::shown);
+        let editing = self.focus == Focus::Prompt;
+        let wants = Wants {
+            shown: &shown,
+            focus: run.map_or(0, |r| r.focus),
+            arrangement: self.arrangement,
+            writing: run.is_some_and(Run::is_live),
+            prompt_rows: if editing { u16::try_from(self.draft.lines() + 1).unwrap_or(u16::MAX) } else { 0 },
+            zoom: self.zoom && run.is_some(),
+            results: self.results.is_some(),
+        };
+        let candidate = |index: usize| run.and_then(|r| r.candidates.get(index));
+        let measure = Measure {
+            code: &|index, columns| candidate(index).map_or(0, |c| self.height(c, columns.into())),
+            note: &|index, columns| {
+                self.note(index).map_or(0, |note| text::wrap_words(&note, columns.into()).len()).min(NOTE)
+            },
+        };
+        arrange(width, height, wants, &measure)
+    }
+
+    /// Number of rows of a candidate's text in so many columns.
+    fn height(&self, candidate: &Candidate, columns: usize) -> usize {
+        let is_wrapped = self.wrap && candidate.widest > columns;
+        if is_wrapped { self.rows(candidate, columns).len() } else { candidate.shown.lines().count() }
+    }
+
+    /// The rows of a candidate's text in so many columns.
+    pub fn rows(&self, candidate: &Candidate, columns: usize) -> Vec<DisplayRow> {
+        let skip = if self.zoom { 0 } else { text::common_indent(&candidate.shown) };
+        text::rows(&candidate.shown, columns, self.wrap, skip)
+    }
+
+    /// Why the tests of a candidate did not pass, or what is marked in one that passed.
+    pub fn note(&self, candidate: usize) -> Option<String> {
+        let words = match self.run.as_ref()?.testing(candidate) {
+            testing @ Testing::Done(verdict) if !testing.passed() || testing.is_marked() => verdict.words(),
+            Testing::Fault(why) => why.clone(),
+            _ => return None,
+        };
+        Some(text::one_line(&words)).filter(|words| !words.is_empty())
     }
 
     /// Tests exist.
@@ -271,6 +300,13 @@ impl State {
             self.job = Arc::new(self.job.edited(&text)?);
         }
         Ok(())
+    }
+
+    /// Puts candidates that say the same into one block.
+    pub fn fold(&mut self) {
+        if let Some(run) = &mut self.run {
+            run.fold(&self.job);
+        }
     }
 
     /// Shows a line for a while.

@@ -10,7 +10,18 @@ use crate::untrusted::clean;
 
 /// Takes an event of a run in. Events of runs before the newest one are dropped.
 pub fn job(state: &mut State, id: u64, event: Event) {
-    let Some(run) = state.run.as_mut().filter(|r| r.id == id) else { return past::event(state, id, event) };
+    if state.run.as_ref().is_none_or(|run| run.id != id) {
+        return past::event(state, id, event);
+    }
+    let is_text = matches!(event, Event::Source(From::Tokens { .. } | From::Prefill { .. } | From::Step(_)));
+    take_in(state, event);
+    if !is_text {
+        state.fold();
+    }
+}
+
+fn take_in(state: &mut State, event: Event) {
+    let Some(run) = &mut state.run else { return };
     match event {
         Event::Source(event) if run.is_live() => source(state, event),
         Event::Duplicate { candidate, of } => {

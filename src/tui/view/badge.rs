@@ -27,17 +27,22 @@ pub fn of(run: &Run, index: usize) -> Badge {
         Phase::Broken | Phase::Finished(FinishReason::Failed) => badge("BROKEN OFF", Role::Error),
         Phase::Finished(FinishReason::Cancelled) => with_verdict("stopped", run, index),
         Phase::Finished(FinishReason::Budget) => with_verdict("OUT OF TIME", run, index),
-        Phase::Finished(_) => match candidate.duplicate_of {
+        Phase::Finished(_) => match candidate.duplicate_of.filter(|&of| !is_folded(run, index, of)) {
             Some(original) => with_verdict(&format!("SAME AS {}", label(original)), run, index),
             None => tested(run.testing(index)).unwrap_or_else(|| badge("finished", Role::Muted)),
         },
     }
 }
 
+/// Both candidates are shown in one block.
+fn is_folded(run: &Run, one: usize, other: usize) -> bool {
+    run.block_of(one).is_some_and(|block| block.members.contains(&other))
+}
+
 /// The state in a few columns, for strips and lists: `71t`, `PASS`, `=C`.
 pub fn short(run: &Run, index: usize) -> Badge {
     let Some(candidate) = run.candidates.get(index) else { return badge("", Role::Muted) };
-    match (candidate.phase, candidate.duplicate_of) {
+    match (candidate.phase, candidate.duplicate_of.filter(|&of| !is_folded(run, index, of))) {
         (Phase::Waiting | Phase::Prefill, _) => badge("…", Role::Muted),
         (Phase::Streaming, _) => badge(format!("{}t", candidate.tokens), Role::Working),
         (Phase::Finished(_), Some(original)) => {
@@ -78,6 +83,17 @@ fn role(status: Status) -> Role {
         Status::Failed => Role::Fail,
         Status::NotRun => Role::Warn,
         Status::Error | Status::Timeout | Status::Killed | Status::Tampered => Role::Error,
+    }
+}
+
+/// The names of the candidates that say what this one says, and their number: `A E G 3x`.
+pub fn names(run: &Run, index: usize) -> String {
+    match run.block_of(index) {
+        Some(block) if block.members.len() > 1 => {
+            let names: Vec<String> = block.members.iter().map(|&member| label(member)).collect();
+            format!("{}  {}x", names.join(" "), names.len())
+        }
+        _ => label(index),
     }
 }
 

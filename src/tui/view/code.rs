@@ -19,32 +19,56 @@ pub struct Drawn {
     pub below: usize,
 }
 
-/// Draws the part of `content` that `scroll` says.
-pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, of: Of, content: &str, scroll: Scroll, wrap: bool) -> Drawn {
-    let rows = text::rows(content, usize::from(area.width), wrap);
+/// Draws the part of `content` that `scroll` says. `rows`: those of the content in so many columns.
+/// `is_shared`: other candidates have the line, too, so that it is drawn fainter.
+#[allow(clippy::too_many_arguments)] // a place, a text and its look
+pub fn draw(
+    buf: &mut Buffer,
+    area: Rect,
+    look: &Look,
+    of: Of,
+    content: &str,
+    rows: &[DisplayRow],
+    scroll: Scroll,
+    is_shared: &dyn Fn(&str) -> bool,
+) -> Drawn {
     let height = usize::from(area.height);
     let last = rows.len().saturating_sub(height);
     let top = if scroll.follow { last } else { scroll.top.min(last) };
     let lines: Vec<&str> = content.lines().collect();
     for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(top)) {
         let Some(&line) = lines.get(row.line) else { break };
-        let skip = if wrap { row.skip } else { scroll.column };
-        draw_line(buf, Rect { y, height: 1, ..area }, look, of, line, DisplayRow { skip, ..*row }, wrap);
+        let row = DisplayRow { skip: row.skip + scroll.column, ..*row };
+        let faint = is_shared(line).then(|| look.style(Role::Same));
+        let plain = [(0..line.len(), Style::default())];
+        let known = look.highlights.line(of, row.line, line).filter(|s| !s.is_empty());
+        let spans = known.map_or(plain.as_slice(), Vec::as_slice);
+        draw_line(buf, Rect { y, height: 1, ..area }, look, line, spans, row, faint);
     }
     Drawn { above: top, below: rows.len().saturating_sub(top + height) }
 }
 
-fn draw_line(buf: &mut Buffer, area: Rect, look: &Look, of: Of, line: &str, row: DisplayRow, wrap: bool) {
-    let plain = [(0..line.len(), Style::default())];
-    let known = look.highlights.line(of, row.line, line).filter(|s| !s.is_empty());
-    let spans = known.map_or(plain.as_slice(), Vec::as_slice);
-    let (mut column, mut x) = (0, area.x);
+/// Draws one row of a line in the styles of its spans. `over`: a style on top of them.
+pub fn draw_line(
+    buf: &mut Buffer,
+    area: Rect,
+    look: &Look,
+    line: &str,
+    spans: &[(std::ops::Range<usize>, Style)],
+    row: DisplayRow,
+    over: Option<Style>,
+) {
+    let indent = row.indent.min(area.width.into()) as u16;
+    let mut x = area.x + indent;
+    let end = row.skip.saturating_add(row.take);
+    let mut column = 0;
     for (range, style) in spans {
         let Some(piece) = line.get(range.clone()) else { continue };
+        let style = over.map_or(*style, |over| style.patch(over));
         let mut shown = String::new();
         let from = column;
         column = text::push_shown(&mut shown, piece, column);
-        if column <= row.skip {
+        if column <= row.skip || from >= end {
             continue;
         }
         let hidden = row.skip.saturating_sub(from);
@@ -54,11 +78,12 @@ fn draw_line(buf: &mut Buffer, area: Rect, look: &Look, of: Of, line: &str, row:
             // Half of a wide character is left of the area: its other half is a space.
             let wide = rest.chars().next().map_or(0, char::len_utf8);
             rest = &rest[wide..];
-            x = put(buf, area, x, area.y, " ", *style);
+            x = put(buf, area, x, area.y, " ", style);
         }
-        x = put(buf, area, x, area.y, rest, *style);
+        let (most, _) = text::prefix(rest, end - from.max(row.skip));
+        x = put(buf, area, x, area.y, &rest[..most], style);
     }
-    if !wrap && column > row.skip + usize::from(area.width) && area.width > 1 {
+    if row.take == usize::MAX && column > row.skip + usize::from(area.width - indent) && area.width > 1 {
         put(buf, area, area.right() - 1, area.y, ">", look.style(Role::Warn));
     }
 }

@@ -7,7 +7,6 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use super::{Look, badge, put};
-use crate::job::label;
 use crate::tui::text;
 use crate::tui::theme::Role;
 
@@ -15,9 +14,11 @@ use crate::tui::theme::Role;
 pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
     let Some(run) = look.state.run.as_ref().filter(|_| !area.is_empty()) else { return };
     let height = usize::from(area.height);
-    let top = run.focus.saturating_sub(height - 1).max(run.focus.min((run.focus / height) * height));
-    let top = top.min(run.candidates.len().saturating_sub(height));
-    for (y, index) in (area.y..area.bottom()).zip(top..run.candidates.len()) {
+    let shown = run.shown();
+    let focus = shown.iter().position(|&c| c == run.focus).unwrap_or(0);
+    let top = focus.saturating_sub(height - 1).max(focus.min((focus / height) * height));
+    let top = top.min(shown.len().saturating_sub(height));
+    for (y, &index) in (area.y..area.bottom()).zip(&shown[top..]) {
         let candidate = &run.candidates[index];
         let focused = index == run.focus;
         let narrow = area.width < 30;
@@ -28,7 +29,14 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             (style, name) = (style.add_modifier(Modifier::BOLD), name.add_modifier(Modifier::REVERSED));
         }
         let row = Rect { y, height: 1, ..area };
-        let x = put(buf, row, row.x, y, &format!("{}{:<2}", if focused { '>' } else { ' ' }, label(index)), name);
+        let x = put(
+            buf,
+            row,
+            row.x,
+            y,
+            &format!("{}{:<2}", if focused { '>' } else { ' ' }, badge::names(run, index)),
+            name,
+        );
         let mut right = format!("{:>4}t", candidate.tokens);
         if let Some(mean) = candidate.mean().filter(|_| area.width >= 40) {
             let _ = write!(right, "  lp {mean:>5.2}");

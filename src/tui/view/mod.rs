@@ -58,8 +58,8 @@ pub fn draw(frame: &mut Frame, look: &Look) {
     }
     tabs::draw(buf, layout.strip, look);
     list::draw(buf, layout.list, look);
-    for &(index, rect) in &layout.panes {
-        pane::draw(buf, rect, look, &layout, index);
+    for &pane in &layout.panes {
+        pane::draw(buf, pane, look, &layout);
     }
     results::draw(buf, layout.results, look);
     status::draw(buf, layout.status, look, &layout);
@@ -84,7 +84,8 @@ pub fn sync(state: &State, highlights: &mut Highlights) {
         return;
     };
     highlights.keep(run.id);
-    for (index, _) in state.layout().panes {
+    for pane in state.layout().panes {
+        let index = pane.candidate;
         if let Some(candidate) = run.candidates.get(index) {
             let of = Of::Candidate { run: run.id, index };
             highlights.sync(of, Some(language), &candidate.shown, !candidate.is_live());

@@ -1,36 +1,38 @@
-//! One candidate: state and figures in its border, code inside.
+//! One candidate: a header with state and figures, why its tests failed, and its code.
 
 use std::fmt::Write as _;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use ratatui::widgets::{Block, BorderType, Borders, Widget};
 
 use super::{Look, badge, code, put, rule};
 use crate::engine::FinishReason;
 use crate::job::label;
 use crate::tui::app::{Candidate, Loading, Phase, Run, Testing};
 use crate::tui::highlight::Of;
-use crate::tui::layout::{Layout, Regime};
+use crate::tui::layout::{Layout, Pane, Regime};
 use crate::tui::text;
 use crate::tui::theme::Role;
 
-/// Draws candidate `index` into `area`.
-pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout, index: usize) {
+/// Draws a candidate into its pane.
+pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
     let state = look.state;
+    let Pane { candidate: index, area, note } = pane;
     let Some(run) = &state.run else { return };
     let Some(candidate) = run.candidates.get(index) else { return };
     if area.is_empty() {
         return;
     }
     let focused = run.focus == index;
-    let inner = layout.inner(area);
+    let inner = layout.inner(pane);
     let drawn = if inner.is_empty() {
         code::Drawn::default()
     } else {
+        let rows = state.rows(candidate, inner.width.into());
+        let is_shared = |line: &str| run.shared.contains(line.trim());
         let of = Of::Candidate { run: run.id, index };
-        code::draw(buf, inner, look, of, &candidate.shown, candidate.scroll, state.wrap)
+        code::draw(buf, inner, look, of, &candidate.shown, &rows, candidate.scroll, &is_shared)
     };
     if candidate.shown.is_empty() && !inner.is_empty() {
         let waiting = match candidate.phase {
@@ -43,23 +45,41 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout, index: u
         };
         put(buf, inner, inner.x, inner.y, &text::fit(&waiting, inner.width.into()), look.style(Role::Muted));
     }
-    frame(buf, area, look, focused, layout.regime);
-    let bar = Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
-    top(buf, bar, look, run, index, focused);
-    if layout.regime != Regime::List && area.height > 1 {
-        bottom(buf, bar, area.bottom() - 1, look, run, index, &drawn);
+    if layout.regime == Regime::Panes {
+        gutter(buf, area, look, focused);
+    }
+    if note > 0 {
+        notes(buf, Rect { x: inner.x, y: area.y + 1, width: inner.width, height: note }, look, run, index);
+    }
+    header(buf, area, look, run, index, (&drawn, note > 0));
+}
+
+/// The column left of a pane: between it and the next one, and heavy beside the focused one.
+fn gutter(buf: &mut Buffer, area: Rect, look: &Look, focused: bool) {
+    let (mark, role) = match (focused, area.x) {
+        (true, _) => ("┃", Role::BorderFocus),
+        (false, 0) => return,
+        (false, _) => ("│", Role::Border),
+    };
+    for y in area.y + 1..area.bottom() {
+        put(buf, area, area.x, y, mark, look.style(role));
     }
 }
 
-/// The border; none at the sides of a candidate alone, so that the terminal's own selection copies code only.
-fn frame(buf: &mut Buffer, area: Rect, look: &Look, focused: bool, regime: Regime) {
-    let borders = match regime {
-        Regime::Grid { .. } => Borders::ALL,
-        Regime::Zoom => Borders::TOP | Borders::BOTTOM,
-        _ => Borders::TOP,
-    };
-    let (kind, role) = if focused { (BorderType::Thick, Role::BorderFocus) } else { (BorderType::Plain, Role::Border) };
-    Block::new().borders(borders).border_type(kind).border_style(look.style(role)).render(area, buf);
+/// Rows of a candidate's note.
+fn notes(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize) {
+    let style = look.style(badge::tested(run.testing(index)).map_or(Role::Muted, |b| b.role));
+    let mut lines = text::wrap_words(&look.state.note(index).unwrap_or_default(), area.width.into());
+    let rows = usize::from(area.height);
+    if lines.len() > rows {
+        lines.truncate(rows);
+        if let Some(last) = lines.last_mut() {
+            *last = format!("{}…", text::fit(last, usize::from(area.width.saturating_sub(1))));
+        }
+    }
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
+        put(buf, area, area.x, y, &line, style);
+    }
 }
 
 /// Texts one after another from `x`, as many as fit; returns the column after them.
@@ -75,32 +95,61 @@ fn pieces(buf: &mut Buffer, area: Rect, y: u16, texts: &[(String, Style)]) -> u1
     x
 }
 
-fn top(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, focused: bool) {
-    let state = badge::of(run, index);
-    let name = if focused { look.style(Role::Selection).add_modifier(Modifier::BOLD) } else { look.style(Role::Title) };
-    let mut texts = vec![(label(index), name), (state.text, look.style(state.role))];
-    for mark in badge::marks(run, index) {
-        texts.push((mark.text, look.style(mark.role)));
-    }
-    let x = pieces(buf, area, area.y, &texts);
+/// A rule with names and state at its left, figures and what is not in view at its right.
+fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (drawn, noted): (&code::Drawn, bool)) {
+    let focused = run.focus == index;
     let Some(candidate) = run.candidates.get(index) else { return };
+    let (mark, role) = if focused { ("━", Role::BorderFocus) } else { ("─", Role::Border) };
+    put(buf, area, area.x, area.y, &mark.repeat(area.width.into()), look.style(role));
+    let more = match (drawn.above, drawn.below) {
+        (0, 0) => String::new(),
+        (0, below) => format!(" ↓ {below} more "),
+        (above, 0) => format!(" ↑ {above} more "),
+        (above, below) => format!(" ↑ {above} ↓ {below} more "),
+    };
+    let mut row = Rect { x: area.x + 1, width: area.width.saturating_sub(1), height: 1, ..area };
+    let more_width = text::width(&more) as u16;
+    if more_width > 0 && row.width > 12 + more_width {
+        put(buf, row, row.right() - more_width, row.y, &more, look.style(Role::Warn));
+        row.width -= more_width;
+    }
+    let name = if focused { look.style(Role::Selection).add_modifier(Modifier::BOLD) } else { look.style(Role::Title) };
+    let state = badge::of(run, index);
+    let mut texts = vec![(badge::names(run, index), name), (state.text, look.style(state.role))];
+    texts.extend(badge::marks(run, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
+    match (look.state.note(index), run.testing(index)) {
+        (Some(note), _) if !noted => texts.push((note, look.style(state.role))),
+        (None, Testing::Done(verdict)) => texts.push((text::one_line(&verdict.words()), look.style(Role::Muted))),
+        _ => {}
+    }
+    let x = pieces(buf, row, row.y, &texts);
     // A server may not tell how many there are.
     let is_served = matches!(&look.state.loading, Loading::Ready(info) if info.is_served());
-    let is_untold = candidate.tokens == 0 && is_served;
-    let tokens = if is_untold { String::new() } else { format!("{} tok", candidate.tokens) };
-    for right in [figures(run, candidate, &tokens), tokens] {
-        let right = format!(" {right} ");
-        let at = area.right().saturating_sub(text::width(&right) as u16);
-        if at > x {
-            put(buf, area, at, area.y, &right, look.style(Role::Muted));
+    let tokens = if candidate.tokens == 0 && is_served { String::new() } else { format!("{} tok", candidate.tokens) };
+    for right in [figures(run, candidate, &tokens), scores(candidate), tokens] {
+        let at = row.right().saturating_sub(text::width(&right) as u16 + 2);
+        if at >= x && !right.is_empty() {
+            put(buf, row, at, row.y, &format!(" {right} "), look.style(Role::Muted));
             break;
         }
     }
 }
 
-/// `48 tok  0.61 s  stop`.
+/// `lp -0.09  rank 1`, or `+2.1/step` while it is written.
+fn scores(candidate: &Candidate) -> String {
+    let mut out = candidate.mean().map_or(String::new(), |mean| format!("lp {mean:.2}"));
+    let gap = if out.is_empty() { "" } else { "  " };
+    if let Some(rank) = candidate.rank {
+        let _ = write!(out, "{gap}rank {rank}");
+    } else if let Some(accepted) = candidate.accepted_per_step().filter(|_| candidate.is_live()) {
+        let _ = write!(out, "{gap}+{accepted:.1}/step");
+    }
+    out
+}
+
+/// `lp -0.09  rank 1  48 tok  0.61 s  end`.
 fn figures(run: &Run, candidate: &Candidate, tokens: &str) -> String {
-    let mut out = tokens.to_owned();
+    let mut out = [scores(candidate).as_str(), tokens].join("  ").trim().to_owned();
     if let Some(ended) = candidate.ended {
         let _ = write!(out, "  {:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0);
     }
@@ -110,43 +159,6 @@ fn figures(run: &Run, candidate: &Candidate, tokens: &str) -> String {
         _ => {}
     }
     out
-}
-
-fn bottom(buf: &mut Buffer, area: Rect, y: u16, look: &Look, run: &Run, index: usize, drawn: &code::Drawn) {
-    let Some(candidate) = run.candidates.get(index) else { return };
-    let muted = look.style(Role::Muted);
-    let mut texts = Vec::new();
-    let mut figures = String::new();
-    // The rank says it in fewer columns.
-    if let Some(mean) = candidate.mean().filter(|_| candidate.rank.is_none() || area.width >= 50) {
-        figures = format!("lp {mean:.2}");
-    }
-    if let Some(rank) = candidate.rank {
-        let gap = if figures.is_empty() { "" } else { "  " };
-        let _ = write!(figures, "{gap}rank {rank}");
-    } else if let Some(accepted) = candidate.accepted_per_step().filter(|_| candidate.is_live()) {
-        let _ = write!(figures, "  +{accepted:.1}/step");
-    }
-    texts.push((figures, muted));
-    match run.testing(index) {
-        Testing::Done(verdict) => {
-            let role = badge::tested(run.testing(index)).map_or(Role::Muted, |b| b.role);
-            texts.push((text::one_line(&verdict.words()), look.style(role)));
-        }
-        Testing::Fault(why) => texts.push((text::one_line(why), look.style(Role::Error))),
-        _ => {}
-    }
-    let more = match (drawn.above, drawn.below) {
-        (0, 0) => String::new(),
-        (0, below) => format!(" ↓ {below} more "),
-        (above, 0) => format!(" ↑ {above} more "),
-        (above, below) => format!(" ↑ {above} ↓ {below} more "),
-    };
-    let room = area.width.saturating_sub(text::width(&more) as u16);
-    pieces(buf, Rect { width: room, ..area }, y, &texts);
-    if !more.is_empty() && area.width > 20 {
-        put(buf, area, area.x + room, y, &more, look.style(Role::Warn));
-    }
 }
 
 /// A rule with a candidate's name, for places where its code follows.

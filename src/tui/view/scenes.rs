@@ -285,3 +285,54 @@ fn verdicts_are_words_and_also_colours() {
     assert!(find(&plain, "PICK").modifier.contains(Modifier::BOLD));
     assert_eq!(text(&plain), text(&colour), "colour adds nothing that words do not say");
 }
+
+/// Eight bodies of each function of `examples/`, written by the built-in models with seed 0.
+#[derive(serde::Deserialize)]
+struct Example {
+    function: String,
+    prompt: String,
+    bodies: Vec<String>,
+}
+
+/// A session after all bodies have ended.
+fn example(example: &Example) -> Session {
+    let mut session = Session::on(Job::from_text(&example.prompt, &TestsChoice::None).unwrap(), example.bodies.len());
+    session.open(true);
+    session.key("g");
+    for (candidate, body) in example.bodies.iter().enumerate() {
+        session.finish(candidate, body);
+    }
+    session.done();
+    session.wait(10_000);
+    session
+}
+
+#[test]
+fn bodies_of_everyday_functions_are_seen_whole() {
+    let text = include_str!("../../../tests/data/screen/bodies.json");
+    let examples: Vec<Example> = serde_json::from_str(text).unwrap();
+    println!("function             distinct  whole at 80x24  112x30  lines shown of lines at 80x24");
+    let mut complete = 0;
+    for example in &examples {
+        let session = self::example(example);
+        let shown = session.run().shown();
+        let count = |size: (u16, u16)| {
+            let layout = session.state.layout_in(size);
+            let (mut whole, mut seen, mut there) = (0, 0, 0);
+            for &candidate in &shown {
+                let area = layout.code(candidate);
+                let need = session.state.rows(&session.run().candidates[candidate], area.width.into()).len();
+                whole += usize::from(usize::from(area.height) >= need);
+                seen += need.min(area.height.into());
+                there += need;
+            }
+            (whole, seen, there)
+        };
+        let ((small, seen, there), (large, ..)) = (count((80, 24)), count((112, 30)));
+        println!("{:20} {:8} {small:15} {large:7} {seen:5} of {there}", example.function, shown.len());
+        complete += usize::from(small == shown.len());
+        assert_eq!(large, shown.len(), "{} at 112x30", example.function);
+    }
+    println!("{complete} of {} complete at 80x24", examples.len());
+    assert_eq!(complete, examples.len());
+}

@@ -35,7 +35,8 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
             Prompt::Text(_) | Prompt::Written(_) => state.draft.text(),
         };
         let scroll = Scroll { top: state.prompt_top, column: 0, follow: false };
-        code::draw(buf, inside, look, Of::Prompt, &shown, scroll, state.wrap);
+        let rows = text::rows(&shown, inside.width.into(), state.wrap, 0);
+        code::draw(buf, inside, look, Of::Prompt, &shown, &rows, scroll, &|_| false);
     }
     if rows > 0 {
         rule(buf, below, below.y, look, ("", look.style(Role::Title)), ("", look.style(Role::Hint)));

@@ -36,7 +36,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
         _ if unprotected => "UNPROTECTED".to_owned(),
         _ if past.is_some() => past.clone().unwrap_or_default(),
         Regime::Zoom if state.zoom => "zoom".to_owned(),
-        Regime::Grid { .. } if !layout.strip.is_empty() => seen(state, layout),
+        Regime::Panes if !layout.strip.is_empty() => seen(state, layout),
         _ => String::new(),
     };
     let reserved = if right.is_empty() { 0 } else { text::width(&right) as u16 + 2 };
@@ -52,9 +52,9 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
 
 /// `A to H of 16`.
 fn seen(state: &State, layout: &Layout) -> String {
-    let n = state.run.as_ref().map_or(0, |r| r.candidates.len());
+    let n = state.run.as_ref().map_or(0, |r| r.blocks.len());
     match (layout.panes.first(), layout.panes.last()) {
-        (Some(first), Some(last)) => format!("{} to {} of {n}", label(first.0), label(last.0)),
+        (Some(first), Some(last)) => format!("{} to {} of {n}", label(first.candidate), label(last.candidate)),
         _ => String::new(),
     }
 }
