@@ -59,7 +59,10 @@ fn start(criterion: &mut Criterion) {
 /// One run of `complete` without tests, on the first function of an example.
 fn complete(n: &str, seed: usize) {
     let status = std::process::Command::new(env!("CARGO_BIN_EXE_bass-tui"))
-        .args(["complete", "--file", "examples/lists.py:find_max", "--tests", "none", "--json", "-n", n, "--seed"])
+        .args([
+            "complete", "--file", "examples/lists.py:find_max", "--tests", "none", "--json", "--no-history", "-n", n,
+        ])
+        .arg("--seed")
         .arg(seed.to_string())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stdout(std::process::Stdio::null())

@@ -193,6 +193,8 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         keys: BTreeMap::new(),
         theme: "auto".into(),
         state_dir: PathBuf::new(),
+        history: true,
+        resumed: None,
         themes_dir: std::path::PathBuf::new(),
         tests_allowed: false,
         stop_on_pass: false,

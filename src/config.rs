@@ -3,7 +3,7 @@
 //! | folder | files |
 //! |---|---|
 //! | config | `config.toml`, `models.toml`, `server-keys.toml`, `themes/` |
-//! | state | backups and patches |
+//! | state | backups and patches, `runs/`: kept runs (see `history`) |
 //! | cache | `profiles/`: measurements of model pairs |
 //! | | `weights/`, `kernels/`: quantised weights, compiled kernels |
 //! | | `builds/`: compiled packages of Rust and Go projects, removed after a month without use |

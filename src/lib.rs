@@ -21,6 +21,7 @@ pub mod engine;
 mod eval;
 mod files;
 mod hash;
+mod history;
 mod hub;
 pub mod job;
 pub mod language;

@@ -17,6 +17,7 @@ use crate::trial::Limits;
 
 /// All settings: the defaults, with the config file and then the flags laid over them.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub struct Settings {
     /// Main model: a name of the catalog or a folder; `None` is the built-in one.
     pub model: Option<String>,
@@ -50,6 +51,8 @@ pub struct Settings {
     pub tests: Vec<String>,
     /// On the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// Runs are kept, to be looked at later.
+    pub history: bool,
     /// MiB for prompts that the screen keeps for the next request; `None` leaves it to the machine.
     pub kv_cache: Option<usize>,
     /// Colours: `auto`, `light`, `dark` or the name of a theme.
@@ -84,6 +87,7 @@ impl Default for Settings {
             python: None,
             tests: Vec::new(),
             stop_on_pass: false,
+            history: true,
             kv_cache: None,
             theme: "auto".to_owned(),
             keys: BTreeMap::new(),
@@ -92,26 +96,29 @@ impl Default for Settings {
 }
 
 /// Options that a command takes together; a set of them is a sum.
-pub const MODELS: u8 = 1;
+pub const MODELS: u16 = 1;
 /// How many candidates, how long, from which drafts.
-pub const GENERATION: u8 = 2;
+pub const GENERATION: u16 = 2;
 /// How tokens are drawn.
-pub const SAMPLING: u8 = 4;
+pub const SAMPLING: u16 = 4;
 /// How tests are run.
-pub const TESTS: u8 = 8;
+pub const TESTS: u16 = 8;
 /// Options of the screen only.
-pub const SCREEN: u8 = 16;
+pub const SCREEN: u16 = 16;
 
 /// Text of a file that the model is shown; problem sets bring their own prompts.
-pub const PROMPTS: u8 = 32;
+pub const PROMPTS: u16 = 32;
 /// Which server writes, for those commands that can do without models of this machine.
-pub const SERVER: u8 = 64;
+pub const SERVER: u16 = 64;
+
+/// What is kept of a run, for those commands that make one for a person.
+pub const HISTORY: u16 = 256;
 
 /// Statements of a project about itself; no flag, as commands have one of this name that takes more.
-const PROJECT: u8 = 128;
+const PROJECT: u16 = 128;
 
 /// Groups that the file of a project may set.
-const OF_PROJECTS: u8 = TESTS | PROMPTS | PROJECT;
+const OF_PROJECTS: u16 = TESTS | PROMPTS | PROJECT;
 
 /// An option.
 #[derive(Debug)]
@@ -119,7 +126,7 @@ pub struct OptionSpec {
     /// As a flag and in results files; in the config file with `_` for `-`.
     pub name: &'static str,
     /// Which commands take it.
-    group: u8,
+    group: u16,
     /// Placeholder for its value in the help; a switch has none.
     value: &'static str,
     /// Possible values, to follow "expected"; empty where `value` says it.
@@ -469,6 +476,15 @@ pub static ALL: &[OptionSpec] = &[
         show: |s| json!(s.stop_on_pass),
     },
     OptionSpec {
+        name: "history",
+        group: HISTORY,
+        value: "",
+        expected: "true or false",
+        help: "Do not keep this run for `bass-tui history`",
+        read: |s, t| parsed(t).map(|on| s.history = on),
+        show: |s| json!(s.history),
+    },
+    OptionSpec {
         name: "kv-cache",
         group: SCREEN,
         value: "MIB",
@@ -495,7 +511,7 @@ pub fn named(name: &str) -> &'static OptionSpec {
 }
 
 /// The options of some groups.
-pub fn of(groups: u8) -> impl Iterator<Item = &'static OptionSpec> {
+pub fn of(groups: u16) -> impl Iterator<Item = &'static OptionSpec> {
     ALL.iter().filter(move |option| option.group & groups != 0)
 }
 
@@ -552,11 +568,12 @@ impl OptionSpec {
             MODELS | SERVER => "Models",
             TESTS => "Tests",
             SCREEN => "Screen",
+            HISTORY => "History",
             PROMPTS => "Prompt",
             _ => "Generation",
         };
         let default = match self.value(&Settings::default()) {
-            Value::Null => String::new(),
+            Value::Null | Value::Bool(_) => String::new(),
             Value::String(text) => format!(" [default: {text}]"),
             Value::Number(number) if self.value == "TIME" => {
                 format!(" [default: {}s]", number.as_f64().unwrap_or_default())
@@ -566,6 +583,8 @@ impl OptionSpec {
         let arg = Arg::new(self.name).help(format!("{}{default}", self.help)).help_heading(heading);
         let arg = match self.name {
             "n" => arg.short('n').long("candidates"),
+            // It is on unless the flag takes it away.
+            "history" => arg.long("no-history"),
             name => arg.long(name),
         };
         if self.value.is_empty() {
@@ -578,9 +597,9 @@ impl OptionSpec {
 
 /// The flags of some groups as they were given. What they mean is found out by [`Flags::lay_over`].
 #[derive(Clone, Debug, Default)]
-pub struct Flags<const GROUPS: u8>(Vec<(&'static OptionSpec, String)>);
+pub struct Flags<const GROUPS: u16>(Vec<(&'static OptionSpec, String)>);
 
-impl<const GROUPS: u8> Flags<GROUPS> {
+impl<const GROUPS: u16> Flags<GROUPS> {
     /// Takes the flags over; the error is a sentence.
     pub fn lay_over(&self, settings: &mut Settings) -> Result<(), String> {
         self.0.iter().try_for_each(|(option, text)| {
@@ -592,7 +611,7 @@ impl<const GROUPS: u8> Flags<GROUPS> {
     }
 }
 
-impl<const GROUPS: u8> clap::Args for Flags<GROUPS> {
+impl<const GROUPS: u16> clap::Args for Flags<GROUPS> {
     fn augment_args(command: Command) -> Command {
         command.args(of(GROUPS).map(OptionSpec::arg))
     }
@@ -602,11 +621,14 @@ impl<const GROUPS: u8> clap::Args for Flags<GROUPS> {
     }
 }
 
-impl<const GROUPS: u8> FromArgMatches for Flags<GROUPS> {
+impl<const GROUPS: u16> FromArgMatches for Flags<GROUPS> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let texts = |option: &'static OptionSpec| -> Vec<String> {
             match option.value {
-                "" => matches.get_flag(option.name).then(|| "true".to_owned()).into_iter().collect(),
+                "" => {
+                    let given = matches.get_flag(option.name);
+                    given.then(|| (option.name != "history").to_string()).into_iter().collect()
+                }
                 _ => matches.get_many(option.name).into_iter().flatten().cloned().collect(),
             }
         };
@@ -683,6 +705,7 @@ pub(crate) mod tests {
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",
             "no-default-stops" | "stop-on-pass" | "no-cuda-graphs" => "true",
+            "history" => "false",
             "server-suffix" => "yes",
             "memory" => "100",
             _ => "3",

@@ -16,11 +16,13 @@ use super::progress::Progress;
 use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
 use crate::code::{Target, TargetSpec};
+use crate::engine::GenerateOptions;
 use crate::files;
+use crate::history::{Head, HistoryError, Recorder};
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Run, Task, TestsChoice, TrialPool};
 use crate::model::Model;
 use crate::options::Settings;
-use crate::source::{self, Prompt, Request, Window};
+use crate::source::{self, Prompt, Request, SourceInfo, Window};
 use crate::untrusted::{clean, clean_line, framed};
 
 /// Arguments of `complete`.
@@ -147,6 +149,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let n = options.n;
     let seed = options.seed;
     let job = Arc::new(job);
+    let recorder = record(&session, &job, &source.info(), &options);
     let ask = Ask {
         request: Request { prompt: job.prompt_for(&window), reference, options },
         task: job.clone(),
@@ -157,9 +160,15 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     let judge = runner.clone().map(|runner| runner as Arc<dyn Judge>);
     let pool = judge.map(TrialPool::new).transpose().map_err(Failure::internal)?;
     // A closed channel means that this command is over.
-    let sink = Box::new(move |event| match send.send(Message::Event(event)) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(_) => ControlFlow::Break(()),
+    let kept = recorder.clone();
+    let sink = Box::new(move |event| {
+        if let Some(why) = kept.as_ref().and_then(|recorder| recorder.event(&event)) {
+            say(&(framed(&format!("bass-tui: {why}")) + "\n"));
+        }
+        match send.send(Message::Event(event)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
     });
     let run = Run::start(&*source, pool.as_ref(), ask, sink);
     listening.store(true, Ordering::Relaxed);
@@ -187,7 +196,9 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         return Ok(INTERRUPTED);
     }
     match (picked, job.target()) {
-        (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
+        (Some(c), Some(target)) if args.apply => {
+            apply(target, (c, &report.candidates[c].text), &session, recorder.as_ref())?;
+        }
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             let why = if job.has_tests() { "no candidate passed" } else { "no candidate was finished" };
             say(&(framed(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
@@ -287,10 +298,29 @@ fn writable(path: Option<&Path>) -> Result<(), Failure> {
     })
 }
 
+/// Begins the record of a run, if runs are kept. A record that cannot be written is said and stops nothing.
+fn record(session: &Session, job: &Job, info: &SourceInfo, options: &GenerateOptions) -> Option<Recorder> {
+    let begun = session.history()?.begin(&Head::of(job, info, options));
+    begun.inspect_err(|error| say(&(framed(&unkept(error)) + "\n"))).ok()
+}
+
+/// The sentence for a run that is not kept.
+fn unkept(error: &HistoryError) -> String {
+    format!("bass-tui: this run is not kept: {error}; --no-history, or `history = false` in the settings, keeps none")
+}
+
 /// Writes the candidate. If that is refused, saves it as a patch.
-fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> {
+fn apply(
+    target: &Target,
+    (candidate, text): (usize, &str),
+    session: &Session,
+    recorder: Option<&Recorder>,
+) -> Result<(), Failure> {
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
+            if let Some(recorder) = recorder {
+                let _ = recorder.applied(candidate, &applied, target.diff(text));
+            }
             let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
             say(&(framed(&format!("written to {}{backup}", applied.path.display())) + "\n"));
             Ok(())
@@ -345,6 +375,7 @@ mod tests {
     use crate::trial::{Limits, Status};
     use crate::tui::app::{Msg, State, Testing, update};
     use crate::tui::event::Key;
+    use crate::tui::keeping::Keeping;
     use crate::tui::keymap::Keymap;
     use crate::tui::world::{Incoming, World};
 
@@ -405,8 +436,8 @@ mod tests {
         let (sender, mut incoming) = tokio::sync::mpsc::unbounded_channel();
         let options = asked.request.options;
         let mut state = State::new(job.clone(), options.clone(), Keymap::default(), false);
-        let (backups, limits) = (PathBuf::new(), (Limits::default(), false));
-        let mut world = World::new(job, (options, true), limits, backups, false, sender);
+        let limits = (Limits::default(), false);
+        let mut world = World::new(job, (options, true), limits, Keeping::default(), false, sender);
         let mut is_done = false;
         let mut msgs = vec![world.opened(Ok((Arc::new(Scripted), pool))), Msg::Key(Key::parse("g").unwrap())];
         loop {

@@ -7,6 +7,7 @@ mod doctor;
 mod eval;
 mod failure;
 mod findings;
+mod history;
 mod init;
 mod memory;
 mod models;
@@ -36,6 +37,7 @@ use clap::{Parser, Subcommand};
         bass-tui complete --file stats.py:rolling_max --tests test_stats.py --json\n  \
         bass-tui test stats.py --tests test_stats.py\n  \
         bass-tui undo                             put back what the last candidate replaced\n  \
+        bass-tui history                          the runs so far; history show, report, resume\n  \
         bass-tui eval HumanEval.jsonl.gz -n 8     score a problem set\n  \
         bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \
         bass-tui serve                            the model for editors, over HTTP\n  \
@@ -62,6 +64,8 @@ enum Command {
     Test(test::Args),
     /// Put back what a candidate replaced in a file
     Undo(undo::Args),
+    /// Runs that were kept: list, show, report, undo, resume
+    History(Box<history::Args>),
     /// The models that can be used by name
     Models(models::Args),
     /// What is found for a project, and its settings
@@ -90,6 +94,7 @@ pub fn main() -> ExitCode {
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Test(args)) => test::run(&args),
         Some(Command::Undo(args)) => undo::run(&args),
+        Some(Command::History(args)) => history::run(&args),
         Some(Command::Models(args)) => models::run(&args),
         Some(Command::Init(args)) => init::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),

@@ -12,6 +12,7 @@ use crate::backend::BackendError;
 use crate::catalog::{Catalog, memory};
 use crate::config::{PROJECT_FILE, Paths};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
+use crate::history::History;
 use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
@@ -32,13 +33,13 @@ pub struct Session {
 impl Session {
     /// Reads the config file, applies `flags` over it, and reads the catalog. Doubtful settings are reported
     /// on stderr.
-    pub fn open<const GROUPS: u8>(flags: &Flags<GROUPS>) -> Result<Self, Failure> {
+    pub fn open<const GROUPS: u16>(flags: &Flags<GROUPS>) -> Result<Self, Failure> {
         Self::open_at(flags, None)
     }
 
     /// Opens a session for a file or folder of the user's. Its project may have settings of its own, above
     /// the config file and below the flags.
-    pub fn open_at<const GROUPS: u8>(flags: &Flags<GROUPS>, at: Option<&Path>) -> Result<Self, Failure> {
+    pub fn open_at<const GROUPS: u16>(flags: &Flags<GROUPS>, at: Option<&Path>) -> Result<Self, Failure> {
         let paths = Paths::find().map_err(Failure::input)?;
         let (mut settings, mut warnings) = Settings::load(&paths).map_err(Failure::input)?;
         if let Some(file) = at.and_then(project_file) {
@@ -115,6 +116,11 @@ impl Session {
     /// The cache folder of project builds.
     pub fn builds(&self) -> PathBuf {
         self.paths.cache_dir.join("builds")
+    }
+
+    /// The kept runs, unless the settings keep none.
+    pub fn history(&self) -> Option<History> {
+        self.settings.history.then(|| History::at(self.paths.runs_dir()))
     }
 
     /// The runner of tests.

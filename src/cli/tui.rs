@@ -8,9 +8,10 @@ use super::failure::{Failure, INTERRUPTED};
 use super::memory::advice;
 use super::output::{print, say};
 use super::session::Session;
-use crate::code::{Target, TargetSpec};
+use crate::code::{CodeError, Place, Target, TargetSpec};
+use crate::history::Kept;
 use crate::job::{Job, TrialPool};
-use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS};
+use crate::options::{Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS};
 use crate::trial::Runner;
 use crate::tui;
 
@@ -23,7 +24,14 @@ pub struct Args {
     )]
     target: Option<String>,
     #[command(flatten)]
-    options: Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | PROMPTS | SCREEN }>,
+    screen: ScreenArgs,
+}
+
+/// Arguments of the screen beside the function.
+#[derive(Debug, clap::Args)]
+pub struct ScreenArgs {
+    #[command(flatten)]
+    options: Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | PROMPTS | SCREEN | HISTORY }>,
     #[command(flatten)]
     tests: TestArgs,
     #[command(flatten)]
@@ -32,27 +40,62 @@ pub struct Args {
 
 /// Runs the screen. Accepted code without a file is printed after the screen has closed.
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
-        return Err(Failure::input(
-            "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
-        ));
-    }
+    expect_terminal()?;
     let spec = args.target.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
-    let session = Session::open_at(&args.options, spec.as_ref().map(|spec| spec.path.as_path()))?;
-    let choice = args.tests.choice(&session.settings);
+    let session = Session::open_at(&args.screen.options, spec.as_ref().map(|spec| spec.path.as_path()))?;
+    let choice = args.screen.tests.choice(&session.settings);
     let job = match &spec {
         Some(spec) => Target::read(spec)
             .map_err(Failure::input)
             .and_then(|target| Job::from_target(target, &choice).map_err(Failure::input))?,
         None => Job::example(&choice).map_err(Failure::input)?,
     };
+    start(&session, job.showing(session.settings.prompt), &args.screen, None)
+}
+
+/// Runs the screen on a kept run.
+pub fn resume(kept: &Kept, args: &ScreenArgs) -> Result<u8, Failure> {
+    expect_terminal()?;
+    let session = Session::open_at(&args.options, kept.head.file.as_deref())?;
+    let choice = args.tests.choice(&session.settings);
+    let gone = |error: String| {
+        let id = &kept.file.id;
+        Failure::input(format!("the run {id} cannot be gone on with: {error}; bass-tui history show {id} shows it"))
+    };
+    let job = match kept.target() {
+        Some(spec) => {
+            let line = kept.head.line.unwrap_or_default();
+            let target = Target::read(&spec).or_else(|error| match error {
+                CodeError::Ambiguous { .. } => Target::read(&TargetSpec { place: Place::Line(line), ..spec }),
+                error => Err(error),
+            });
+            Job::from_target(target.map_err(|error| gone(error.to_string()))?, &choice)
+        }
+        None if kept.head.stub.is_empty() => return Err(gone("its prompt was not a text".to_owned())),
+        None => Job::from_text(&kept.head.stub, &choice),
+    };
+    let job = job.map_err(|error| gone(error.to_string()))?;
+    let job = kept.job(&job.showing(session.settings.prompt)).map_err(gone)?;
+    start(&session, job, args, Some(&kept.file.id))
+}
+
+fn expect_terminal() -> Result<(), Failure> {
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        return Err(Failure::input(
+            "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
+        ));
+    }
+    Ok(())
+}
+
+fn start(session: &Session, job: Job, args: &ScreenArgs, resumed: Option<&str>) -> Result<u8, Failure> {
     let options = session.settings.generate.clone();
     let open = session.opener(Session::models_keeping_prompts)?;
     let unprotected = args.consent.unprotected;
     let (kept, python) = (session.builds(), session.settings.python.clone());
     let setup = tui::Setup {
-        notice: advice(&session, job.language()),
-        job: job.showing(session.settings.prompt),
+        notice: advice(session, job.language()).filter(|_| resumed.is_none()),
+        job,
         open: Box::new(move || {
             let source = open().map_err(|e| e.to_string())?;
             let runner = Runner::probe().keeping(&kept).with_python(python.as_deref());
@@ -67,6 +110,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         theme: session.settings.theme.clone(),
         themes_dir: session.paths.themes_dir(),
         state_dir: session.paths.state_dir.clone(),
+        history: session.settings.history,
+        resumed: resumed.map(str::to_owned),
         tests_allowed: unprotected,
         stop_on_pass: session.settings.stop_on_pass,
     };

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::output::say;
 use crate::code::Applied;
 use crate::config::Paths;
+use crate::history::History;
 use crate::untrusted::framed;
 
 /// Arguments of `undo`.
@@ -25,9 +26,16 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<u8, Failure> {
-    let backups = Paths::find().map_err(Failure::input)?.backups_dir();
-    let applied = Applied::last(&backups, args.file.as_deref()).map_err(Failure::input)?;
+    let paths = Paths::find().map_err(Failure::input)?;
+    take_back(&Applied::last(&paths.backups_dir(), args.file.as_deref()).map_err(Failure::input)?, &paths)
+}
+
+/// Puts back what a candidate replaced, and notes it in the run that the candidate is of.
+pub fn take_back(applied: &Applied, paths: &Paths) -> Result<u8, Failure> {
     applied.undo().map_err(Failure::input)?;
+    if let Some(backup) = &applied.backup {
+        History::at(paths.runs_dir()).undone(backup);
+    }
     say(&(framed(&format!("{} is as it was before the candidate", applied.path.display())) + "\n"));
     Ok(0)
 }

@@ -55,22 +55,33 @@ impl Applied {
     /// Errors: none is recorded, the file has changed since, or a file cannot be read.
     pub fn last(backups: &Path, file: Option<&Path>) -> Result<Self, CodeError> {
         let same = |path: &Path| file.is_none_or(|file| fs::canonicalize(file).ok() == fs::canonicalize(path).ok());
-        let read = |record: PathBuf| -> Option<(SystemTime, Record, PathBuf)> {
+        let dated = |record: PathBuf| -> Option<(SystemTime, PathBuf)> {
             let backup = PathBuf::from(record.to_str()?.strip_suffix(ENDING)?);
-            let Record { path, after } = serde_json::from_str(&files::text(&record, LARGEST).ok()?).ok()?;
-            (backup.is_file() && same(&path)).then_some(())?;
-            Some((fs::metadata(&record).ok()?.modified().ok()?, Record { path, after }, backup))
+            same(&read(&backup)?.path).then_some(())?;
+            Some((fs::metadata(&record).ok()?.modified().ok()?, backup))
         };
-        let records = fs::read_dir(backups).into_iter().flatten().flatten().filter_map(|entry| read(entry.path()));
-        let last = records.max_by_key(|(time, ..)| *time);
-        let (_, Record { path, after }, backup) =
-            last.ok_or_else(|| CodeError::NothingWritten { path: file.map(Path::to_path_buf) })?;
+        let records = fs::read_dir(backups).into_iter().flatten().flatten().filter_map(|entry| dated(entry.path()));
+        let last = records.max_by_key(|(time, _)| *time);
+        let (_, backup) = last.ok_or_else(|| CodeError::NothingWritten { path: file.map(Path::to_path_buf) })?;
+        Self::recorded(&backup)
+    }
+
+    /// The change with this copy of the earlier text. Errors: it was undone, the file has changed since, or a
+    /// file cannot be read.
+    pub fn recorded(backup: &Path) -> Result<Self, CodeError> {
+        let Record { path, after } = read(backup).ok_or(CodeError::NothingWritten { path: None })?;
         let now = super::target::read_bytes(&path)?;
         if hex(&Sha256::digest(&now)) != after {
-            return Err(CodeError::ChangedSince { path, backup: Some(backup) });
+            return Err(CodeError::ChangedSince { path, backup: Some(backup.to_path_buf()) });
         }
-        let failed = |source| CodeError::Io { path: backup.clone(), doing: "read", source };
-        let before = fs::read(&backup).map_err(failed)?;
-        Ok(Self { path, before, after: now, backup: Some(backup) })
+        let failed = |source| CodeError::Io { path: backup.to_path_buf(), doing: "read", source };
+        let before = fs::read(backup).map_err(failed)?;
+        Ok(Self { path, before, after: now, backup: Some(backup.to_path_buf()) })
     }
+}
+
+/// The record that belongs to a copy, if both are there.
+fn read(backup: &Path) -> Option<Record> {
+    let record = files::text(&record_of(backup), LARGEST).ok()?;
+    backup.is_file().then(|| serde_json::from_str(&record).ok())?
 }

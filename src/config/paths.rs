@@ -15,7 +15,7 @@ const NAME: &str = "bass-tui";
 pub struct Paths {
     /// Settings, the user's catalog and themes.
     pub config_dir: PathBuf,
-    /// Patches, and copies of files that were changed.
+    /// Kept runs, patches, and copies of files that were changed.
     pub state_dir: PathBuf,
     /// Data that can be made again: measured costs, compiled kernels.
     pub cache_dir: PathBuf,
@@ -68,6 +68,11 @@ impl Paths {
     /// Copies of files as they were before a candidate was written into them.
     pub fn backups_dir(&self) -> PathBuf {
         self.state_dir.join("backups")
+    }
+
+    /// Runs that are kept.
+    pub fn runs_dir(&self) -> PathBuf {
+        self.state_dir.join("runs")
     }
 
     /// Candidates that could not be written into their file.

@@ -1,6 +1,6 @@
 //! Answers of the engine.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::sampling::{Alternative, Scores};
 
@@ -9,7 +9,7 @@ use crate::sampling::{Alternative, Scores};
 pub struct RequestId(pub u64);
 
 /// Why a candidate ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FinishReason {
     /// An end-of-text token, a stop string or the end of the function.

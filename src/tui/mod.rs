@@ -18,6 +18,7 @@ mod editor;
 pub(crate) mod event;
 mod frames;
 mod highlight;
+pub(crate) mod keeping;
 pub(crate) mod keymap;
 mod layout;
 mod runtime;
@@ -41,6 +42,7 @@ use crate::untrusted;
 
 use app::State;
 use highlight::Highlights;
+use keeping::Keeping;
 use keymap::{Keymap, KeymapError};
 use runtime::{End, Runtime};
 use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
@@ -48,6 +50,7 @@ use theme::{Depth, Theme, ThemeError};
 use world::{Incoming, Opened, World};
 
 /// Settings that the screen starts with.
+#[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub struct Setup {
     /// Text to complete, with its tests.
     pub job: Job,
@@ -69,8 +72,13 @@ pub struct Setup {
     pub theme: String,
     /// The user's own themes.
     pub themes_dir: PathBuf,
-    /// Where copies of files are kept before they are written to (in `backups`); none if empty.
+    /// Where copies of files are kept before they are written to (in `backups`), and runs (in `runs`); none if
+    /// empty.
     pub state_dir: PathBuf,
+    /// Runs are kept.
+    pub history: bool,
+    /// Id of a kept run to begin with. Its function is that of `job`.
+    pub resumed: Option<String>,
     /// The user has agreed beforehand to run tests even where nothing isolates them.
     pub tests_allowed: bool,
     /// The first pass ends what is still being written.
@@ -160,15 +168,20 @@ pub fn run_on(
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));
     });
-    let backups = if setup.state_dir.as_os_str().is_empty() { PathBuf::new() } else { setup.state_dir.join("backups") };
-    let world = World::new(
+    let keeping = Keeping::new(&setup.state_dir, setup.history);
+    let mut world = World::new(
         job,
         (setup.options, setup.default_stops),
         (setup.limits, setup.stop_on_pass),
-        backups,
+        keeping,
         extras.in_tmux,
         sender,
     );
+    if let Some(run) = setup.resumed.and_then(|id| world.resume(&setup.state_dir, &id)) {
+        for effect in app::update(&mut state, 0, app::Msg::Resumed(Box::new(run))) {
+            world.act(effect);
+        }
+    }
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;

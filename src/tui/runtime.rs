@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::app::{Msg, State, update};
+use super::app::{Msg, State, past, update};
 use super::event::Input;
 use super::frames::Frames;
 use super::highlight::Highlights;
@@ -185,7 +185,7 @@ impl Loop<'_> {
                 LoopAction::Quit(accepted) => self.end = Some(End::Quit(accepted)),
             }
         }
-        self.run.world.read_ahead(&self.run.state.job);
+        self.run.world.read_ahead(past::next_job(&self.run.state));
         Ok(())
     }
 
@@ -414,6 +414,8 @@ mod tests {
             keys: std::collections::BTreeMap::new(),
             theme: "dark".into(),
             state_dir: std::path::PathBuf::new(),
+            history: true,
+            resumed: None,
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,
@@ -468,6 +470,8 @@ mod tests {
             keys: std::collections::BTreeMap::new(),
             theme: "dark".into(),
             state_dir: std::path::PathBuf::new(),
+            history: true,
+            resumed: None,
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,

@@ -3,16 +3,19 @@
 
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::app::past::Recalled;
 use super::app::{Effect, Msg};
+use super::keeping::{self, Keeping};
 use super::{clipboard, editor};
 use crate::code::{Applied, CodeError};
 use crate::engine::GenerateOptions;
+use crate::history::{self, History};
 use crate::job::{Ask, Job, Run, TrialPool, fault};
 use crate::source::{Request, Source};
 use crate::trial::Limits;
@@ -53,16 +56,19 @@ pub struct World {
     limits: Limits,
     /// The first pass ends what is still being written.
     stop_on_pass: bool,
-    /// Where copies of files go before they are written; nowhere if empty.
-    backups: PathBuf,
+    /// What is kept of the session.
+    keeping: Keeping,
     in_tmux: bool,
     sender: UnboundedSender<Incoming>,
     opened: Option<Opened>,
     /// The job whose prompt was read ahead last.
     ahead: Option<Arc<Job>>,
-    /// The current generation: its name, its run and its job.
-    current: Option<(u64, Run, Arc<Job>)>,
-    applied: Option<Applied>,
+    /// The current generation: its name and its run.
+    current: Option<(u64, Run)>,
+    /// The shown generation.
+    shown: Option<u64>,
+    /// The last change of a file, and the generation that it is of.
+    applied: Option<(u64, Applied)>,
 }
 
 impl World {
@@ -71,7 +77,7 @@ impl World {
         job: Arc<Job>,
         (options, default_stops): (GenerateOptions, bool),
         (limits, stop_on_pass): (Limits, bool),
-        backups: PathBuf,
+        keeping: Keeping,
         in_tmux: bool,
         sender: UnboundedSender<Incoming>,
     ) -> Self {
@@ -81,12 +87,13 @@ impl World {
             default_stops,
             limits,
             stop_on_pass,
-            backups,
+            keeping,
             in_tmux,
             sender,
             opened: None,
             ahead: None,
             current: None,
+            shown: None,
             applied: None,
         }
     }
@@ -122,7 +129,7 @@ impl World {
     /// Does what the core asks for, as far as it does not need the terminal.
     pub fn act(&mut self, effect: Effect) -> LoopAction {
         match effect {
-            Effect::Generate { run, job, n, seed } => self.generate(run, job, n, seed),
+            Effect::Generate { run, job, n, seed } => self.generate(run, &job, n, seed),
             Effect::CancelAll { run } => self.run(run).into_iter().for_each(Run::stop),
             Effect::Cancel { run, candidate } => self.run(run).into_iter().for_each(|run| run.stop_one(candidate)),
             Effect::Test { run, candidate } => self.run(run).into_iter().for_each(|run| run.test(candidate)),
@@ -148,7 +155,7 @@ impl World {
             Effect::CancelTests { run } => self.run(run).into_iter().for_each(Run::stop_tests),
             Effect::AllowUnprotected => self.opened.iter().for_each(|(_, pool)| pool.allow_unprotected()),
             Effect::Apply { run, candidate, text } => {
-                let msg = match self.apply(run, &text) {
+                let msg = match self.apply(run, candidate, &text) {
                     Err(CodeError::Changed { path }) => Msg::Changed(path.display().to_string()),
                     result => Msg::Applied { run, candidate, result: result.map_err(|e| e.to_string()) },
                 };
@@ -161,10 +168,13 @@ impl World {
                 }
                 self.tell(Msg::Read(result));
             }
-            Effect::Use { job } => self.current.iter_mut().for_each(|current| {
-                current.1.use_task(job.clone());
-                current.2 = job.clone();
-            }),
+            Effect::Use { job } => {
+                self.keeping.renew(self.current.as_ref().map(|current| current.0), &job);
+                self.current.iter().for_each(|current| current.1.use_task(job.clone()));
+            }
+            Effect::Recall { job } => self.recall(job),
+            Effect::Belongs { run, job, kept } => self.keeping.belongs(run, job, kept),
+            Effect::Shown { run } => self.shown = Some(run),
             Effect::Undo => {
                 let result = self.undo();
                 self.tell(Msg::Undone(result));
@@ -184,7 +194,12 @@ impl World {
             }
             Effect::Redraw => return LoopAction::Redraw,
             Effect::Suspend => return LoopAction::Suspend,
-            Effect::Quit { accept } => return LoopAction::Quit(accept.map(|text| self.program(&text))),
+            Effect::Quit { accept } => {
+                if let (Some(run), Some(text)) = (self.shown, &accept) {
+                    self.keeping.handed_over(run, text);
+                }
+                return LoopAction::Quit(accept.map(|text| self.program(&text)));
+            }
         }
         LoopAction::Nothing
     }
@@ -201,11 +216,17 @@ impl World {
         }
     }
 
+    fn fault(&self, why: Option<String>) {
+        if let Some(why) = why {
+            self.tell(Msg::Fault(why));
+        }
+    }
+
     fn tell(&self, msg: Msg) {
         let _ = self.sender.send(Incoming::App(msg));
     }
 
-    fn generate(&mut self, run: u64, job: Arc<Job>, n: usize, seed: u64) {
+    fn generate(&mut self, run: u64, job: &Arc<Job>, n: usize, seed: u64) {
         let Some((source, pool)) = &self.opened else { return };
         let stop = job.stop_rules(&source.window(), &self.options.stop.strings, self.default_stops);
         let options = GenerateOptions { n, stop, seed, ..self.options.clone() };
@@ -216,12 +237,22 @@ impl World {
             stop_on_pass: self.stop_on_pass,
             problem: 0,
         };
+        let (recorder, failed) = self.keeping.begin(run, job, &source.info(), &ask.request.options);
         let sender = self.sender.clone();
-        let sink = Box::new(move |event| match sender.send(Incoming::App(Msg::Job { run, event })) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
+        let sink = Box::new(move |event| {
+            if let Some(why) = recorder.as_ref().and_then(|recorder| recorder.event(&event)) {
+                let _ = sender.send(Incoming::App(Msg::Fault(why)));
+            }
+            match sender.send(Incoming::App(Msg::Job { run, event })) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
         });
-        self.current = Some((run, Run::start(&**source, Some(pool), ask, sink), job));
+        self.shown = Some(run);
+        let at = history::now();
+        self.tell(Msg::Began { run, at, when: history::time(at, at) });
+        self.fault(failed);
+        self.current = Some((run, Run::start(&**source, Some(pool), ask, sink)));
     }
 
     /// The current generation, if it is this one.
@@ -230,35 +261,63 @@ impl World {
     }
 
     fn job_of(&self, run: u64) -> Arc<Job> {
-        self.current.as_ref().filter(|c| c.0 == run).map_or_else(|| self.job.clone(), |c| c.2.clone())
+        self.keeping.job(run).unwrap_or(&self.job).clone()
     }
 
     fn program(&self, text: &str) -> String {
-        self.current.as_ref().map_or(&self.job, |c| &c.2).program(text)
+        self.shown.and_then(|run| self.keeping.job(run)).unwrap_or(&self.job).program(text)
     }
 
-    fn apply(&mut self, run: u64, text: &str) -> Result<String, CodeError> {
+    /// Reads kept runs, on a thread: there may be many.
+    fn recall(&self, job: Arc<Job>) {
+        let (sender, read) = (self.sender.clone(), self.keeping.earlier(job));
+        let read = move || {
+            let _ = sender.send(Incoming::App(Msg::Recalled(read())));
+        };
+        if let Err(why) = thread::Builder::new().name("history".into()).spawn(read) {
+            self.tell(Msg::Fault(format!("no thread could be started to read the kept runs: {why}")));
+        }
+    }
+
+    /// The kept run that the screen begins with.
+    pub fn resume(&mut self, state_dir: &Path, id: &str) -> Option<Recalled> {
+        let kept = History::at(state_dir.join("runs")).read(Some(id)).ok()?;
+        let mut recalled = keeping::recalled(&kept, &self.job);
+        // The state gives it this name.
+        let run = 1;
+        if let Some(applied) = self.keeping.backups().and_then(|backups| kept.written(backups).ok()) {
+            recalled.applied = kept.taken().and_then(|taken| taken.candidate);
+            self.applied = Some((run, applied));
+        }
+        Some(recalled)
+    }
+
+    fn apply(&mut self, run: u64, candidate: usize, text: &str) -> Result<String, CodeError> {
         let job = self.job_of(run);
         let none = || CodeError::NotAFile { name: "the prompt".to_owned() };
         let target = job.target().ok_or_else(none)?;
-        let backups = (!self.backups.as_os_str().is_empty()).then_some(self.backups.as_path());
+        let (backups, diff) = (self.keeping.backups(), target.diff(text));
         let applied = target.apply(text, backups)?;
         let path = applied.path.display().to_string();
-        self.applied = Some(applied);
+        let failed = self.keeping.applied(run, candidate, &applied, diff);
+        self.fault(failed);
+        self.applied = Some((run, applied));
         Ok(path)
     }
 
     fn undo(&mut self) -> Result<String, String> {
-        let applied = self.applied.as_ref().ok_or("nothing was written")?;
+        let (run, applied) = self.applied.as_ref().ok_or("nothing was written")?;
         applied.undo().map_err(|e| e.to_string())?;
         let path = applied.path.display().to_string();
+        let failed = self.keeping.undone(*run, applied);
+        self.fault(failed);
         self.applied = None;
         Ok(path)
     }
 
     /// Ends everything and waits until no code under test runs any more.
     pub fn close(&mut self) {
-        self.current.take().into_iter().for_each(|(_, run, _)| run.cancel());
+        self.current.take().into_iter().for_each(|(_, run)| run.cancel());
         self.opened = None;
     }
 }

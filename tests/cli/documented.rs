@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::world::{World, repository};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 13] = [
     &[],
     &["complete"],
     &["serve"],
@@ -18,6 +18,8 @@ const COMMANDS: [&[&str]; 11] = [
     &["eval"],
     &["init"],
     &["undo"],
+    &["history", "list"],
+    &["history", "show"],
 ];
 
 /// The flags in a text.
@@ -65,7 +67,8 @@ fn every_setting_in_the_documents_is_read() {
     let help = world.run(&["--help"]).code(0).out;
     let shown = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let named = shown.flat_map(|line| flags(line.split([' ', ',']).find(|word| word.starts_with("--")).unwrap_or("")));
-    let own = ["--candidates", "--tests", "--unprotected", "--help", "--version"];
+    // (`--no-history` is `history = false`.)
+    let own = ["--candidates", "--tests", "--unprotected", "--no-history", "--help", "--version"];
     for flag in named.filter(|flag| !own.contains(&flag.as_str())) {
         world.config(&format!("{} = []\n", flag.trim_start_matches('-').replace('-', "_")));
         let done = world.run(&["models"]);

@@ -10,6 +10,7 @@ mod generation;
 mod golden;
 #[path = "../shared/hub.rs"]
 mod hub;
+mod kept;
 mod prompts;
 mod pull;
 mod refusals;

@@ -124,4 +124,20 @@ fn complete_keeps_prompts_names_and_tests_off_the_terminal() {
         assert_eq!(code, 0, "{text}");
         harmless(&text);
     }
+    // What was kept of these runs. (Where nothing isolates, `written` adds a flag that `history` does not have.)
+    let of_history: [&[&str]; 3] = [&["list"], &["show", "--last"], &["report", "--last"]];
+    for args in of_history.iter().filter(|_| isolated()) {
+        let (code, text) = written(&world, &[&["history"], *args].concat());
+        assert_eq!(code, 0, "{text}");
+        harmless(&text);
+    }
+    for run in world.run(&["history", "--json"]).code(0).json()["runs"].as_array().unwrap() {
+        let id = run["id"].as_str().unwrap();
+        for args in [["history", "show", id], ["history", "report", id]] {
+            // A patch has the name of its file in octal.
+            harmless(&world.run(&args).code(0).out.replace("owned", ""));
+        }
+        let lines = world.run(&["history", "show", id, "--json"]).code(0).out;
+        harmless(&lines.replace("owned", ""));
+    }
 }

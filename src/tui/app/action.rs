@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
+use super::past;
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
 use super::stream::queue;
@@ -100,6 +101,8 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
             state.draft.input(pressed);
         }
         Action::Generate | Action::Regenerate => return generate(state),
+        Action::EarlierRun => return past::step(state, -1),
+        Action::LaterRun => return past::step(state, 1),
         Action::Submit => return submit(state),
         Action::Newline => state.draft.newline(state.job.language().is_some()),
         Action::HistoryPrevious if state.draft.at_top() => state.draft.previous(),
@@ -114,7 +117,9 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         }
         Action::ReadAgain => {
             if state.has_file() {
-                return vec![Effect::ReadAgain];
+                let mut effects = past::newest(state);
+                effects.push(Effect::ReadAgain);
+                return effects;
             }
             state.say("there is no file to read again: the prompt is all there is");
         }
@@ -262,6 +267,13 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
         state.say("nothing will be generated");
         return Vec::new();
     }
+    let mut shown = past::newest(state);
+    shown.extend(interrupt_run(state));
+    shown
+}
+
+/// Ctrl-C where nothing lies on top.
+fn interrupt_run(state: &mut State) -> Vec<Effect> {
     let live = state.run.as_ref().is_some_and(|r| r.is_live() && !r.stopping);
     if live {
         return stop_all(state);
@@ -280,12 +292,14 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
 
 /// Leaves at once if nothing is under way, else when asked twice.
 fn leave(state: &mut State, action: Action) -> Vec<Effect> {
+    let mut effects = past::newest(state);
     let busy = state.run.as_ref().is_some_and(|r| !r.is_settled());
     if busy && state.armed.take().is_none() {
         state.armed = Some((action, state.now + ARM_MS));
-        return Vec::new();
+        return effects;
     }
-    quit(state, None)
+    effects.extend(quit(state, None));
+    effects
 }
 
 /// Ends what a generation still does.
@@ -301,6 +315,8 @@ fn end(run: &Run) -> Vec<Effect> {
 }
 
 fn quit(state: &mut State, accept: Option<String>) -> Vec<Effect> {
+    // What is under way belongs to the newest run; a candidate that is taken to the shown one.
+    past::newest(state);
     let mut effects = state.run.as_ref().map(end).unwrap_or_default();
     effects.push(Effect::Quit { accept });
     effects
@@ -317,6 +333,12 @@ fn submit(state: &mut State) -> Vec<Effect> {
 
 /// Starts a generation; one that runs ends for it.
 pub fn generate(state: &mut State) -> Vec<Effect> {
+    let mut effects = past::newest(state);
+    effects.extend(generate_next(state));
+    effects
+}
+
+fn generate_next(state: &mut State) -> Vec<Effect> {
     match &state.loading {
         Loading::Ready(_) => {}
         Loading::Opening => {
@@ -352,7 +374,7 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
     state.draft.remember();
     let (id, n) = (state.next_run, state.options.n.clamp(1, MOST));
     state.next_run += 1;
-    state.run = Some(Run::new(id, seed, n, state.now));
+    past::begin(state, Run::new(id, seed, n, state.now));
     state.focus = Focus::Panes;
     state.error = None;
     state.question = None;
@@ -365,6 +387,10 @@ pub fn generate(state: &mut State) -> Vec<Effect> {
 
 fn accept(state: &mut State) -> Vec<Effect> {
     let Some((id, index, _)) = ended(state) else { return Vec::new() };
+    if let Some(why) = state.past.refusal().map(str::to_owned) {
+        state.fail(why);
+        return Vec::new();
+    }
     let Some(run) = &state.run else { return Vec::new() };
     if state.applied == Some((id, index)) {
         state.say(format!("{} is in the file already", label(index)));
@@ -406,14 +432,16 @@ fn stop_one(state: &mut State) -> Vec<Effect> {
 }
 
 fn stop_all(state: &mut State) -> Vec<Effect> {
+    let mut effects = past::newest(state);
     let Some(run) = state.run.as_mut().filter(|r| r.is_live()) else {
         state.say("nothing is being generated");
-        return Vec::new();
+        return effects;
     };
     run.stopping = true;
     let id = run.id;
     state.say_while(While::Stopping, "stopping; what is written so far stays");
-    vec![Effect::CancelAll { run: id }]
+    effects.push(Effect::CancelAll { run: id });
+    effects
 }
 
 fn stop_tests(state: &mut State) -> Vec<Effect> {
@@ -426,6 +454,11 @@ fn stop_tests(state: &mut State) -> Vec<Effect> {
 }
 
 fn test_again(state: &mut State) -> Vec<Effect> {
+    if state.past.is_over() {
+        let again = state.key_name(Context::Panes, Action::Regenerate);
+        state.say(format!("this run is over, so nothing of it is tested; {again} writes candidates anew"));
+        return Vec::new();
+    }
     let has_tests = state.has_tests();
     let Some(run) = &mut state.run else { return Vec::new() };
     let index = run.candidates.get(run.focus).and_then(|c| c.duplicate_of).unwrap_or(run.focus);
@@ -462,8 +495,10 @@ fn answer(state: &mut State, yes: bool) -> Vec<Effect> {
     state.question = None;
     match question {
         Some(Question::Unprotected { .. }) => {
+            let mut effects = past::newest(state);
             state.consent = if yes { Consent::Given } else { Consent::Refused };
-            if yes { vec![Effect::AllowUnprotected] } else { refuse(state) }
+            effects.extend(if yes { vec![Effect::AllowUnprotected] } else { refuse(state) });
+            effects
         }
         Some(Question::Take { candidate }) if yes => take(state, candidate),
         _ => Vec::new(),
@@ -479,6 +514,7 @@ fn refuse(state: &mut State) -> Vec<Effect> {
 
 /// The file was read again. Candidates stay if they continue the same prompt, and are tested anew.
 pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
+    let mut effects = past::newest(state);
     let (before, stub) = (state.job.prompt(), job.editable().unwrap_or_default());
     (state.own_body, state.job) = (job.own_body(), job);
     (state.stale, state.applied, state.question) = (false, None, None);
@@ -491,15 +527,19 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     } else {
         state.draft.replace(&stub);
     }
-    let mut effects = vec![Effect::Use { job: state.job.clone() }];
+    effects.push(Effect::Use { job: state.job.clone() });
     let (tested, name) = (state.has_tests(), state.subject());
     if state.job.prompt() != before {
-        effects.extend(state.run.take().iter().flat_map(end));
+        effects.extend(state.run.iter().flat_map(end));
+        past::put_aside(state);
+        past::renewed(state);
         state.results = None;
         state.done(format!("{name} was read again"));
         return effects;
     }
-    if let Some(run) = state.run.as_ref().filter(|_| tested) {
+    past::renewed(state);
+    let is_over = state.past.is_over();
+    if let Some(run) = state.run.as_ref().filter(|_| tested && !is_over) {
         let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none() && !c.testing.is_pending();
         let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
         effects.extend(again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }));
@@ -507,7 +547,7 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
             queue(state, candidate);
         }
     }
-    let again = if tested && state.run.is_some() { "; its candidates are tested again" } else { "" };
+    let again = if tested && state.run.is_some() && !is_over { "; its candidates are tested again" } else { "" };
     state.done(format!("{name} was read again{again}"));
     effects
 }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::fixture::{PROMPT, Session};
+use super::past::Recalled;
 use super::state::Question;
 use super::{Effect, Msg};
 use crate::engine::{Event, FinishReason, StepStats, Summary};
@@ -10,9 +11,23 @@ use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
 use crate::tui::event::{Code, Key};
 
+/// A kept run with a candidate that it may not have.
+fn recalled(n: usize) -> Recalled {
+    let finished = |candidate| Event::Finished {
+        candidate,
+        reason: FinishReason::Stop,
+        text: "    x\n".into(),
+        mean_logprob: None,
+    };
+    let verdict = job::Event::Verdict { candidate: 1, outcome: Ok(Verdict::not_run("m\u{1b}")) };
+    let events = vec![(1, job::Event::Source(finished(1))), (5, verdict)];
+    let (id, at, when, job) = ("1".to_owned(), 5, "14:03".to_owned(), Err("gone".to_owned()));
+    Recalled { id, at, when, seed: 1, n, events, job, applied: None }
+}
+
 /// Anything that can reach the core.
 fn any_msg() -> impl Strategy<Value = Msg> {
-    let keys = "abcdefghijklmnopqrstuvwxyzGRTXYz+-<>?1239 ";
+    let keys = "abcdefghijklmnopqrstuvwxyzGRTXYz+-<>[]?1239 ";
     let code = prop_oneof![
         20 => proptest::sample::select(keys.chars().map(Code::Char).collect::<Vec<_>>()),
         10 => proptest::sample::select(vec![
@@ -83,6 +98,7 @@ fn any_msg() -> impl Strategy<Value = Msg> {
         1 => Just(Msg::Fault("fault".into())),
         1 => Just(Msg::Applied { run: 1, candidate: 0, result: Ok("f".into()) }),
         1 => Just(Msg::Undone(Ok("f".into()))),
+        1 => (0..3_usize, 0..5_usize).prop_map(|(count, n)| Msg::Recalled(vec![recalled(n); count])),
     ]
 }
 

@@ -48,6 +48,17 @@ pub enum Effect {
         /// Copy the whole program with it, not the text alone.
         program: bool,
     },
+    /// Read the kept runs of the job's function that are none of the session's.
+    Recall { job: Arc<Job> },
+    /// A kept run has this name from now on; its candidates are for this job.
+    Belongs {
+        run: u64,
+        job: Arc<Job>,
+        /// Its id.
+        kept: String,
+    },
+    /// Another run is shown.
+    Shown { run: u64 },
     /// Draw every cell anew.
     Redraw,
     /// Give the terminal back to the shell until the user returns.

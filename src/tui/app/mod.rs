@@ -17,6 +17,9 @@ pub mod find;
 pub mod fixture;
 pub mod matrix;
 pub mod msg;
+pub mod past;
+#[cfg(test)]
+mod past_tests;
 pub mod run;
 pub mod state;
 pub mod stream;
@@ -48,6 +51,7 @@ mod tests {
             ("find.rs", include_str!("find.rs")),
             ("matrix.rs", include_str!("matrix.rs")),
             ("msg.rs", include_str!("msg.rs")),
+            ("past.rs", include_str!("past.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::past::Recalled;
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -24,6 +25,17 @@ pub enum Msg {
         run: u64,
         event: Event,
     },
+    /// A generation began at this time, as the reader is told it.
+    Began {
+        run: u64,
+        /// In ms since 1970.
+        at: u64,
+        when: String,
+    },
+    /// The kept runs of the function have been read, the oldest first.
+    Recalled(Vec<Recalled>),
+    /// The screen begins with a kept run.
+    Resumed(Box<Recalled>),
     /// A candidate was written to its file (its path), or why not.
     Applied {
         run: u64,

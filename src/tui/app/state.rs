@@ -6,6 +6,7 @@ use super::candidate::{Candidate, Testing};
 use super::diff::Diff;
 use super::draft::{Draft, safe};
 use super::find::Search;
+use super::past::Past;
 use super::run::Run;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
@@ -149,6 +150,8 @@ pub struct State {
     pub armed: Option<(Action, u64)>,
     /// Which candidate is in the file, and the file.
     pub applied: Option<(u64, usize)>,
+    /// All runs of the function; the shown one is in `run`.
+    pub past: Past,
 }
 
 impl State {
@@ -190,6 +193,7 @@ impl State {
             notice: None,
             armed: None,
             applied: None,
+            past: Past::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, Phase, Testing};
 use super::diff;
+use super::past;
 use super::state::{Consent, Question, State};
 use crate::engine::{Event as From, FinishReason};
 use crate::job::{Event, label};
@@ -9,10 +10,10 @@ use crate::trial::Verdict;
 use crate::tui::keymap::Context;
 use crate::untrusted::clean;
 
-/// Takes an event of a run in. Events of earlier runs are dropped.
+/// Takes an event of a run in. Events of runs before the newest one are dropped.
 pub fn job(state: &mut State, id: u64, event: Event) {
     if state.run.as_ref().is_none_or(|run| run.id != id) {
-        return;
+        return past::event(state, id, event);
     }
     let is_text = matches!(event, Event::Source(From::Tokens { .. } | From::Prefill { .. } | From::Step(_)));
     take_in(state, event);

@@ -4,6 +4,7 @@ use super::action;
 use super::action::{key, paste};
 use super::effect::Effect;
 use super::msg::Msg;
+use super::past;
 use super::state::{Loading, State};
 use super::stream;
 use crate::job::label;
@@ -54,6 +55,12 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             stream::job(state, run, event);
             Vec::new()
         }
+        Msg::Began { run, at, when } => {
+            past::began(state, run, at, &when);
+            Vec::new()
+        }
+        Msg::Recalled(runs) => past::recalled(state, runs),
+        Msg::Resumed(run) => past::resumed(state, *run),
         Msg::Applied { run, candidate, result } => {
             applied(state, run, candidate, result);
             Vec::new()

@@ -31,14 +31,18 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look, layout: &Layout) {
         pieces.remove(0);
     }
     let unprotected = state.is_unprotected() && state.consent == Consent::Given && layout.status.is_empty();
+    let past = state.past.words().map(|words| text::one_line(&words)).filter(|_| !unprotected);
     let right = match layout.regime {
         _ if unprotected => "UNPROTECTED".to_owned(),
+        _ if past.is_some() => past.clone().unwrap_or_default(),
         Regime::Zoom if state.zoom => "zoom".to_owned(),
         Regime::Panes if !layout.strip.is_empty() => seen(state, layout),
         _ => String::new(),
     };
     let reserved = if right.is_empty() { 0 } else { text::width(&right) as u16 + 2 };
-    let left = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+    // Models and device give way to the word that an earlier run is shown.
+    let room = if past.is_some() { area.width.saturating_sub(reserved) } else { area.width };
+    let left = Rect { x: area.x + 1, width: room.saturating_sub(1), ..area };
     let fits = put_all(buf, left, &pieces) + reserved <= area.right();
     if reserved > 0 && (fits || unprotected) {
         let style = look.style(if unprotected { Role::Error } else { Role::Muted });

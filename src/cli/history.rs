@@ -1,0 +1,232 @@
+//! `bass-tui history`: the runs that were kept.
+
+mod report;
+mod show;
+
+use std::fmt::Write as _;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::failure::Failure;
+use super::output::{print, print_json, say};
+use super::{tui, undo};
+use crate::config::Paths;
+use crate::history::{History, Kept, day_and_time};
+use crate::job::label;
+use crate::untrusted::clean_line;
+
+/// Arguments of `history`.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Each run of the screen and of complete is kept in the state folder, in a file of its own that nobody else may read: its \
+prompt, candidates and verdicts. The oldest go once there are 500, or 64 MiB of them. `history = false` in config.toml, or \
+--no-history, keeps none. An id may be shortened as long as only one run's begins so.
+
+EXAMPLES
+  bass-tui history                       all runs, the newest first
+  bass-tui history show --last           prompt, candidates and verdicts
+  bass-tui history show 3f2 --candidate B
+  bass-tui history report 3f2 > run.md
+  bass-tui history resume 3f2            the screen with its candidates, as they were
+  bass-tui history undo 3f2              take back what it wrote
+
+EXIT CODES
+  0 done   2 there is no such run, or what it wrote cannot be taken back"
+)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Things to do with kept runs.
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// All runs, the newest first
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// The prompt, candidates and verdicts of a run
+    Show {
+        #[command(flatten)]
+        which: Which,
+        /// One candidate only
+        #[arg(long, value_name = "A|B|…")]
+        candidate: Option<String>,
+        /// Print the lines of its file, a JSON object each
+        #[arg(long, conflicts_with = "candidate")]
+        json: bool,
+    },
+    /// A run as Markdown
+    Report {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Take back what a run wrote, while the file is as it left it
+    Undo {
+        #[command(flatten)]
+        which: Which,
+    },
+    /// The screen with the candidates of a run, as they were
+    Resume {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        screen: Box<tui::ScreenArgs>,
+    },
+    /// Remove all kept runs
+    Clear,
+}
+
+/// The run that is meant.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Which {
+    /// Id of the run, or its beginning
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+    /// The newest run
+    #[arg(long)]
+    last: bool,
+}
+
+pub fn run(args: &Args) -> Result<u8, Failure> {
+    let paths = Paths::find().map_err(Failure::input)?;
+    let history = History::at(paths.runs_dir());
+    let kept = |which: &Which| history.read(which.id.as_deref()).map_err(Failure::input);
+    match &args.action {
+        None => list(&history, args.json)?,
+        Some(Action::List { json }) => list(&history, *json)?,
+        Some(Action::Show { which, json: true, .. }) => {
+            let kept = kept(which)?;
+            let head = crate::history::What::Run(Box::new(kept.head));
+            let head = crate::history::Line { ms: 0, what: head };
+            for line in std::iter::once(&head).chain(&kept.lines) {
+                print_json(&serde_json::to_string(line).map_err(Failure::internal)?)?;
+            }
+        }
+        Some(Action::Show { which, candidate, .. }) => {
+            let kept = kept(which)?;
+            let only = candidate.as_deref().map(|name| named(name, &kept)).transpose()?;
+            print(&only.map_or_else(|| show::run(&kept), |candidate| show::candidate(&kept, candidate)))?;
+        }
+        Some(Action::Report { which }) => print(&report::markdown(&kept(which)?))?,
+        Some(Action::Undo { which }) => {
+            let applied = kept(which)?.written(&paths.backups_dir()).map_err(Failure::input)?;
+            return undo::take_back(&applied, &paths);
+        }
+        Some(Action::Resume { which, screen }) => return tui::resume(&kept(which)?, screen),
+        Some(Action::Clear) => {
+            let count = history.clear().map_err(Failure::internal)?;
+            say(&format!("{} removed\n", number(count, "kept run")));
+        }
+    }
+    Ok(0)
+}
+
+/// The index of the candidate with this letter.
+fn named(name: &str, kept: &Kept) -> Result<usize, Failure> {
+    let wanted = name.trim().to_ascii_uppercase();
+    (0..kept.n()).find(|candidate| label(*candidate) == wanted).ok_or_else(|| {
+        let last = label(kept.n() - 1);
+        Failure::input(format!(
+            "--candidate is {name}, expected A to {last}: the run has {}",
+            number(kept.n(), "candidate")
+        ))
+    })
+}
+
+/// `1 run`, `2 runs`.
+fn number(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn list(history: &History, as_json: bool) -> Result<(), Failure> {
+    let runs: Vec<Kept> = history.runs().collect();
+    if as_json {
+        let runs: Vec<Value> = runs.iter().map(about).collect();
+        return print_json(&json!({ "runs": runs }).to_string());
+    }
+    if runs.is_empty() {
+        say("no run is kept yet: bass-tui and bass-tui complete keep theirs\n");
+        return Ok(());
+    }
+    let rows: Vec<[String; 7]> = runs.iter().map(row).collect();
+    print(&table(&["ID", "WHEN", "WHAT", "MODEL", "N", "PASSED", "TAKEN"], &rows))
+}
+
+/// A run as a JSON object.
+fn about(kept: &Kept) -> Value {
+    let head = &kept.head;
+    let candidates = kept.candidates();
+    json!({
+        "id": kept.file.id,
+        "at_ms": head.at,
+        "file": head.file,
+        "function": head.function,
+        "model": head.model,
+        "draft": head.draft,
+        "n": kept.generated(),
+        "seed": head.seed,
+        "finished": candidates.iter().filter(|c| c.reason.is_some()).count(),
+        "passed": candidates.iter().filter(|c| c.has_passed()).count(),
+        "failed": candidates.iter().filter(|c| c.has_failed()).count(),
+        "picked": kept.picked(),
+        "taken": kept.taken().map(|taken| json!({ "candidate": taken.candidate, "path": taken.path })),
+    })
+}
+
+/// A run as a row of the list.
+fn row(kept: &Kept) -> [String; 7] {
+    let candidates = kept.candidates();
+    let passed = candidates.iter().filter(|c| c.has_passed()).count();
+    let failed = candidates.iter().filter(|c| c.has_failed()).count();
+    let tests = match (passed, failed) {
+        (0, 0) => "-".to_owned(),
+        (passed, failed) => format!("{passed} of {}", passed + failed),
+    };
+    [
+        kept.file.id.clone(),
+        day_and_time(kept.head.at),
+        clean_line(&kept.head.subject(), 40),
+        clean_line(&kept.head.model, 24),
+        kept.n().to_string(),
+        tests,
+        taken(kept),
+    ]
+}
+
+/// The candidate that was taken, `B`; what the run said without, `(picked B)`.
+fn taken(kept: &Kept) -> String {
+    match (kept.taken(), kept.picked()) {
+        (Some(taken), _) => taken.candidate.map_or_else(|| "yes".to_owned(), label),
+        (None, Some(picked)) => format!("(picked {})", label(picked)),
+        (None, None) => "-".to_owned(),
+    }
+}
+
+/// Rows under a head, each column as wide as its widest text.
+fn table<const N: usize>(head: &[&str; N], rows: &[[String; N]]) -> String {
+    use unicode_width::UnicodeWidthStr;
+    let width = |column: usize| {
+        let own = rows.iter().map(|row| row[column].width());
+        own.chain([head[column].len()]).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let mut out = String::new();
+    for row in std::iter::once(head.map(str::to_owned)).chain(rows.iter().cloned()) {
+        let mut line = String::new();
+        for (text, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "{text}{}  ", " ".repeat(width.saturating_sub(text.width())));
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}

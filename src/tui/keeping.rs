@@ -1,0 +1,331 @@
+//! What the world keeps of a session: copies of files before they are written, the records of its runs, and
+//! the job of each.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::app::past::{MOST, Recalled};
+use crate::code::Applied;
+use crate::engine::GenerateOptions;
+use crate::history::{self, Head, History, Kept, Recorder};
+use crate::job::Job;
+use crate::source::SourceInfo;
+
+/// Folders that things are kept in, and the runs so far.
+#[derive(Default)]
+pub struct Keeping {
+    /// Where copies of files go before they are written; nowhere if empty.
+    backups: PathBuf,
+    history: Option<History>,
+    runs: BTreeMap<u64, Of>,
+    /// Failures were said.
+    has_said: bool,
+}
+
+/// A run of the session.
+struct Of {
+    job: Arc<Job>,
+    recorder: Option<Recorder>,
+    /// The id of a run that was kept earlier.
+    kept: Option<String>,
+}
+
+impl Keeping {
+    /// Keeps copies and, if wished, runs in the state folder; nothing if that is empty.
+    pub fn new(state: &Path, with_history: bool) -> Self {
+        if state.as_os_str().is_empty() {
+            return Self::default();
+        }
+        let history = with_history.then(|| History::at(state.join("runs")));
+        Self { backups: state.join("backups"), history, ..Self::default() }
+    }
+
+    /// Where copies of files go before they are written.
+    pub fn backups(&self) -> Option<&Path> {
+        (!self.backups.as_os_str().is_empty()).then_some(self.backups.as_path())
+    }
+
+    /// A run begins. Returns its record if there is one, and a sentence if it cannot be written for the first
+    /// time.
+    pub fn begin(
+        &mut self,
+        run: u64,
+        job: &Arc<Job>,
+        info: &SourceInfo,
+        options: &GenerateOptions,
+    ) -> (Option<Recorder>, Option<String>) {
+        let begun = self.history.as_ref().map(|history| history.begin(&Head::of(job, info, options)));
+        let (recorder, error) = match begun {
+            Some(Ok(recorder)) => (Some(recorder), None),
+            Some(Err(error)) => (None, Some(error)),
+            None => (None, None),
+        };
+        self.insert(run, Of { job: job.clone(), recorder: recorder.clone(), kept: None });
+        let said = error.filter(|_| !std::mem::replace(&mut self.has_said, true));
+        let said = said.map(|why| format!("runs are not kept: {why} (`history = false` keeps none)"));
+        (recorder, said)
+    }
+
+    /// A kept run is one of the session's now.
+    pub fn belongs(&mut self, run: u64, job: Arc<Job>, kept: String) {
+        self.insert(run, Of { job, recorder: None, kept: Some(kept) });
+    }
+
+    fn insert(&mut self, run: u64, of: Of) {
+        self.runs.insert(run, of);
+        // More than the screen can show, so that none of its runs is without a job.
+        while self.runs.len() > 4 * MOST {
+            self.runs.pop_first();
+        }
+    }
+
+    /// The job of a run.
+    pub fn job(&self, run: u64) -> Option<&Arc<Job>> {
+        self.runs.get(&run).map(|of| &of.job)
+    }
+
+    /// The current run, and those of the same text, have this job from now on.
+    pub fn renew(&mut self, current: Option<u64>, job: &Arc<Job>) {
+        let text = job.editable();
+        let same = self.runs.iter_mut().filter(|(run, of)| current == Some(**run) || of.job.editable() == text);
+        same.for_each(|(_, of)| of.job = job.clone());
+    }
+
+    /// A candidate was written to its file.
+    pub fn applied(&mut self, run: u64, candidate: usize, applied: &Applied, diff: String) -> Option<String> {
+        self.recorder(run)?.applied(candidate, applied, diff)
+    }
+
+    /// A candidate was handed over, as there is no file.
+    pub fn handed_over(&mut self, run: u64, text: &str) {
+        let _ = self.recorder(run).and_then(|recorder| recorder.handed_over(text));
+    }
+
+    /// What a run wrote was taken back.
+    pub fn undone(&mut self, run: u64, applied: &Applied) -> Option<String> {
+        let backup = applied.backup.as_deref().and_then(Path::file_name);
+        let backup = backup.map(|name| name.to_string_lossy().into_owned());
+        self.recorder(run)?.undone(backup)
+    }
+
+    /// The record of a run; that of a kept one is opened when something is to be added.
+    fn recorder(&mut self, run: u64) -> Option<&Recorder> {
+        let of = self.runs.get_mut(&run)?;
+        if let (None, Some(id), Some(history)) = (&of.recorder, &of.kept, &self.history) {
+            of.recorder = history.append(id).ok();
+        }
+        of.recorder.as_ref()
+    }
+
+    /// Reads the kept runs of a job's function that are none of the session's, when called.
+    pub fn earlier(&self, job: Arc<Job>) -> impl FnOnce() -> Vec<Recalled> + Send + use<> {
+        let own: Vec<String> = self.runs.values().filter_map(Of::id).collect();
+        let history = self.history.clone();
+        move || {
+            let files = history.iter().flat_map(History::files).filter(|file| !own.contains(&file.id));
+            let fitting = files.filter(|file| Kept::head_of(file).is_some_and(|head| head.is_of(&job)));
+            let read = fitting.filter_map(|file| Kept::read(&file).ok());
+            let mut runs: Vec<Recalled> = read.take(MOST).map(|kept| recalled(&kept, &job)).collect();
+            runs.reverse();
+            runs
+        }
+    }
+}
+
+impl Of {
+    fn id(&self) -> Option<String> {
+        self.kept.clone().or_else(|| self.recorder.as_ref().map(|recorder| recorder.id().to_owned()))
+    }
+}
+
+/// A kept run for the screen. `now` is the job of its function as that is now.
+pub fn recalled(kept: &Kept, now: &Arc<Job>) -> Recalled {
+    let job = kept.job(now).map(|job| if job == **now { now.clone() } else { Arc::new(job) });
+    Recalled {
+        id: kept.file.id.clone(),
+        at: kept.head.at,
+        when: history::time(kept.head.at, history::now()),
+        seed: kept.head.seed,
+        n: kept.generated(),
+        events: kept.events(),
+        job,
+        applied: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+    use crate::code::{Place, Target, TargetSpec};
+    use crate::history::What;
+    use crate::job::run::tests::{STUB, Scripted, TEXTS, unsteady};
+    use crate::job::{Event, TestsChoice};
+    use crate::trial::{Limits, Status};
+    use crate::tui::app::{Msg, State, Testing, update};
+    use crate::tui::event::Key;
+    use crate::tui::keymap::Keymap;
+    use crate::tui::world::{Incoming, LoopAction, World};
+
+    /// The screen without its terminal: state and world, and the messages between them.
+    struct Screen {
+        state: State,
+        world: World,
+        incoming: UnboundedReceiver<Incoming>,
+        left: Option<String>,
+    }
+
+    impl Screen {
+        fn on(path: &Path, state_dir: &Path) -> Self {
+            let spec = TargetSpec { path: path.to_path_buf(), place: Place::Any };
+            let job = Job::from_target(Target::read(&spec).unwrap(), &TestsChoice::Auto).unwrap();
+            Self::of(job, state_dir)
+        }
+
+        fn of(job: Job, state_dir: &Path) -> Self {
+            let job = Arc::new(job);
+            let (sender, incoming) = unbounded_channel();
+            let options = GenerateOptions { n: TEXTS.len(), ..GenerateOptions::default() };
+            let state = State::new(job.clone(), options.clone(), Keymap::default(), true);
+            let keeping = Keeping::new(state_dir, true);
+            let mut world = World::new(job, (options, true), (Limits::default(), false), keeping, false, sender);
+            let opened = world.opened(Ok((Arc::new(Scripted), unsteady().0)));
+            let mut this = Self { state, world, incoming, left: None };
+            this.send(opened);
+            this
+        }
+
+        fn send(&mut self, msg: Msg) {
+            for effect in update(&mut self.state, 0, msg) {
+                if let LoopAction::Quit(text) = self.world.act(effect) {
+                    self.left = text;
+                }
+            }
+        }
+
+        fn key(&mut self, name: &str) {
+            self.send(Msg::Key(Key::parse(name).unwrap()));
+        }
+
+        /// Takes messages in up to the wanted one.
+        fn until(&mut self, wanted: fn(&Msg) -> bool) {
+            loop {
+                let Some(Incoming::App(msg)) = self.incoming.blocking_recv() else { panic!("nothing but messages") };
+                let is_wanted = wanted(&msg);
+                self.send(msg);
+                if is_wanted {
+                    return;
+                }
+            }
+        }
+
+        fn generate(&mut self, key: &str) {
+            self.key(key);
+            self.until(|msg| matches!(msg, Msg::Job { event: Event::Done(_), .. }));
+        }
+    }
+
+    fn kinds(kept: &Kept) -> Vec<&'static str> {
+        let kinds = kept.lines.iter().filter_map(|line| match &line.what {
+            What::Taken(_) => Some("taken"),
+            What::Undone { .. } => Some("undone"),
+            What::Ended { .. } => Some("ended"),
+            _ => None,
+        });
+        kinds.collect()
+    }
+
+    #[test]
+    fn a_session_is_kept_and_its_runs_are_there_in_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, state) = (folder.path().join("twice.py"), folder.path().join("state"));
+        fs::write(&path, STUB).unwrap();
+        let history = History::at(state.join("runs"));
+
+        let mut screen = Screen::on(&path, &state);
+        screen.generate("g");
+        screen.key("enter");
+        screen.until(|msg| matches!(msg, Msg::Applied { .. }));
+        screen.key("u");
+        screen.until(|msg| matches!(msg, Msg::Undone(_)));
+        let kept = history.read(None).unwrap();
+        assert_eq!(kinds(&kept), ["ended", "taken", "undone"]);
+        assert_eq!(kept.candidates().iter().map(|c| c.text.as_str()).collect::<Vec<_>>(), TEXTS);
+        let (first, pick) = (kept.file.id.clone(), screen.state.run.as_ref().unwrap().pick);
+        assert_eq!(kept.candidates().iter().filter(|c| c.has_passed()).count(), 3);
+
+        // The next session shows it, and takes from it.
+        let mut screen = Screen::on(&path, &state);
+        screen.generate("g");
+        screen.key("[");
+        screen.until(|msg| matches!(msg, Msg::Recalled(_)));
+        assert!(screen.state.past.words().unwrap().starts_with("run 1 of 2, "));
+        let run = screen.state.run.as_ref().unwrap();
+        assert_eq!((run.pick, run.focus), (pick, pick.unwrap()));
+        for (c, text) in TEXTS.iter().enumerate() {
+            let Testing::Done(verdict) = run.testing(c) else { panic!("{:?}", run.testing(c)) };
+            assert_eq!(verdict.status == Status::Passed, text.contains("x + x"), "{c}");
+        }
+        screen.key("enter");
+        screen.until(|msg| matches!(msg, Msg::Applied { .. }));
+        assert!(fs::read_to_string(&path).unwrap().contains(TEXTS[pick.unwrap()]));
+        assert_eq!(kinds(&history.read(Some(&first)).unwrap()), ["ended", "taken", "undone", "taken"]);
+
+        // Gone on with, it knows what is in the file and takes it back.
+        let mut screen = Screen::on(&path, &state);
+        let recalled = screen.world.resume(&state, &first).unwrap();
+        screen.send(Msg::Resumed(Box::new(recalled)));
+        assert!(screen.state.run.as_ref().unwrap().candidates[pick.unwrap()].applied);
+        screen.key("u");
+        screen.until(|msg| matches!(msg, Msg::Undone(_)));
+        assert_eq!(fs::read_to_string(&path).unwrap(), STUB);
+        assert!(history.read(Some(&first)).unwrap().taken().is_none());
+    }
+
+    #[test]
+    fn what_is_handed_over_is_the_program_of_the_shown_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut screen = Screen::of(Job::from_text(STUB, &TestsChoice::Auto).unwrap(), folder.path());
+        screen.generate("g");
+        screen.key("i");
+        screen.send(Msg::Paste("    # another\n".to_owned()));
+        screen.generate("f5");
+        screen.key("[");
+        screen.key("enter");
+        let program = screen.left.clone().unwrap();
+        assert!(program.starts_with(STUB) && !program.contains("# another"), "{program}");
+        let kept: Vec<Kept> = History::at(folder.path().join("runs")).runs().collect();
+        let taken = kept.iter().find_map(|kept| Some((kept.head.stub.clone(), kept.taken()?.candidate)));
+        assert_eq!(taken, Some((STUB.to_owned(), screen.state.run.as_ref().and_then(|run| run.pick))));
+    }
+
+    #[test]
+    fn runs_that_cannot_be_kept_are_said_once() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("runs"), "in the way").unwrap();
+        let mut screen = Screen::of(Job::from_text(STUB, &TestsChoice::Auto).unwrap(), folder.path());
+        screen.generate("g");
+        let why = screen.state.error.clone().unwrap();
+        assert!(why.contains("runs are not kept") && why.contains("history = false"), "{why}");
+        assert!(screen.state.run.as_ref().unwrap().pick.is_some());
+        screen.generate("R");
+        assert_eq!(screen.state.error, None);
+    }
+
+    #[test]
+    fn nothing_is_kept_without_a_folder_or_where_it_is_not_wished() {
+        let folder = tempfile::tempdir().unwrap();
+        for keeping in [Keeping::new(Path::new(""), true), Keeping::new(folder.path(), false)] {
+            let mut keeping = keeping;
+            let job = Arc::new(Job::from_text(STUB, &TestsChoice::Auto).unwrap());
+            let begun = keeping.begin(1, &job, &SourceInfo::default(), &GenerateOptions::default());
+            assert!(begun.0.is_none() && begun.1.is_none());
+            assert!(keeping.earlier(job)().is_empty());
+        }
+        assert!(!folder.path().join("runs").exists());
+    }
+}
