@@ -64,9 +64,20 @@ pub fn paste(state: &mut State, text: &str) {
     }
 }
 
-fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
+/// Actions on the focused candidate and on the views of it; `None` for all others.
+fn of_candidate(state: &mut State, context: Context, action: Action) -> Option<Vec<Effect>> {
     match action {
         Action::Submit if context == Context::Search => find::search(state),
+        Action::Diff => diff::open(state, false),
+        Action::Preview => diff::open(state, true),
+        Action::Mark => mark_one(state),
+        Action::Search => state.search = Some(find::Search { text: String::new(), typing: true }),
+        Action::Filter => find::filter(state),
+        Action::NextFound => find::next(state, 1),
+        Action::PreviousFound => find::next(state, -1),
+        Action::Leave => leave_view(state),
+        Action::Edit => return Some(edit(state)),
+        Action::SavePatch => return Some(save_patch(state)),
         Action::LineUp
         | Action::LineDown
         | Action::PageUp
@@ -78,18 +89,18 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         | Action::TakeHunk
             if context == Context::Diff =>
         {
-            return diff::act(state, action);
+            return Some(diff::act(state, action));
         }
-        Action::Diff => diff::open(state, false),
-        Action::Preview => diff::open(state, true),
-        Action::Mark => mark_one(state),
-        Action::Edit => return edit(state),
-        Action::SavePatch => return save_patch(state),
-        Action::Search => state.search = Some(find::Search { text: String::new(), typing: true }),
-        Action::Filter => find::filter(state),
-        Action::NextFound => find::next(state, 1),
-        Action::PreviousFound => find::next(state, -1),
-        Action::Leave => leave_view(state),
+        _ => return None,
+    }
+    Some(Vec::new())
+}
+
+fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
+    if let Some(effects) = of_candidate(state, context, action) {
+        return effects;
+    }
+    match action {
         Action::Interrupt => return interrupt(state),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Redraw => return vec![Effect::Redraw],
