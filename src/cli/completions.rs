@@ -17,8 +17,8 @@ use crate::untrusted::framed;
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Commands, options, their fixed values, names of models (also those of your models.toml) and files are completed. Write it anew \
-after an update, or after a change of models.toml.
+Commands and options are completed; in bash, zsh and fish also fixed values, names of models (those of your models.toml, too) and \
+files. Write it anew after an update, or after a change of models.toml.
 
 EXAMPLES
   bass-tui completions bash > ~/.local/share/bash-completion/completions/bass-tui
@@ -69,6 +69,9 @@ fn with_words(command: Command, models: &[String]) -> Command {
 }
 
 fn with_values(arg: Arg, models: &[String]) -> Arg {
+    // A shell shows a line for each.
+    let help = arg.get_help().map(|help| short(&help.to_string()).to_owned());
+    let arg = if let Some(help) = help { arg.help(help) } else { arg };
     let placeholder = arg.get_value_names().unwrap_or_default().join("|");
     if !arg.get_action().takes_values() || !arg.get_possible_values().is_empty() {
         return arg;
@@ -85,9 +88,15 @@ fn with_values(arg: Arg, models: &[String]) -> Arg {
         "PROGRAM" => arg.value_hint(ValueHint::ExecutablePath),
         "URL" => arg.value_hint(ValueHint::Url),
         "DIR" | "FOLDER" => arg.value_hint(ValueHint::DirPath),
-        names if names.contains("FILE") || names == "CANDIDATE" => arg.value_hint(ValueHint::AnyPath),
+        names if names.contains("FILE") || names.starts_with("F[") || names == "CANDIDATE" => arg.value_hint(ValueHint::AnyPath),
         _ => arg.value_hint(ValueHint::Other),
     }
+}
+
+/// The beginning of a help, up to its first details.
+fn short(help: &str) -> &str {
+    let ends = [": ", "; ", " (", " [", ", "].into_iter().filter_map(|end| help.find(end)).filter(|&at| at > 10);
+    ends.min().map_or(help, |at| &help[..at])
 }
 
 /// In zsh a list of words keeps files away. Where a file may stand, too, it gets both, as bash and fish have it.

@@ -79,7 +79,10 @@ fn in_force(settings: &Settings, paths: &Paths) -> String {
         let from = if from.is_empty() { "default".to_owned() } else { from.join(", ") };
         match toml(option, &option.shown(settings)) {
             Some(value) => line(&format!("{} = {value}", option.setting()), &from),
-            None => line(&format!("# {} is not set", option.setting()), default_in(option.help()).unwrap_or("default")),
+            None => {
+                let default = default_in(option.help()).map_or("default".to_owned(), |text| format!("default: {text}"));
+                line(&format!("# {} is not set", option.setting()), &default)
+            }
         }
     });
     if !settings.keys.is_empty() {

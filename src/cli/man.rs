@@ -58,7 +58,7 @@ fn page(command: &Command) -> Result<(String, String), Failure> {
     let written = man
         .render_title(&mut page)
         .and_then(|()| man.render_name_section(&mut page))
-        .and_then(|()| man.render_synopsis_section(&mut page))
+        .and_then(|()| synopsis(command).to_writer(&mut page))
         .and_then(|()| man.render_description_section(&mut page))
         .and_then(|()| {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
@@ -72,6 +72,19 @@ fn page(command: &Command) -> Result<(String, String), Failure> {
         });
     written.map_err(|error| Failure::internal(format!("the manual page cannot be made: {error}")))?;
     Ok((man.get_filename(), String::from_utf8_lossy(&page).into_owned()))
+}
+
+/// The usage lines of the help. (Those of the page's maker name each of fifty options.)
+fn synopsis(command: &Command) -> Roff {
+    let usage = command.clone().render_usage().to_string();
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]);
+    roff.control("nf", []);
+    for line in usage.lines() {
+        roff.text([roman(line.trim_start_matches("Usage:").trim())]);
+    }
+    roff.control("fi", []);
+    roff
 }
 
 /// A paragraph.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::world::{World, repository};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["complete"],
     &["serve"],
@@ -18,6 +18,10 @@ const COMMANDS: [&[&str]; 11] = [
     &["eval"],
     &["init"],
     &["undo"],
+    &["config"],
+    &["paths"],
+    &["completions"],
+    &["man"],
 ];
 
 /// The flags in a text.
@@ -70,6 +74,25 @@ fn every_setting_in_the_documents_is_read() {
         world.config(&format!("{} = []\n", flag.trim_start_matches('-').replace('-', "_")));
         let done = world.run(&["models"]);
         assert!(!done.err.contains("there is no setting"), "{flag}: {}", done.err);
+    }
+}
+
+/// Each setting is documented, and each that is documented is one: the page is what the program prints.
+#[test]
+fn the_page_of_the_settings_is_that_of_the_program() {
+    let page = fs::read_to_string(repository("docs/settings.md")).unwrap();
+    let all = World::new().run(&["config", "--default"]).code(0).out;
+    let own = all.split("\n# Keys of the screen").next().unwrap();
+    let block = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(block, own, "docs/settings.md has other settings: put in what `bass-tui config --default` prints");
+    // Settings that other documents name in text.
+    let settings: Vec<String> =
+        own.lines().filter_map(|line| Some(line.strip_prefix('#')?.split_once(" = ")?.0.to_owned())).collect();
+    let readme = fs::read_to_string(repository("README.md")).unwrap();
+    let rows = readme.split("| setting | what it does |").nth(1).unwrap().lines().skip(2);
+    for row in rows.take_while(|row| row.starts_with('|')) {
+        let name = row.split('`').nth(1).unwrap();
+        assert!(settings.iter().any(|setting| setting == name), "README.md has a setting `{name}`");
     }
 }
 
