@@ -88,7 +88,8 @@ fn with_values(arg: Arg, models: &[String]) -> Arg {
         "PROGRAM" => arg.value_hint(ValueHint::ExecutablePath),
         "URL" => arg.value_hint(ValueHint::Url),
         "DIR" | "FOLDER" => arg.value_hint(ValueHint::DirPath),
-        names if names.contains("FILE") || names.starts_with("F[") || names == "CANDIDATE" => arg.value_hint(ValueHint::AnyPath),
+        "CANDIDATE" | "PROBLEMS" | "P|-" => arg.value_hint(ValueHint::AnyPath),
+        names if names.contains("FILE") || names.starts_with("F[") => arg.value_hint(ValueHint::AnyPath),
         _ => arg.value_hint(ValueHint::Other),
     }
 }
