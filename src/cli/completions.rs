@@ -58,9 +58,14 @@ fn script(shell: Shell, command: Command, models: &[String]) -> String {
     let mut out = Vec::new();
     let mut command = with_words(command, models);
     let name = command.get_name().to_owned();
-    clap_complete::generate(shell, &mut command, name, &mut out);
+    clap_complete::generate(shell, &mut command, &name, &mut out);
     let script = String::from_utf8_lossy(&out).into_owned();
-    if shell == Shell::Zsh { with_files(&script, &command) } else { script }
+    match shell {
+        // For names with a hyphen the generator's labels of commands differ from the words that it looks up.
+        Shell::Bash => script.replace(&name.replace('-', "__subcmd__"), &name.replace('-', "__")),
+        Shell::Zsh => with_files(&script, &command),
+        _ => script,
+    }
 }
 
 /// The command and those below it, each argument with what may stand there.

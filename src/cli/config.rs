@@ -77,19 +77,17 @@ fn in_force(settings: &Settings, paths: &Paths) -> String {
         let origins = settings.origins.get(option.name).map_or(&[][..], Vec::as_slice);
         let from: Vec<String> = origins.iter().map(|origin| place(origin, option)).collect();
         let from = if from.is_empty() { "default".to_owned() } else { from.join(", ") };
-        match toml(option, &option.shown(settings)) {
-            Some(value) => line(&format!("{} = {value}", option.setting()), &from),
-            None => {
-                let default = default_in(option.help()).map_or("default".to_owned(), |text| format!("default: {text}"));
-                line(&format!("# {} is not set", option.setting()), &default)
-            }
+        if let Some(value) = toml(option, &option.shown(settings)) {
+            return line(&format!("{} = {value}", option.setting()), &from);
         }
+        let default = default_in(option.help()).map_or("default".to_owned(), |text| format!("default: {text}"));
+        line(&format!("# {} is not set", option.setting()), &default)
     });
     if !settings.keys.is_empty() {
         text += "\n[keys]\n";
     }
     for (action, keys) in &settings.keys {
-        let from = settings.key_origins.get(action).map(|origin| file_place(origin)).unwrap_or_default();
+        let from = settings.key_origins.get(action).map(file_place).unwrap_or_default();
         text += &line(&format!("{} = {}", quoted(action), quoted(keys)), &from);
     }
     text
@@ -177,7 +175,7 @@ fn default_in(help: &str) -> Option<&str> {
 fn place(origin: &Origin, option: &OptionSpec) -> String {
     match origin {
         Origin::Flag => option.flag(),
-        origin => file_place(origin),
+        Origin::File(..) => file_place(origin),
     }
 }
 

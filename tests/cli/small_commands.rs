@@ -27,6 +27,8 @@ fn every_shell_gets_commands_options_and_names_of_models() {
             assert!(done.out.contains(word), "{shell} has no {word}; {}", done.err);
         }
     }
+    // A model can be a name or a file.
+    assert!(world.run(&["completions", "zsh"]).code(0).out.contains(r#")" "files\:file\:_files"}'"#));
     fs::write(folder.join("models.toml"), "[[model]]\nname = 3\n").unwrap();
     let done = world.run(&["completions", "bash"]).code(0);
     assert!(done.err.contains("models.toml") && done.out.contains("qwen2.5-coder-1.5b"), "{}", done.err);
