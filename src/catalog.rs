@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use similar::get_close_matches;
 
 use crate::config::{ConfigError, Paths, parse_toml};
-use crate::engine::drafter::NamedDrafter;
+use crate::engine::drafter::{DRAFTERS, NamedDrafter};
 use crate::files;
 use crate::hub::{HubCache, Repository};
 use crate::language::Language;
@@ -203,7 +203,11 @@ impl Catalog {
             }
             // The built-in pair is one entry; its draft has no other name.
             "embedded:draft" => Ok(Some(Resolved { entry: None, files: self.files(draft, draft)? })),
-            name => self.resolve(name, "draft model", &["auto", "none"]).map(Some),
+            name => {
+                let drafters = DRAFTERS.iter().map(|drafter| drafter.name);
+                let also: Vec<&str> = ["auto", "none"].into_iter().chain(drafters).collect();
+                self.resolve(name, "draft model", &also).map(Some)
+            }
         }
     }
 
@@ -269,9 +273,11 @@ impl Catalog {
     pub fn unknown(&self, what: &'static str, name: &str, also: &[&str]) -> CatalogError {
         let names: Vec<&str> = self.entries.iter().map(|e| e.name.as_str()).chain(also.iter().copied()).collect();
         let mut known = get_close_matches(name, &names, 3, 0.5);
+        let nearest = get_close_matches(name, &names, 1, 0.7);
+        let hint = nearest.first().map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
         let others: Vec<&str> = names.iter().filter(|n| !known.contains(n)).copied().collect();
         known.extend(others);
-        CatalogError::Unknown { what, name: name.to_owned(), known: known.join(", "), file: self.file.clone() }
+        CatalogError::Unknown { what, name: name.to_owned(), hint, known: known.join(", "), file: self.file.clone() }
     }
 
     /// The entry whose main model this is.
@@ -415,7 +421,7 @@ mod tests {
         assert_eq!(path(catalog.resolve_main(Some(&file_name)).unwrap()), file);
         assert_eq!(catalog.resolve_draft(&file_name, &main).unwrap().map(path), Some(file));
         insta::assert_snapshot!(message(catalog.resolve_main(Some("c"))), @"the entry `c` names the folder /no/folder, which does not exist; correct it in models.toml");
-        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name; known are qwen2.5-coder-3b, qwen2.5-coder-7b, qwen2.5-coder-14b, a, b, c, built-in, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, qwen2.5-coder-32b, qwen3-coder-30b-a3b, starcoder2-3b, starcoder2-7b, starcoder2-15b, deepseek-coder-1.3b, deepseek-coder-6.7b, codellama-7b, codellama-13b, granite-code-3b, granite-code-8b, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
+        insta::assert_snapshot!(message(catalog.resolve_main(Some("qwen2.5-coder-8b"))), @"there is no model `qwen2.5-coder-8b`, neither a folder nor a name (did you mean `qwen2.5-coder-3b`?); known are qwen2.5-coder-3b, qwen2.5-coder-7b, qwen2.5-coder-14b, a, b, c, built-in, qwen2.5-coder-0.5b, qwen2.5-coder-1.5b, qwen2.5-coder-32b, qwen3-coder-30b-a3b, starcoder2-3b, starcoder2-7b, starcoder2-15b, deepseek-coder-1.3b, deepseek-coder-6.7b, codellama-7b, codellama-13b, granite-code-3b, granite-code-8b, qwen2-0.5b, qwen2-1.5b; others can be added to models.toml");
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! | cache | `profiles/`: measurements of model pairs |
 //! | | `weights/`, `kernels/`: quantised weights, compiled kernels |
 //! | | `builds/`: compiled packages of Rust and Go projects, removed after a month without use |
-//! | | `baselines/`: results of tests without a candidate |
+//! | | `builds/baselines/`: results of tests without a candidate |
 //! | project | `.bass-tui.toml`: settings of its tests and prompts (`OptionSpec::is_of_projects`) |
 //!
 //! Environment variables never change results. `BASS_TUI_CONFIG_DIR`, `BASS_TUI_STATE_DIR`,
@@ -17,13 +17,12 @@ mod paths;
 
 use std::path::{Path, PathBuf};
 
-use similar::get_close_matches;
 use toml::{Table, Value};
 
-pub use paths::Paths;
+pub use paths::{Paths, Place};
 
 use crate::files;
-use crate::options::{self, Settings};
+use crate::options::{self, Origin, Settings, did_you_mean};
 
 /// The file with the settings of a project, in its top folder or that of a package.
 pub const PROJECT_FILE: &str = ".bass-tui.toml";
@@ -50,6 +49,10 @@ impl Settings {
         let warnings = self.lay_over(&text, path, true)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let inside = |name: String| folder.join(name).to_string_lossy().into_owned();
+        if !self.tests.is_empty() {
+            // A list of the project stands in the place of the user's.
+            self.origins.entry("tests").or_default().retain(|origin| origin.is_in(path));
+        }
         self.tests = if self.tests.is_empty() { before } else { self.tests.drain(..).map(inside).collect() };
         self.python = self.python.take().map(|python| folder.join(python)).or(python);
         Ok(warnings)
@@ -91,19 +94,20 @@ impl Settings {
                         wrong(&format!("keys.{action}"), line, value, "a key like \"ctrl-t\" or a list of them")
                     })?;
                     settings.keys.insert(action.clone(), keys);
+                    let line = line_of_key(text, &["keys", action]);
+                    settings.key_origins.insert(action.clone(), Origin::File(path.to_path_buf(), line));
                 }
             } else if let Some(option) = option {
                 // A value that is no text is refused as an empty text is.
                 let texts = texts(value, option.is_list(), is_plain).unwrap_or_else(|| vec![String::new()]);
                 let set = |text: &String| option.set(settings, text);
                 texts.iter().try_for_each(set).map_err(|expected| wrong(name, line, value, &expected))?;
+                settings.came_from(option, Origin::File(path.to_path_buf(), line));
             } else {
-                let known: Vec<String> =
-                    options::ALL.iter().map(options::OptionSpec::setting).chain(["keys".to_owned()]).collect();
-                let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                let hint = get_close_matches(name.as_str(), &known, 1, 0.7)
-                    .first()
-                    .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+                let settings = options::ALL.iter().filter(|option| !of_project || option.is_of_projects());
+                let known: Vec<String> = settings.map(options::OptionSpec::setting).collect();
+                let keys = (!of_project).then_some("keys");
+                let hint = did_you_mean(name, known.iter().map(String::as_str).chain(keys));
                 warnings.push(format!(
                     "{}, line {line}: there is no setting `{name}`, it was ignored{hint}",
                     path.display()

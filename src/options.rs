@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use serde_json::{Value, json};
+use similar::get_close_matches;
 
 use crate::backend::{Choice, LoadOptions};
 use crate::engine::{GenerateOptions, MAX_CANDIDATES};
@@ -59,12 +60,43 @@ pub struct Settings {
     pub theme: String,
     /// Keys by action, as written in the config file: `quit = ["q", "ctrl-d"]`; an empty list unbinds.
     pub keys: BTreeMap<String, Vec<String>>,
+    /// Where values came from that are no defaults, by option. Lists can come from several places.
+    pub origins: BTreeMap<&'static str, Vec<Origin>>,
+    /// The same for keys, by action.
+    pub key_origins: BTreeMap<String, Origin>,
+}
+
+/// Where the value of a setting came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A file of settings, and the line.
+    File(PathBuf, usize),
+    /// The command line.
+    Flag,
+}
+
+impl Origin {
+    /// It is this file.
+    pub fn is_in(&self, path: &Path) -> bool {
+        matches!(self, Self::File(file, _) if file == path)
+    }
 }
 
 impl Settings {
     /// The tests that were named: those `given` with a command, else those of the settings.
     pub fn tests_or<'a>(&'a self, given: &'a [String]) -> &'a [String] {
         if given.is_empty() { &self.tests } else { given }
+    }
+
+    /// Notes where the value of an option came from.
+    pub fn came_from(&mut self, option: &OptionSpec, origin: Origin) {
+        let origins = self.origins.entry(option.name).or_default();
+        if !option.is_list() {
+            origins.clear();
+        }
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
     }
 }
 
@@ -91,6 +123,8 @@ impl Default for Settings {
             kv_cache: None,
             theme: "auto".to_owned(),
             keys: BTreeMap::new(),
+            origins: BTreeMap::new(),
+            key_origins: BTreeMap::new(),
         }
     }
 }
@@ -455,7 +489,7 @@ pub static ALL: &[OptionSpec] = &[
         expected: "the path of a Python interpreter",
         help: "The Python that code is run with [default: that of the project's environment, else the first in PATH]",
         read: |s, t| text(t).map(|t| s.python = Some(t.into())),
-        show: |s| json!(s.python),
+        show: |s| json!(s.python.as_ref().map(|path| path.to_string_lossy())),
     },
     OptionSpec {
         name: "tests",
@@ -526,9 +560,20 @@ impl OptionSpec {
         self.group & OF_PROJECTS != 0
     }
 
-    /// Takes a value over; the error is what was expected.
+    /// Its flag, without dashes. The history is on unless the flag takes it away.
+    fn long(&self) -> &'static str {
+        if self.name == "history" { "no-history" } else { self.name }
+    }
+
+    /// Its flag.
+    pub fn flag(&self) -> String {
+        let dashes = if self.name.len() == 1 { "-" } else { "--" };
+        format!("{dashes}{}", self.long())
+    }
+
+    /// Takes a value over; the error is what was expected, and which of its words is near.
     pub fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
-        (self.read)(settings, text).ok_or_else(|| self.expected())
+        (self.read)(settings, text).ok_or_else(|| self.expected() + &did_you_mean(text.trim(), self.words()))
     }
 
     /// Possible values, to follow "expected".
@@ -547,6 +592,11 @@ impl OptionSpec {
         self.value.is_empty()
     }
 
+    /// Its value, as it is shown: null only where it has none.
+    pub fn shown(&self, settings: &Settings) -> Value {
+        (self.show)(settings)
+    }
+
     /// Its value; null where it has none, or it is an empty list or a switch that is off.
     pub fn value(&self, settings: &Settings) -> Value {
         let value = (self.show)(settings);
@@ -563,15 +613,30 @@ impl OptionSpec {
         (self.show)(&Settings::default()).is_array()
     }
 
-    fn arg(&self) -> Arg {
-        let heading = match self.group {
+    /// Words that it takes beside what its placeholder stands for.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.value.split('|').filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+    }
+
+    /// Placeholder for its value.
+    pub fn placeholder(&self) -> &'static str {
+        self.value
+    }
+
+    /// Its section of the help.
+    pub fn heading(&self) -> &'static str {
+        match self.group {
             MODELS | SERVER => "Models",
-            TESTS => "Tests",
+            TESTS | PROJECT => "Tests",
             SCREEN => "Screen",
             HISTORY => "History",
             PROMPTS => "Prompt",
             _ => "Generation",
-        };
+        }
+    }
+
+    fn arg(&self) -> Arg {
+        let heading = self.heading();
         let default = match self.value(&Settings::default()) {
             Value::Null | Value::Bool(_) => String::new(),
             Value::String(text) => format!(" [default: {text}]"),
@@ -583,9 +648,7 @@ impl OptionSpec {
         let arg = Arg::new(self.name).help(format!("{}{default}", self.help)).help_heading(heading);
         let arg = match self.name {
             "n" => arg.short('n').long("candidates"),
-            // It is on unless the flag takes it away.
-            "history" => arg.long("no-history"),
-            name => arg.long(name),
+            _ => arg.long(self.long()),
         };
         if self.value.is_empty() {
             return arg.action(ArgAction::SetTrue);
@@ -603,10 +666,11 @@ impl<const GROUPS: u16> Flags<GROUPS> {
     /// Takes the flags over; the error is a sentence.
     pub fn lay_over(&self, settings: &mut Settings) -> Result<(), String> {
         self.0.iter().try_for_each(|(option, text)| {
-            let dashes = if option.name.len() == 1 { "-" } else { "--" };
             let found = if text.is_empty() { "empty" } else { text };
-            let wrong = |expected| format!("{dashes}{} is {found}, expected {expected}", option.name);
-            option.set(settings, text).map_err(wrong)
+            let wrong = |expected| format!("{} is {found}, expected {expected}", option.flag());
+            option.set(settings, text).map_err(wrong)?;
+            settings.came_from(option, Origin::Flag);
+            Ok(())
         })
     }
 }
@@ -638,6 +702,13 @@ impl<const GROUPS: u16> FromArgMatches for Flags<GROUPS> {
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         Self::from_arg_matches(matches).map(|flags| *self = flags)
     }
+}
+
+/// The rest of a sentence with the nearest of the `known` words, if one is near.
+pub fn did_you_mean<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let nearest = get_close_matches(text, &known, 1, 0.7);
+    nearest.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 /// Reads `2.5s`, `800ms`, `1m` or plain seconds.
@@ -734,8 +805,7 @@ pub(crate) mod tests {
     #[test]
     fn alternatives_in_the_help_are_understood() {
         for option in ALL {
-            let fixed = option.value.split('|').filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
-            for word in fixed {
+            for word in option.words() {
                 let mut settings = Settings::default();
                 option.set(&mut settings, word).unwrap();
                 assert_eq!(option.value(&settings), word, "{}", option.name);

@@ -20,13 +20,15 @@ pub enum CatalogError {
     },
     /// There is no such name.
     #[error(
-        "there is no {what} `{name}`, neither a folder nor a name; known are {known}; others can be added to {file}"
+        "there is no {what} `{name}`, neither a folder nor a name{hint}; known are {known}; others can be added to {file}"
     )]
     Unknown {
         /// Kind of the thing looked for.
         what: &'static str,
         /// The name given.
         name: String,
+        /// The nearest name, if one is near, as the rest of a sentence.
+        hint: String,
         /// Known names, nearest first.
         known: String,
         /// Where the user's own entries go.

@@ -54,6 +54,9 @@ impl Others {
     /// Prefix of the names of Ollama's models.
     pub const OLLAMA: &str = "ollama:";
 
+    /// Variables that move Ollama's models.
+    pub const VARIABLES: &[&str] = &["OLLAMA_MODELS"];
+
     /// Where these programs keep models: `OLLAMA_MODELS`, else the folders of the user and of the service.
     pub fn find() -> Self {
         let home = directories::BaseDirs::new().map(|d| d.home_dir().to_path_buf());

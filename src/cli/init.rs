@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::config::{comment, toml};
 use super::failure::Failure;
 use super::findings::Findings;
 use super::output::{print, say};
@@ -170,28 +171,13 @@ fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_py
                 Value::from(program.to_string_lossy())
             }),
             ("tests", Value::Null) => Some(Value::from("tests")),
-            ("timeout", Value::Number(seconds)) => {
-                Some(Value::from(format!("{}s", seconds.as_f64().unwrap_or_default())))
-            }
             (_, value) => Some(value),
         };
-        if let Some(value) = value {
+        if let Some(value) = value.and_then(|value| toml(option, &value)) {
             text.extend(["\n", &comment(option.help()), &format!("# {} = {value}\n", option.setting())]);
         }
     }
     text
-}
-
-/// A text as lines of comments.
-fn comment(text: &str) -> String {
-    let mut lines = vec!["#".to_owned()];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.len() + word.len() < 100 => line.extend([" ", word]),
-            _ => lines.push(format!("# {word}")),
-        }
-    }
-    lines.join("\n") + "\n"
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -3,15 +3,19 @@
 mod args;
 mod bench;
 mod complete;
+mod completions;
+mod config;
 mod doctor;
 mod eval;
 mod failure;
 mod findings;
 mod history;
 mod init;
+mod man;
 mod memory;
 mod models;
 mod output;
+mod paths;
 mod progress;
 mod report;
 mod serve;
@@ -22,7 +26,7 @@ mod undo;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// N candidate completions of one prompt at nearly the price of one, picked by running your tests.
 #[derive(Debug, Parser)]
@@ -30,7 +34,7 @@ use clap::{Parser, Subcommand};
     version,
     args_conflicts_with_subcommands = true,
     after_help = "Each command explains itself: bass-tui complete --help. Defaults of your own go into config.toml, in the \
-        folder that bass-tui doctor shows.\n\nEXAMPLES\n  \
+        folder that bass-tui paths shows.\n\nEXAMPLES\n  \
         bass-tui                                  the screen, on a built-in example\n  \
         bass-tui stats.py:rolling_max             the screen, for one function of your file\n  \
         bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
@@ -42,7 +46,8 @@ use clap::{Parser, Subcommand};
         bass-tui bench --batch 1,8                what drafts gain on this machine, by draft length\n  \
         bass-tui serve                            the model for editors, over HTTP\n  \
         bass-tui init                             what is found for the project of this folder\n  \
-        bass-tui doctor                           models, device, sandbox and folders on this machine\n\n\
+        bass-tui doctor                           models, device, sandbox and folders on this machine\n  \
+        bass-tui config                           the settings in force, and where each comes from\n\n\
         EXIT CODES\n  \
         0 done (with tests: one passed)   1 nothing passed   2 wrong usage or bad input\n  \
         3 engine or sandbox failed      130 interrupted"
@@ -72,10 +77,18 @@ enum Command {
     Init(init::Args),
     /// What works on this machine: models, device, sandbox, folders
     Doctor(doctor::Args),
+    /// The settings in force and where each comes from, or every setting with its help
+    Config(Box<config::Args>),
+    /// Every file and folder that the program reads or writes
+    Paths(paths::Args),
     /// Measure what draft lengths gain on this machine
     Bench(Box<bench::Args>),
     /// Score whole problem sets
     Eval(Box<eval::Args>),
+    /// Print what a shell needs to complete commands, options and names of models
+    Completions(completions::Args),
+    /// Print the manual page, or write one for each command
+    Man(man::Args),
 }
 
 /// Parses the command line, runs the command and turns its outcome into an exit code.
@@ -89,7 +102,7 @@ pub fn main() -> ExitCode {
         }
     };
     let outcome = match cli.command {
-        None => tui::run(&cli.screen),
+        None => tui::run(&cli.screen, Cli::command().get_subcommands().map(clap::Command::get_name)),
         Some(Command::Complete(args)) => complete::run(&args),
         Some(Command::Serve(args)) => serve::run(&args),
         Some(Command::Test(args)) => test::run(&args),
@@ -100,6 +113,10 @@ pub fn main() -> ExitCode {
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Bench(args)) => bench::run(&args),
         Some(Command::Eval(args)) => eval::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
+        Some(Command::Paths(args)) => paths::run(&args),
+        Some(Command::Completions(args)) => completions::run(&args, Cli::command()),
+        Some(Command::Man(args)) => man::run(&args, Cli::command()),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

@@ -30,7 +30,7 @@ pub fn print_json(json: &str) -> Result<(), Failure> {
 
 /// Escapes control characters. They can only occur inside the strings of a JSON text, where an escape means
 /// the same. (Those below a space are escaped in any JSON.)
-fn escape(json: &str) -> String {
+pub fn escape(json: &str) -> String {
     let acts = |c: char| {
         c.is_control()
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')

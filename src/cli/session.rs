@@ -41,14 +41,7 @@ impl Session {
     /// the config file and below the flags.
     pub fn open_at<const GROUPS: u16>(flags: &Flags<GROUPS>, at: Option<&Path>) -> Result<Self, Failure> {
         let paths = Paths::find().map_err(Failure::input)?;
-        let (mut settings, mut warnings) = Settings::load(&paths).map_err(Failure::input)?;
-        if let Some(file) = at.and_then(project_file) {
-            warnings.extend(settings.lay_project_over(&file).map_err(Failure::input)?);
-        }
-        for warning in warnings {
-            say(&format!("bass-tui: {}\n", crate::untrusted::framed(&warning)));
-        }
-        flags.lay_over(&mut settings).map_err(Failure::input)?;
+        let mut settings = settings(&paths, flags, at)?;
         let catalog = Catalog::load(&paths).map_err(Failure::input)?;
         served(&mut settings, &catalog)?;
         Ok(Self { paths, settings, catalog })
@@ -69,7 +62,7 @@ impl Session {
             }
             None => model(&settings.draft)?.map_or(Drafting::None, Drafting::Model),
         };
-        let profiles = Some(self.paths.cache_dir.join("profiles"));
+        let profiles = Some(self.paths.profiles_dir());
         let weights = Some(self.weights());
         let chat = settings.chat.or_else(|| main.entry.as_ref()?.chat);
         let (load, kv_cache, shared) = (settings.load, 0, None);
@@ -78,7 +71,7 @@ impl Session {
 
     /// The cache folder of prepared weights.
     pub fn weights(&self) -> PathBuf {
-        self.paths.cache_dir.join("weights")
+        self.paths.weights_dir()
     }
 
     /// The models for the screen and for servers, which repeat prompts often and cache them.
@@ -106,7 +99,7 @@ impl Session {
             return Ok(Box::new(move || Ok(Box::new(LocalSource::open(&models)?))));
         };
         let address = Address::parse(&server).map_err(Failure::input)?;
-        let key = Key::find(&address, &self.paths.config_dir.join(Key::FILE)).map_err(Failure::input)?;
+        let key = Key::find(&address, &self.paths.keys_file()).map_err(Failure::input)?;
         Ok(Box::new(move || {
             let wishes = Wishes { model: server_model.as_deref(), chat, suffix };
             Ok(Box::new(ServerSource::open(address, key, wishes)?))
@@ -115,7 +108,7 @@ impl Session {
 
     /// The cache folder of project builds.
     pub fn builds(&self) -> PathBuf {
-        self.paths.cache_dir.join("builds")
+        self.paths.builds_dir()
     }
 
     /// The kept runs, unless the settings keep none.
@@ -127,6 +120,23 @@ impl Session {
     pub fn runner(&self) -> Runner {
         Runner::probe().keeping(&self.builds()).with_python(self.settings.python.as_deref())
     }
+}
+
+/// The settings in force for a file or folder of the user's.
+pub fn settings<const GROUPS: u16>(
+    paths: &Paths,
+    flags: &Flags<GROUPS>,
+    at: Option<&Path>,
+) -> Result<Settings, Failure> {
+    let (mut settings, mut warnings) = Settings::load(paths).map_err(Failure::input)?;
+    if let Some(file) = at.and_then(project_file) {
+        warnings.extend(settings.lay_project_over(&file).map_err(Failure::input)?);
+    }
+    for warning in warnings {
+        say(&format!("bass-tui: {}\n", crate::untrusted::framed(&warning)));
+    }
+    flags.lay_over(&mut settings).map_err(Failure::input)?;
+    Ok(settings)
 }
 
 /// Replaces a model that the catalog has on a server by the server and its model.
@@ -146,7 +156,7 @@ fn served(settings: &mut Settings, catalog: &Catalog) -> Result<(), Failure> {
 }
 
 /// The project settings for a file or folder: the nearest ones, up to its root.
-fn project_file(at: &Path) -> Option<PathBuf> {
+pub fn project_file(at: &Path) -> Option<PathBuf> {
     let at = std::fs::canonicalize(at).ok()?;
     let folder = if at.is_dir() { at.as_path() } else { at.parent()? };
     let root = Project::folders(folder).map_or_else(|| folder.to_path_buf(), |(root, _)| root);

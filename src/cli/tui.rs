@@ -1,6 +1,7 @@
 //! `bass-tui` without a command: the screen.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{ConsentArgs, TestArgs};
@@ -11,7 +12,7 @@ use super::session::Session;
 use crate::code::{CodeError, Place, Target, TargetSpec};
 use crate::history::Kept;
 use crate::job::{Job, TrialPool};
-use crate::options::{Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS};
+use crate::options::{Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS, did_you_mean};
 use crate::trial::Runner;
 use crate::tui;
 
@@ -38,8 +39,15 @@ pub struct ScreenArgs {
     consent: ConsentArgs,
 }
 
-/// Runs the screen. Accepted code without a file is printed after the screen has closed.
-pub fn run(args: &Args) -> Result<u8, Failure> {
+/// Runs the screen. Accepted code without a file is printed after the screen has closed. A word that is no file,
+/// and nearly one of `commands`, is taken for that.
+pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u8, Failure> {
+    if let Some(word) = args.target.as_deref().filter(|word| !Path::new(word).exists()) {
+        let hint = did_you_mean(word, commands);
+        if !hint.is_empty() {
+            return Err(Failure::input(format!("there is neither a command nor a file `{word}`{hint}")));
+        }
+    }
     expect_terminal()?;
     let spec = args.target.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
     let session = Session::open_at(&args.screen.options, spec.as_ref().map(|spec| spec.path.as_path()))?;

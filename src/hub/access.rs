@@ -1,7 +1,7 @@
 //! Where the hub is, who asks, and where the token may go.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ureq::http::Uri;
@@ -24,6 +24,9 @@ pub struct Access {
 }
 
 impl Access {
+    /// Variables that move the file of the token, the strongest first.
+    pub const TOKEN_FILE_VARIABLES: &[&str] = &["HF_TOKEN_PATH", "HF_HOME", "XDG_CACHE_HOME"];
+
     const HUGGING_FACE: &str = "https://huggingface.co";
 
     /// As the hub's own tools have it: `HF_ENDPOINT`, `HF_TOKEN`, else the file of `hf auth login`. Proxies
@@ -38,8 +41,7 @@ impl Access {
         let endpoint = set("HF_ENDPOINT").map_or_else(|| Self::HUGGING_FACE.to_owned(), |e| e.trim().to_owned());
         let mut access = Self::new(&endpoint)?;
         let token = set("HF_TOKEN").or_else(|| set("HUGGING_FACE_HUB_TOKEN")).or_else(|| {
-            let file =
-                set("HF_TOKEN_PATH").map(Into::into).or_else(|| Some(hub_home(variable, home)?.join("token")))?;
+            let file = token_file_in(variable, home)?;
             files::text(&file, 1 << 12).ok()
         });
         if let Some(token) = token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty()) {
@@ -53,6 +55,12 @@ impl Access {
             access.certificates = Some(Arc::new(certificates(Path::new(&path))?));
         }
         Ok(access)
+    }
+
+    /// The file of `hf auth login`, which need not exist.
+    pub fn token_file() -> Option<PathBuf> {
+        let home = directories::BaseDirs::new().map(|d| d.home_dir().to_path_buf());
+        token_file_in(&|name| std::env::var_os(name), home.as_deref())
     }
 
     /// A hub at this address, without a token.
@@ -93,6 +101,11 @@ fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, HubError> {
         })
         .collect();
     if found.is_empty() { Err(failed(format!("{} has no certificates", path.display()))) } else { Ok(found) }
+}
+
+fn token_file_in(variable: &dyn Fn(&str) -> Option<OsString>, home: Option<&Path>) -> Option<PathBuf> {
+    let named = variable("HF_TOKEN_PATH").filter(|path| !path.to_string_lossy().trim().is_empty());
+    named.map(PathBuf::from).or_else(|| Some(hub_home(variable, home)?.join("token")))
 }
 
 #[cfg(test)]

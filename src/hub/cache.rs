@@ -23,6 +23,9 @@ pub struct HubCache {
 }
 
 impl HubCache {
+    /// Variables that move it, the strongest first.
+    pub const VARIABLES: &[&str] = &["HF_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME"];
+
     /// Where the hub's own tools put it: `HF_HUB_CACHE`, else `HF_HOME/hub`, else `huggingface/hub` in the
     /// user's cache folder.
     pub fn find() -> Self {

@@ -30,10 +30,11 @@ pub fn lower_session(process: i32, nice: i32) -> bool {
 pub fn make_idle(process: i32) {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
     for thread in threads.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
-        let priority = libc::sched_param { sched_priority: 0 };
+        // The kernel's `sched_param`. (musl has another one, and its function does nothing.)
+        let priority: libc::c_int = 0;
         // SAFETY: a live value and plain numbers. Where it fails, the thread has ended, or keeps its low
         // priority.
-        unsafe { libc::sched_setscheduler(thread, libc::SCHED_IDLE, &raw const priority) };
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, thread, libc::SCHED_IDLE, &raw const priority) };
     }
 }
 

@@ -25,6 +25,12 @@ const FILE_SETATTR: libc::c_long = 469;
 /// The first Landlock version with a separate right to truncate.
 const TRUNCATION: u32 = 3;
 
+/// `kexec_file_load`, which libc lacks for one target.
+#[cfg(all(target_arch = "aarch64", target_env = "musl"))]
+const KEXEC_FILE_LOAD: libc::c_long = 294;
+#[cfg(not(all(target_arch = "aarch64", target_env = "musl")))]
+const KEXEC_FILE_LOAD: libc::c_long = libc::SYS_kexec_file_load;
+
 /// Calls that are refused whatever their arguments.
 const DENIED: &[libc::c_long] = &[
     // A second way into most other calls, past this filter.
@@ -56,7 +62,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_reboot,
     libc::SYS_swapon,
     libc::SYS_swapoff,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::world::{World, repository};
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 17] = [
     &[],
     &["complete"],
     &["serve"],
@@ -20,6 +20,10 @@ const COMMANDS: [&[&str]; 13] = [
     &["undo"],
     &["history", "list"],
     &["history", "show"],
+    &["config"],
+    &["paths"],
+    &["completions"],
+    &["man"],
 ];
 
 /// The flags in a text.
@@ -44,9 +48,10 @@ fn every_flag_in_the_documents_is_in_the_help() {
         COMMANDS.iter().map(|command| world.run(&[command, &["--help"][..]].concat()).code(0).out).collect();
     let known = flags(&help);
     assert!(known.contains("--draft-length") && known.contains("--results"), "{known:?}");
-    for document in
-        ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/performance.md", "docs/serve.md"]
-    {
+    for document in [
+        "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/performance.md", "docs/serve.md",
+        "docs/settings.md",
+    ] {
         let text = fs::read_to_string(repository(document)).unwrap();
         let unknown: Vec<String> = code(&text).flat_map(flags).filter(|flag| !known.contains(flag)).collect();
         assert!(unknown.is_empty(), "{document} names {unknown:?}, and no help does");
@@ -73,6 +78,25 @@ fn every_setting_in_the_documents_is_read() {
         world.config(&format!("{} = []\n", flag.trim_start_matches('-').replace('-', "_")));
         let done = world.run(&["models"]);
         assert!(!done.err.contains("there is no setting"), "{flag}: {}", done.err);
+    }
+}
+
+/// Each setting is documented, and each that is documented is one: the page is what the program prints.
+#[test]
+fn the_page_of_the_settings_is_that_of_the_program() {
+    let page = fs::read_to_string(repository("docs/settings.md")).unwrap();
+    let all = World::new().run(&["config", "--default"]).code(0).out;
+    let own = all.split("\n# Keys of the screen").next().unwrap();
+    let block = page.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
+    assert_eq!(block, own, "docs/settings.md has other settings: put in what `bass-tui config --default` prints");
+    // Settings that other documents name in text.
+    let settings: Vec<String> =
+        own.lines().filter_map(|line| Some(line.strip_prefix('#')?.split_once(" = ")?.0.to_owned())).collect();
+    let readme = fs::read_to_string(repository("README.md")).unwrap();
+    let rows = readme.split("| setting | what it does |").nth(1).unwrap().lines().skip(2);
+    for row in rows.take_while(|row| row.starts_with('|')) {
+        let name = row.split('`').nth(1).unwrap();
+        assert!(settings.iter().any(|setting| setting == name), "README.md has a setting `{name}`");
     }
 }
 

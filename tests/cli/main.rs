@@ -22,6 +22,7 @@ mod servers;
 mod serving;
 #[path = "../shared/skip.rs"]
 mod skip;
+mod small_commands;
 mod terminal;
 mod tests_of_candidates;
 mod told;
