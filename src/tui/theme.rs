@@ -37,11 +37,20 @@ pub enum Role {
     Pick,
     /// Less important.
     Muted,
+    /// A line that a text gains.
+    DiffAdd,
+    /// A line that a text loses.
+    DiffRemove,
+    /// Code that texts have in common.
+    Same,
+    /// Code in which texts differ.
+    Difference,
 }
 
 /// The names of the roles in theme files, in the order of `Role`.
-const ROLES: [&str; 12] = [
-    "title", "hint", "border", "border_focus", "selection", "pass", "fail", "warn", "error", "working", "pick", "muted",
+const ROLES: [&str; 16] = [
+    "title", "hint", "border", "border_focus", "selection", "pass", "fail", "warn", "error", "working", "pick",
+    "muted", "diff_add", "diff_remove", "same", "difference",
 ];
 
 /// How many colours the terminal shows.
@@ -82,9 +91,13 @@ impl Depth {
         }
     }
 
-    /// A style with colours that the terminal shows.
+    /// A style with colours that the terminal shows. A background that it cannot show becomes an underline.
     pub fn style(self, style: Style) -> Style {
-        Style { fg: style.fg.map(|c| self.color(c)), bg: style.bg.map(|c| self.color(c)), ..style }
+        // The nearest of 16 colours is rarely one that text is legible on.
+        let lost = style.bg.is_some_and(|c| self == Self::None || self == Self::Sixteen && matches!(c, Color::Rgb(..)));
+        let bg = if lost { None } else { style.bg.map(|c| self.color(c)) };
+        let style = Style { fg: style.fg.map(|c| self.color(c)), bg, ..style };
+        if lost { style.add_modifier(Modifier::UNDERLINED) } else { style }
     }
 }
 
@@ -249,8 +262,14 @@ mod tests {
 
     #[test]
     fn roles_are_named_in_their_order() {
-        for (role, name) in [(Role::Title, "title"), (Role::Pass, "pass"), (Role::Pick, "pick"), (Role::Muted, "muted")]
-        {
+        for (role, name) in [
+            (Role::Title, "title"),
+            (Role::Pass, "pass"),
+            (Role::Pick, "pick"),
+            (Role::Muted, "muted"),
+            (Role::DiffAdd, "diff_add"),
+            (Role::Difference, "difference"),
+        ] {
             assert_eq!(ROLES[role as usize], name);
         }
     }
@@ -277,6 +296,17 @@ mod tests {
         let pass = theme.style(Role::Pass);
         assert!(pass.fg.is_none_or(|c| c == Color::Reset));
         assert!(pass.add_modifier.contains(Modifier::BOLD));
+    }
+
+    #[test]
+    fn a_difference_is_seen_without_its_background() {
+        for (name, depth) in [("dark", Depth::None), ("light", Depth::None)] {
+            let style = Theme::find(name, Path::new(""), false, depth).unwrap().style(Role::Difference);
+            assert!(style.bg.is_none() && style.add_modifier.contains(Modifier::UNDERLINED), "{name}");
+        }
+        let coloured = style_of("on #303030").unwrap();
+        assert!(Depth::Sixteen.style(coloured).add_modifier.contains(Modifier::UNDERLINED));
+        assert_eq!(Depth::True.style(coloured), coloured);
     }
 
     #[test]
