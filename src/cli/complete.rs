@@ -15,7 +15,8 @@ use super::output::{print, print_json, say};
 use super::progress::Progress;
 use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
-use crate::code::{Target, TargetSpec};
+use super::tui::print_code;
+use crate::code::{Applied, Target, TargetSpec};
 use crate::files;
 use crate::job::{Ask, Event, Job, JobError, Judge, Outcome, Report, Run, Task, TestsChoice, TrialPool};
 use crate::model::Model;
@@ -174,20 +175,14 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         say(&table(&report, runner.as_ref().map(|r| r.protection().summary.as_str())));
         say(&about_tests(&job, args));
         if let Some(c) = report.picked {
-            let code = job.function(&report.candidates[c].text);
-            // A file gets the exact code. For a terminal, control characters are removed.
-            let code = if std::io::stdout().is_terminal() { clean(&code) } else { code };
-            print(&code)?;
-            if !code.ends_with('\n') {
-                print("\n")?;
-            }
+            print_code(&job.function(&report.candidates[c].text))?;
         }
     }
     if interrupted {
         return Ok(INTERRUPTED);
     }
     match (picked, job.target()) {
-        (Some(c), Some(target)) if args.apply => apply(target, &report.candidates[c].text, &session)?,
+        (Some(c), Some(target)) if args.apply => drop(apply(target, &report.candidates[c].text, &session)?),
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             let why = if job.has_tests() { "no candidate passed" } else { "no candidate was finished" };
             say(&(framed(&format!("bass-tui: {why}: {} is as it was", path.display())) + "\n"));
@@ -264,7 +259,7 @@ fn job(args: &Args, spec: Option<&TargetSpec>, settings: &Settings) -> Result<Jo
 }
 
 /// Reads a file, or stdin for `-`. `what` names the text in error messages.
-fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
+pub(super) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     let bytes = if path.as_os_str() == "-" {
         files::read_all(std::io::stdin().lock(), files::TEXT)
     } else {
@@ -288,12 +283,12 @@ fn writable(path: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// Writes the candidate. If that is refused, saves it as a patch.
-fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> {
+pub(super) fn apply(target: &Target, text: &str, session: &Session) -> Result<Applied, Failure> {
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
-            let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
+            let backup = applied.backup.as_ref().map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
             say(&(framed(&format!("written to {}{backup}", applied.path.display())) + "\n"));
-            Ok(())
+            Ok(applied)
         }
         Err(error) => {
             let kept = match target.save_patch(text, &session.paths.patches_dir()) {
@@ -305,17 +300,35 @@ fn apply(target: &Target, text: &str, session: &Session) -> Result<(), Failure> 
     }
 }
 
+/// Shows a run while it goes on.
+pub(super) trait Follower {
+    /// Takes in an event.
+    fn event(&mut self, event: &Event);
+    /// A second has passed without one.
+    fn wait(&mut self);
+}
+
+impl Follower for Progress {
+    fn event(&mut self, event: &Event) {
+        Progress::event(self, event);
+    }
+
+    fn wait(&mut self) {
+        self.draw();
+    }
+}
+
 /// Follows a run to its end. Returns true if it was interrupted.
 pub(super) fn follow(
     run: &Run,
     receive: &Receiver<Message>,
-    mut progress: Progress,
+    mut follower: impl Follower,
 ) -> Result<(Outcome, bool), Failure> {
     let mut interrupted = false;
     loop {
         match receive.recv_timeout(Duration::from_secs(1)) {
             Ok(Message::Event(event)) => {
-                progress.event(&event);
+                follower.event(&event);
                 match event {
                     Event::Done(outcome) => return Ok((*outcome, interrupted)),
                     Event::Source(source::Event::Refused(why)) => return Err(Failure::input(why)),
@@ -329,7 +342,7 @@ pub(super) fn follow(
                 interrupted = true;
                 run.cancel();
             }
-            Err(RecvTimeoutError::Timeout) => progress.draw(),
+            Err(RecvTimeoutError::Timeout) => follower.wait(),
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Failure::internal("the engine has stopped before it was done"));
             }
@@ -406,7 +419,7 @@ mod tests {
         let options = asked.request.options;
         let mut state = State::new(job.clone(), options.clone(), Keymap::default(), false);
         let (backups, limits) = (PathBuf::new(), (Limits::default(), false));
-        let mut world = World::new(job, (options, true), limits, backups, false, sender);
+        let mut world = World::new(job, (options, true), limits, backups, crate::tui::Extras::default(), sender);
         let mut is_done = false;
         let mut msgs = vec![world.opened(Ok((Arc::new(Scripted), pool))), Msg::Key(Key::parse("g").unwrap())];
         loop {

@@ -11,6 +11,7 @@ mod init;
 mod memory;
 mod models;
 mod output;
+mod plain;
 mod progress;
 mod report;
 mod serve;

@@ -14,9 +14,11 @@
 
 pub(crate) mod app;
 mod clipboard;
+mod decoder;
 pub(crate) mod event;
 mod frames;
 mod highlight;
+mod keyboard;
 pub(crate) mod keymap;
 mod layout;
 mod runtime;
@@ -27,7 +29,7 @@ mod view;
 pub(crate) mod world;
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -40,9 +42,10 @@ use crate::untrusted;
 
 use app::State;
 use highlight::Highlights;
+use keyboard::Keyboard;
 use keymap::{Keymap, KeymapError};
 use runtime::{End, Runtime};
-use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
+use terminal::{Guard, Inputs, RealScreen, Screen};
 use theme::{Depth, Theme, ThemeError};
 use world::{Incoming, Opened, World};
 
@@ -79,7 +82,8 @@ pub struct Setup {
 /// How the session ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The accepted program, when there is no file it was written to: for standard output.
+    /// Code for standard output: the accepted program, or the function that was written to its file if the
+    /// output is captured.
     pub accepted: Option<String>,
     /// A line for the shell's screen; empty when there is nothing to say.
     pub message: String,
@@ -116,10 +120,11 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     let theme = Theme::find(&setup.theme, &setup.themes_dir, light, Depth::detect(var))?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;
+    let captured = !io::stdout().is_terminal();
+    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured };
     let guard = Guard::enter()?;
     let mut screen = RealScreen::new()?;
-    let result =
-        run_on(setup, theme, &mut screen, &mut Keyboard, Extras { hook: true, in_tmux: var("TMUX").is_some() });
+    let result = run_on(setup, theme, &mut screen, &mut Keyboard, extras);
     drop(guard);
     result
 }
@@ -131,6 +136,8 @@ pub struct Extras {
     pub hook: bool,
     /// The terminal is inside tmux.
     pub in_tmux: bool,
+    /// Standard output is not the terminal: what is taken goes there, too.
+    pub captured: bool,
 }
 
 /// Runs the screen on anything that can be drawn on, with input from anywhere.
@@ -165,14 +172,14 @@ pub fn run_on(
         (setup.options, setup.default_stops),
         (setup.limits, setup.stop_on_pass),
         backups,
-        extras.in_tmux,
+        extras,
         sender,
     );
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;
     match executor.block_on(runtime.run(open, runtime::signals()))? {
-        End::Quit(accepted) => Ok(Outcome { accepted, message: String::new() }),
+        End::Quit(outcome) => Ok(outcome),
         End::Signal(name) => Err(TuiError::Signal(name)),
         End::Closed => Err(TuiError::Closed),
     }

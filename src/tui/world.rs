@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::{Effect, Msg};
 use super::clipboard;
+use super::{Extras, Outcome};
 use crate::code::{Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::job::{Ask, Job, Run, TrialPool, fault};
@@ -38,8 +39,8 @@ pub enum LoopAction {
     /// Draw every cell.
     Redraw,
     Suspend,
-    /// Leave, with this program accepted.
-    Quit(Option<String>),
+    /// Leave.
+    Quit(Outcome),
 }
 
 /// The world as the core can act on it.
@@ -53,7 +54,7 @@ pub struct World {
     stop_on_pass: bool,
     /// Where copies of files go before they are written; nowhere if empty.
     backups: PathBuf,
-    in_tmux: bool,
+    extras: Extras,
     sender: UnboundedSender<Incoming>,
     opened: Option<Opened>,
     /// The job whose prompt was read ahead last.
@@ -61,6 +62,8 @@ pub struct World {
     /// The current generation: its name, its run and its job.
     current: Option<(u64, Run, Arc<Job>)>,
     applied: Option<Applied>,
+    /// The function written last, its file and its code, unless it was taken back.
+    written: Option<(String, PathBuf, String)>,
 }
 
 impl World {
@@ -70,7 +73,7 @@ impl World {
         (options, default_stops): (GenerateOptions, bool),
         (limits, stop_on_pass): (Limits, bool),
         backups: PathBuf,
-        in_tmux: bool,
+        extras: Extras,
         sender: UnboundedSender<Incoming>,
     ) -> Self {
         Self {
@@ -80,12 +83,13 @@ impl World {
             limits,
             stop_on_pass,
             backups,
-            in_tmux,
+            extras,
             sender,
             opened: None,
             ahead: None,
             current: None,
             applied: None,
+            written: None,
         }
     }
 
@@ -150,7 +154,7 @@ impl World {
             }
             Effect::Copy { text, program } => {
                 let text = if program { self.program(&text) } else { text };
-                match clipboard::sequence(&text, self.in_tmux) {
+                match clipboard::sequence(&text, self.extras.in_tmux) {
                     Ok(sequence) => {
                         self.tell(Msg::Copied(Ok(format!(
                             "{} lines sent to the terminal's clipboard",
@@ -163,7 +167,7 @@ impl World {
             }
             Effect::Redraw => return LoopAction::Redraw,
             Effect::Suspend => return LoopAction::Suspend,
-            Effect::Quit { accept } => return LoopAction::Quit(accept.map(|text| self.program(&text))),
+            Effect::Quit { accept } => return LoopAction::Quit(self.outcome(accept)),
         }
         LoopAction::Nothing
     }
@@ -223,6 +227,7 @@ impl World {
         let backups = (!self.backups.as_os_str().is_empty()).then_some(self.backups.as_path());
         let applied = target.apply(text, backups)?;
         let path = applied.path.display().to_string();
+        self.written = Some((target.name.clone(), applied.path.clone(), job.function(text)));
         self.applied = Some(applied);
         Ok(path)
     }
@@ -231,8 +236,17 @@ impl World {
         let applied = self.applied.as_ref().ok_or("nothing was written")?;
         applied.undo().map_err(|e| e.to_string())?;
         let path = applied.path.display().to_string();
-        self.applied = None;
+        (self.applied, self.written) = (None, None);
         Ok(path)
+    }
+
+    /// Outcome of a session that ends with `accept`.
+    fn outcome(&self, accept: Option<String>) -> Outcome {
+        let accepted = accept.map(|text| self.program(&text));
+        let Some((name, path, code)) = &self.written else { return Outcome { accepted, message: String::new() } };
+        let undo = if self.backups.as_os_str().is_empty() { "" } else { "; `bass-tui undo` takes it back" };
+        let code = self.extras.captured.then(|| code.clone());
+        Outcome { accepted: accepted.or(code), message: format!("{name} was written to {}{undo}", path.display()) }
     }
 
     /// Ends everything and waits until no code under test runs any more.
