@@ -482,8 +482,9 @@ pub static ALL: &[OptionSpec] = &[
         name: "theme",
         group: SCREEN,
         value: "NAME",
-        expected: "auto, light, dark or the name of a theme in the config folder",
-        help: "Colours: auto, light, dark, or the name of a theme in the config folder",
+        expected: "auto, light, dark or the name of another theme",
+        help: "Colours: auto, light, dark, catppuccin, gruvbox, solarized, dracula, github-light, rose-pine, rose-pine-dawn, \
+               tokyo-night, or the name of a theme in the config folder; auto and names of two themes go by the background",
         read: |s, t| text(t).map(|t| s.theme = t),
         show: |s| json!(s.theme),
     },

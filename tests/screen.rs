@@ -425,7 +425,8 @@ fn without_a_terminal_there_is_a_sentence() {
     command.args(["--exact", "child_signalled", "--ignored", "--nocapture"]).stdin(Stdio::null());
     // A session of its own does not have the terminal of this one.
     // SAFETY: setsid may be called between fork and exec.
-    let output = unsafe { command.pre_exec(|| Ok(drop(rustix::process::setsid()))) }.output().unwrap();
+    let output =
+        unsafe { command.pre_exec(|| rustix::process::setsid().map(|_| ()).map_err(Into::into)) }.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("standard output is not a terminal"), "{said}");
     assert!(!said.contains('\x1b'), "nothing was sent to a terminal: {said:?}");

@@ -67,7 +67,7 @@ pub struct Setup {
     pub limits: Limits,
     /// The user's keys: action to keys.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// `auto`, `light`, `dark` or the name of a file of `themes_dir`.
+    /// A name of [`theme::Theme::names`].
     pub theme: String,
     /// The user's own themes.
     pub themes_dir: PathBuf,
@@ -116,7 +116,7 @@ pub enum TuiError {
 pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     terminal::check().map_err(TuiError::NoTerminal)?;
     let var = |name: &str| std::env::var(name).ok();
-    let light = setup.theme == "auto" && theme::background_is_light(var);
+    let light = Theme::is_pair(&setup.theme) && theme::background_is_light(var);
     let theme = Theme::find(&setup.theme, &setup.themes_dir, light, Depth::detect(var))?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;

@@ -209,7 +209,10 @@ impl Loop<'_> {
         let Runtime { state, theme, highlights, screen, .. } = &mut self.run;
         view::sync(state, highlights);
         let look = Look { state, theme, highlights };
-        screen.draw(&mut |frame| view::draw(frame, &look))?;
+        screen.draw(&mut |frame| {
+            view::draw(frame, &look);
+            look.theme.paint(frame.buffer_mut());
+        })?;
         self.frames.drawn(self.clock.now());
         Ok(())
     }
