@@ -17,6 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
+use vt100::MouseProtocolMode;
 
 /// Longer than anything takes on the slowest machine.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -93,6 +94,7 @@ impl Pty {
         let status = self.child.wait().unwrap();
         self.until("the cursor", |screen| !screen.hide_cursor());
         self.until("the end of bracketed paste", |screen| !screen.bracketed_paste());
+        self.until("the end of the mouse", |screen| screen.mouse_protocol_mode() == MouseProtocolMode::None);
         assert_eq!(format!("{:?}", self.master.get_termios()), self.modes_before, "line modes");
         status
     }
@@ -283,6 +285,31 @@ fn program_in_shell(home: &std::path::Path, script: &str) -> CommandBuilder {
     let mut command = program(home, &[]);
     *command.get_argv_mut() = ["/bin/sh", "-c", script, env!("CARGO_BIN_EXE_bass-tui")].map(Into::into).to_vec();
     command
+}
+
+#[test]
+fn the_mouse_is_off_until_it_is_asked_for_and_after_leaving() {
+    let program = "\"$0\" --exact child_scripted --ignored --nocapture --test-threads=1";
+    let mut command = shell(&format!("set -m; {program}; echo '[in the shell]'; read line; fg; echo '[ended]'"));
+    command.arg(std::env::current_exe().unwrap());
+    let mut pty = Pty::start(command, 80, 24);
+    pty.sees("scripted-7b");
+    assert_eq!(pty.shown.0.lock().unwrap().screen().mouse_protocol_mode(), MouseProtocolMode::None);
+    pty.press("g");
+    pty.sees("PICK");
+    pty.press("m");
+    pty.until("the mouse", |screen| {
+        screen.mouse_protocol_mode() == MouseProtocolMode::PressRelease && screen.contents().contains("MOUSE")
+    });
+    pty.press("\x1a");
+    pty.until("the shell", |screen| {
+        !screen.alternate_screen() && screen.mouse_protocol_mode() == MouseProtocolMode::None
+    });
+    pty.press("\r");
+    pty.until("the mouse again", |screen| screen.mouse_protocol_mode() == MouseProtocolMode::PressRelease);
+    pty.press("q");
+    pty.sees("[ended]");
+    assert!(pty.ends().success());
 }
 
 #[test]

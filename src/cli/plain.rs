@@ -51,6 +51,8 @@ struct Printer<'a> {
     out: &'a mut dyn FnMut(&str),
     texts: Vec<String>,
     printed: BTreeSet<usize>,
+    /// Candidates and the equal ones that are printed first.
+    equal: Vec<(usize, usize)>,
 }
 
 impl Printer<'_> {
@@ -61,6 +63,18 @@ impl Printer<'_> {
         let code = self.texts.get(candidate).map(|text| clean(&self.job.function(text))).unwrap_or_default();
         let colon = if words.is_empty() { "" } else { ": " };
         (self.out)(&format!("candidate {}{colon}{words}\n{}\n\n", label(candidate), code.trim_end()));
+        self.equals();
+    }
+
+    /// Prints the equals of candidates that are printed.
+    fn equals(&mut self) {
+        for (candidate, of) in std::mem::take(&mut self.equal) {
+            if !self.printed.contains(&of) {
+                self.equal.push((candidate, of));
+            } else if self.printed.insert(candidate) {
+                (self.out)(&format!("candidate {}: the same as {}\n\n", label(candidate), label(of)));
+            }
+        }
     }
 }
 
@@ -82,11 +96,10 @@ impl Follower for Printer<'_> {
                 }
             }
             Event::Duplicate { candidate, of } => {
-                if self.printed.insert(*candidate) {
-                    (self.out)(&format!("candidate {}: the same as {}\n\n", label(*candidate), label(*of)));
-                }
+                self.equal.push((*candidate, *of));
+                self.equals();
             }
-            Event::Verdict { candidate, outcome: Ok(verdict) } => {
+            Event::Verdict { candidate, outcome: Ok(verdict) } if !self.equal.iter().any(|e| e.0 == *candidate) => {
                 let words = framed(&verdict.words());
                 let colon = if words.is_empty() { "" } else { ": " };
                 self.candidate(*candidate, &format!("{}{colon}{words}", verdict.status.word()));
@@ -170,7 +183,13 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
         let run = Run::start(&*source, pool.as_ref(), ask, sink);
         listening.store(true, Ordering::Relaxed);
         let mut out = write;
-        let printer = Printer { job: &job, out: &mut out, texts: vec![String::new(); n], printed: BTreeSet::new() };
+        let printer = Printer {
+            job: &job,
+            out: &mut out,
+            texts: vec![String::new(); n],
+            printed: BTreeSet::new(),
+            equal: Vec::new(),
+        };
         let (outcome, _) = follow(&run, &receive, printer)?;
         // At a question Ctrl-C ends the program.
         listening.store(false, Ordering::Relaxed);
@@ -253,7 +272,13 @@ mod tests {
         let job = Job::from_text("def f():\n    \"\"\"\n    >>> f()\n    1\n    \"\"\"\n", &TestsChoice::Auto).unwrap();
         let mut said = String::new();
         let mut out = |text: &str| said.push_str(text);
-        let mut printer = Printer { job: &job, out: &mut out, texts: vec![String::new(); 3], printed: BTreeSet::new() };
+        let mut printer = Printer {
+            job: &job,
+            out: &mut out,
+            texts: vec![String::new(); 3],
+            printed: BTreeSet::new(),
+            equal: Vec::new(),
+        };
         let finished = |candidate, reason, text: &str| {
             Event::Source(source::Event::Finished { candidate, reason, text: text.into(), mean_logprob: None })
         };
@@ -261,9 +286,9 @@ mod tests {
         for event in [
             finished(0, FinishReason::Stop, "    return 2\n"),
             finished(1, FinishReason::Length, "    return\x1b[2J"),
-            Event::Verdict { candidate: 0, outcome: Ok(verdict.clone()) },
             Event::Duplicate { candidate: 2, of: 0 },
-            Event::Verdict { candidate: 2, outcome: Ok(verdict) },
+            Event::Verdict { candidate: 2, outcome: Ok(verdict.clone()) },
+            Event::Verdict { candidate: 0, outcome: Ok(verdict) },
         ] {
             printer.event(&event);
         }

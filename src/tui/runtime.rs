@@ -154,7 +154,7 @@ impl Loop<'_> {
         let msg = match input? {
             Input::Key(key) => Msg::Key(key),
             Input::Paste(text) => Msg::Paste(text),
-            Input::Mouse(_) => return Ok(()),
+            Input::Mouse(used) => Msg::Mouse(used),
             Input::Resize(width, height) => Msg::Resize(width, height),
             Input::Stop => return self.suspend(),
             Input::Continued => {
@@ -188,6 +188,7 @@ impl Loop<'_> {
                 LoopAction::Nothing => {}
                 LoopAction::Send(sequence) => self.run.screen.send(&sequence)?,
                 LoopAction::Redraw => self.run.screen.clear()?,
+                LoopAction::Mouse(on) => self.run.screen.mouse(on)?,
                 LoopAction::Suspend => self.suspend()?,
                 LoopAction::Quit(outcome) => self.end = Some(End::Quit(outcome)),
             }
@@ -281,6 +282,10 @@ mod tests {
         fn send(&mut self, sequence: &str) -> io::Result<()> {
             self.1.text.lock().unwrap().2.push_str(sequence);
             Ok(())
+        }
+
+        fn mouse(&mut self, on: bool) -> io::Result<()> {
+            self.send(if on { "mouse on" } else { "mouse off" })
         }
 
         fn suspend(&mut self) -> io::Result<()> {

@@ -13,6 +13,7 @@ use crossterm::event::{
     DisableBracketedPaste, EnableBracketedPaste, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
     PushKeyboardEnhancementFlags,
 };
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
     enable_raw_mode,
@@ -45,6 +46,13 @@ pub fn device() -> io::Result<&'static File> {
     };
     Ok(DEVICE.get_or_init(|| device))
 }
+
+/// The terminal reports buttons and wheel, so that taking it over again turns that on again.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
+// Buttons and wheel without motion, with numbers of any size.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 
 /// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
 #[derive(Debug)]
@@ -79,7 +87,8 @@ fn take() -> io::Result<()> {
         EnableBracketedPaste,
         // Lets terminals that can tell Shift-Enter from Enter; nothing depends on it.
         PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
-        cursor::Hide
+        cursor::Hide,
+        Print(if MOUSE.load(Ordering::SeqCst) { MOUSE_ON } else { "" })
     )
 }
 
@@ -90,6 +99,7 @@ pub fn restore() {
             execute!(
                 out,
                 EndSynchronizedUpdate,
+                Print(if MOUSE.load(Ordering::SeqCst) { MOUSE_OFF } else { "" }),
                 PopKeyboardEnhancementFlags,
                 DisableBracketedPaste,
                 LeaveAlternateScreen,
@@ -140,6 +150,8 @@ pub trait Screen {
     fn clear(&mut self) -> io::Result<()>;
     /// Sends control sequences.
     fn send(&mut self, sequence: &str) -> io::Result<()>;
+    /// Lets the terminal report the mouse, or not.
+    fn mouse(&mut self, on: bool) -> io::Result<()>;
     /// Gives the terminal back, stops the process, and takes the terminal over when it goes on.
     fn suspend(&mut self) -> io::Result<()>;
     /// Sets all modes of the terminal again, after the process was stopped from outside.
@@ -189,6 +201,11 @@ impl Screen for RealScreen {
         let out = self.terminal.backend_mut();
         out.write_all(sequence.as_bytes())?;
         Write::flush(out)
+    }
+
+    fn mouse(&mut self, on: bool) -> io::Result<()> {
+        MOUSE.store(on, Ordering::SeqCst);
+        self.send(if on { MOUSE_ON } else { MOUSE_OFF })
     }
 
     fn suspend(&mut self) -> io::Result<()> {

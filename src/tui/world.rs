@@ -38,6 +38,8 @@ pub enum LoopAction {
     Send(String),
     /// Draw every cell.
     Redraw,
+    /// Let the terminal report the mouse, or not.
+    Mouse(bool),
     Suspend,
     /// Leave.
     Quit(Outcome),
@@ -165,6 +167,7 @@ impl World {
                     Err(why) => self.tell(Msg::Copied(Err(why))),
                 }
             }
+            Effect::Mouse(on) => return LoopAction::Mouse(on),
             Effect::Redraw => return LoopAction::Redraw,
             Effect::Suspend => return LoopAction::Suspend,
             Effect::Quit { accept } => return LoopAction::Quit(self.outcome(accept)),

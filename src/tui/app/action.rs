@@ -98,6 +98,15 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
             state.wrap = !state.wrap;
             state.say(if state.wrap { "long lines are wrapped" } else { "long lines are cut" });
         }
+        Action::Mouse => {
+            state.mouse = !state.mouse;
+            state.say(if state.mouse {
+                "the wheel scrolls, a click focuses; most terminals select text while Shift is held"
+            } else {
+                "the mouse belongs to the terminal again"
+            });
+            return vec![Effect::Mouse(state.mouse)];
+        }
         Action::Help => state.help = Some(0),
         Action::Results => {
             if state.has_tests() {
@@ -449,7 +458,7 @@ fn step_focus(state: &mut State, by: isize) {
     focus_pane(state, next);
 }
 
-fn focus_pane(state: &mut State, index: usize) {
+pub(super) fn focus_pane(state: &mut State, index: usize) {
     let Some(run) = &mut state.run else { return };
     if index < run.candidates.len() {
         if run.focus != index && state.results.is_some() {
@@ -481,7 +490,7 @@ fn move_pane(state: &mut State, action: Action) {
     }
 }
 
-fn scroll(state: &mut State, action: Action) {
+pub(super) fn scroll(state: &mut State, action: Action) {
     let page = usize::from(state.size.1 / 2).max(1) as isize;
     let by = match action {
         Action::LineUp => -1,
@@ -499,16 +508,18 @@ fn scroll(state: &mut State, action: Action) {
         let last = state.draft.lines().saturating_sub(1);
         state.prompt_top = moved(state.prompt_top).min(last);
     } else {
-        scroll_pane(state, action);
+        let focus = state.run.as_ref().map_or(0, |run| run.focus);
+        scroll_pane(state, focus, action);
     }
 }
 
-fn scroll_pane(state: &mut State, action: Action) {
+/// Scrolls the pane of a candidate.
+pub(super) fn scroll_pane(state: &mut State, index: usize, action: Action) {
     let layout = state.layout();
     let wrap = state.wrap;
     let Some(run) = &mut state.run else { return };
-    let area = layout.code(run.focus);
-    let Some(candidate) = run.candidates.get_mut(run.focus) else { return };
+    let area = layout.code(index);
+    let Some(candidate) = run.candidates.get_mut(index) else { return };
     let height = usize::from(area.height).max(1);
     let last = text::rows(&candidate.shown, usize::from(area.width), wrap).len().saturating_sub(height);
     let scroll = &mut candidate.scroll;

@@ -42,6 +42,8 @@ pub enum Effect {
         /// Copy the whole program with it, not the text alone.
         program: bool,
     },
+    /// Let the terminal report the mouse, or not.
+    Mouse(bool),
     /// Draw every cell anew.
     Redraw,
     /// Give the terminal back to the shell until the user returns.

@@ -11,6 +11,7 @@ pub mod draft;
 pub mod effect;
 #[cfg(test)]
 pub mod fixture;
+pub mod mouse;
 pub mod msg;
 pub mod run;
 pub mod state;
@@ -37,6 +38,7 @@ mod tests {
             ("candidate.rs", include_str!("candidate.rs")),
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
+            ("mouse.rs", include_str!("mouse.rs")),
             ("msg.rs", include_str!("msg.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),

@@ -127,6 +127,8 @@ pub struct State {
     pub zoom: bool,
     /// Long lines are wrapped.
     pub wrap: bool,
+    /// The terminal reports the mouse.
+    pub mouse: bool,
     /// The last error; stays until it is dismissed or tried again.
     pub error: Option<String>,
     /// The file is not what was read.
@@ -167,6 +169,7 @@ impl State {
             question: None,
             zoom: false,
             wrap: false,
+            mouse: false,
             error: None,
             stale: false,
             notice: None,

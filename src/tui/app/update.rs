@@ -3,6 +3,7 @@
 use super::action;
 use super::action::{key, paste};
 use super::effect::Effect;
+use super::mouse::mouse;
 use super::msg::Msg;
 use super::state::{Loading, State};
 use super::stream;
@@ -24,6 +25,10 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Key(pressed) => key(state, pressed),
         Msg::Paste(text) => {
             paste(state, &text);
+            Vec::new()
+        }
+        Msg::Mouse(used) => {
+            mouse(state, used);
             Vec::new()
         }
         Msg::Resize(width, height) => {
