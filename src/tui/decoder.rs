@@ -146,8 +146,10 @@ impl Decoder {
         let [ESC, kind, rest @ ..] = self.held.as_slice() else { return true };
         let number = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         match (kind, rest) {
-            (_, []) | (b'[', [b'?' | b'>' | b'=']) | (b'P', [b'>' | b'!' | b'0' | b'1']) | (b'_', [b'G']) => true,
-            (b'_', [b'G', b'a'..=b'z']) => true,
+            (_, [])
+            | (b'[', [b'?' | b'>' | b'='])
+            | (b'P', [b'>' | b'!' | b'0' | b'1'])
+            | (b'_', [b'G'] | [b'G', b'a'..=b'z']) => true,
             (b'[' | b']', _) => number == rest.len() || (*kind == b'[' && number > 0 && rest[number..] == *b";"),
             _ => false,
         }
@@ -181,11 +183,10 @@ impl Decoder {
             return Read::Broken;
         }
         match held {
-            [ESC] => Read::More,
+            [ESC] | [ESC, b'O'] => Read::More,
             [ESC, ESC, ..] => Read::Broken,
             [ESC, b'[', rest @ ..] => control(rest),
             [ESC, kind @ (b']' | b'P' | b'_'), rest @ ..] => text(*kind, rest),
-            [ESC, b'O'] => Read::More,
             [ESC, b'O', last] => letter(*last).map_or(Read::Broken, |code| Read::Is(Input::Key(Key::plain(code)))),
             // The end of a text that was given up.
             [ESC, b'\\'] if self.passed == 0 => Read::Dropped,
@@ -248,11 +249,10 @@ fn text(kind: u8, rest: &[u8]) -> Read {
 fn control(rest: &[u8]) -> Read {
     let Some((&last, parameters)) = rest.split_last() else { return Read::More };
     match (parameters, last) {
-        // Function keys of the Linux console.
-        ([], b'[') => Read::More,
+        // Function keys of the Linux console begin with a second `[`.
+        ([], b'[') | (_, b' '..=b'?') => Read::More,
         ([b'['], b'A'..=b'E') => Read::Is(Input::Key(Key::plain(Code::F(1 + last - b'A')))),
         ([b'['], _) => Read::Broken,
-        (_, b' '..=b'?') => Read::More,
         (b"200", b'~') => Read::PasteBegins,
         ([b'<', place @ ..], b'M' | b'm') => mouse(place, last == b'M').map(Input::Mouse).into(),
         (_, b'@'..=b'~') => key(parameters, last).map(Input::Key).into(),
@@ -378,7 +378,9 @@ mod tests {
 
     fn decode(decoder: &mut Decoder, bytes: &[u8]) -> Vec<Input> {
         let mut out = Vec::new();
-        bytes.iter().for_each(|&byte| decoder.push(byte, &mut out));
+        for &byte in bytes {
+            decoder.push(byte, &mut out);
+        }
         out
     }
 

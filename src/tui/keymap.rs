@@ -142,11 +142,11 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Start, A::Help, "help", &["?"], "this help", "help"),
     binding(C::Start, A::Quit, "quit", &["q", "ctrl-d"], "leave", "quit"),
     binding(C::Start, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", ""),
-    binding(C::Start, A::Mouse, "mouse", &["m"], "mouse on or off: the wheel scrolls, a click focuses", ""),
     binding(C::Start, A::LineDown, "line-down", &["down", "j"], "scroll down", ""),
     binding(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
     binding(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
     binding(C::Start, A::PageUp, "page-up", &["pgup"], "page up", ""),
+    binding(C::Start, A::Mouse, "mouse", &["m"], "mouse on or off: wheel scrolls, click focuses", ""),
 
     binding(C::Prompt, A::Submit, "submit", &["enter"], "write candidates (in code: new line, on an empty last line write)", "generate"),
     binding(C::Prompt, A::Newline, "newline", &["alt-enter", "shift-enter", "ctrl-j"], "new line", "new line"),
@@ -170,7 +170,6 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Copy, "copy", &["y"], "copy this candidate", ""),
     binding(C::Panes, A::CopyProgram, "copy-program", &["Y"], "copy the whole program", ""),
     binding(C::Panes, A::Wrap, "wrap", &["w"], "wrap long lines", ""),
-    binding(C::Panes, A::Mouse, "mouse", &["m"], "mouse on or off: the wheel scrolls, a click focuses", ""),
     binding(C::Panes, A::FocusPrompt, "focus-prompt", &["i", "esc"], "edit the prompt", ""),
     binding(C::Panes, A::FocusPane, "focus-pane", &["1", "2", "3", "4", "5", "6", "7", "8", "9"], "pane with this number", ""),
     binding(C::Panes, A::PaneLeft, "pane-left", &["h", "left"], "pane to the left", ""),
@@ -185,6 +184,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
     binding(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
     binding(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
+    binding(C::Panes, A::Mouse, "mouse", &["m"], "mouse on or off: wheel scrolls, click focuses", ""),
     binding(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
 
     binding(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),

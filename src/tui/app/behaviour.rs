@@ -674,25 +674,25 @@ fn the_rate_is_an_average_and_changes_four_times_a_second() {
 #[test]
 fn the_mouse_does_nothing_until_it_is_on() {
     use crate::tui::event::{Mouse, MouseKind};
-    let mut session = Session::free(4);
+    let mut session = Session::tested(4);
     session.key("g");
     session.state.size = (80, 24);
-    let body: String = (0..60).map(|i| format!("    x = {i}\n")).collect();
+    let body = "    x = 1\n".repeat(60);
     for candidate in 0..4 {
         session.finish(candidate, &body);
     }
     let panes = session.state.layout().panes;
     let other = panes[1];
     let at = |kind| Msg::Mouse(Mouse { kind, column: other.1.x + 2, row: other.1.y + 1 });
-    let before = session.state.run.as_ref().unwrap().focus;
     session.send(at(MouseKind::Press));
-    assert_eq!(session.state.run.as_ref().unwrap().focus, before);
+    assert_eq!(session.run().focus, panes[0].0);
     assert_eq!(session.key("m"), [Effect::Mouse(true)]);
+    let top = |session: &Session, pane: usize| session.run().candidates[pane].scroll.top;
+    session.send(at(MouseKind::WheelDown));
+    session.send(at(MouseKind::WheelDown));
     session.send(at(MouseKind::WheelUp));
-    session.send(at(MouseKind::WheelUp));
-    let scroll = |session: &Session, c: usize| session.state.run.as_ref().unwrap().candidates[c].scroll;
-    assert!(!scroll(&session, other.0).follow && scroll(&session, panes[0].0).follow);
+    assert_eq!([top(&session, other.0), top(&session, panes[0].0)], [3, 0]);
     session.send(at(MouseKind::Press));
-    assert_eq!(session.state.run.as_ref().unwrap().focus, other.0);
+    assert_eq!(session.run().focus, other.0);
     assert_eq!(session.key("m"), [Effect::Mouse(false)]);
 }
