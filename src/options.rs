@@ -17,6 +17,7 @@ use crate::trial::Limits;
 
 /// All settings: the defaults, with the config file and then the flags laid over them.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub struct Settings {
     /// Main model: a name of the catalog or a folder; `None` is the built-in one.
     pub model: Option<String>,
@@ -52,6 +53,8 @@ pub struct Settings {
     pub stop_on_pass: bool,
     /// MiB for prompts that the screen keeps for the next request; `None` leaves it to the machine.
     pub kv_cache: Option<usize>,
+    /// Lines and a question in place of the screen.
+    pub plain: bool,
     /// Colours: `auto`, `light`, `dark` or the name of a theme.
     pub theme: String,
     /// Keys by action, as written in the config file: `quit = ["q", "ctrl-d"]`; an empty list unbinds.
@@ -85,6 +88,7 @@ impl Default for Settings {
             tests: Vec::new(),
             stop_on_pass: false,
             kv_cache: None,
+            plain: false,
             theme: "auto".to_owned(),
             keys: BTreeMap::new(),
         }
@@ -479,12 +483,22 @@ pub static ALL: &[OptionSpec] = &[
         show: |s| json!(s.kv_cache),
     },
     OptionSpec {
+        name: "plain",
+        group: SCREEN,
+        value: "",
+        expected: "true or false",
+        help: "Print the candidates one after another and ask which to take, without a screen; also with ACCESSIBLE=1 or \
+               TERM=dumb in the environment",
+        read: |s, t| parsed(t).map(|on| s.plain = on),
+        show: |s| json!(s.plain),
+    },
+    OptionSpec {
         name: "theme",
         group: SCREEN,
         value: "NAME",
         expected: "auto, light, dark or the name of another theme",
-        help: "Colours: auto, light, dark, catppuccin, gruvbox, solarized, dracula, github-light, rose-pine, rose-pine-dawn, \
-               tokyo-night, or the name of a theme in the config folder; auto and names of two themes go by the background",
+        help: "Colours: auto (light or dark, by the background), another theme of the program, or the name of a file in the \
+               folder themes beside config.toml; a wrong name lists them",
         read: |s, t| text(t).map(|t| s.theme = t),
         show: |s| json!(s.theme),
     },
@@ -683,7 +697,7 @@ pub(crate) mod tests {
             "accept" => "rejection",
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",
-            "no-default-stops" | "stop-on-pass" | "no-cuda-graphs" => "true",
+            "no-default-stops" | "stop-on-pass" | "plain" | "no-cuda-graphs" => "true",
             "server-suffix" => "yes",
             "memory" => "100",
             _ => "3",

@@ -303,7 +303,7 @@ fn the_mouse_is_off_until_it_is_asked_for_and_after_leaving() {
     });
     pty.press("\x1a");
     pty.until("the shell", |screen| {
-        !screen.alternate_screen() && screen.mouse_protocol_mode() == MouseProtocolMode::None
+        screen.contents().contains("[in the shell]") && screen.mouse_protocol_mode() == MouseProtocolMode::None
     });
     pty.press("\r");
     pty.until("the mouse again", |screen| screen.mouse_protocol_mode() == MouseProtocolMode::PressRelease);

@@ -26,10 +26,6 @@ pub struct Args {
                 stdin if that is piped, else a built-in example"
     )]
     target: Option<String>,
-    /// Print the candidates one after another and ask which to take, without a screen; also with ACCESSIBLE=1 or
-    /// TERM=dumb in the environment
-    #[arg(long, help_heading = "Screen")]
-    plain: bool,
     #[command(flatten)]
     options: Flags<{ MODELS | SERVER | GENERATION | SAMPLING | TESTS | PROMPTS | SCREEN }>,
     #[command(flatten)]
@@ -67,7 +63,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             Job::from_text(&text, &choice).map_err(Failure::input)?
         }
     };
-    if args.plain || is_plain(|name| std::env::var(name).ok()) {
+    if session.settings.plain || is_plain(|name| std::env::var(name).ok()) {
         return plain::run(&session, job.showing(session.settings.prompt), args.consent.unprotected);
     }
     let options = session.settings.generate.clone();

@@ -6,6 +6,8 @@
 //!   events. Each event has the number of its run; events of older runs are dropped.
 //! - A key is a row in `keymap`, an action a row and a handler in `app/action.rs`. A theme is a file in
 //!   `themes/` and a row in `theme`.
+//! - `keyboard` reads the terminal on a thread, `decoder` makes keys of its bytes and drops replies of the
+//!   terminal. The screen is on the terminal device, so stdin and stdout may be pipes.
 //! - Panes keep their size while text flows; afterwards each row of panes gets what it needs. If not all
 //!   candidates fit there are pages, and a strip with the states of all.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
