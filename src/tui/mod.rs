@@ -69,7 +69,7 @@ pub struct Setup {
     pub limits: Limits,
     /// The user's keys: action to keys.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// A name of [`theme::Theme::names`].
+    /// A theme of the program, `auto` or another pair, or the name of a file of `themes_dir`.
     pub theme: String,
     /// The user's own themes.
     pub themes_dir: PathBuf,
