@@ -56,6 +56,8 @@ pub struct Settings {
     pub history: bool,
     /// MiB for prompts that the screen keeps for the next request; `None` leaves it to the machine.
     pub kv_cache: Option<usize>,
+    /// Lines and a question in place of the screen.
+    pub plain: bool,
     /// Colours: `auto`, `light`, `dark` or the name of a theme.
     pub theme: String,
     /// Keys by action, as written in the config file: `quit = ["q", "ctrl-d"]`; an empty list unbinds.
@@ -121,6 +123,7 @@ impl Default for Settings {
             stop_on_pass: false,
             history: true,
             kv_cache: None,
+            plain: false,
             theme: "auto".to_owned(),
             keys: BTreeMap::new(),
             origins: BTreeMap::new(),
@@ -529,11 +532,22 @@ pub static ALL: &[OptionSpec] = &[
         show: |s| json!(s.kv_cache),
     },
     OptionSpec {
+        name: "plain",
+        group: SCREEN,
+        value: "",
+        expected: "true or false",
+        help: "Print the candidates one after another and ask which to take, without a screen; also with ACCESSIBLE=1 or \
+               TERM=dumb in the environment",
+        read: |s, t| parsed(t).map(|on| s.plain = on),
+        show: |s| json!(s.plain),
+    },
+    OptionSpec {
         name: "theme",
         group: SCREEN,
         value: "NAME",
-        expected: "auto, light, dark or the name of a theme in the config folder",
-        help: "Colours: auto, light, dark, or the name of a theme in the config folder",
+        expected: "auto, light, dark or the name of another theme",
+        help: "Colours: auto (light or dark, by the background), another theme of the program, or the name of a file in the \
+               folder themes beside config.toml; a wrong name lists them",
         read: |s, t| text(t).map(|t| s.theme = t),
         show: |s| json!(s.theme),
     },
@@ -775,7 +789,7 @@ pub(crate) mod tests {
             "accept" => "rejection",
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",
-            "no-default-stops" | "stop-on-pass" | "no-cuda-graphs" => "true",
+            "no-default-stops" | "stop-on-pass" | "plain" | "no-cuda-graphs" => "true",
             "history" => "false",
             "server-suffix" => "yes",
             "memory" => "100",

@@ -10,12 +10,14 @@ mod scripted;
 
 use std::io::{Read, Write};
 use std::num::NonZero;
-use std::process::Command;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
+use vt100::MouseProtocolMode;
 
 /// Longer than anything takes on the slowest machine.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -92,6 +94,7 @@ impl Pty {
         let status = self.child.wait().unwrap();
         self.until("the cursor", |screen| !screen.hide_cursor());
         self.until("the end of bracketed paste", |screen| !screen.bracketed_paste());
+        self.until("the end of the mouse", |screen| screen.mouse_protocol_mode() == MouseProtocolMode::None);
         assert_eq!(format!("{:?}", self.master.get_termios()), self.modes_before, "line modes");
         status
     }
@@ -107,6 +110,13 @@ impl Drop for Pty {
 fn cells(n: u16) -> NonZero<u16> {
     NonZero::new(n).unwrap()
 }
+
+/// Replies of terminals: colours, attributes, versions, places, modes, of keyboard and graphics.
+const REPLIES: &[&str] = &[
+    "\x1b]10;rgb:ffff/ffff/ffff\x1b\\", "\x1b]11;rgb:1e1e/1e1e/2e2e\x07", "\x1b]4;1;rgb:cdcd/0000/0000\x1b\\",
+    "\x1b[?62;22;52c", "\x1b[>41;390;0c", "\x1bP!|00000000\x1b\\", "\x1bP>|xterm(390) q\x1b\\", "\x1b[0n",
+    "\x1b[24;80R", "\x1b[?2026;2$y", "\x1b[?1u", "\x1b_Gi=31;OK\x1b\\",
+];
 
 const ENTER: &str = "\r";
 const CTRL_C: &str = "\x03";
@@ -156,7 +166,7 @@ fn no_size_is_too_small() {
     pty.sees("scripted-7b");
     pty.press("g");
     for (columns, rows) in
-        [(80, 24), (40, 12), (20, 4), (7, 2), (1, 1), (2, 1), (1, 40), (200, 1), (300, 100), (1, 1), (80, 24)]
+        [(80, 24), (40, 12), (20, 4), (7, 2), (1, 1), (2, 1), (1, 40), (200, 1), (300, 100), (1, 1), (2, 2), (80, 24)]
     {
         pty.resize(columns, rows);
     }
@@ -179,6 +189,215 @@ fn ctrl_c_stops_and_keeps_what_was_written() {
     pty.sees("again to quit");
     pty.press(CTRL_C);
     pty.sees("nothing accepted");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn late_replies_of_the_terminal_are_no_keys() {
+    let mut pty = Pty::child("child_scripted", 112, 30);
+    pty.sees("scripted-7b");
+    let send = |pty: &mut Pty, whole: bool| {
+        for reply in REPLIES {
+            if whole {
+                pty.press(reply);
+            } else {
+                reply.chars().for_each(|c| pty.press(c.encode_utf8(&mut [0; 4])));
+            }
+        }
+    };
+    pty.press("i");
+    pty.sees("leave prompt");
+    for whole in [true, false] {
+        send(&mut pty, whole);
+        pty.press(if whole { "#one" } else { "#two" });
+        pty.sees(if whole { "#one" } else { "#one#two" });
+    }
+    // Pasted text may look like a reply.
+    pty.press("\x1b[200~ ]11;rgb:12 \x1b[?6c\x1b[201~");
+    pty.sees("#one#two ]11;rgb:12");
+    pty.press("\x1b");
+    pty.sees("edit prompt");
+    for whole in [true, false] {
+        send(&mut pty, whole);
+    }
+    pty.press("+");
+    pty.sees("N 5");
+    let shown = pty.shown.0.lock().unwrap().screen().contents();
+    assert!(shown.contains("edit prompt") && !shown.contains("rgb:ffff") && !shown.contains("xterm"), "{shown}");
+    pty.press("q");
+    pty.sees("nothing accepted");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn a_reply_cut_after_its_esc_is_an_esc_at_most() {
+    let mut pty = Pty::child("child_scripted", 112, 30);
+    pty.sees("scripted-7b");
+    pty.press("?");
+    pty.sees("Esc closes");
+    for reply in REPLIES {
+        // The help closes by the Esc, so it has become a key, and the rest comes later.
+        pty.press(&reply[..1]);
+        pty.until("the end of the help", |screen| !screen.contents().contains("Esc closes"));
+        pty.press(&reply[1..]);
+        pty.press("?");
+        pty.sees("Esc closes");
+    }
+    pty.press("qq");
+    pty.sees("nothing accepted");
+    assert!(pty.ends().success());
+}
+
+/// Sends a signal to the program.
+fn kill(pty: &Pty, signal: &str) {
+    let id = pty.child.process_id().unwrap().to_string();
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+}
+
+#[test]
+fn a_stop_from_outside_leaves_no_trace() {
+    let mut pty = Pty::child("child_scripted", 80, 24);
+    pty.sees("scripted-7b");
+    let modes = format!("{:?}", pty.master.get_termios());
+    for _ in 0..3 {
+        kill(&pty, "-STOP");
+        // Another program uses the terminal in between.
+        let tty = pty.master.tty_name().unwrap();
+        let script = "stty sane <\"$0\"; printf '\\033[?1049l\\033[?2004l\\033[?25hOTHER' >\"$0\"";
+        assert!(Command::new("/bin/sh").args(["-c", script]).arg(tty).status().unwrap().success());
+        pty.until("the other program", |screen| !screen.alternate_screen() && screen.contents().contains("OTHER"));
+        kill(&pty, "-CONT");
+        pty.until("the screen", |screen| {
+            screen.alternate_screen()
+                && screen.bracketed_paste()
+                && screen.hide_cursor()
+                && screen.contents().contains("Enter generate")
+        });
+        assert_eq!(format!("{:?}", pty.master.get_termios()), modes);
+    }
+    pty.press("q");
+    pty.sees("nothing accepted");
+    assert!(pty.ends().success());
+}
+
+/// The program's command in a shell, with what is around it.
+fn program_in_shell(home: &std::path::Path, script: &str) -> CommandBuilder {
+    let mut command = program(home, &[]);
+    *command.get_argv_mut() = ["/bin/sh", "-c", script, env!("CARGO_BIN_EXE_bass-tui")].map(Into::into).to_vec();
+    command
+}
+
+#[test]
+fn the_mouse_is_off_until_it_is_asked_for_and_after_leaving() {
+    let program = "\"$0\" --exact child_scripted --ignored --nocapture --test-threads=1";
+    let mut command = shell(&format!("set -m; {program}; echo '[in the shell]'; read line; fg; echo '[ended]'"));
+    command.arg(std::env::current_exe().unwrap());
+    let mut pty = Pty::start(command, 80, 24);
+    pty.sees("scripted-7b");
+    assert_eq!(pty.shown.0.lock().unwrap().screen().mouse_protocol_mode(), MouseProtocolMode::None);
+    pty.press("g");
+    pty.sees("PICK");
+    pty.press("m");
+    pty.until("the mouse", |screen| {
+        screen.mouse_protocol_mode() == MouseProtocolMode::PressRelease && screen.contents().contains("MOUSE")
+    });
+    pty.press("\x1a");
+    pty.until("the shell", |screen| {
+        screen.contents().contains("[in the shell]") && screen.mouse_protocol_mode() == MouseProtocolMode::None
+    });
+    pty.press("\r");
+    pty.until("the mouse again", |screen| screen.mouse_protocol_mode() == MouseProtocolMode::PressRelease);
+    // Tests may still run.
+    pty.press("qq");
+    pty.sees("[ended]");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn captured_output_gets_the_code_and_the_screen_is_on_the_terminal() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("numbers.py"), include_str!("../src/job/example.py")).unwrap();
+    let script = "code=$(\"$0\" numbers.py:is_even --tests none -n 2); echo \"[$code]\" | head -1; \
+                  \"$0\" undo; cat numbers.py";
+    let mut pty = Pty::start(program_in_shell(home.path(), script), 112, 30);
+    pty.until("the screen", |screen| screen.alternate_screen() && screen.contents().contains("Enter generate"));
+    pty.press("g");
+    pty.sees("PICK");
+    pty.press(ENTER);
+    pty.sees("written to");
+    pty.press("q");
+    pty.sees("[def is_even(n):");
+    pty.sees("is_even was written to");
+    pty.sees("`bass-tui undo` takes it back");
+    pty.sees("is as it was before");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn piped_text_is_the_prompt_and_keys_come_from_the_terminal() {
+    let home = tempfile::tempdir().unwrap();
+    let script = "printf 'def triple(n):\\n    \"\"\"Three times n.\"\"\"\\n' | \"$0\" --tests none -n 2 | cat; \
+                  printf '' | \"$0\"; echo \"[$?]\"";
+    let mut pty = Pty::start(program_in_shell(home.path(), script), 112, 30);
+    pty.sees("Three times n.");
+    pty.press("g");
+    pty.sees("PICK");
+    pty.press(ENTER);
+    pty.until("the code", |screen| !screen.alternate_screen() && screen.contents().contains("def triple(n):"));
+    pty.sees("the prompt on stdin is empty");
+    pty.sees("[2]");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn without_a_screen_candidates_are_lines_and_a_line_takes_one() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("numbers.py");
+    let stub = include_str!("../src/job/example.py");
+    std::fs::write(&file, stub).unwrap();
+    for (environment, flag) in [("TERM=dumb", ""), ("ACCESSIBLE=1", ""), ("A=", "--plain")] {
+        let script = format!("{environment} \"$0\" numbers.py:is_even --tests none -n 2 {flag}; echo \"[$?]\"");
+        let mut pty = Pty::start(program_in_shell(home.path(), &script), 112, 40);
+        pty.sees("take which? [A-B, r = again, q = quit]");
+        pty.sees("candidate A\ndef is_even(n):");
+        pty.press("x\n");
+        pty.sees("answer with a letter of A-B, r or q");
+        pty.press("r\n");
+        pty.until("more candidates", |screen| screen.contents().matches("writing 2 candidates").count() == 2);
+        pty.press("a\n");
+        pty.sees("written to numbers.py");
+        assert!(std::fs::read_to_string(&file).unwrap().len() > stub.len());
+        pty.press("u\n");
+        pty.sees("numbers.py is as it was before");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), stub);
+        pty.sees("[0]");
+        assert!(!pty.shown.0.lock().unwrap().screen().alternate_screen());
+        assert!(pty.ends().success());
+    }
+}
+
+fn shell(script: &str) -> CommandBuilder {
+    let mut command = CommandBuilder::new("/bin/sh");
+    command.args(["-c", script]);
+    command
+}
+
+#[test]
+fn sigtstp_does_as_ctrl_z() {
+    let program = "\"$0\" --exact child_scripted --ignored --nocapture --test-threads=1";
+    let mut command = shell(&format!("set -m; {program}; echo '[in the shell]'; read line; fg; echo '[ended]'"));
+    command.arg(std::env::current_exe().unwrap());
+    let mut pty = Pty::start(command, 80, 24);
+    pty.sees("scripted-7b");
+    let group = pty.master.process_group_leader().unwrap();
+    assert!(Command::new("kill").args(["-TSTP", &group.to_string()]).status().unwrap().success());
+    pty.until("the shell", |screen| !screen.alternate_screen() && screen.contents().contains("[in the shell]"));
+    pty.until("the cursor", |screen| !screen.hide_cursor() && !screen.bracketed_paste());
+    pty.press("\r");
+    pty.until("the screen", |screen| screen.alternate_screen() && screen.contents().contains("Enter generate"));
+    pty.press("q");
+    pty.sees("nothing accepted");
+    pty.sees("[ended]");
     assert!(pty.ends().success());
 }
 
@@ -230,10 +449,12 @@ fn a_panic_is_legible_on_the_normal_screen() {
 
 #[test]
 fn without_a_terminal_there_is_a_sentence() {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_signalled", "--ignored", "--nocapture"])
-        .output()
-        .unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child_signalled", "--ignored", "--nocapture"]).stdin(Stdio::null());
+    // A session of its own does not have the terminal of this one.
+    // SAFETY: setsid may be called between fork and exec.
+    let output =
+        unsafe { command.pre_exec(|| rustix::process::setsid().map(|_| ()).map_err(Into::into)) }.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(said.contains("standard output is not a terminal"), "{said}");
     assert!(!said.contains('\x1b'), "nothing was sent to a terminal: {said:?}");

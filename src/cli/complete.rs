@@ -15,7 +15,8 @@ use super::output::{print, print_json, say};
 use super::progress::Progress;
 use super::report::table;
 use super::session::{Session, check_tests, consent, on_interrupt};
-use crate::code::{Target, TargetSpec};
+use super::tui::print_code;
+use crate::code::{Applied, Target, TargetSpec};
 use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{Head, HistoryError, Recorder};
@@ -183,13 +184,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         say(&table(&report, runner.as_ref().map(|r| r.protection().summary.as_str())));
         say(&about_tests(&job, args));
         if let Some(c) = report.picked {
-            let code = job.function(&report.candidates[c].text);
-            // A file gets the exact code. For a terminal, control characters are removed.
-            let code = if std::io::stdout().is_terminal() { clean(&code) } else { code };
-            print(&code)?;
-            if !code.ends_with('\n') {
-                print("\n")?;
-            }
+            print_code(&job.function(&report.candidates[c].text))?;
         }
     }
     if interrupted {
@@ -197,7 +192,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     match (picked, job.target()) {
         (Some(c), Some(target)) if args.apply => {
-            apply(target, (c, &report.candidates[c].text), &session, recorder.as_ref())?;
+            drop(apply(target, (c, &report.candidates[c].text), &session, recorder.as_ref())?);
         }
         (None, Some(Target { path: Some(path), .. })) if args.apply => {
             let why = if job.has_tests() { "no candidate passed" } else { "no candidate was finished" };
@@ -275,7 +270,7 @@ fn job(args: &Args, spec: Option<&TargetSpec>, settings: &Settings) -> Result<Jo
 }
 
 /// Reads a file, or stdin for `-`. `what` names the text in error messages.
-fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
+pub(super) fn read_text(path: &Path, what: &str) -> Result<String, Failure> {
     let bytes = if path.as_os_str() == "-" {
         files::read_all(std::io::stdin().lock(), files::TEXT)
     } else {
@@ -299,7 +294,7 @@ fn writable(path: Option<&Path>) -> Result<(), Failure> {
 }
 
 /// Begins the record of a run, if runs are kept. A record that cannot be written is said and stops nothing.
-fn record(session: &Session, job: &Job, info: &SourceInfo, options: &GenerateOptions) -> Option<Recorder> {
+pub(super) fn record(session: &Session, job: &Job, info: &SourceInfo, options: &GenerateOptions) -> Option<Recorder> {
     let begun = session.history()?.begin(&Head::of(job, info, options));
     begun.inspect_err(|error| say(&(framed(&unkept(error)) + "\n"))).ok()
 }
@@ -310,20 +305,20 @@ fn unkept(error: &HistoryError) -> String {
 }
 
 /// Writes the candidate. If that is refused, saves it as a patch.
-fn apply(
+pub(super) fn apply(
     target: &Target,
     (candidate, text): (usize, &str),
     session: &Session,
     recorder: Option<&Recorder>,
-) -> Result<(), Failure> {
+) -> Result<Applied, Failure> {
     match target.apply(text, Some(&session.paths.backups_dir())) {
         Ok(applied) => {
             if let Some(recorder) = recorder {
                 let _ = recorder.applied(candidate, &applied, target.diff(text));
             }
-            let backup = applied.backup.map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
+            let backup = applied.backup.as_ref().map(|b| format!(" (before: {})", b.display())).unwrap_or_default();
             say(&(framed(&format!("written to {}{backup}", applied.path.display())) + "\n"));
-            Ok(())
+            Ok(applied)
         }
         Err(error) => {
             let kept = match target.save_patch(text, &session.paths.patches_dir()) {
@@ -335,17 +330,35 @@ fn apply(
     }
 }
 
+/// Shows a run while it goes on.
+pub(super) trait Follower {
+    /// Takes in an event.
+    fn event(&mut self, event: &Event);
+    /// A second has passed without one.
+    fn wait(&mut self);
+}
+
+impl Follower for Progress {
+    fn event(&mut self, event: &Event) {
+        Progress::event(self, event);
+    }
+
+    fn wait(&mut self) {
+        self.draw();
+    }
+}
+
 /// Follows a run to its end. Returns true if it was interrupted.
 pub(super) fn follow(
     run: &Run,
     receive: &Receiver<Message>,
-    mut progress: Progress,
+    mut follower: impl Follower,
 ) -> Result<(Outcome, bool), Failure> {
     let mut interrupted = false;
     loop {
         match receive.recv_timeout(Duration::from_secs(1)) {
             Ok(Message::Event(event)) => {
-                progress.event(&event);
+                follower.event(&event);
                 match event {
                     Event::Done(outcome) => return Ok((*outcome, interrupted)),
                     Event::Source(source::Event::Refused(why)) => return Err(Failure::input(why)),
@@ -359,7 +372,7 @@ pub(super) fn follow(
                 interrupted = true;
                 run.cancel();
             }
-            Err(RecvTimeoutError::Timeout) => progress.draw(),
+            Err(RecvTimeoutError::Timeout) => follower.wait(),
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(Failure::internal("the engine has stopped before it was done"));
             }
@@ -437,7 +450,8 @@ mod tests {
         let options = asked.request.options;
         let mut state = State::new(job.clone(), options.clone(), Keymap::default(), false);
         let limits = (Limits::default(), false);
-        let mut world = World::new(job, (options, true), limits, Keeping::default(), false, sender);
+        let mut world =
+            World::new(job, (options, true), limits, Keeping::default(), crate::tui::Extras::default(), sender);
         let mut is_done = false;
         let mut msgs = vec![world.opened(Ok((Arc::new(Scripted), pool))), Msg::Key(Key::parse("g").unwrap())];
         loop {

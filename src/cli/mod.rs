@@ -16,6 +16,7 @@ mod memory;
 mod models;
 mod output;
 mod paths;
+mod plain;
 mod progress;
 mod report;
 mod serve;

@@ -1,13 +1,15 @@
 //! `bass-tui` without a command: the screen.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, stdin, stdout};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::args::{ConsentArgs, TestArgs};
+use super::complete::read_text;
 use super::failure::{Failure, INTERRUPTED};
 use super::memory::advice;
 use super::output::{print, say};
+use super::plain;
 use super::session::Session;
 use crate::code::{CodeError, Place, Target, TargetSpec};
 use crate::history::Kept;
@@ -21,7 +23,8 @@ use crate::tui;
 pub struct Args {
     #[arg(
         value_name = "FILE[:FUNCTION|:LINE]",
-        help = "The function to complete: FILE, FILE:FUNCTION, FILE:Class::method or FILE:LINE. Without it: a built-in example"
+        help = "The function to complete: FILE, FILE:FUNCTION, FILE:Class::method or FILE:LINE. Without it: the prompt on \
+                stdin if that is piped, else a built-in example"
     )]
     target: Option<String>,
     #[command(flatten)]
@@ -39,7 +42,13 @@ pub struct ScreenArgs {
     consent: ConsentArgs,
 }
 
-/// Runs the screen. Accepted code without a file is printed after the screen has closed. A word that is no file,
+/// The terminal or the user has no use for a screen.
+fn is_plain(var: impl Fn(&str) -> Option<String>) -> bool {
+    var("TERM").is_some_and(|term| term == "dumb") || var("ACCESSIBLE").is_some_and(|v| !v.is_empty() && v != "0")
+}
+
+/// Runs the screen on the terminal, wherever stdin and stdout lead. Code that is for stdout is printed after the
+/// screen has closed. A word that is no file,
 /// and nearly one of `commands`, is taken for that.
 pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u8, Failure> {
     if let Some(word) = args.target.as_deref().filter(|word| !Path::new(word).exists()) {
@@ -56,8 +65,18 @@ pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u
         Some(spec) => Target::read(spec)
             .map_err(Failure::input)
             .and_then(|target| Job::from_target(target, &choice).map_err(Failure::input))?,
-        None => Job::example(&choice).map_err(Failure::input)?,
+        None if stdin().is_terminal() => Job::example(&choice).map_err(Failure::input)?,
+        None => {
+            let text = read_text(Path::new("-"), "prompt")?;
+            if text.trim().is_empty() {
+                return Err(Failure::input("the prompt on stdin is empty: there is nothing to complete"));
+            }
+            Job::from_text(&text, &choice).map_err(Failure::input)?
+        }
     };
+    if session.settings.plain || is_plain(|name| std::env::var(name).ok()) {
+        return plain::run(&session, job.showing(session.settings.prompt), args.screen.consent.unprotected);
+    }
     start(&session, job.showing(session.settings.prompt), &args.screen, None)
 }
 
@@ -88,7 +107,7 @@ pub fn resume(kept: &Kept, args: &ScreenArgs) -> Result<u8, Failure> {
 }
 
 fn expect_terminal() -> Result<(), Failure> {
-    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+    if tui::terminal::check().is_err() {
         return Err(Failure::input(
             "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
         ));
@@ -132,11 +151,28 @@ fn start(session: &Session, job: Job, args: &ScreenArgs, resumed: Option<&str>) 
         Err(error) => return Err(Failure::internal(error)),
     };
     if let Some(code) = outcome.accepted {
-        // The output is a terminal, so control characters are removed.
-        print(&crate::untrusted::clean(&code))?;
+        print_code(&code)?;
     }
     if !outcome.message.is_empty() {
         say(&(crate::untrusted::framed(&outcome.message) + "\n"));
     }
     Ok(0)
+}
+
+/// Prints code: exactly, but without what acts on a terminal if that is where it goes.
+pub(super) fn print_code(code: &str) -> Result<(), Failure> {
+    let shown = if stdout().is_terminal() { crate::untrusted::clean(code) } else { code.to_owned() };
+    print(&if shown.ends_with('\n') { shown } else { shown + "\n" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_no_use_for_a_screen() {
+        let with = |name: &'static str, value: &'static str| is_plain(|n| (n == name).then(|| value.to_owned()));
+        assert!(with("TERM", "dumb") && with("ACCESSIBLE", "1"));
+        assert!(!with("TERM", "xterm") && !with("ACCESSIBLE", "0") && !with("ACCESSIBLE", ""));
+    }
 }

@@ -1,8 +1,6 @@
-//! Keys as the screen's core knows them, and their translation from what the terminal library reports.
+//! Keys, pasted text and the mouse as the screen's core knows them.
 
 use std::fmt;
-
-use crossterm::event as ct;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
@@ -38,23 +36,23 @@ pub struct Key {
     pub shift: bool,
 }
 
-/// The named keys: as written in settings, for the screen, and as the terminal library calls them.
-const NAMES: &[(&str, Code, ct::KeyCode)] = &[
-    ("enter", Code::Enter, ct::KeyCode::Enter),
-    ("esc", Code::Esc, ct::KeyCode::Esc),
-    ("tab", Code::Tab, ct::KeyCode::Tab),
-    ("backspace", Code::Backspace, ct::KeyCode::Backspace),
-    ("delete", Code::Delete, ct::KeyCode::Delete),
-    ("insert", Code::Insert, ct::KeyCode::Insert),
-    ("up", Code::Up, ct::KeyCode::Up),
-    ("down", Code::Down, ct::KeyCode::Down),
-    ("left", Code::Left, ct::KeyCode::Left),
-    ("right", Code::Right, ct::KeyCode::Right),
-    ("home", Code::Home, ct::KeyCode::Home),
-    ("end", Code::End, ct::KeyCode::End),
-    ("pgup", Code::PageUp, ct::KeyCode::PageUp),
-    ("pgdn", Code::PageDown, ct::KeyCode::PageDown),
-    ("space", Code::Char(' '), ct::KeyCode::Char(' ')),
+/// The named keys, as written in settings.
+const NAMES: &[(&str, Code)] = &[
+    ("enter", Code::Enter),
+    ("esc", Code::Esc),
+    ("tab", Code::Tab),
+    ("backspace", Code::Backspace),
+    ("delete", Code::Delete),
+    ("insert", Code::Insert),
+    ("up", Code::Up),
+    ("down", Code::Down),
+    ("left", Code::Left),
+    ("right", Code::Right),
+    ("home", Code::Home),
+    ("end", Code::End),
+    ("pgup", Code::PageUp),
+    ("pgdn", Code::PageDown),
+    ("space", Code::Char(' ')),
 ];
 
 impl Key {
@@ -89,8 +87,8 @@ impl Key {
             Code::Char(c)
         } else {
             let name = rest.to_ascii_lowercase();
-            match NAMES.iter().find(|(n, ..)| *n == name) {
-                Some(&(_, code, _)) => code,
+            match NAMES.iter().find(|(n, _)| *n == name) {
+                Some(&(_, code)) => code,
                 None => Code::F(name.strip_prefix('f')?.parse().ok().filter(|n| (1..=24).contains(n))?),
             }
         };
@@ -98,7 +96,7 @@ impl Key {
     }
 
     /// One form for each key: characters carry their case, control ignores it.
-    fn normal(mut self) -> Self {
+    pub(super) fn normal(mut self) -> Self {
         if let Code::Char(c) = self.code {
             if self.ctrl {
                 self.code = Code::Char(c.to_ascii_lowercase());
@@ -140,45 +138,38 @@ impl fmt::Display for Key {
     }
 }
 
-/// Reports of the terminal, as far as the screen uses them.
+/// Reports of the terminal and of the system about it, as far as the screen uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A key was pressed or repeats.
     Key(Key),
     Paste(String),
+    /// A button or the wheel of the mouse.
+    Mouse(Mouse),
     /// The terminal has this many columns and rows.
     Resize(u16, u16),
+    /// Another program asks this one to stop, as Ctrl-Z does.
+    Stop,
+    /// The process was stopped and goes on; the terminal's modes may be those of another program.
+    Continued,
 }
 
-impl Input {
-    /// Translates a terminal event; `None` for what the screen ignores (releases, focus, mouse).
-    pub fn from_terminal(event: ct::Event) -> Option<Self> {
-        match event {
-            ct::Event::Key(key) => key_of(key).map(Self::Key),
-            ct::Event::Paste(text) => Some(Self::Paste(text)),
-            ct::Event::Resize(w, h) => Some(Self::Resize(w, h)),
-            ct::Event::FocusGained | ct::Event::FocusLost | ct::Event::Mouse(_) => None,
-        }
-    }
+/// Use of the mouse at a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mouse {
+    pub kind: MouseKind,
+    /// Cells left of it.
+    pub column: u16,
+    /// Cells above it.
+    pub row: u16,
 }
 
-fn key_of(event: ct::KeyEvent) -> Option<Key> {
-    if event.kind == ct::KeyEventKind::Release {
-        return None;
-    }
-    let mut shift = event.modifiers.contains(ct::KeyModifiers::SHIFT);
-    let code = match event.code {
-        ct::KeyCode::Char(c) => Code::Char(c),
-        ct::KeyCode::F(n) => Code::F(n),
-        ct::KeyCode::BackTab => {
-            shift = true;
-            Code::Tab
-        }
-        other => NAMES.iter().find(|(.., theirs)| *theirs == other)?.1,
-    };
-    let ctrl = event.modifiers.contains(ct::KeyModifiers::CONTROL);
-    let alt = event.modifiers.intersects(ct::KeyModifiers::ALT | ct::KeyModifiers::META);
-    Some(Key { code, ctrl, alt, shift }.normal())
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseKind {
+    /// The left button went down.
+    Press,
+    WheelUp,
+    WheelDown,
 }
 
 #[cfg(test)]
@@ -197,20 +188,5 @@ mod tests {
             let read = Key::parse(text);
             assert!(read.is_none() || text == "ctrl-", "{text} was read as {read:?}");
         }
-    }
-
-    #[test]
-    fn a_shifted_question_mark_is_a_question_mark() {
-        for modifiers in [ct::KeyModifiers::NONE, ct::KeyModifiers::SHIFT] {
-            let event = ct::Event::Key(ct::KeyEvent::new(ct::KeyCode::Char('?'), modifiers));
-            assert_eq!(Input::from_terminal(event), Some(Input::Key(Key::plain(Code::Char('?')))));
-        }
-    }
-
-    #[test]
-    fn releases_are_ignored() {
-        let event =
-            ct::KeyEvent::new_with_kind(ct::KeyCode::Char('q'), ct::KeyModifiers::NONE, ct::KeyEventKind::Release);
-        assert_eq!(Input::from_terminal(ct::Event::Key(event)), None);
     }
 }

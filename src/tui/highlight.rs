@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::mpsc;
 use std::thread;
 
-use ratatui::style::{Color, Modifier, Style};
+use ratatui::style::{Modifier, Style};
 use syntect::highlighting::{self, FontStyle, HighlightIterator, HighlightState, Highlighter};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxSet};
 use two_face::theme::EmbeddedThemeName;
@@ -46,6 +46,9 @@ enum Work {
     },
     /// Only this generation is still shown.
     Keep(u64),
+    /// Lines from now on have the colours of this theme.
+    #[allow(dead_code)] // made by `Highlights::retheme`
+    Retheme(Box<Theme>),
 }
 
 #[derive(Debug)]
@@ -59,22 +62,22 @@ pub struct Coloured {
 struct Colourer {
     syntaxes: SyntaxSet,
     theme: highlighting::Theme,
-    depth: super::theme::Depth,
+    chrome: Theme,
+}
+
+/// The colours of code that a theme names.
+fn colours(theme: &Theme) -> highlighting::Theme {
+    let names = two_face::theme::EmbeddedLazyThemeSet::theme_names();
+    let name = names.iter().copied().find(|n| n.as_name().eq_ignore_ascii_case(&theme.syntax));
+    let fallback = if theme.is_light() { EmbeddedThemeName::OneHalfLight } else { EmbeddedThemeName::OneHalfDark };
+    two_face::theme::extra().get(name.unwrap_or(fallback)).clone()
 }
 
 type LineState = (ParseState, HighlightState);
 
 impl Colourer {
     fn new(theme: &Theme) -> Self {
-        let names = two_face::theme::EmbeddedLazyThemeSet::theme_names();
-        let name = names.iter().copied().find(|n| n.as_name().eq_ignore_ascii_case(&theme.syntax));
-        let fallback =
-            if theme.name == "light" { EmbeddedThemeName::OneHalfLight } else { EmbeddedThemeName::OneHalfDark };
-        Self {
-            syntaxes: two_face::syntax::extra_newlines(),
-            theme: two_face::theme::extra().get(name.unwrap_or(fallback)).clone(),
-            depth: theme.depth,
-        }
+        Self { syntaxes: two_face::syntax::extra_newlines(), theme: colours(theme), chrome: theme.clone() }
     }
 
     /// Colours `line` (without its newline), given the state after the line before; returns the state after
@@ -108,7 +111,7 @@ impl Colourer {
         // The default colour of code is the terminal's own.
         if self.theme.settings.foreground != Some(style.foreground) {
             let c = style.foreground;
-            out = out.fg(self.depth.color(Color::Rgb(c.r, c.g, c.b)));
+            out = out.fg(self.chrome.code_color((c.r, c.g, c.b)));
         }
         if style.font_style.contains(FontStyle::BOLD) {
             out = out.add_modifier(Modifier::BOLD);
@@ -117,11 +120,15 @@ impl Colourer {
     }
 }
 
-fn work(colourer: &Colourer, work: &mpsc::Receiver<Work>, done: &dyn Fn(Coloured)) {
+fn work(mut colourer: Colourer, work: &mpsc::Receiver<Work>, done: &dyn Fn(Coloured)) {
     let mut states: HashMap<Of, Vec<LineState>> = HashMap::new();
     while let Ok(next) = work.recv() {
         match next {
             Work::Keep(kept) => states.retain(|of, _| !matches!(of, Of::Candidate { run, .. } if *run != kept)),
+            Work::Retheme(theme) => {
+                states.clear();
+                (colourer.theme, colourer.chrome) = (colours(&theme), *theme);
+            }
             Work::Lines { of, first, language, lines } => {
                 let states = states.entry(of).or_default();
                 if states.len() < first {
@@ -140,9 +147,17 @@ fn work(colourer: &Colourer, work: &mpsc::Receiver<Work>, done: &dyn Fn(Coloured
     }
 }
 
+/// Finished lines of a text.
+#[derive(Default)]
+struct Known {
+    language: &'static str,
+    /// Each with its styles, once they are known.
+    lines: Vec<(String, Option<Spans>)>,
+}
+
 /// Coloured lines by text, and the worker that makes them.
 pub struct Highlights {
-    texts: HashMap<Of, Vec<(String, Option<Spans>)>>,
+    texts: HashMap<Of, Known>,
     kept: u64,
     worker: Option<mpsc::Sender<Work>>,
 }
@@ -163,7 +178,7 @@ impl Highlights {
             for line in WARM_UP.lines() {
                 state = colourer.line(state.as_ref(), "python", line).1;
             }
-            work(&colourer, &receiver, &done);
+            work(colourer, &receiver, &done);
         };
         let spawned = thread::Builder::new().name("highlight".into()).spawn(body);
         Self { worker: spawned.is_ok().then_some(sender), ..Self::plain() }
@@ -173,6 +188,8 @@ impl Highlights {
     pub fn sync(&mut self, of: Of, language: Option<&'static str>, text: &str, ended: bool) {
         let (Some(worker), Some(language)) = (&self.worker, language) else { return };
         let known = self.texts.entry(of).or_default();
+        known.language = language;
+        let known = &mut known.lines;
         let mut finished: Vec<&str> = text.lines().take(MOST_LINES).collect();
         if !ended && !text.ends_with('\n') {
             finished.pop();
@@ -201,10 +218,21 @@ impl Highlights {
         }
     }
 
+    /// Colours everything anew. The old colours stay until the new ones come.
+    #[allow(dead_code)] // previews of themes use it
+    pub fn retheme(&mut self, theme: &Theme) {
+        let Some(worker) = &self.worker else { return };
+        let _ = worker.send(Work::Retheme(Box::new(theme.clone())));
+        for (&of, known) in &self.texts {
+            let lines = known.lines.iter().map(|line| line.0.clone()).collect();
+            let _ = worker.send(Work::Lines { of, first: 0, language: known.language, lines });
+        }
+    }
+
     /// Takes coloured lines in.
     pub fn take(&mut self, coloured: Coloured) {
         let Some(known) = self.texts.get_mut(&coloured.of) else { return };
-        for (slot, (line, spans)) in known.iter_mut().skip(coloured.first).zip(coloured.lines) {
+        for (slot, (line, spans)) in known.lines.iter_mut().skip(coloured.first).zip(coloured.lines) {
             if slot.0 == line {
                 slot.1 = Some(spans);
             }
@@ -213,7 +241,7 @@ impl Highlights {
 
     /// The styles of a line, if they are known for exactly this text.
     pub fn line(&self, of: Of, index: usize, text: &str) -> Option<&Spans> {
-        let (known, spans) = self.texts.get(&of)?.get(index)?;
+        let (known, spans) = self.texts.get(&of)?.lines.get(index)?;
         if known == text { spans.as_ref() } else { None }
     }
 }
@@ -255,6 +283,29 @@ mod tests {
             cuts.push(CODE.len());
             prop_assert_eq!(&coloured(&theme, &cuts), &whole);
         });
+    }
+
+    #[test]
+    fn another_theme_colours_what_is_known() {
+        let find = |name| Theme::find(name, std::path::Path::new(""), false, Depth::True).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let mut highlights = Highlights::start(&find("dark"), move |c| {
+            let _ = sender.send(c);
+        });
+        let spans = |highlights: &Highlights| {
+            CODE.lines()
+                .enumerate()
+                .map(|(i, l)| highlights.line(Of::Prompt, i, l).cloned())
+                .collect::<Option<Vec<_>>>()
+        };
+        highlights.sync(Of::Prompt, Some("python"), CODE, true);
+        highlights.take(receiver.recv().unwrap());
+        let before = spans(&highlights).unwrap();
+        highlights.retheme(&find("gruvbox-light"));
+        assert_eq!(spans(&highlights).unwrap(), before, "the old colours stay for a while");
+        highlights.take(receiver.recv().unwrap());
+        assert_eq!(spans(&highlights).unwrap(), coloured(&find("gruvbox-light"), &[CODE.len()]));
+        assert_ne!(spans(&highlights).unwrap(), before);
     }
 
     /// Feeds `CODE` up to each cut and waits for all lines.

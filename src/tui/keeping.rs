@@ -166,6 +166,7 @@ mod tests {
     use crate::job::run::tests::{STUB, Scripted, TEXTS, unsteady};
     use crate::job::{Event, TestsChoice};
     use crate::trial::{Limits, Status};
+    use crate::tui::Extras;
     use crate::tui::app::{Msg, State, Testing, update};
     use crate::tui::event::Key;
     use crate::tui::keymap::Keymap;
@@ -192,7 +193,8 @@ mod tests {
             let options = GenerateOptions { n: TEXTS.len(), ..GenerateOptions::default() };
             let state = State::new(job.clone(), options.clone(), Keymap::default(), true);
             let keeping = Keeping::new(state_dir, true);
-            let mut world = World::new(job, (options, true), (Limits::default(), false), keeping, false, sender);
+            let mut world =
+                World::new(job, (options, true), (Limits::default(), false), keeping, Extras::default(), sender);
             let opened = world.opened(Ok((Arc::new(Scripted), unsteady().0)));
             let mut this = Self { state, world, incoming, left: None };
             this.send(opened);
@@ -202,7 +204,7 @@ mod tests {
         fn send(&mut self, msg: Msg) {
             for effect in update(&mut self.state, 0, msg) {
                 if let LoopAction::Quit(text) = self.world.act(effect) {
-                    self.left = text;
+                    self.left = text.accepted;
                 }
             }
         }

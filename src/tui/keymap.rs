@@ -101,6 +101,7 @@ pub enum Action {
     PreviousFound,
     Leave,
     Unfold,
+    Mouse,
     PaneLeft,
     PaneRight,
     PaneUp,
@@ -171,6 +172,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
     binding(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
     binding(C::Start, A::PageUp, "page-up", &["pgup"], "page up", ""),
+    binding(C::Start, A::Mouse, "mouse", &["m"], "mouse on or off: wheel scrolls, click focuses", ""),
 
     binding(C::Prompt, A::Submit, "submit", &["enter"], "write candidates (in code: new line, on an empty last line write)", "generate"),
     binding(C::Prompt, A::Newline, "newline", &["alt-enter", "shift-enter", "ctrl-j"], "new line", "new line"),
@@ -222,6 +224,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
     binding(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
     binding(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
+    binding(C::Panes, A::Mouse, "mouse", &["m"], "mouse on or off: wheel scrolls, click focuses", ""),
     binding(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
 
     binding(C::Results, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
@@ -231,6 +234,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::PageUp, "page-up", &["pgup", "ctrl-u"], "output: scroll up", ""),
     binding(C::Results, A::Output, "output", &["o"], "what the tests printed, or only why they failed", "output"),
     binding(C::Results, A::TestAgain, "test-again", &["T"], "test this candidate again", "test again"),
+    binding(C::Results, A::Mouse, "mouse", &["m"], "mouse on or off", ""),
     binding(C::Results, A::Close, "close", &["esc", "t", "q"], "back to the candidates", "close"),
     binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
 

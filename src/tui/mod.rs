@@ -6,6 +6,8 @@
 //!   events. Each event has the number of its run; events of older runs are dropped.
 //! - A key is a row in `keymap`, an action a row and a handler in `app/action.rs`. A theme is a file in
 //!   `themes/` and a row in `theme`.
+//! - `keyboard` reads the terminal on a thread, `decoder` makes keys of its bytes and drops replies of the
+//!   terminal. The screen is on the terminal device, so stdin and stdout may be pipes.
 //! - Panes keep their size while text flows; afterwards each row of panes gets what it needs. If not all
 //!   candidates fit there are pages, and a strip with the states of all.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
@@ -14,11 +16,13 @@
 
 pub(crate) mod app;
 mod clipboard;
+mod decoder;
 mod editor;
 pub(crate) mod event;
 mod frames;
 mod highlight;
 pub(crate) mod keeping;
+mod keyboard;
 pub(crate) mod keymap;
 mod layout;
 mod runtime;
@@ -29,7 +33,7 @@ mod view;
 pub(crate) mod world;
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -43,9 +47,10 @@ use crate::untrusted;
 use app::State;
 use highlight::Highlights;
 use keeping::Keeping;
+use keyboard::Keyboard;
 use keymap::{Keymap, KeymapError};
 use runtime::{End, Runtime};
-use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
+use terminal::{Guard, Inputs, RealScreen, Screen};
 use theme::{Depth, Theme, ThemeError};
 use world::{Incoming, Opened, World};
 
@@ -68,7 +73,7 @@ pub struct Setup {
     pub limits: Limits,
     /// The user's keys: action to keys.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// `auto`, `light`, `dark` or the name of a file of `themes_dir`.
+    /// A theme of the program, `auto` or another pair, or the name of a file of `themes_dir`.
     pub theme: String,
     /// The user's own themes.
     pub themes_dir: PathBuf,
@@ -88,7 +93,8 @@ pub struct Setup {
 /// How the session ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The accepted program, when there is no file it was written to: for standard output.
+    /// Code for standard output: the accepted program, or the function that was written to its file if the
+    /// output is captured.
     pub accepted: Option<String>,
     /// A line for the shell's screen; empty when there is nothing to say.
     pub message: String,
@@ -121,14 +127,15 @@ pub enum TuiError {
 pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     terminal::check().map_err(TuiError::NoTerminal)?;
     let var = |name: &str| std::env::var(name).ok();
-    let light = setup.theme == "auto" && theme::background_is_light(var);
+    let light = Theme::is_pair(&setup.theme) && theme::background_is_light(var);
     let theme = Theme::find(&setup.theme, &setup.themes_dir, light, Depth::detect(var))?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;
+    let captured = !io::stdout().is_terminal();
+    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured };
     let guard = Guard::enter()?;
     let mut screen = RealScreen::new()?;
-    let result =
-        run_on(setup, theme, &mut screen, &mut Keyboard, Extras { hook: true, in_tmux: var("TMUX").is_some() });
+    let result = run_on(setup, theme, &mut screen, &mut Keyboard, extras);
     drop(guard);
     result
 }
@@ -140,6 +147,8 @@ pub struct Extras {
     pub hook: bool,
     /// The terminal is inside tmux.
     pub in_tmux: bool,
+    /// Standard output is not the terminal: what is taken goes there, too.
+    pub captured: bool,
 }
 
 /// Runs the screen on anything that can be drawn on, with input from anywhere.
@@ -174,7 +183,7 @@ pub fn run_on(
         (setup.options, setup.default_stops),
         (setup.limits, setup.stop_on_pass),
         keeping,
-        extras.in_tmux,
+        extras,
         sender,
     );
     if let Some(run) = setup.resumed.and_then(|id| world.resume(&setup.state_dir, &id)) {
@@ -186,7 +195,7 @@ pub fn run_on(
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;
     match executor.block_on(runtime.run(open, runtime::signals()))? {
-        End::Quit(accepted) => Ok(Outcome { accepted, message: String::new() }),
+        End::Quit(outcome) => Ok(outcome),
         End::Signal(name) => Err(TuiError::Signal(name)),
         End::Closed => Err(TuiError::Closed),
     }

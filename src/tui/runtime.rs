@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::Outcome;
 use super::app::{Msg, State, past, update};
 use super::event::Input;
 use super::frames::Frames;
@@ -42,8 +43,8 @@ impl Clock {
 /// How the loop ended.
 #[derive(Debug)]
 pub enum End {
-    /// The user left, with this program accepted.
-    Quit(Option<String>),
+    /// The user left.
+    Quit(Outcome),
     Signal(&'static str),
     /// The terminal went away.
     Closed,
@@ -144,18 +145,25 @@ impl Loop<'_> {
         if self.run.state.wake_at().is_some_and(|at| at <= self.clock.now()) { self.message(Msg::Tick) } else { Ok(()) }
     }
 
-    fn input(&mut self, event: Option<io::Result<crossterm::event::Event>>) -> io::Result<()> {
-        let Some(event) = event else {
+    fn input(&mut self, input: Option<io::Result<Input>>) -> io::Result<()> {
+        let Some(input) = input else {
             self.end = Some(End::Closed);
             return Ok(());
         };
-        let Some(input) = Input::from_terminal(event?) else { return Ok(()) };
         self.frames.request(true);
-        self.message(match input {
+        let msg = match input? {
             Input::Key(key) => Msg::Key(key),
             Input::Paste(text) => Msg::Paste(text),
+            Input::Mouse(used) => Msg::Mouse(used),
             Input::Resize(width, height) => Msg::Resize(width, height),
-        })
+            Input::Stop => return self.suspend(),
+            Input::Continued => {
+                self.run.screen.retake()?;
+                let (width, height) = self.run.screen.size()?;
+                Msg::Resize(width, height)
+            }
+        };
+        self.message(msg)
     }
 
     fn incoming(&mut self, incoming: Incoming) -> io::Result<()> {
@@ -180,9 +188,10 @@ impl Loop<'_> {
                 LoopAction::Nothing => {}
                 LoopAction::Send(sequence) => self.run.screen.send(&sequence)?,
                 LoopAction::Redraw => self.run.screen.clear()?,
+                LoopAction::Mouse(on) => self.run.screen.mouse(on)?,
                 LoopAction::Suspend => self.suspend()?,
                 LoopAction::Lend(mut program) => self.lend(&mut *program)?,
-                LoopAction::Quit(accepted) => self.end = Some(End::Quit(accepted)),
+                LoopAction::Quit(outcome) => self.end = Some(End::Quit(outcome)),
             }
         }
         self.run.world.read_ahead(past::next_job(&self.run.state));
@@ -210,15 +219,17 @@ impl Loop<'_> {
         let Runtime { state, theme, highlights, screen, .. } = &mut self.run;
         view::sync(state, highlights);
         let look = Look { state, theme, highlights };
-        screen.draw(&mut |frame| view::draw(frame, &look))?;
+        screen.draw(&mut |frame| {
+            view::draw(frame, &look);
+            look.theme.paint(frame.buffer_mut());
+        })?;
         self.frames.drawn(self.clock.now());
         Ok(())
     }
 }
 
-/// The next item of the stream if it is there already. Polled as this task: the keyboard's stream keeps the
-/// first waker it is given until it has woken it, so a look with any other waker would make the loop deaf.
-async fn ready(stream: Option<&mut InputStream>) -> Option<Option<io::Result<crossterm::event::Event>>> {
+/// The next item of the stream if it is there already. Polled as this task, whose waker the stream keeps.
+async fn ready(stream: Option<&mut InputStream>) -> Option<Option<io::Result<Input>>> {
     let stream = stream?;
     poll_fn(|context| match stream.poll_next_unpin(context) {
         Poll::Ready(item) => Poll::Ready(Some(item)),
@@ -240,7 +251,6 @@ mod tests {
     use std::sync::{Arc, Condvar, Mutex};
     use std::thread;
 
-    use crossterm::event::{Event as TerminalEvent, KeyCode, KeyEvent, KeyModifiers};
     use ratatui::backend::TestBackend;
     use ratatui::{Frame, Terminal};
     use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -251,8 +261,9 @@ mod tests {
     use crate::source::{EventSink, Request, Source, SourceInfo, Ticket};
     use crate::trial::{Limits, Protection, Status, Trial, TrialError, Verdict};
     use crate::tui::app::fixture::PROMPT;
+    use crate::tui::event::{Code, Key};
     use crate::tui::theme::Depth;
-    use crate::tui::{Extras, Outcome, Setup, TuiError, run_on};
+    use crate::tui::{Extras, Setup, TuiError, run_on};
 
     /// Contents of the screen, for the thread that plays the user.
     #[derive(Default)]
@@ -282,6 +293,10 @@ mod tests {
             Ok(())
         }
 
+        fn mouse(&mut self, on: bool) -> io::Result<()> {
+            self.send(if on { "mouse on" } else { "mouse off" })
+        }
+
         fn suspend(&mut self) -> io::Result<()> {
             Ok(())
         }
@@ -291,12 +306,16 @@ mod tests {
             Ok(())
         }
 
+        fn retake(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
         fn size(&self) -> io::Result<(u16, u16)> {
             Ok((100, 30))
         }
     }
 
-    struct FakeInputs(Option<UnboundedReceiver<TerminalEvent>>);
+    struct FakeInputs(Option<UnboundedReceiver<Input>>);
 
     impl Inputs for FakeInputs {
         fn open(&mut self) -> InputStream {
@@ -306,7 +325,7 @@ mod tests {
     }
 
     /// Plays the user.
-    struct User(Arc<Shown>, UnboundedSender<TerminalEvent>);
+    struct User(Arc<Shown>, UnboundedSender<Input>);
 
     impl User {
         fn sees(&self, words: &str) {
@@ -319,11 +338,11 @@ mod tests {
         }
 
         fn presses(&self, c: char) {
-            let _ = self.1.send(TerminalEvent::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)));
+            let _ = self.1.send(Input::Key(Key::plain(Code::Char(c))));
         }
 
-        fn presses_key(&self, code: KeyCode) {
-            let _ = self.1.send(TerminalEvent::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        fn presses_key(&self, code: Code) {
+            let _ = self.1.send(Input::Key(Key::plain(code)));
         }
     }
 
@@ -435,10 +454,10 @@ mod tests {
             user.presses('g');
             user.sees("PICK");
             user.sees("NOT TESTED");
-            user.presses_key(KeyCode::Esc);
+            user.presses_key(Code::Esc);
             user.presses('y');
             user.sees("sent to the terminal");
-            user.presses_key(KeyCode::Enter);
+            user.presses_key(Code::Enter);
         });
         let accepted = outcome.unwrap().accepted.unwrap();
         assert!(accepted.starts_with(PROMPT) && accepted.contains("return 1"), "{accepted}");

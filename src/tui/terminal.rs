@@ -1,16 +1,19 @@
 //! The terminal: taken over, and given back as it was, after a return, an error, a panic or a signal.
 
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::panic::{self, PanicHookInfo};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, ThreadId};
 
 use crossterm::event::{
-    DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyboardEnhancementFlags,
-    PopKeyboardEnhancementFlags, PushKeyboardEnhancementFlags,
+    DisableBracketedPaste, EnableBracketedPaste, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
+    PushKeyboardEnhancementFlags,
 };
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
     enable_raw_mode,
@@ -21,8 +24,35 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal};
 
+use super::event::Input;
+use super::keyboard;
+
 /// The terminal is ours right now, so that panic hook, guard and suspension give it back once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The terminal: standard output if it is one, else the terminal device, so that the output can be captured.
+static DEVICE: OnceLock<File> = OnceLock::new();
+
+/// The terminal to write to.
+pub fn device() -> io::Result<&'static File> {
+    if let Some(device) = DEVICE.get() {
+        return Ok(device);
+    }
+    let stdout = io::stdout();
+    let device = if stdout.is_terminal() {
+        stdout.as_fd().try_clone_to_owned()?.into()
+    } else {
+        OpenOptions::new().read(true).write(true).open("/dev/tty")?
+    };
+    Ok(DEVICE.get_or_init(|| device))
+}
+
+/// The terminal reports buttons and wheel, so that taking it over again turns that on again.
+static MOUSE: AtomicBool = AtomicBool::new(false);
+
+// Buttons and wheel without motion, with numbers of any size.
+const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
+const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1000l";
 
 /// Holds the terminal in raw mode on the alternate screen; gives it back when dropped.
 #[derive(Debug)]
@@ -43,30 +73,39 @@ impl Drop for Guard {
     }
 }
 
+/// Sets all modes, also where another program has changed them. Without the right to, as a job in the background,
+/// the process stops here until it has it.
 fn take() -> io::Result<()> {
+    let mut out = device()?;
+    disable_raw_mode()?;
     enable_raw_mode()?;
     TAKEN.store(true, Ordering::SeqCst);
     execute!(
-        io::stdout(),
+        out,
+        PopKeyboardEnhancementFlags,
         EnterAlternateScreen,
         EnableBracketedPaste,
         // Lets terminals that can tell Shift-Enter from Enter; nothing depends on it.
         PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
-        cursor::Hide
+        cursor::Hide,
+        Print(if MOUSE.load(Ordering::SeqCst) { MOUSE_ON } else { "" })
     )
 }
 
 /// Gives the terminal back, once. Errors have nowhere to go.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        let _ = execute!(
-            io::stdout(),
-            EndSynchronizedUpdate,
-            PopKeyboardEnhancementFlags,
-            DisableBracketedPaste,
-            LeaveAlternateScreen,
-            cursor::Show
-        );
+        let _ = device().and_then(|mut out| {
+            execute!(
+                out,
+                EndSynchronizedUpdate,
+                Print(if MOUSE.load(Ordering::SeqCst) { MOUSE_OFF } else { "" }),
+                PopKeyboardEnhancementFlags,
+                DisableBracketedPaste,
+                LeaveAlternateScreen,
+                cursor::Show
+            )
+        });
         let _ = disable_raw_mode();
     }
 }
@@ -111,16 +150,20 @@ pub trait Screen {
     fn clear(&mut self) -> io::Result<()>;
     /// Sends control sequences.
     fn send(&mut self, sequence: &str) -> io::Result<()>;
+    /// Lets the terminal report the mouse, or not.
+    fn mouse(&mut self, on: bool) -> io::Result<()>;
     /// Gives the terminal back, stops the process, and takes the terminal over when it goes on.
     fn suspend(&mut self) -> io::Result<()>;
     /// Gives the terminal to another program while `run` runs.
     fn lend(&mut self, run: &mut dyn FnMut()) -> io::Result<()>;
+    /// Sets all modes of the terminal again, after the process was stopped from outside.
+    fn retake(&mut self) -> io::Result<()>;
     /// Columns and rows.
     fn size(&self) -> io::Result<(u16, u16)>;
 }
 
-/// Events of the terminal.
-pub type InputStream = Pin<Box<dyn Stream<Item = io::Result<Event>>>>;
+/// Input of the terminal.
+pub type InputStream = Pin<Box<dyn Stream<Item = io::Result<Input>>>>;
 
 /// Where input comes from. A stream that is not read still swallows keys, so it is dropped and made anew.
 pub trait Inputs {
@@ -128,26 +171,16 @@ pub trait Inputs {
     fn open(&mut self) -> InputStream;
 }
 
-/// The keyboard.
-#[derive(Debug)]
-pub struct Keyboard;
-
-impl Inputs for Keyboard {
-    fn open(&mut self) -> InputStream {
-        Box::pin(EventStream::new())
-    }
-}
-
 /// The real screen.
 pub struct RealScreen {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<File>>>,
 }
 
 impl RealScreen {
-    /// The screen of standard output; a [`Guard`] must be held.
+    /// The screen of the terminal; a [`Guard`] must be held.
     pub fn new() -> io::Result<Self> {
-        // A frame goes out in one write, not cut at the 1 KiB that standard output keeps.
-        let out = BufWriter::with_capacity(1 << 16, io::stdout());
+        // A frame goes out in one write.
+        let out = BufWriter::with_capacity(1 << 16, device()?.try_clone()?);
         Ok(Self { terminal: Terminal::new(CrosstermBackend::new(out))? })
     }
 }
@@ -172,9 +205,18 @@ impl Screen for RealScreen {
         Write::flush(out)
     }
 
+    fn mouse(&mut self, on: bool) -> io::Result<()> {
+        MOUSE.store(on, Ordering::SeqCst);
+        self.send(if on { MOUSE_ON } else { MOUSE_OFF })
+    }
+
     fn suspend(&mut self) -> io::Result<()> {
         restore();
         stop_process();
+        self.retake()
+    }
+
+    fn retake(&mut self) -> io::Result<()> {
         take()?;
         self.clear()
     }
@@ -195,23 +237,30 @@ impl Screen for RealScreen {
 /// Stops the process, as the terminal does on Ctrl-Z; returns when the shell lets it go on.
 fn stop_process() {
     // To this thread: another might take a signal to the process, and this one would take the terminal back
-    // too soon. SAFETY: raise takes no pointers; the default action of SIGTSTP is to stop the whole process.
+    // too soon. SAFETY: both structures live until the end, and the handler that is put back is the one that was
+    // there; the default action of SIGTSTP is to stop the whole process.
     unsafe {
-        libc::raise(libc::SIGTSTP);
+        let mut default: libc::sigaction = std::mem::zeroed();
+        default.sa_sigaction = libc::SIG_DFL;
+        let mut before: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(libc::SIGTSTP, &raw const default, &raw mut before) == 0 {
+            libc::raise(libc::SIGTSTP);
+            libc::sigaction(libc::SIGTSTP, &raw const before, std::ptr::null_mut());
+        }
     }
+}
+
+/// Lines that the user types, where nothing else reads the terminal.
+pub fn lines() -> io::Result<io::BufReader<File>> {
+    keyboard::device().map(io::BufReader::new)
 }
 
 /// Says why there can be no screen, before anything is touched.
 pub fn check() -> Result<(), &'static str> {
-    if !io::stdout().is_terminal() {
-        return Err(
-            "standard output is not a terminal, so there can be no screen; use `bass-tui complete` in scripts and pipes",
-        );
-    }
-    if !io::stdin().is_terminal() {
-        return Err(
-            "standard input is not a terminal, so no keys can be read; use `bass-tui complete --prompt-file -` to read a prompt from a pipe",
-        );
-    }
+    device()
+        .map_err(|_| "standard output is not a terminal, so there can be no screen; use `bass-tui complete` in scripts and pipes")?;
+    keyboard::device().map_err(|_| {
+        "standard input is not a terminal, so no keys can be read; use `bass-tui complete --prompt-file -` to read a prompt from a pipe"
+    })?;
     Ok(())
 }

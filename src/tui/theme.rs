@@ -3,14 +3,36 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
 use crate::files;
 
-/// The themes of the program. `auto` is `light` or `dark`.
-const BUILT_IN: [(&str, &str); 2] =
-    [("light", include_str!("../../themes/light.toml")), ("dark", include_str!("../../themes/dark.toml"))];
+/// The themes of the program.
+const BUILT_IN: [(&str, &str); 13] = [
+    ("light", include_str!("../../themes/light.toml")),
+    ("dark", include_str!("../../themes/dark.toml")),
+    ("catppuccin-latte", include_str!("../../themes/catppuccin-latte.toml")),
+    ("catppuccin-mocha", include_str!("../../themes/catppuccin-mocha.toml")),
+    ("dracula", include_str!("../../themes/dracula.toml")),
+    ("github-light", include_str!("../../themes/github-light.toml")),
+    ("gruvbox-dark", include_str!("../../themes/gruvbox-dark.toml")),
+    ("gruvbox-light", include_str!("../../themes/gruvbox-light.toml")),
+    ("rose-pine", include_str!("../../themes/rose-pine.toml")),
+    ("rose-pine-dawn", include_str!("../../themes/rose-pine-dawn.toml")),
+    ("solarized-dark", include_str!("../../themes/solarized-dark.toml")),
+    ("solarized-light", include_str!("../../themes/solarized-light.toml")),
+    ("tokyo-night", include_str!("../../themes/tokyo-night.toml")),
+];
+
+/// Names that stand for one of two themes: that for a dark background, that for a light one.
+const PAIRS: [(&str, &str, &str); 4] = [
+    ("auto", "dark", "light"),
+    ("catppuccin", "catppuccin-mocha", "catppuccin-latte"),
+    ("gruvbox", "gruvbox-dark", "gruvbox-light"),
+    ("solarized", "solarized-dark", "solarized-light"),
+];
 
 /// Purpose of a piece of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +159,8 @@ fn hue(r: u8, g: u8, b: u8) -> Color {
 struct File {
     name: String,
     syntax: String,
+    background: Option<String>,
+    foreground: Option<String>,
     #[serde(default)]
     chrome: BTreeMap<String, String>,
 }
@@ -149,6 +173,10 @@ pub struct Theme {
     pub syntax: String,
     /// Colours that the terminal can show.
     pub depth: Depth,
+    /// Colours of the whole screen, where the theme does not leave them to the terminal.
+    ground: Style,
+    /// The background, which the colours of code are made legible on.
+    background: Option<Color>,
     chrome: [Style; ROLES.len()],
 }
 
@@ -158,23 +186,20 @@ pub enum ThemeError {
     /// Not in the format.
     #[error("theme `{theme}`: {why}")]
     File { theme: String, why: String },
-    #[error("there is no theme `{name}`; the themes are auto, {built_in}, and the files {folder}/NAME.toml")]
+    #[error("there is no theme `{name}`; the themes are {built_in}, and the files {folder}/NAME.toml")]
     Unknown { name: String, built_in: String, folder: String },
 }
 
 impl Theme {
-    /// A theme of the program or a file of `folder`; `auto` goes by the background.
+    /// A theme of the program or a file of `folder`; of a pair the one for the background.
     pub fn find(name: &str, folder: &Path, light_background: bool, depth: Depth) -> Result<Self, ThemeError> {
-        let wanted = match name {
-            "auto" if light_background => "light",
-            "auto" => "dark",
-            other => other,
-        };
-        if let Some((name, text)) = BUILT_IN.iter().find(|(n, _)| *n == wanted) {
-            return Self::parse(name, text, depth);
+        let pair = PAIRS.iter().find(|pair| pair.0 == name);
+        let wanted = pair.map_or(name, |&(_, dark, light)| if light_background { light } else { dark });
+        if let Some(text) = built_in(wanted) {
+            return Self::parse(wanted, text, depth);
         }
         let unknown = || {
-            let built_in = BUILT_IN.map(|b| b.0).join(", ");
+            let built_in = Self::names(Path::new("")).join(", ");
             ThemeError::Unknown { name: name.to_owned(), built_in, folder: folder.display().to_string() }
         };
         // A name, not a path.
@@ -188,10 +213,41 @@ impl Theme {
         }
     }
 
-    /// Reads a theme file.
+    /// All names that [`Self::find`] knows: pairs, the themes of the program, the files of `folder`.
+    pub fn names(folder: &Path) -> Vec<String> {
+        let own = PAIRS.iter().map(|pair| pair.0).chain(BUILT_IN.iter().map(|theme| theme.0));
+        let mut names: Vec<String> = own.map(str::to_owned).collect();
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let stem = |file: std::fs::DirEntry| file.file_name().to_str()?.strip_suffix(".toml").map(str::to_owned);
+        let mut others: Vec<String> = files.filter_map(stem).filter(|name| !names.contains(name)).collect();
+        others.sort();
+        names.append(&mut others);
+        names
+    }
+
+    /// The background decides about the theme of this name.
+    pub fn is_pair(name: &str) -> bool {
+        PAIRS.iter().any(|pair| pair.0 == name)
+    }
+
+    /// Reads a theme file. One with colours of its own for the whole screen gives way to `light` or `dark` where
+    /// the terminal has too few.
     pub fn parse(called: &str, text: &str, depth: Depth) -> Result<Self, ThemeError> {
         let wrong = |why: String| ThemeError::File { theme: called.to_owned(), why };
         let file: File = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        let ground = |key: &str, word: &Option<String>| -> Result<Option<Color>, ThemeError> {
+            let read = |word: &String| word.parse().map_err(|_| wrong(format!("{key}: `{word}` is not a colour")));
+            word.as_ref().map(read).transpose()
+        };
+        let background = ground("background", &file.background)?;
+        let foreground = ground("foreground", &file.foreground)?;
+        if background.is_some() != foreground.is_some() {
+            return Err(wrong("`background` and `foreground` go together: give both or neither".to_owned()));
+        }
+        if let Some(background) = background.filter(|_| depth < Depth::Indexed) {
+            let plain = if is_light(background) { "light" } else { "dark" };
+            return Ok(Self { name: file.name, ..Self::parse(plain, built_in(plain).unwrap_or_default(), depth)? });
+        }
         let mut chrome = [Style::default(); ROLES.len()];
         for (role, words) in &file.chrome {
             let at = ROLES.iter().position(|n| n == role).ok_or_else(|| {
@@ -204,12 +260,84 @@ impl Theme {
             })?;
             chrome[at] = depth.style(style);
         }
-        Ok(Self { name: file.name, syntax: file.syntax, depth, chrome })
+        let ground = depth.style(Style { fg: foreground, bg: background, ..Style::default() });
+        Ok(Self { name: file.name, syntax: file.syntax, depth, ground, background, chrome })
+    }
+
+    /// Gives every cell that has the terminal's own colours those of the theme.
+    pub fn paint(&self, buf: &mut Buffer) {
+        let (Some(foreground), Some(background)) = (self.ground.fg, self.ground.bg) else { return };
+        for cell in &mut buf.content {
+            if cell.fg == Color::Reset {
+                cell.fg = foreground;
+            }
+            if cell.bg == Color::Reset {
+                cell.bg = background;
+            }
+        }
+    }
+
+    /// The theme is for a light background.
+    pub fn is_light(&self) -> bool {
+        self.background.map_or(self.name == "light", is_light)
+    }
+
+    /// A colour of code as the terminal shows it, moved away from the theme's background until it is legible.
+    pub fn code_color(&self, (r, g, b): (u8, u8, u8)) -> Color {
+        let shown = |rgb: (u8, u8, u8)| self.depth.color(Color::Rgb(rgb.0, rgb.1, rgb.2));
+        let Some(background) = self.background else { return shown((r, g, b)) };
+        let goal: u8 = if is_light(background) { 0 } else { 255 };
+        let moved = |v: u8, by: i32| (i32::from(v) + (i32::from(goal) - i32::from(v)) * by / 10) as u8;
+        let steps = (0..10).map(|by| shown((moved(r, by), moved(g, by), moved(b, by))));
+        let background = self.depth.color(background);
+        steps.into_iter().find(|&c| contrast(c, background) >= TEXT_CONTRAST).unwrap_or(Color::Reset)
     }
 
     pub fn style(&self, role: Role) -> Style {
         self.chrome[role as usize]
     }
+}
+
+/// Least contrast of text by the accessibility guidelines of the web (WCAG 2, level AA).
+const TEXT_CONTRAST: f64 = 4.5;
+
+fn built_in(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|theme| theme.0 == name).map(|theme| theme.1)
+}
+
+fn is_light(color: Color) -> bool {
+    luminance(color) > 0.18
+}
+
+/// Contrast of two colours by WCAG, 1 to 21.
+fn contrast(a: Color, b: Color) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// Relative luminance by WCAG; the 16 of a palette have that of a common one.
+fn luminance(color: Color) -> f64 {
+    let linear = |v: u8| {
+        let v = f64::from(v) / 255.0;
+        if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
+    };
+    let (r, g, b) = match color {
+        Color::Rgb(r, g, b) => (r, g, b),
+        Color::Indexed(n @ 232..) => (8 + 10 * (n - 232), 8 + 10 * (n - 232), 8 + 10 * (n - 232)),
+        Color::Indexed(n @ 16..) => {
+            let step = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+            (step((n - 16) / 36), step((n - 16) / 6 % 6), step((n - 16) % 6))
+        }
+        Color::Red => (197, 15, 31),
+        Color::Green => (19, 161, 14),
+        Color::Yellow => (193, 156, 0),
+        Color::Blue => (0, 55, 218),
+        Color::Magenta => (136, 23, 152),
+        Color::Cyan => (58, 150, 221),
+        Color::White => (255, 255, 255),
+        _ => (12, 12, 12),
+    };
+    0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
 /// Reads `bold green`, `reversed`, `#rrggbb on blue`. The error is the word that means nothing.
@@ -284,10 +412,80 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let find = |name: &str| Theme::find(name, folder.path(), false, Depth::True);
         let said = find("blue").unwrap_err().to_string();
-        assert!(said.contains("light, dark") && said.contains("NAME.toml"), "{said}");
+        assert!(
+            said.contains("auto, catppuccin") && said.contains("light, dark") && said.contains("NAME.toml"),
+            "{said}"
+        );
         assert!(find("../blue").is_err());
         std::fs::write(folder.path().join("blue.toml"), BUILT_IN[1].1.replace("dark", "blue")).unwrap();
         assert_eq!(find("blue").unwrap().name, "blue");
+        assert!(Theme::names(folder.path()).ends_with(&["tokyo-night".to_owned(), "blue".to_owned()]));
+        for name in Theme::names(folder.path()) {
+            assert!(find(&name).is_ok(), "{name}");
+        }
+        let half = wrong("name='x'\nsyntax='y'\nbackground='#000000'");
+        assert!(half.contains("foreground"), "{half}");
+    }
+
+    #[test]
+    fn every_role_is_legible() {
+        for (name, text) in BUILT_IN {
+            for depth in [Depth::True, Depth::Indexed] {
+                let theme = Theme::parse(name, text, depth).unwrap();
+                // The two that leave the background to the terminal have the palette's colours only.
+                let plain = theme.ground.bg.is_none();
+                let text_contrast = if plain { 3.0 } else { TEXT_CONTRAST };
+                let foreground = theme.ground.fg.unwrap_or(if name == "light" { Color::Black } else { Color::White });
+                let background = theme.ground.bg.unwrap_or(if name == "light" { Color::White } else { Color::Black });
+                for (role, style) in ROLES.iter().zip(theme.chrome) {
+                    let (mut fg, mut bg) = (style.fg.unwrap_or(foreground), style.bg.unwrap_or(background));
+                    if style.add_modifier.contains(Modifier::REVERSED) {
+                        std::mem::swap(&mut fg, &mut bg);
+                    }
+                    assert!(plain || !style.add_modifier.contains(Modifier::DIM), "{name}: {role} has less contrast");
+                    let dim = matches!(*role, "border" | "border_focus" | "muted" | "same");
+                    let least = if dim { 3.0 } else { text_contrast };
+                    let found = contrast(fg, bg);
+                    assert!(found >= least, "{name} {depth:?}: {role} has {found:.2}");
+                }
+                let difference = theme.style(Role::Difference).bg.unwrap();
+                assert!(contrast(difference, background) >= 1.2, "{name} {depth:?}: differences are not seen");
+            }
+        }
+    }
+
+    #[test]
+    fn themes_of_many_colours_give_way_where_there_are_few() {
+        for (name, plain) in [("solarized-light", "light"), ("dracula", "dark")] {
+            let text = built_in(name).unwrap();
+            for depth in [Depth::Sixteen, Depth::None] {
+                let theme = Theme::parse(name, text, depth).unwrap();
+                let expected = Theme::parse(plain, built_in(plain).unwrap(), depth).unwrap();
+                assert_eq!((theme.name.as_str(), theme.chrome), (name, expected.chrome));
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_goes_by_the_background() {
+        for (pair, dark, light) in PAIRS {
+            let find = |is_light| Theme::find(pair, Path::new(""), is_light, Depth::True).unwrap();
+            assert_eq!((find(false).name.as_str(), find(true).name.as_str()), (dark, light));
+            assert!(Theme::is_pair(pair) && !find(false).is_light() && find(true).is_light());
+        }
+    }
+
+    #[test]
+    fn code_is_legible_and_the_ground_is_painted() {
+        let theme = Theme::find("dracula", Path::new(""), false, Depth::True).unwrap();
+        assert_eq!(theme.code_color((255, 255, 255)), Color::Rgb(255, 255, 255));
+        let comment = theme.code_color((98, 114, 164));
+        assert!(contrast(comment, theme.background.unwrap()) >= TEXT_CONTRAST);
+        let mut buf = Buffer::empty(ratatui::layout::Rect::new(0, 0, 2, 1));
+        buf.set_string(0, 0, "x", Style::default().fg(Color::Red));
+        theme.paint(&mut buf);
+        assert_eq!((buf[(0, 0)].fg, buf[(0, 0)].bg), (Color::Red, theme.background.unwrap()));
+        assert_eq!(buf[(1, 0)].fg, theme.ground.fg.unwrap());
     }
 
     #[test]

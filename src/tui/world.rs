@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::app::past::Recalled;
 use super::app::{Effect, Msg};
 use super::keeping::{self, Keeping};
-use super::{clipboard, editor};
+use super::{Extras, Outcome, clipboard, editor};
 use crate::code::{Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::history::{self, History};
@@ -40,11 +40,13 @@ pub enum LoopAction {
     Send(String),
     /// Draw every cell.
     Redraw,
+    /// Let the terminal report the mouse, or not.
+    Mouse(bool),
     Suspend,
     /// Give the terminal to another program while this runs.
     Lend(Box<dyn FnMut()>),
-    /// Leave, with this program accepted.
-    Quit(Option<String>),
+    /// Leave.
+    Quit(Outcome),
 }
 
 /// The world as the core can act on it.
@@ -58,7 +60,7 @@ pub struct World {
     stop_on_pass: bool,
     /// What is kept of the session.
     keeping: Keeping,
-    in_tmux: bool,
+    extras: Extras,
     sender: UnboundedSender<Incoming>,
     opened: Option<Opened>,
     /// The job whose prompt was read ahead last.
@@ -69,6 +71,8 @@ pub struct World {
     shown: Option<u64>,
     /// The last change of a file, and the generation that it is of.
     applied: Option<(u64, Applied)>,
+    /// The function written last, its file and its code, unless it was taken back.
+    written: Option<(String, PathBuf, String)>,
 }
 
 impl World {
@@ -78,7 +82,7 @@ impl World {
         (options, default_stops): (GenerateOptions, bool),
         (limits, stop_on_pass): (Limits, bool),
         keeping: Keeping,
-        in_tmux: bool,
+        extras: Extras,
         sender: UnboundedSender<Incoming>,
     ) -> Self {
         Self {
@@ -88,13 +92,14 @@ impl World {
             limits,
             stop_on_pass,
             keeping,
-            in_tmux,
+            extras,
             sender,
             opened: None,
             ahead: None,
             current: None,
             shown: None,
             applied: None,
+            written: None,
         }
     }
 
@@ -181,7 +186,7 @@ impl World {
             }
             Effect::Copy { text, program } => {
                 let text = if program { self.program(&text) } else { text };
-                match clipboard::sequence(&text, self.in_tmux) {
+                match clipboard::sequence(&text, self.extras.in_tmux) {
                     Ok(sequence) => {
                         self.tell(Msg::Copied(Ok(format!(
                             "{} lines sent to the terminal's clipboard",
@@ -192,13 +197,14 @@ impl World {
                     Err(why) => self.tell(Msg::Copied(Err(why))),
                 }
             }
+            Effect::Mouse(on) => return LoopAction::Mouse(on),
             Effect::Redraw => return LoopAction::Redraw,
             Effect::Suspend => return LoopAction::Suspend,
             Effect::Quit { accept } => {
                 if let (Some(run), Some(text)) = (self.shown, &accept) {
                     self.keeping.handed_over(run, text);
                 }
-                return LoopAction::Quit(accept.map(|text| self.program(&text)));
+                return LoopAction::Quit(self.outcome(accept));
             }
         }
         LoopAction::Nothing
@@ -301,6 +307,7 @@ impl World {
         let path = applied.path.display().to_string();
         let failed = self.keeping.applied(run, candidate, &applied, diff);
         self.fault(failed);
+        self.written = Some((target.name.clone(), applied.path.clone(), job.function(text)));
         self.applied = Some((run, applied));
         Ok(path)
     }
@@ -311,8 +318,17 @@ impl World {
         let path = applied.path.display().to_string();
         let failed = self.keeping.undone(*run, applied);
         self.fault(failed);
-        self.applied = None;
+        (self.applied, self.written) = (None, None);
         Ok(path)
+    }
+
+    /// Outcome of a session that ends with `accept`.
+    fn outcome(&self, accept: Option<String>) -> Outcome {
+        let accepted = accept.map(|text| self.program(&text));
+        let Some((name, path, code)) = &self.written else { return Outcome { accepted, message: String::new() } };
+        let undo = if self.keeping.backups().is_none() { "" } else { "; `bass-tui undo` takes it back" };
+        let code = self.extras.captured.then(|| code.clone());
+        Outcome { accepted: accepted.or(code), message: format!("{name} was written to {}{undo}", path.display()) }
     }
 
     /// Ends everything and waits until no code under test runs any more.

@@ -1,6 +1,7 @@
 //! `models`, `doctor`, help, version; commands that this version does not have.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use bass_tui::model::{Model, ModelFiles, TensorType};
@@ -256,6 +257,15 @@ fn a_device_that_is_not_there_is_an_error() {
 #[test]
 fn the_screen_needs_a_terminal() {
     let world = World::new();
-    world.run(&[]).refused(2, &["terminal", "bass-tui complete"]);
-    world.run(&[&(repository("examples/numbers.py") + ":is_even")]).refused(2, &["terminal", "bass-tui complete"]);
+    for args in [vec![], vec![repository("examples/numbers.py") + ":is_even"]] {
+        let mut command = world.process(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        command.stdin(std::process::Stdio::null());
+        // A session of its own does not have the terminal of this one.
+        // SAFETY: setsid may be called between fork and exec.
+        let done = unsafe { command.pre_exec(|| rustix::process::setsid().map(|_| ()).map_err(Into::into)) };
+        let done = done.output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{said}");
+        assert!(said.contains("terminal") && said.contains("bass-tui complete"), "{said}");
+    }
 }

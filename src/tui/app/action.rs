@@ -149,6 +149,15 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
             state.say(format!("layout: {}", state.arrangement.name()));
         }
         Action::Unfold => unfold(state),
+        Action::Mouse => {
+            state.mouse = !state.mouse;
+            state.say(if state.mouse {
+                "the wheel scrolls, a click focuses; most terminals select text while Shift is held"
+            } else {
+                "the mouse belongs to the terminal again"
+            });
+            return vec![Effect::Mouse(state.mouse)];
+        }
         Action::Help => state.help = Some(0),
         Action::Results => {
             if state.has_tests() {
@@ -655,7 +664,7 @@ fn move_pane(state: &mut State, action: Action) {
     }
 }
 
-fn scroll(state: &mut State, action: Action) {
+pub(super) fn scroll(state: &mut State, action: Action) {
     let page = usize::from(state.size.1 / 2).max(1) as isize;
     let by = match action {
         Action::LineUp => -1,
@@ -673,14 +682,16 @@ fn scroll(state: &mut State, action: Action) {
         let last = state.draft.lines().saturating_sub(1);
         state.prompt_top = moved(state.prompt_top).min(last);
     } else {
-        scroll_pane(state, action);
+        let focus = state.run.as_ref().map_or(0, |run| run.focus);
+        scroll_pane(state, focus, action);
     }
 }
 
-fn scroll_pane(state: &mut State, action: Action) {
+/// Scrolls the pane of a candidate.
+pub(super) fn scroll_pane(state: &mut State, index: usize, action: Action) {
     let layout = state.layout();
     let Some(run) = &state.run else { return };
-    let area = layout.code(run.focus);
+    let area = layout.code(index);
     let height = usize::from(area.height).max(1);
     let rows = run.focused().map_or(0, |candidate| state.rows(candidate, area.width.into()).len());
     let last = rows.saturating_sub(height);

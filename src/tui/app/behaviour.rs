@@ -835,3 +835,29 @@ fn over_a_body_in_the_file_the_first_view_is_what_changes() {
 fn outcome() -> job::Outcome {
     job::Outcome { candidates: Vec::new(), summary: Summary::default(), picked: None }
 }
+
+#[test]
+fn the_mouse_does_nothing_until_it_is_on() {
+    use crate::tui::event::{Mouse, MouseKind};
+    let mut session = Session::tested(4);
+    session.key("g");
+    session.state.size = (80, 24);
+    let body = "    x = 1\n".repeat(60);
+    for candidate in 0..4 {
+        session.finish(candidate, &body);
+    }
+    let panes = session.state.layout().panes;
+    let other = panes[1];
+    let at = |kind| Msg::Mouse(Mouse { kind, column: other.area.x + 2, row: other.area.y + 1 });
+    session.send(at(MouseKind::Press));
+    assert_eq!(session.run().focus, panes[0].candidate);
+    assert_eq!(session.key("m"), [Effect::Mouse(true)]);
+    let top = |session: &Session, pane: usize| session.run().candidates[pane].scroll.top;
+    session.send(at(MouseKind::WheelDown));
+    session.send(at(MouseKind::WheelDown));
+    session.send(at(MouseKind::WheelUp));
+    assert_eq!([top(&session, other.candidate), top(&session, panes[0].candidate)], [3, 0]);
+    session.send(at(MouseKind::Press));
+    assert_eq!(session.run().focus, other.candidate);
+    assert_eq!(session.key("m"), [Effect::Mouse(false)]);
+}

@@ -9,7 +9,7 @@ use super::{Effect, Msg};
 use crate::engine::{Event, FinishReason, StepStats, Summary};
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
-use crate::tui::event::{Code, Key};
+use crate::tui::event::{Code, Key, Mouse, MouseKind};
 
 /// A kept run with a candidate that it may not have.
 fn recalled(n: usize) -> Recalled {
@@ -93,6 +93,10 @@ fn any_msg() -> impl Strategy<Value = Msg> {
             Msg::Job { run, event: job::Event::Duplicate { candidate, of } }
         }),
         1 => (0..200_u16, 0..60_u16).prop_map(|(w, h)| Msg::Resize(w, h)),
+        2 => (0..200_u16, 0..60_u16, 0..3_usize).prop_map(|(column, row, kind)| {
+            let kind = [MouseKind::Press, MouseKind::WheelUp, MouseKind::WheelDown][kind];
+            Msg::Mouse(Mouse { kind, column, row })
+        }),
         1 => Just(Msg::Tick),
         1 => Just(Msg::Paste("pasted\ntext".into())),
         1 => Just(Msg::Fault("fault".into())),

@@ -59,6 +59,8 @@ pub enum Effect {
     },
     /// Another run is shown.
     Shown { run: u64 },
+    /// Let the terminal report the mouse, or not.
+    Mouse(bool),
     /// Draw every cell anew.
     Redraw,
     /// Give the terminal back to the shell until the user returns.

@@ -16,6 +16,7 @@ pub mod find;
 #[cfg(test)]
 pub mod fixture;
 pub mod matrix;
+pub mod mouse;
 pub mod msg;
 pub mod past;
 #[cfg(test)]
@@ -50,6 +51,7 @@ mod tests {
             ("effect.rs", include_str!("effect.rs")),
             ("find.rs", include_str!("find.rs")),
             ("matrix.rs", include_str!("matrix.rs")),
+            ("mouse.rs", include_str!("mouse.rs")),
             ("msg.rs", include_str!("msg.rs")),
             ("past.rs", include_str!("past.rs")),
             ("run.rs", include_str!("run.rs")),

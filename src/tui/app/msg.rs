@@ -6,7 +6,7 @@ use super::past::Recalled;
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
-use crate::tui::event::Key;
+use crate::tui::event::{Key, Mouse};
 
 /// Something that happened. The time is passed beside it.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub enum Msg {
     /// A key was pressed.
     Key(Key),
     Paste(String),
+    /// The mouse was used.
+    Mouse(Mouse),
     /// The terminal has this many columns and rows.
     Resize(u16, u16),
     /// Time passed: [`super::State::wake_at`] was reached.

@@ -140,6 +140,8 @@ pub struct State {
     pub wrap: bool,
     /// How the candidates are arranged.
     pub arrangement: Arrangement,
+    /// The terminal reports the mouse.
+    pub mouse: bool,
     /// The last error; stays until it is dismissed or tried again.
     pub error: Option<String>,
     /// The file is not what was read.
@@ -188,6 +190,7 @@ impl State {
             zoom: false,
             wrap: true,
             arrangement: Arrangement::Fit,
+            mouse: false,
             error: None,
             stale: false,
             notice: None,

@@ -3,6 +3,7 @@
 use super::action;
 use super::action::{key, paste};
 use super::effect::Effect;
+use super::mouse::mouse;
 use super::msg::Msg;
 use super::past;
 use super::state::{Loading, State};
@@ -25,6 +26,10 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
         Msg::Key(pressed) => key(state, pressed),
         Msg::Paste(text) => {
             paste(state, &text);
+            Vec::new()
+        }
+        Msg::Mouse(used) => {
+            mouse(state, used);
             Vec::new()
         }
         Msg::Resize(width, height) => {

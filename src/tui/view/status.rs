@@ -31,6 +31,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     let state = look.state;
     let (plain, muted) = (Style::default(), look.style(Role::Muted));
     let mut out = Vec::new();
+    if state.mouse {
+        out.push(("MOUSE".to_owned(), look.style(Role::Warn)));
+    }
     if state.is_unprotected() {
         match state.consent {
             Consent::Given => out.push(("UNPROTECTED".to_owned(), look.style(Role::Error))),
