@@ -1,6 +1,7 @@
 //! `bass-tui` without a command: the screen.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{ConsentArgs, TestArgs};
@@ -8,18 +9,103 @@ use super::failure::{Failure, INTERRUPTED};
 use super::memory::advice;
 use super::output::{print, say};
 use super::session::Session;
-use crate::code::{Target, TargetSpec};
-use crate::job::{Job, TrialPool};
+use crate::code::{Place, Target, TargetSpec, function_names};
+use crate::files;
+use crate::job::{Job, TestsChoice, TrialPool};
+use crate::language::Language;
 use crate::options::{Flags, GENERATION, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS};
-use crate::trial::Runner;
+use crate::trial::{Project, Runner};
 use crate::tui;
+
+/// What the screen begins with.
+enum Start {
+    /// This function.
+    Function(TargetSpec),
+    /// The functions of a file, of which none was named and none is the only unfinished one.
+    File(PathBuf),
+    /// The functions below a folder.
+    Folder(PathBuf),
+}
+
+impl Start {
+    fn of(target: Option<&str>) -> Result<Self, Failure> {
+        let Some(target) = target else { return Ok(Self::Folder(root(Path::new("")))) };
+        if Path::new(target).is_dir() {
+            return Ok(Self::Folder(target.into()));
+        }
+        let spec = TargetSpec::parse(target).map_err(Failure::input)?;
+        Ok(if spec.place == Place::Any && are_several(&spec.path) {
+            Self::File(spec.path)
+        } else {
+            Self::Function(spec)
+        })
+    }
+
+    /// The file or folder whose settings hold.
+    fn path(&self) -> &Path {
+        match self {
+            Self::Function(TargetSpec { path, .. }) | Self::File(path) | Self::Folder(path)
+                if path.as_os_str().is_empty() =>
+            {
+                Path::new(".")
+            }
+            Self::Function(TargetSpec { path, .. }) | Self::File(path) | Self::Folder(path) => path,
+        }
+    }
+
+    /// The folder to choose from.
+    fn root(&self) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.clone(),
+            Self::Function(TargetSpec { path, .. }) | Self::File(path) => root(path.parent().unwrap_or(Path::new(""))),
+        }
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        if let Self::File(file) = self { Some(file.clone()) } else { None }
+    }
+
+    /// The picker is open.
+    fn is_open(&self) -> bool {
+        !matches!(self, Self::Function(_))
+    }
+
+    /// The job until another function is chosen.
+    fn job(&self, tests: &TestsChoice) -> Result<Job, Failure> {
+        let read = |spec: &TargetSpec| {
+            Job::from_target(Target::read(spec).map_err(Failure::input)?, tests).map_err(Failure::input)
+        };
+        // Tests that were named are for the function that will be chosen.
+        let example = || Job::example(tests).or_else(|_| Job::example(&TestsChoice::None)).map_err(Failure::input);
+        match self {
+            Self::Function(spec) => read(spec),
+            Self::File(file) => read(&TargetSpec { path: file.clone(), place: Place::Any }).or_else(|_| example()),
+            Self::Folder(_) => example(),
+        }
+    }
+}
+
+/// The project around a folder, else the folder; empty for the current one, so that paths stay short.
+fn root(folder: &Path) -> PathBuf {
+    let Some((root, _)) = Project::folders(folder) else { return folder.to_path_buf() };
+    let is_here = std::env::current_dir().and_then(|here| here.canonicalize()).is_ok_and(|here| here == root);
+    if is_here { PathBuf::new() } else { root }
+}
+
+/// Several functions of a file may be meant, because not exactly one is unfinished.
+fn are_several(file: &Path) -> bool {
+    let read = || Some(function_names(Language::of_path(file)?, &files::text(file, files::TEXT).ok()?));
+    let functions: Vec<_> = read().into_iter().flatten().filter(|function| !function.declaration).collect();
+    functions.len() > 1 && functions.iter().filter(|function| !function.finished).count() != 1
+}
 
 /// Arguments of the screen.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[arg(
-        value_name = "FILE[:FUNCTION|:LINE]",
-        help = "The function to complete: FILE, FILE:FUNCTION, FILE:Class::method or FILE:LINE. Without it: a built-in example"
+        value_name = "FILE[:FUNCTION|:LINE]|FOLDER",
+        help = "The function to complete: FILE:FUNCTION, FILE:Class::method, FILE:LINE or FILE; or a FOLDER to choose one \
+                from. Without it: one of this project, or a built-in example where there is none"
     )]
     target: Option<String>,
     #[command(flatten)]
@@ -37,15 +123,10 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
             "the screen needs a terminal, but stdin or stdout is not one: use bass-tui complete in scripts and pipes",
         ));
     }
-    let spec = args.target.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
-    let session = Session::open_at(&args.options, spec.as_ref().map(|spec| spec.path.as_path()))?;
+    let start = Start::of(args.target.as_deref())?;
+    let session = Arc::new(Session::open_at(&args.options, Some(start.path()))?);
     let choice = args.tests.choice(&session.settings);
-    let job = match &spec {
-        Some(spec) => Target::read(spec)
-            .map_err(Failure::input)
-            .and_then(|target| Job::from_target(target, &choice).map_err(Failure::input))?,
-        None => Job::example(&choice).map_err(Failure::input)?,
-    };
+    let job = start.job(&choice)?;
     let options = session.settings.generate.clone();
     let open = session.opener(Session::models_keeping_prompts)?;
     let unprotected = args.consent.unprotected;
@@ -69,6 +150,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         state_dir: session.paths.state_dir.clone(),
         tests_allowed: unprotected,
         stop_on_pass: session.settings.stop_on_pass,
+        functions: tui::Functions {
+            root: start.root(),
+            file: start.file(),
+            at_start: start.is_open(),
+            tests: choice,
+            advice: Some(Arc::new(move |language| advice(&session, Some(language)))),
+        },
     };
     let outcome = match tui::run(setup) {
         Ok(outcome) => outcome,

@@ -24,7 +24,12 @@ const WARM_UP: &str = "@d\nclass A(B):\n    \"\"\"x\"\"\"\n    def f(self, x: in
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Of {
     Prompt,
-    Candidate { run: u64, index: usize },
+    /// The function under the cursor of the picker.
+    Preview,
+    Candidate {
+        run: u64,
+        index: usize,
+    },
 }
 
 /// Styles of a line: byte ranges, in order, without gaps.

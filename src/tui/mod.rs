@@ -8,6 +8,8 @@
 //!   `themes/` and a row in `theme`.
 //! - Panes keep their size while text flows; afterwards each row of panes gets what it needs. If not all
 //!   candidates fit there are pages, and a strip with the states of all.
+//! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
+//!   the one that was chosen. The models stay as they are.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
 //!   that one has not passed. A message ends with the next key, with time, or when it is no longer true
 //!   (`While`).
@@ -20,6 +22,8 @@ mod highlight;
 pub(crate) mod keymap;
 mod layout;
 mod runtime;
+mod scan;
+mod targets;
 pub mod terminal;
 mod text;
 pub(crate) mod theme;
@@ -42,6 +46,7 @@ use app::State;
 use highlight::Highlights;
 use keymap::{Keymap, KeymapError};
 use runtime::{End, Runtime};
+pub use targets::Functions;
 use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
 use theme::{Depth, Theme, ThemeError};
 use world::{Incoming, Opened, World};
@@ -74,6 +79,8 @@ pub struct Setup {
     pub tests_allowed: bool,
     /// The first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// Functions to choose from.
+    pub functions: Functions,
 }
 
 /// How the session ended.
@@ -152,22 +159,29 @@ pub fn run_on(
     let job = Arc::new(setup.job);
     let mut state = State::new(job.clone(), setup.options.clone(), keys, setup.tests_allowed);
     state.stop_on_pass = setup.stop_on_pass;
-    if let Some(notice) = setup.notice {
-        state.say(untrusted::clean_line(&notice, 400));
+    match setup.notice.map(|notice| untrusted::clean_line(&notice, 400)) {
+        Some(notice) if setup.functions.at_start => state.picking.later = Some(notice),
+        notice => notice.into_iter().for_each(|notice| state.say(notice)),
     }
     let coloured = sender.clone();
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));
     });
     let backups = if setup.state_dir.as_os_str().is_empty() { PathBuf::new() } else { setup.state_dir.join("backups") };
-    let world = World::new(
+    state.picking.folder = setup.functions.folder();
+    let picker = setup.functions.at_start.then(|| app::picker::open(&mut state, setup.functions.file.clone(), true));
+    let mut world = World::new(
         job,
         (setup.options, setup.default_stops),
         (setup.limits, setup.stop_on_pass),
         backups,
         extras.in_tmux,
         sender,
-    );
+    )
+    .choosing(setup.functions);
+    for effect in picker.into_iter().flatten() {
+        world.act(effect);
+    }
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
+use super::picker;
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
 use super::stream::queue;
@@ -33,6 +34,7 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
             state.draft.input(pressed);
             Vec::new()
         }
+        None if context == Context::Picker => picker::typed(state, pressed),
         None => Vec::new(),
     };
     preview(state);
@@ -52,6 +54,8 @@ pub fn paste(state: &mut State, text: &str) {
     if state.context() == Context::Prompt {
         state.draft.paste(text);
         preview(state);
+    } else if state.context() == Context::Picker {
+        picker::paste(state, text);
     } else {
         let key = state.key_name(Context::Panes, Action::FocusPrompt);
         state.say(format!("pasted text goes into the prompt: press {key} first"));
@@ -59,7 +63,12 @@ pub fn paste(state: &mut State, text: &str) {
 }
 
 fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec<Effect> {
+    if let Some(effects) = (context == Context::Picker).then(|| picker::act(state, action)).flatten() {
+        return effects;
+    }
     match action {
+        Action::Pick => return picker::open(state, None, false),
+        Action::NextTarget => return picker::next(state),
         Action::Interrupt => return interrupt(state),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Redraw => return vec![Effect::Redraw],
@@ -152,6 +161,9 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
     if state.question_is_shown() {
         return answer(state, false);
     }
+    if state.help.is_none() && state.picking.open.is_some() {
+        return picker::close(state);
+    }
     if state.help.is_some() || state.results.is_some() {
         close(state);
         return Vec::new();
@@ -187,7 +199,7 @@ fn leave(state: &mut State, action: Action) -> Vec<Effect> {
 }
 
 /// Ends what a generation still does.
-fn end(run: &Run) -> Vec<Effect> {
+pub(super) fn end(run: &Run) -> Vec<Effect> {
     let mut effects = Vec::new();
     if run.is_live() {
         effects.push(Effect::CancelAll { run: run.id });

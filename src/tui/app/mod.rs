@@ -12,6 +12,7 @@ pub mod effect;
 #[cfg(test)]
 pub mod fixture;
 pub mod msg;
+pub mod picker;
 pub mod run;
 pub mod state;
 pub mod stream;
@@ -38,6 +39,7 @@ mod tests {
             ("draft.rs", include_str!("draft.rs")),
             ("effect.rs", include_str!("effect.rs")),
             ("msg.rs", include_str!("msg.rs")),
+            ("picker.rs", include_str!("picker.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),

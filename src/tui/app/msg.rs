@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::picker::{Found, Preview};
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -35,6 +36,24 @@ pub enum Msg {
     Changed(String),
     /// The file was read again, or why not.
     Read(Result<Arc<Job>, String>),
+    /// A scan has found functions.
+    Found {
+        scan: u64,
+        functions: Vec<Found>,
+    },
+    /// A scan has ended, and why it left something out.
+    Scanned {
+        scan: u64,
+        remark: Option<String>,
+    },
+    /// The text of a function was read.
+    Preview(Preview),
+    /// The job for another function was made, with a line about it; or there is none, or why not.
+    Targeted {
+        ask: u64,
+        /// Job and line.
+        result: Result<Option<(Arc<Job>, Option<String>)>, String>,
+    },
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
     /// A text was sent to the clipboard, or why not.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::candidate::Candidate;
 use super::draft::{Draft, safe};
+use super::picker::Picking;
 use super::run::Run;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
@@ -111,6 +112,8 @@ pub struct State {
     pub prompt_top: usize,
     /// Part of the screen that hears the keys.
     pub focus: Focus,
+    /// The picker of functions, and requests for another one.
+    pub picking: Picking,
     /// The current generation.
     pub run: Option<Run>,
     /// Name of the next generation.
@@ -159,6 +162,7 @@ impl State {
             draft,
             prompt_top: 0,
             focus,
+            picking: Picking::default(),
             run: None,
             next_run: 1,
             eager: false,
@@ -188,7 +192,9 @@ impl State {
 
     /// The context below question and help.
     pub fn place(&self) -> Context {
-        if self.results.is_some() {
+        if self.picking.open.is_some() {
+            Context::Picker
+        } else if self.results.is_some() {
             Context::Results
         } else if self.focus == Focus::Prompt {
             Context::Prompt
@@ -201,7 +207,7 @@ impl State {
 
     /// The question waits while the user types: an answer must be meant as one.
     pub fn question_is_shown(&self) -> bool {
-        self.question.is_some() && self.focus != Focus::Prompt
+        self.question.is_some() && self.focus != Focus::Prompt && self.picking.open.is_none()
     }
 
     fn wants(&self) -> Wants {

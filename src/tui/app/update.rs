@@ -4,6 +4,7 @@ use super::action;
 use super::action::{key, paste};
 use super::effect::Effect;
 use super::msg::Msg;
+use super::picker;
 use super::state::{Loading, State};
 use super::stream;
 use crate::job::label;
@@ -65,6 +66,13 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Read(Ok(job)) => action::read(state, job),
+        Msg::Found { scan, functions } => picker::found(state, scan, functions),
+        Msg::Scanned { scan, remark } => {
+            picker::scanned(state, scan, remark);
+            Vec::new()
+        }
+        Msg::Preview(preview) => picker::previewed(state, preview),
+        Msg::Targeted { ask, result } => picker::targeted(state, ask, result),
         Msg::Undone(result) => {
             undone(state, result);
             Vec::new()
@@ -89,7 +97,8 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
             state.applied = Some((run, candidate));
             mark(state);
             let undo = state.key_name(Context::Panes, Action::Undo);
-            state.done(format!("{} written to {path}, {undo} undoes", label(candidate)));
+            let next = picker::next_key(state);
+            state.done(format!("{} written to {path}, {undo} undoes, {next}", label(candidate)));
         }
         Err(why) => state.fail(why),
     }

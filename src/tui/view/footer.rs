@@ -62,7 +62,7 @@ fn is_useful(state: &State, action: Action) -> bool {
     match action {
         Action::StopOne => focused.is_some_and(Candidate::is_live),
         Action::Accept => focused.is_some_and(|c| !c.is_live() && !c.text.trim().is_empty()),
-        Action::Undo => state.can_undo(),
+        Action::Undo | Action::NextTarget => state.can_undo(),
         Action::ReadAgain => state.stale,
         Action::Results | Action::TestAgain => state.has_tests(),
         _ => true,
