@@ -369,7 +369,7 @@ fn a_function_of_a_folder_is_chosen_by_typing() {
     let mut pty = Pty::start(in_project(&home, &[".", "--tests", "none"]), 80, 24);
     // The ignored one is not among them.
     pty.until("four functions", |screen| screen.contents().lines().any(|line| line.ends_with(" 4 \u{2500}")));
-    pty.press("ordtot");
+    pty.press("ord tot");
     pty.sees("1 of 4");
     pty.sees("The sum of all prices");
     pty.press(ENTER);
@@ -396,6 +396,7 @@ fn after_one_function_the_next_is_a_key_away() {
     pty.press("\x14");
     pty.sees("numbers.py:1");
     pty.press("\x1b");
+    pty.sees("edit prompt");
     pty.press("q");
     assert!(pty.ends().success());
     assert!(

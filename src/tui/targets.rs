@@ -82,33 +82,32 @@ impl Targets {
         self.stop();
         self.stop = Arc::default();
         let (this, sender) = (self.clone(), sender.clone());
-        let tell = move |msg| sender.send(Incoming::App(msg));
+        let tell = move |msg| sender.send(Incoming::App(msg)).is_ok();
         let told = tell.clone();
         let body = move || {
             let place = Place { root: &this.functions.root, file: file.as_deref() };
-            let remark =
-                scan(place, Bounds::default(), &this.known, &this.stop, &mut |functions| match tell(Msg::Found {
-                    scan: number,
-                    functions,
-                }) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                });
-            let _ = tell(Msg::Scanned { scan: number, remark });
+            let remark = scan(place, Bounds::default(), &this.known, &this.stop, &mut |functions| {
+                if tell(Msg::Found { scan: number, functions }) {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
+            });
+            tell(Msg::Scanned { scan: number, remark });
         };
         if let Err(why) = thread::Builder::new().name("scan".into()).spawn(body) {
             let remark = Some(format!("no thread could be started: {why}"));
-            let _ = told(Msg::Scanned { scan: number, remark });
+            told(Msg::Scanned { scan: number, remark });
         }
     }
 
     /// The job for a function that was in this line when it was found.
-    pub fn at(&self, job: &Job, path: PathBuf, name: String, line: usize) -> Result<Job, String> {
-        let read = |place| Target::read(&TargetSpec { path: path.clone(), place });
+    pub fn at(&self, job: &Job, path: &Path, name: &str, line: usize) -> Result<Job, String> {
+        let read = |place| Target::read(&TargetSpec { path: path.to_path_buf(), place });
         // The name alone may be that of several functions, the line alone that of another one by now.
         let target = match read(code::Place::Line(line)) {
             Ok(target) if target.name == name => Ok(target),
-            _ => read(code::Place::Function(name)),
+            _ => read(code::Place::Function(name.to_owned())),
         };
         let target = target.map_err(|why| why.to_string())?;
         job.another(target, &self.functions.tests).map_err(|why| why.to_string())
@@ -120,7 +119,7 @@ impl Targets {
         if let Some((path, name, line)) = &current
             && let Some(next) = after(path, name, *line)
         {
-            return self.at(job, path.clone(), next.name, next.line).map(Some);
+            return self.at(job, path, &next.name, next.line).map(Some);
         }
         let own = current.and_then(|(path, ..)| path.canonicalize().ok());
         let first = Cell::new(None);
@@ -138,7 +137,7 @@ impl Targets {
             }
             None => ControlFlow::Continue(()),
         });
-        first.take().map(|found: Found| self.at(job, found.path, found.name, found.line)).transpose()
+        first.take().map(|found: Found| self.at(job, &found.path, &found.name, found.line)).transpose()
     }
 
     /// A line about the language of a job.
@@ -199,7 +198,7 @@ mod tests {
         let targets = targets(folder.path());
         let name = |job: &Job| job.target().map(|target| target.name.clone()).unwrap();
         let example = Job::example(&TestsChoice::None).unwrap();
-        let at = |name: &str, line| targets.at(&example, folder.path().join("one.py"), name.to_owned(), line).unwrap();
+        let at = |name: &str, line| targets.at(&example, &folder.path().join("one.py"), name, line).unwrap();
         let next = |job: &Job| targets.next(job).unwrap();
         assert_eq!(next(&at("a", 1)).map(|job| name(&job)), Some("b".to_owned()));
         assert_eq!(next(&at("c", 9)).map(|job| name(&job)), Some("b".to_owned()), "from the end to the beginning");
@@ -218,7 +217,7 @@ mod tests {
         write_all(folder.path(), [("one.py", twice)]);
         let (targets, example) = (targets(folder.path()), Job::example(&TestsChoice::None).unwrap());
         let at = |name: &str, line| {
-            let job = targets.at(&example, file.clone(), name.to_owned(), line)?;
+            let job = targets.at(&example, &file, name, line)?;
             Ok::<_, String>(job.target().unwrap().line)
         };
         assert_eq!((at("A.f", 2), at("A.f", 7)), (Ok(2), Ok(7)), "of one name, by their lines");
@@ -233,7 +232,7 @@ mod tests {
     #[test]
     fn a_preview_begins_with_the_head_and_is_short() {
         let folder = tempfile::tempdir().unwrap();
-        let long: String = (0..500).map(|n| format!("    x = {n}\n")).collect();
+        let long = "    x = 1\n".repeat(500);
         write_all(folder.path(), [("one.py", &*format!("{OPEN}\n\n@cached\ndef d():\n{long}"))]);
         let file = folder.path().join("one.py");
         assert_eq!(text_of(&file, 5).unwrap(), "def b():\n    \"\"\"B.\"\"\"\n");

@@ -9,6 +9,7 @@ use std::thread;
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::app::picker::Chosen;
 use super::app::{Effect, Msg};
 use super::clipboard;
 use super::targets::{self, Functions, Targets};
@@ -162,7 +163,7 @@ impl World {
             Effect::StopScan => self.targets.stop(),
             Effect::Preview { path, line } => targets::preview(path, line, &self.sender),
             Effect::Target { ask, path, name, line } => {
-                self.retarget(ask, move |targets, job| targets.at(job, path, name, line).map(Some));
+                self.retarget(ask, move |targets, job| targets.at(job, &path, &name, line).map(Some));
             }
             Effect::NextTarget { ask } => self.retarget(ask, Targets::next),
             Effect::Retarget { job } => (self.job, self.applied) = (job, None),
@@ -211,8 +212,8 @@ impl World {
             let made = made.unwrap_or_else(|why| Err(format!("the function cannot be read: {}", fault(&*why))));
             let problem =
                 made.as_ref().ok().and_then(Option::as_ref).zip(judge).and_then(|(job, judge)| unfit(job, &*judge));
-            let result = made.map(|made| made.map(|job| (targets.advice(&job), job)));
-            let result = result.map(|made| made.map(|(advice, job)| (Arc::new(job), advice)));
+            let chosen = |job| Chosen { advice: targets.advice(&job), job: Arc::new(job) };
+            let result = made.map(|made| made.map(chosen));
             let told = [Some(Msg::Targeted { ask, result }), problem.map(Msg::Fault)];
             told.into_iter().flatten().for_each(|msg| drop(sender.send(Incoming::App(msg))));
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::picker::{Found, Preview};
+use super::picker::{Chosen, Found, Preview};
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -48,11 +48,10 @@ pub enum Msg {
     },
     /// The text of a function was read.
     Preview(Preview),
-    /// The job for another function was made, with a line about it; or there is none, or why not.
+    /// The job for another function was made; or there is no such function, or why not.
     Targeted {
         ask: u64,
-        /// Job and line.
-        result: Result<Option<(Arc<Job>, Option<String>)>, String>,
+        result: Result<Option<Chosen>, String>,
     },
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),

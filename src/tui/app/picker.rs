@@ -60,8 +60,17 @@ pub struct Preview {
     pub text: Result<String, String>,
 }
 
+/// Another function to complete.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    pub job: Arc<Job>,
+    /// What the user should know of its language.
+    pub advice: Option<String>,
+}
+
 /// The picker while it is open.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is a thing of its own
 pub struct Picker {
     /// Name of its scan in messages.
     pub scan: u64,
@@ -340,19 +349,15 @@ pub fn previewed(state: &mut State, preview: Preview) -> Vec<Effect> {
     look(state)
 }
 
-/// The job for another function has come, with a line about it; or there is none, or why not.
-pub fn targeted(
-    state: &mut State,
-    ask: u64,
-    result: Result<Option<(Arc<Job>, Option<String>)>, String>,
-) -> Vec<Effect> {
+/// Another function has come; or there is none, or why not.
+pub fn targeted(state: &mut State, ask: u64, result: Result<Option<Chosen>, String>) -> Vec<Effect> {
     if state.picking.wanted != Some(ask) {
         return Vec::new();
     }
     state.picking.wanted = None;
     state.notice = None;
     match result {
-        Ok(Some((job, advice))) => {
+        Ok(Some(Chosen { job, advice })) => {
             let effects = take(state, job);
             if advice.is_some() && advice != state.picking.advised {
                 state.say(one_line(advice.as_deref().unwrap_or_default()));
@@ -553,7 +558,7 @@ pub(crate) mod tests {
         assert_eq!(effects, [wanted]);
         assert!(session.state.run.is_some(), "nothing ends before there is something else");
         let job = job("src/stats.py", "median");
-        let made = Ok(Some((job.clone(), None)));
+        let made = Ok(Some(Chosen { job: job.clone(), advice: None }));
         let effects = session.send(Msg::Targeted { ask: ask(&effects), result: made });
         assert_eq!(effects, [Effect::StopScan, Effect::CancelAll { run }, Effect::Retarget { job }]);
         assert_eq!(session.state.subject(), "stats.py:median");
@@ -578,7 +583,7 @@ pub(crate) mod tests {
         let late = self::ask(&effects);
         assert_eq!(session.key("esc"), [Effect::StopScan]);
         let before = session.state.job.clone();
-        let made = Ok(Some((job("src/stats.py", "median"), None)));
+        let made = Ok(Some(Chosen { job: job("src/stats.py", "median"), advice: None }));
         assert_eq!(session.send(Msg::Targeted { ask: late, result: made }), [], "closed meanwhile");
         assert_eq!(session.state.job, before);
     }
@@ -637,7 +642,7 @@ pub(crate) mod tests {
         let said = &session.state.notice.as_ref().unwrap().text;
         assert_eq!(said, "A written to src/stats.py, u undoes, Ctrl-N next unfinished function");
         let effects = session.key("ctrl-n");
-        let made = Ok(Some((job("src/stats.py", "median"), Some("knows Python".to_owned()))));
+        let made = Ok(Some(Chosen { job: job("src/stats.py", "median"), advice: Some("knows Python".to_owned()) }));
         session.send(Msg::Targeted { ask: ask(&effects), result: made });
         assert_eq!((session.state.subject().as_str(), session.state.can_undo()), ("stats.py:median", false));
         assert_eq!(session.state.notice.as_ref().unwrap().text, "knows Python");
