@@ -20,6 +20,7 @@ mod definition;
 mod error;
 mod go;
 mod javascript;
+mod near;
 mod open;
 mod outline;
 mod patch;
