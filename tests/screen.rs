@@ -241,8 +241,15 @@ fn without_a_terminal_there_is_a_sentence() {
 
 // From here on the real program, with the models it carries and the real sandbox.
 
-/// The program on its built-in example, with files of its own.
+/// The program on its built-in example, with files of its own, and settings that name the built-in models.
 fn program(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
+    std::fs::create_dir_all(home.join("bass-tui")).unwrap();
+    std::fs::write(home.join("bass-tui/config.toml"), "model = \"built-in\"\n").unwrap();
+    unset(home, args)
+}
+
+/// The program without settings.
+fn unset(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_bass-tui"));
     command.args(args);
     command.cwd(home);
@@ -419,6 +426,32 @@ fn a_file_with_several_functions_asks_which_and_an_empty_folder_has_the_example(
     std::fs::create_dir(home.path().join("work/empty")).unwrap();
     let mut pty = Pty::start(in_project(&home, &["empty"]), 112, 30);
     pty.sees("built-in example: no function of a known language in empty");
+    pty.press("q");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn the_first_start_asks_for_a_model_and_one_key_gives_the_demo() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = Pty::start(unset(home.path(), &[]), 80, 24);
+    pty.sees("> 1 built-in demo");
+    pty.press(ENTER);
+    pty.sees("Enter generate");
+    pty.press("q");
+    assert!(pty.ends().success());
+    let file = home.path().join("bass-tui/config.toml");
+    assert!(!file.exists(), "nothing is kept unless it is asked for");
+    let mut pty = Pty::start(unset(home.path(), &[]), 80, 24);
+    pty.sees("[ ] keep it in");
+    pty.press("\t");
+    pty.sees("[x] keep it in");
+    pty.press("1");
+    pty.sees("Enter generate");
+    pty.press("q");
+    assert!(pty.ends().success());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "model = \"built-in\"\n");
+    let mut pty = Pty::start(unset(home.path(), &[]), 80, 24);
+    pty.sees("Enter generate");
     pty.press("q");
     assert!(pty.ends().success());
 }

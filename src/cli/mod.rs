@@ -7,6 +7,7 @@ mod doctor;
 mod eval;
 mod failure;
 mod findings;
+mod first;
 mod init;
 mod memory;
 mod models;

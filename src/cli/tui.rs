@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::args::{ConsentArgs, TestArgs};
 use super::failure::{Failure, INTERRUPTED};
+use super::first::{self, First};
 use super::memory::advice;
 use super::output::{print, say};
 use super::session::Session;
@@ -124,7 +125,12 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         ));
     }
     let start = Start::of(args.target.as_deref())?;
-    let session = Arc::new(Session::open_at(&args.options, Some(start.path()))?);
+    let mut session = Session::open_at(&args.options, Some(start.path()))?;
+    let first = first::ask(&mut session)?;
+    if first == First::Left {
+        return Ok(0);
+    }
+    let session = Arc::new(session);
     let choice = args.tests.choice(&session.settings);
     let job = start.job(&choice)?;
     let options = session.settings.generate.clone();
@@ -153,7 +159,8 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
         functions: tui::Functions {
             root: start.root(),
             file: start.file(),
-            at_start: start.is_open(),
+            // The demo has an example of its own.
+            at_start: start.is_open() && !(first == First::Demo && args.target.is_none()),
             tests: choice,
             advice: Some(Arc::new(move |language| advice(&session, Some(language)))),
         },

@@ -10,6 +10,7 @@
 //!   candidates fit there are pages, and a strip with the states of all.
 //! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
 //!   the one that was chosen. The models stay as they are.
+//! - `menu` asks one question before the screen opens: the model, where nothing names one.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
 //!   that one has not passed. A message ends with the next key, with time, or when it is no longer true
 //!   (`While`).
@@ -21,6 +22,7 @@ mod frames;
 mod highlight;
 pub(crate) mod keymap;
 mod layout;
+mod menu;
 mod runtime;
 mod scan;
 mod targets;
@@ -32,7 +34,7 @@ pub(crate) mod world;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -45,6 +47,7 @@ use crate::untrusted;
 use app::State;
 use highlight::Highlights;
 use keymap::{Keymap, KeymapError};
+pub use menu::{Menu, MenuChoice, MenuRow, choose};
 use runtime::{End, Runtime};
 pub use targets::Functions;
 use terminal::{Guard, Inputs, Keyboard, RealScreen, Screen};
@@ -118,17 +121,22 @@ pub enum TuiError {
 /// Runs the screen on the terminal until the user leaves. The terminal is given back in every case.
 pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     terminal::check().map_err(TuiError::NoTerminal)?;
-    let var = |name: &str| std::env::var(name).ok();
-    let light = setup.theme == "auto" && theme::background_is_light(var);
-    let theme = Theme::find(&setup.theme, &setup.themes_dir, light, Depth::detect(var))?;
+    let theme = theme_of(&setup.theme, &setup.themes_dir)?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;
     let guard = Guard::enter()?;
     let mut screen = RealScreen::new()?;
     let result =
-        run_on(setup, theme, &mut screen, &mut Keyboard, Extras { hook: true, in_tmux: var("TMUX").is_some() });
+        run_on(setup, theme, &mut screen, &mut Keyboard, Extras { hook: true, in_tmux: std::env::var("TMUX").is_ok() });
     drop(guard);
     result
+}
+
+/// The theme of this name, for the terminal as its variables describe it.
+pub fn theme_of(name: &str, folder: &Path) -> Result<Theme, ThemeError> {
+    let var = |name: &str| std::env::var(name).ok();
+    let light = name == "auto" && theme::background_is_light(var);
+    Theme::find(name, folder, light, Depth::detect(var))
 }
 
 /// Differences between a terminal and a test.

@@ -6,6 +6,7 @@ mod code;
 mod footer;
 mod help;
 mod list;
+pub mod menu;
 mod pane;
 mod picker;
 mod prompt;
