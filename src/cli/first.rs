@@ -84,10 +84,9 @@ pub fn ask(session: &mut Session) -> Result<First, Failure> {
 fn values(pick: &Pick, line: Option<String>) -> Vec<(&'static str, String)> {
     match pick {
         Pick::BuiltIn => vec![("model", "built-in".to_owned())],
-        Pick::Model(name) => vec![("model", name.clone())],
+        Pick::Model(name) | Pick::Download { name, dtype: Dtype::Auto } => vec![("model", name.clone())],
         Pick::Path => line.map(|line| ("model", line)).into_iter().collect(),
         Pick::Server { address, model } => vec![("server", address.clone()), ("server-model", model.clone())],
-        Pick::Download { name, dtype: Dtype::Auto } => vec![("model", name.clone())],
         Pick::Download { name, dtype } => vec![("model", name.clone()), ("dtype", dtype.to_string())],
     }
 }
@@ -175,7 +174,7 @@ impl Machine {
 
 /// Bytes that all cores read from memory in a second; takes a few ms.
 fn bandwidth(cores: usize) -> f64 {
-    let words = vec![1u64; (64 << 20) / 8];
+    let words = vec![1u64; 8 << 20];
     let each = words.len().div_ceil(cores.max(1));
     let begin = Instant::now();
     thread::scope(|scope| {
@@ -183,7 +182,7 @@ fn bandwidth(cores: usize) -> f64 {
             scope.spawn(move || black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word))));
         }
     });
-    (64 << 20) as f64 / begin.elapsed().as_secs_f64().max(1e-6)
+    std::mem::size_of_val(&*words) as f64 / begin.elapsed().as_secs_f64().max(1e-6)
 }
 
 #[cfg(test)]

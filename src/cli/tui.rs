@@ -126,13 +126,13 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     let start = Start::of(args.target.as_deref())?;
     let mut session = Session::open_at(&args.options, Some(start.path()))?;
+    let choice = args.tests.choice(&session.settings);
+    let job = start.job(&choice)?;
     let first = first::ask(&mut session)?;
     if first == First::Left {
         return Ok(0);
     }
     let session = Arc::new(session);
-    let choice = args.tests.choice(&session.settings);
-    let job = start.job(&choice)?;
     let options = session.settings.generate.clone();
     let open = session.opener(Session::models_keeping_prompts)?;
     let unprotected = args.consent.unprotected;

@@ -92,7 +92,6 @@ impl Menu {
             (Code::Char(c), Some(line)) if key.types() && !text::is_hostile(c) && line.chars().count() < LONGEST => {
                 line.push(c);
             }
-            (_, Some(_)) => {}
             (Code::Esc | Code::Char('q'), None) => return Pressed::Left,
             (Code::Up | Code::Char('k'), None) => self.cursor = self.cursor.saturating_sub(1),
             (Code::Down | Code::Char('j'), None) => self.cursor = (self.cursor + 1).min(last),
