@@ -1,32 +1,19 @@
 //! The first start of the screen: a menu of models where neither a setting nor a flag names one.
 
-use std::hint::black_box;
-use std::thread;
-use std::time::Instant;
-
 use super::failure::Failure;
 use super::init::put_first;
-use super::memory::usage;
+use super::memory::{Machine, PATIENCE, usage};
 use super::models;
 use super::session::{Session, served};
 use crate::backend::Dtype;
 use crate::catalog::ExternalModel;
-use crate::catalog::memory::{Need, Proposal, of_machine};
+use crate::catalog::memory::Proposal;
 use crate::hub::bytes;
 use crate::source::server::nearby;
 use crate::tui::{self, Menu, MenuChoice, MenuRow};
 
 /// Most models of this machine in the menu: with the others at most nine, for the digits.
 const MOST: usize = 6;
-/// Tokens of a usual prompt, and of a usual body.
-const PROMPT: f64 = 512.0;
-const BODY: f64 = 40.0;
-/// Floating-point operations of a core in a second, with vectors of 256 bits. Others do up to three times as
-/// many.
-const OPERATIONS: f64 = 40e9;
-/// Longest that a proposed model may take until the first bodies are there, in seconds.
-const PATIENCE: f64 = 60.0;
-
 /// A model to start with.
 #[derive(Clone, Debug, PartialEq)]
 enum Pick {
@@ -122,7 +109,7 @@ fn rows(session: &Session) -> Vec<(MenuRow, Pick)> {
         rows.push(row(&server.model, "a running server", about, pick));
     }
     rows.truncate(1 + MOST);
-    let machine = Machine::measure();
+    let machine = Machine::measured();
     let how = usage(&session.settings);
     let seconds = |p: &Proposal| machine.seconds(p.entry.parameters.unwrap_or_default(), p.need, how.n);
     let proposal = machine.memory.and_then(|m| catalog.proposal_within(m, how, &|p| seconds(p) <= PATIENCE));
@@ -149,42 +136,6 @@ fn rows(session: &Session) -> Vec<(MenuRow, Pick)> {
     rows
 }
 
-/// What the time of a generation depends on.
-#[derive(Clone, Copy, Debug)]
-struct Machine {
-    memory: Option<u64>,
-    cores: usize,
-    /// Bytes read from memory in a second.
-    bandwidth: f64,
-}
-
-impl Machine {
-    fn measure() -> Self {
-        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { memory: of_machine(), cores, bandwidth: bandwidth(cores) }
-    }
-
-    /// Seconds until the first bodies of `n` candidates are there: a pass over prompt and bodies, and the weights
-    /// read once for each step.
-    fn seconds(&self, billions: f64, need: Need, n: usize) -> f64 {
-        let operations = 2e9 * billions * (PROMPT + BODY * n as f64);
-        operations / (OPERATIONS * self.cores as f64) + BODY * need.weights as f64 / self.bandwidth
-    }
-}
-
-/// Bytes that all cores read from memory in a second; takes a few ms.
-fn bandwidth(cores: usize) -> f64 {
-    let words = vec![1u64; 8 << 20];
-    let each = words.len().div_ceil(cores.max(1));
-    let begin = Instant::now();
-    thread::scope(|scope| {
-        for part in words.chunks(each) {
-            scope.spawn(move || black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word))));
-        }
-    });
-    std::mem::size_of_val(&*words) as f64 / begin.elapsed().as_secs_f64().max(1e-6)
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -209,7 +160,7 @@ mod tests {
         assert_eq!(named(8, 60.0), "qwen2.5-coder-7b");
         assert_eq!(named(64, 300.0), "qwen2.5-coder-32b");
         assert_eq!(named(1, 0.1), "");
-        assert!(bandwidth(2) > 1e6);
+        assert!(Machine::measured().bandwidth > 1e6);
     }
 
     #[test]

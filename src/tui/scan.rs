@@ -100,6 +100,9 @@ pub fn scan(
         }
         let shown = file.path.strip_prefix(place.root).ok().filter(|path| !path.as_os_str().is_empty());
         let shown = text::one_line(&shown.unwrap_or(&file.path).to_string_lossy());
+        let folders = place.file.is_none().then(|| file.path.strip_prefix(place.root).unwrap_or(&file.path));
+        let mut folders = folders.into_iter().flat_map(Path::components);
+        let is_in_tests = folders.any(|folder| folder.as_os_str().to_str().is_some_and(Project::is_of_tests));
         let tests_file = file.tests.is_none().then(|| tests.file_for(file)).flatten();
         for function in known.functions(file).iter().filter(|function| !function.declaration) {
             all += 1;
@@ -110,7 +113,7 @@ pub fn scan(
                 line: function.line,
                 finished: function.finished,
                 language: file.language,
-                is_tests: file.tests.is_some(),
+                is_tests: file.tests.is_some() || is_in_tests,
                 rank,
                 tests: tests_file.clone(),
             });
@@ -254,6 +257,7 @@ mod tests {
             ("src/lib.rs", "fn open() {\n}\n"),
             ("notes.txt", "def a(): pass"),
             ("tests/test_a.py", "def test_a():\n    assert 1\n"),
+            ("tests/data/open.py", "def c():\n    pass\n"),
         ];
         write_all(folder.path(), files);
         let (shown, remark) = found(folder.path(), Bounds::default());
@@ -263,6 +267,7 @@ mod tests {
         src/keep_pb2.py:1 a done
         src/keep_pb2.py:5 b open
         src/lib.rs:1 open open
+        tests/data/open.py:1 c open of tests
         tests/test_a.py:1 test_a done of tests
         ");
         assert_eq!(remark, None);
