@@ -25,8 +25,15 @@ pub fn nearest(path: &Path) -> Option<String> {
         // A name without an ending may be that of a folder.
         if *is_folder { path.extension().is_none() } else { Language::of_path(Path::new(name)).is_some() }
     };
-    let names: Vec<&str> = entries.iter().filter(is_meant).map(|(name, _)| name.as_str()).collect();
-    if let Some(near) = get_close_matches(name, &names, 1, 0.6).first() {
+    // Endings are alike too often to say anything.
+    let stem = |name: &'_ str| Path::new(name).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let meant: Vec<(String, &str)> =
+        entries.iter().filter(is_meant).filter_map(|(name, _)| Some((stem(name)?, name.as_str()))).collect();
+    let stems: Vec<&str> = meant.iter().map(|(stem, _)| stem.as_str()).collect();
+    let wanted = stem(name)?;
+    if let Some(near) = get_close_matches(wanted.as_str(), &stems, 1, 0.6).first()
+        && let Some((_, near)) = meant.iter().find(|(stem, _)| stem.as_str() == *near)
+    {
         return Some(parent.join(near).display().to_string());
     }
     below(parent, name, DEPTH, &mut left)
@@ -85,6 +92,7 @@ mod tests {
             ("secret.py", None),
             ("statz", Some("stats")),
             ("entirely_different.go", None),
+            ("no.py", None),
             ("src/numbers.py", Some("src/deep/numbers.py")),
             ("gone/numbers.py", None),
         ];
