@@ -15,7 +15,7 @@ use bass_tui::engine::{Event, FinishReason, GenerateOptions, StepStats, Summary}
 use bass_tui::job::{Job, JobError, Judge, TestsChoice, TrialPool};
 use bass_tui::source::{EventSink, Request, Source, SourceInfo, Ticket};
 use bass_tui::trial::{Limits, Protection, Status, Trial, TrialError, Verdict};
-use bass_tui::tui::{self, Setup};
+use bass_tui::tui::{self, Functions, Setup};
 
 const PROMPT: &str = "def rolling_max(numbers):\n    \"\"\"The largest number up to each place.\n\n    >>> rolling_max([1, 3, 2, 5])\n    [1, 3, 3, 5]\n    >>> rolling_max([])\n    []\n    \"\"\"\n";
 
@@ -198,6 +198,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         themes_dir: std::path::PathBuf::new(),
         tests_allowed: false,
         stop_on_pass: false,
+        functions: Functions::default(),
     })
 }
 

@@ -462,8 +462,15 @@ fn without_a_terminal_there_is_a_sentence() {
 
 // From here on the real program, with the models it carries and the real sandbox.
 
-/// The program on its built-in example, with files of its own.
+/// The program on its built-in example, with files of its own, and settings that name the built-in models.
 fn program(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
+    std::fs::create_dir_all(home.join("bass-tui")).unwrap();
+    std::fs::write(home.join("bass-tui/config.toml"), "model = \"built-in\"\n").unwrap();
+    unset(home, args)
+}
+
+/// The program without settings.
+fn unset(home: &std::path::Path, args: &[&str]) -> CommandBuilder {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_bass-tui"));
     command.args(args);
     command.cwd(home);
@@ -552,6 +559,120 @@ fn lines_typed_under_a_stub_are_tested_and_written_with_the_candidate() {
     pty.sees("written to");
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(written.starts_with(&format!("{stub}{typed}        ")), "{written}");
+    pty.press("q");
+    assert!(pty.ends().success());
+}
+
+/// A home with a project in `work`: two files, and a folder that is ignored.
+fn project() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let stub = include_str!("../src/job/example.py");
+    let files = [
+        (".gitignore", "made/\n"),
+        ("numbers.py", &*format!("def done(n):\n    return n\n\n\n{stub}")),
+        (
+            "shop/orders.py",
+            "def total(prices):\n    \"\"\"The sum of all prices.\"\"\"\n\n\ndef count(prices):\n    pass\n",
+        ),
+        ("made/numbers.py", stub),
+    ];
+    for (name, text) in files {
+        let path = home.path().join("work").join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    home
+}
+
+/// The program in that project.
+fn in_project(home: &tempfile::TempDir, args: &[&str]) -> CommandBuilder {
+    let mut command = program(home.path(), args);
+    command.cwd(home.path().join("work"));
+    command
+}
+
+#[test]
+fn a_function_of_a_folder_is_chosen_by_typing() {
+    let home = project();
+    let mut pty = Pty::start(in_project(&home, &[".", "--tests", "none"]), 80, 24);
+    // The ignored one is not among them.
+    pty.until("four functions", |screen| screen.contents().lines().any(|line| line.ends_with(" 4 \u{2500}")));
+    pty.press("ord tot");
+    pty.sees("1 of 4");
+    pty.sees("The sum of all prices");
+    pty.press(ENTER);
+    pty.until("the title", |screen| screen.contents().starts_with(" bass-tui   orders.py:total "));
+    pty.sees("Enter generate");
+    pty.press("q");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn after_one_function_the_next_is_a_key_away() {
+    let home = project();
+    let args = ["numbers.py:is_even", "--tests", "none", "-n", "2"];
+    let mut pty = Pty::start(in_project(&home, &args), 112, 30);
+    pty.sees("Enter generate");
+    pty.press("g");
+    pty.sees("PICK");
+    pty.press(ENTER);
+    pty.sees("Ctrl-N next unfinished function");
+    pty.press("\x0e");
+    pty.until("the other file", |screen| screen.contents().starts_with(" bass-tui   orders.py:total "));
+    pty.press("\x0e");
+    pty.until("the rest of the file", |screen| screen.contents().starts_with(" bass-tui   orders.py:count "));
+    pty.press("\x14");
+    pty.sees("numbers.py:1");
+    pty.press("\x1b");
+    pty.sees("edit prompt");
+    pty.press("q");
+    assert!(pty.ends().success());
+    assert!(
+        std::fs::read_to_string(home.path().join("work/numbers.py"))
+            .unwrap()
+            .starts_with("def done(n):\n    return n\n")
+    );
+}
+
+#[test]
+fn a_file_with_several_functions_asks_which_and_an_empty_folder_has_the_example() {
+    let home = project();
+    let mut pty = Pty::start(in_project(&home, &["shop/orders.py"]), 80, 24);
+    pty.sees("functions of shop/orders.py");
+    pty.press("\x1b[B");
+    pty.press(ENTER);
+    pty.until("the title", |screen| screen.contents().starts_with(" bass-tui   orders.py:count "));
+    pty.press("q");
+    assert!(pty.ends().success());
+    std::fs::create_dir(home.path().join("work/empty")).unwrap();
+    let mut pty = Pty::start(in_project(&home, &["empty"]), 112, 30);
+    pty.sees("built-in example: no function of a known language in empty");
+    pty.press("q");
+    assert!(pty.ends().success());
+}
+
+#[test]
+fn the_first_start_asks_for_a_model_and_one_key_gives_the_demo() {
+    let home = tempfile::tempdir().unwrap();
+    let mut pty = Pty::start(unset(home.path(), &[]), 80, 24);
+    pty.sees("> 1 built-in demo");
+    pty.press(ENTER);
+    pty.sees("Enter generate");
+    pty.press("q");
+    assert!(pty.ends().success());
+    let file = home.path().join("bass-tui/config.toml");
+    assert!(!file.exists(), "nothing is kept unless it is asked for");
+    let mut pty = Pty::start(unset(home.path(), &[]), 80, 24);
+    pty.sees("[ ] keep it in");
+    pty.press("\t");
+    pty.sees("[x] keep it in");
+    pty.press("1");
+    pty.sees("Enter generate");
+    pty.press("q");
+    assert!(pty.ends().success());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "model = \"built-in\"\n");
+    let mut pty = Pty::start(unset(home.path(), &[]), 80, 24);
+    pty.sees("Enter generate");
     pty.press("q");
     assert!(pty.ends().success());
 }

@@ -143,6 +143,11 @@ impl Catalog {
 
     /// The largest recommended model that fits.
     pub fn proposal(&self, memory: u64, how: Use) -> Option<Proposal<'_>> {
+        self.proposal_within(memory, how, &|_| true)
+    }
+
+    /// The largest recommended model that fits and that `is_fast` accepts.
+    pub fn proposal_within(&self, memory: u64, how: Use, is_fast: &dyn Fn(&Proposal) -> bool) -> Option<Proposal<'_>> {
         let fitting = |entry: &'_ Entry| {
             let large = entry.parameters.is_some_and(|billions| billions >= LARGE);
             let dtypes = [Some(Dtype::Auto), Some(Dtype::Int8), large.then_some(Dtype::Int4)];
@@ -154,7 +159,7 @@ impl Catalog {
         let recommended = self.entries.iter().filter(|entry| entry.recommended);
         let found = recommended.filter_map(|entry| {
             let (dtype, need) = fitting(entry)?;
-            Some(Proposal { entry, dtype, need })
+            Some(Proposal { entry, dtype, need }).filter(|proposal| is_fast(proposal))
         });
         found.max_by(|a, b| a.entry.parameters.unwrap_or(0.0).total_cmp(&b.entry.parameters.unwrap_or(0.0)))
     }

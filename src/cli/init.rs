@@ -1,7 +1,6 @@
 //! `bass-tui init`: the setup found for a project, language by language, and a settings file to fix it.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -75,7 +74,7 @@ pub fn run(args: &Args) -> Result<u8, Failure> {
     }
     if args.write {
         let has_python = sources.count(Language::Python) > 0;
-        write(&path, &settings_file(&project, &runner, &session.settings, has_python))?;
+        put_first(&path, &settings_file(&project, &runner, &session.settings, has_python))?;
         say(&clean(&format!("bass-tui: {} was written\n", path.display())));
     } else if !path.exists() {
         say(&clean(&format!("bass-tui: --write puts the settings that hold here into {}\n", path.display())));
@@ -180,8 +179,12 @@ fn settings_file(project: &Project, runner: &Runner, settings: &Settings, has_py
     text
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+/// Writes lines at the beginning of a settings file, above what it has; makes the file where it is missing.
+pub fn put_first(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::input(format!("{} cannot be written: {error}", path.display()));
-    let mut file = fs::OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    let before = match files::text(path, files::TEXT) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.map_err(failed)?,
+    };
+    files::replace(path, failed, |file| file.write_all([text, &before].concat().as_bytes()).map_err(failed))
 }

@@ -1,7 +1,11 @@
 //! Memory use of models on this machine, and the proposed model, in words.
 
+use std::hint::black_box;
+use std::thread;
+use std::time::Instant;
+
 use crate::backend::Dtype;
-use crate::catalog::memory::{Shape, Use, of_machine};
+use crate::catalog::memory::{Need, Proposal, Shape, Use, of_machine};
 use crate::hub::bytes;
 use crate::language::Language;
 use crate::options::Settings;
@@ -29,6 +33,58 @@ pub fn gain(shape: &Shape, dtype: Dtype) -> Option<String> {
             bytes(now - int8)
         )
     })
+}
+
+/// Tokens of a usual prompt, and of a usual body.
+const PROMPT: f64 = 512.0;
+const BODY: f64 = 40.0;
+/// Floating-point operations of a core in a second, with vectors of 256 bits. Others do up to three times as
+/// many.
+const OPERATIONS: f64 = 40e9;
+/// Longest that a proposed model may take until the first bodies are there, in seconds.
+pub const PATIENCE: f64 = 60.0;
+
+/// What the time of a generation depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine {
+    pub memory: Option<u64>,
+    pub cores: usize,
+    /// Bytes read from memory in a second.
+    pub bandwidth: f64,
+}
+
+impl Machine {
+    /// This machine, its bandwidth measured in a few ms.
+    pub fn measured() -> Self {
+        let this = Self::counted();
+        Self { bandwidth: bandwidth(this.cores), ..this }
+    }
+
+    /// This machine without a measurement: only its cores count.
+    pub fn counted() -> Self {
+        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self { memory: of_machine(), cores, bandwidth: f64::INFINITY }
+    }
+
+    /// Seconds until the first bodies of `n` candidates are there: a pass over prompt and bodies, and the weights
+    /// read once for each step.
+    pub fn seconds(&self, billions: f64, need: Need, n: usize) -> f64 {
+        let operations = 2e9 * billions * (PROMPT + BODY * n as f64);
+        operations / (OPERATIONS * self.cores as f64) + BODY * need.weights as f64 / self.bandwidth
+    }
+}
+
+/// Bytes that all cores read from memory in a second; takes a few ms.
+fn bandwidth(cores: usize) -> f64 {
+    let words = vec![1u64; 8 << 20];
+    let each = words.len().div_ceil(cores.max(1));
+    let begin = Instant::now();
+    thread::scope(|scope| {
+        for part in words.chunks(each) {
+            scope.spawn(move || black_box(part.iter().fold(0u64, |sum, word| sum.wrapping_add(*word))));
+        }
+    });
+    std::mem::size_of_val(&*words) as f64 / begin.elapsed().as_secs_f64().max(1e-6)
 }
 
 /// Advice before a generation: the model does not know the language, or the built-in pair is used because no
@@ -59,7 +115,9 @@ pub fn advice(session: &Session, language: Option<Language>) -> Option<String> {
         }
         None => "small built-in pair".to_owned(),
     };
-    let proposal = of_machine().and_then(|memory| catalog.proposal(memory, usage(&session.settings)));
+    let (machine, how) = (Machine::counted(), usage(&session.settings));
+    let is_quick = |p: &Proposal| machine.seconds(p.entry.parameters.unwrap_or_default(), p.need, how.n) <= PATIENCE;
+    let proposal = machine.memory.and_then(|memory| catalog.proposal_within(memory, how, &is_quick));
     let help = match (other, proposal) {
         (Some(other), _) => format!("; on this machine is --model {}", other.name),
         (None, Some(p)) if p.entry.name != main.name && knows(&p.entry.languages) => {

@@ -9,6 +9,7 @@ mod doctor;
 mod eval;
 mod failure;
 mod findings;
+mod first;
 mod history;
 mod init;
 mod man;
@@ -36,7 +37,7 @@ use clap::{CommandFactory, Parser, Subcommand};
     args_conflicts_with_subcommands = true,
     after_help = "Each command explains itself: bass-tui complete --help. Defaults of your own go into config.toml, in the \
         folder that bass-tui paths shows.\n\nEXAMPLES\n  \
-        bass-tui                                  the screen, on a built-in example\n  \
+        bass-tui                                  the screen, to choose a function of this project\n  \
         bass-tui stats.py:rolling_max             the screen, for one function of your file\n  \
         bass-tui complete --file stats.py:rolling_max -n 8 --apply\n  \
         bass-tui complete --file stats.py:rolling_max --tests test_stats.py --json\n  \

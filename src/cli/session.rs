@@ -140,7 +140,7 @@ pub fn settings<const GROUPS: u16>(
 }
 
 /// Replaces a model that the catalog has on a server by the server and its model.
-fn served(settings: &mut Settings, catalog: &Catalog) -> Result<(), Failure> {
+pub fn served(settings: &mut Settings, catalog: &Catalog) -> Result<(), Failure> {
     let Some(entry) = settings.model.as_deref().and_then(|name| catalog.served(name)) else { return Ok(()) };
     if settings.server.as_ref().is_some_and(|server| Some(server) != entry.server.as_ref()) {
         return Err(Failure::input(format!(

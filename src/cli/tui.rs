@@ -1,30 +1,124 @@
 //! `bass-tui` without a command: the screen.
 
 use std::io::{IsTerminal, stdin, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{ConsentArgs, TestArgs};
 use super::complete::read_text;
 use super::failure::{Failure, INTERRUPTED};
+use super::first::{self, First};
 use super::memory::advice;
 use super::output::{print, say};
 use super::plain;
 use super::session::Session;
-use crate::code::{CodeError, Place, Target, TargetSpec};
+use crate::code::{CodeError, Place, Target, TargetSpec, function_names};
+use crate::files;
 use crate::history::Kept;
-use crate::job::{Job, TrialPool};
+use crate::job::{Job, TestsChoice, TrialPool};
+use crate::language::Language;
 use crate::options::{Flags, GENERATION, HISTORY, MODELS, PROMPTS, SAMPLING, SCREEN, SERVER, TESTS, did_you_mean};
-use crate::trial::Runner;
+use crate::trial::{Project, Runner};
 use crate::tui;
+
+/// What the screen begins with.
+enum Start {
+    /// This function.
+    Function(TargetSpec),
+    /// The functions of a file, of which none was named and none is the only unfinished one.
+    File(PathBuf),
+    /// The functions below a folder.
+    Folder(PathBuf),
+    /// A prompt that was piped in.
+    Text(String),
+}
+
+impl Start {
+    fn of(target: Option<&str>) -> Result<Self, Failure> {
+        let Some(target) = target else { return Ok(Self::Folder(root(Path::new("")))) };
+        if Path::new(target).is_dir() {
+            return Ok(Self::Folder(target.into()));
+        }
+        let spec = TargetSpec::parse(target).map_err(Failure::input)?;
+        Ok(if spec.place == Place::Any && are_several(&spec.path) {
+            Self::File(spec.path)
+        } else {
+            Self::Function(spec)
+        })
+    }
+
+    /// The file or folder whose settings hold.
+    fn path(&self) -> &Path {
+        match self {
+            Self::Function(TargetSpec { path, .. }) | Self::File(path) | Self::Folder(path)
+                if path.as_os_str().is_empty() =>
+            {
+                Path::new(".")
+            }
+            Self::Function(TargetSpec { path, .. }) | Self::File(path) | Self::Folder(path) => path,
+            Self::Text(_) => Path::new("."),
+        }
+    }
+
+    /// The folder to choose from.
+    fn root(&self) -> PathBuf {
+        match self {
+            Self::Folder(folder) => folder.clone(),
+            Self::Text(_) => root(Path::new("")),
+            Self::Function(TargetSpec { path, .. }) | Self::File(path) => root(path.parent().unwrap_or(Path::new(""))),
+        }
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        if let Self::File(file) = self { Some(file.clone()) } else { None }
+    }
+
+    /// The picker is open.
+    fn is_open(&self) -> bool {
+        matches!(self, Self::File(_) | Self::Folder(_))
+    }
+
+    /// The job until another function is chosen.
+    fn job(&self, tests: &TestsChoice) -> Result<Job, Failure> {
+        let read = |spec: &TargetSpec| {
+            Job::from_target(Target::read(spec).map_err(Failure::input)?, tests).map_err(Failure::input)
+        };
+        // Tests that were named are for the function that will be chosen.
+        let example = || Job::example(tests).or_else(|_| Job::example(&TestsChoice::None)).map_err(Failure::input);
+        match self {
+            Self::Function(spec) => read(spec),
+            Self::File(file) => read(&TargetSpec { path: file.clone(), place: Place::Any }).or_else(|_| example()),
+            Self::Folder(_) => example(),
+            Self::Text(text) if text.trim().is_empty() => {
+                Err(Failure::input("the prompt on stdin is empty: there is nothing to complete"))
+            }
+            Self::Text(text) => Job::from_text(text, tests).map_err(Failure::input),
+        }
+    }
+}
+
+/// The project around a folder, else the folder; empty for the current one, so that paths stay short.
+fn root(folder: &Path) -> PathBuf {
+    let Some((root, _)) = Project::folders(folder) else { return folder.to_path_buf() };
+    let is_here = std::env::current_dir().and_then(|here| here.canonicalize()).is_ok_and(|here| here == root);
+    if is_here { PathBuf::new() } else { root }
+}
+
+/// Several functions of a file may be meant, because not exactly one is unfinished.
+fn are_several(file: &Path) -> bool {
+    let read = || Some(function_names(Language::of_path(file)?, &files::text(file, files::TEXT).ok()?));
+    let functions: Vec<_> = read().into_iter().flatten().filter(|function| !function.declaration).collect();
+    functions.len() > 1 && functions.iter().filter(|function| !function.finished).count() != 1
+}
 
 /// Arguments of the screen.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[arg(
-        value_name = "FILE[:FUNCTION|:LINE]",
-        help = "The function to complete: FILE, FILE:FUNCTION, FILE:Class::method or FILE:LINE. Without it: the prompt on \
-                stdin if that is piped, else a built-in example"
+        value_name = "FILE[:FUNCTION|:LINE]|FOLDER",
+        help = "The function to complete: FILE:FUNCTION, FILE:Class::method, FILE:LINE or FILE; or a FOLDER to choose one \
+                from. Without it: the prompt on stdin if that is piped, else one of this project, or a built-in example \
+                where there is none"
     )]
     target: Option<String>,
     #[command(flatten)]
@@ -58,26 +152,32 @@ pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u
         }
     }
     expect_terminal()?;
-    let spec = args.target.as_deref().map(TargetSpec::parse).transpose().map_err(Failure::input)?;
-    let session = Session::open_at(&args.screen.options, spec.as_ref().map(|spec| spec.path.as_path()))?;
-    let choice = args.screen.tests.choice(&session.settings);
-    let job = match &spec {
-        Some(spec) => Target::read(spec)
-            .map_err(Failure::input)
-            .and_then(|target| Job::from_target(target, &choice).map_err(Failure::input))?,
-        None if stdin().is_terminal() => Job::example(&choice).map_err(Failure::input)?,
-        None => {
-            let text = read_text(Path::new("-"), "prompt")?;
-            if text.trim().is_empty() {
-                return Err(Failure::input("the prompt on stdin is empty: there is nothing to complete"));
-            }
-            Job::from_text(&text, &choice).map_err(Failure::input)?
-        }
+    let start = if args.target.is_none() && !stdin().is_terminal() {
+        Start::Text(read_text(Path::new("-"), "prompt")?)
+    } else {
+        Start::of(args.target.as_deref())?
     };
+    let mut session = Session::open_at(&args.screen.options, Some(start.path()))?;
+    let choice = args.screen.tests.choice(&session.settings);
+    let job = start.job(&choice)?;
     if session.settings.plain || is_plain(|name| std::env::var(name).ok()) {
         return plain::run(&session, job.showing(session.settings.prompt), args.screen.consent.unprotected);
     }
-    start(&session, job.showing(session.settings.prompt), &args.screen, None)
+    // Who names a function wants candidates, not a question.
+    let first = if start.is_open() { first::ask(&mut session)? } else { First::Chosen };
+    if first == First::Left {
+        return Ok(0);
+    }
+    let functions = tui::Functions {
+        root: start.root(),
+        file: start.file(),
+        // The demo has an example of its own.
+        at_start: start.is_open() && !(first == First::Demo && args.target.is_none()),
+        tests: choice,
+        advice: None,
+    };
+    let job = job.showing(session.settings.prompt);
+    open(session, job, &args.screen, functions, None)
 }
 
 /// Runs the screen on a kept run.
@@ -103,7 +203,9 @@ pub fn resume(kept: &Kept, args: &ScreenArgs) -> Result<u8, Failure> {
     };
     let job = job.map_err(|error| gone(error.to_string()))?;
     let job = kept.job(&job.showing(session.settings.prompt)).map_err(gone)?;
-    start(&session, job, args, Some(&kept.file.id))
+    let folder = kept.head.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let functions = tui::Functions { root: root(folder), tests: choice, ..tui::Functions::default() };
+    open(session, job, args, functions, Some(&kept.file.id))
 }
 
 fn expect_terminal() -> Result<(), Failure> {
@@ -115,13 +217,21 @@ fn expect_terminal() -> Result<(), Failure> {
     Ok(())
 }
 
-fn start(session: &Session, job: Job, args: &ScreenArgs, resumed: Option<&str>) -> Result<u8, Failure> {
+/// Opens the screen.
+fn open(
+    session: Session,
+    job: Job,
+    args: &ScreenArgs,
+    functions: tui::Functions,
+    resumed: Option<&str>,
+) -> Result<u8, Failure> {
+    let session = Arc::new(session);
     let options = session.settings.generate.clone();
     let open = session.opener(Session::models_keeping_prompts)?;
     let unprotected = args.consent.unprotected;
     let (kept, python) = (session.builds(), session.settings.python.clone());
     let setup = tui::Setup {
-        notice: advice(session, job.language()).filter(|_| resumed.is_none()),
+        notice: advice(&session, job.language()).filter(|_| resumed.is_none()),
         job,
         open: Box::new(move || {
             let source = open().map_err(|e| e.to_string())?;
@@ -141,6 +251,10 @@ fn start(session: &Session, job: Job, args: &ScreenArgs, resumed: Option<&str>) 
         resumed: resumed.map(str::to_owned),
         tests_allowed: unprotected,
         stop_on_pass: session.settings.stop_on_pass,
+        functions: tui::Functions {
+            advice: Some(Arc::new(move |language| advice(&session, Some(language)))),
+            ..functions
+        },
     };
     let outcome = match tui::run(setup) {
         Ok(outcome) => outcome,

@@ -16,10 +16,12 @@ pub enum CodeError {
         problem: String,
     },
     /// The file does not exist.
-    #[error("there is no file {path}; check the name and the folder{}", in_folder(.folder.as_ref()))]
+    #[error("there is no file {path}{}; check the name and the folder{}", did_you_mean(.nearest.as_ref()), in_folder(.folder.as_ref()))]
     NoFile {
         /// The file.
         path: PathBuf,
+        /// A file with a similar name, or with this name in another folder.
+        nearest: Option<String>,
         /// The folder against which a relative name was resolved.
         folder: Option<PathBuf>,
     },

@@ -22,6 +22,7 @@ mod error;
 mod go;
 mod javascript;
 mod locals;
+mod near;
 mod open;
 mod outline;
 mod patch;
@@ -61,13 +62,21 @@ pub struct FunctionName {
     pub line: usize,
     /// True if it has a body: more than a docstring, comments, or a placeholder such as `pass` or `todo!()`.
     pub finished: bool,
+    /// True if its body is missing on purpose: an abstract method, or one of several typed signatures.
+    pub declaration: bool,
 }
 
 /// The functions of `text`, in the order they stand in. Works on code that is broken in places.
 pub fn function_names(language: Language, text: &str) -> Vec<FunctionName> {
     let (text, _) = text::decode_str(text);
     let functions = (rules::of(language).functions)(&text);
-    functions.into_iter().map(|f| FunctionName { name: f.name, line: f.line, finished: f.finished }).collect()
+    let named = |f: rules::Function| FunctionName {
+        name: f.name,
+        line: f.line,
+        finished: f.finished,
+        declaration: f.declaration,
+    };
+    functions.into_iter().map(named).collect()
 }
 
 /// The functions of `text` whose bodies mention one of these names, and that do not have such a name

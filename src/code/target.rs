@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use similar::get_close_matches;
 
 use super::rules::{self, Function};
-use super::{CodeError, Place, TargetSpec, text};
+use super::{CodeError, Place, TargetSpec, near, text};
 use crate::files;
 use crate::language::Language;
 
@@ -288,7 +288,8 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, CodeError> {
     }
     files::read(path, files::TEXT).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => {
-            CodeError::NoFile { folder: std::env::current_dir().ok().filter(|_| path.is_relative()), path: path_buf }
+            let folder = std::env::current_dir().ok().filter(|_| path.is_relative());
+            CodeError::NoFile { folder, nearest: near::nearest(path), path: path_buf }
         }
         _ => CodeError::Io { path: path_buf, doing: "read", source },
     })

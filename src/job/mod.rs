@@ -123,6 +123,11 @@ impl Job {
         Ok(Self::from_target(target, &self.choice)?.showing(self.showing))
     }
 
+    /// The job for another function, shown to the model with the same options.
+    pub fn another(&self, target: Target, tests: &TestsChoice) -> Result<Self, JobError> {
+        Ok(Self::from_target(target, tests)?.showing(self.showing))
+    }
+
     /// The job whose prompts hold the context of these options.
     #[must_use]
     pub fn showing(self, showing: prompt::Options) -> Self {

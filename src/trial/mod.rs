@@ -194,6 +194,11 @@ pub fn is_of_tests(language: Language, path: &Path) -> bool {
     (language::row(language).tests.about)(path).is_some() || Project::is_setting(path)
 }
 
+/// The stem of the file that a tests file is named after, which may be empty; `None` if it is no tests file.
+pub fn tested_stem(language: Language, path: &Path) -> Option<String> {
+    (language::row(language).tests.about)(path)
+}
+
 /// Runs trials. Interpreters are found once and protection is probed once. Cheap to clone; usable from
 /// several threads at once.
 #[derive(Clone, Debug)]

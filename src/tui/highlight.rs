@@ -25,6 +25,8 @@ const WARM_UP: &str = "@d\nclass A(B):\n    \"\"\"x\"\"\"\n    def f(self, x: in
 pub enum Of {
     Prompt,
     /// The file with a candidate in it.
+    /// The function under the cursor of the picker.
+    Picked,
     Preview,
     Candidate {
         run: u64,

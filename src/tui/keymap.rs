@@ -20,6 +20,8 @@ pub enum Context {
     Diff,
     /// A text to search for is typed.
     Search,
+    /// The picker of functions.
+    Picker,
     Help,
     /// A yes-or-no question.
     Question,
@@ -27,7 +29,7 @@ pub enum Context {
 
 impl Context {
     /// All contexts with their names in settings and help, in the order of the help.
-    const ALL: [(Context, &'static str); 9] = [
+    const ALL: [(Context, &'static str); 10] = [
         (Context::Global, "global"),
         (Context::Start, "start"),
         (Context::Prompt, "prompt"),
@@ -35,6 +37,7 @@ impl Context {
         (Context::Results, "results"),
         (Context::Diff, "diff"),
         (Context::Search, "search"),
+        (Context::Picker, "picker"),
         (Context::Help, "help"),
         (Context::Question, "question"),
     ];
@@ -115,6 +118,9 @@ pub enum Action {
     Top,
     Bottom,
     Close,
+    Pick,
+    Choose,
+    NextTarget,
     Yes,
     No,
 }
@@ -156,6 +162,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Global, A::FocusNext, "focus-next", &["tab"], "next pane", ""),
     binding(C::Global, A::FocusPrevious, "focus-previous", &["shift-tab"], "previous pane", ""),
     binding(C::Global, A::FocusPane, "focus-pane", &["alt-1", "alt-2", "alt-3", "alt-4", "alt-5", "alt-6", "alt-7", "alt-8", "alt-9"], "pane with this number", ""),
+    binding(C::Global, A::Pick, "pick", &["ctrl-t"], "choose a function to complete", ""),
     binding(C::Global, A::Help, "help", &["f1"], "this help", ""),
     binding(C::Global, A::Redraw, "redraw", &["ctrl-l"], "draw the screen anew", ""),
     binding(C::Global, A::Suspend, "suspend", &["ctrl-z"], "back to the shell, fg returns", ""),
@@ -163,11 +170,13 @@ pub const TABLE: &[KeyBinding] = &[
 
     binding(C::Start, A::Generate, "generate", &["enter", "g"], "write candidates", "generate"),
     binding(C::Start, A::FocusPrompt, "focus-prompt", &["i"], "edit the prompt", "edit prompt"),
-    binding(C::Start, A::More, "more", &["+", "="], "one candidate more", "more"),
-    binding(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
+    binding(C::Start, A::Pick, "pick", &["ctrl-t"], "choose a function to complete", "functions"),
     binding(C::Start, A::Help, "help", &["?"], "this help", "help"),
     binding(C::Start, A::Quit, "quit", &["q", "ctrl-d"], "leave", "quit"),
+    binding(C::Start, A::More, "more", &["+", "="], "one candidate more", "more"),
+    binding(C::Start, A::Fewer, "fewer", &["-"], "one candidate fewer", "fewer"),
     binding(C::Start, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", ""),
+    binding(C::Start, A::NextTarget, "next-target", &["ctrl-n"], "next unfinished function", ""),
     binding(C::Start, A::LineDown, "line-down", &["down", "j"], "scroll down", ""),
     binding(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
     binding(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
@@ -185,6 +194,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::ReadAgain, "read-again", &["r"], "read the file again, as it is now", "read file"),
     binding(C::Panes, A::StopOne, "stop-one", &["x"], "stop this candidate", "stop"),
     binding(C::Panes, A::Undo, "undo", &["u"], "take back what was written to the file", "undo"),
+    binding(C::Panes, A::NextTarget, "next-target", &["ctrl-n"], "next unfinished function, of the file or the project", "next function"),
     binding(C::Panes, A::Results, "results", &["t"], "test results", "tests"),
     binding(C::Panes, A::Diff, "diff", &["d"], "differences to the file, the pick or the marked one", "diff"),
     binding(C::Panes, A::Edit, "edit", &["e"], "edit in $EDITOR, then test as a new candidate", "edit"),
@@ -236,6 +246,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Results, A::TestAgain, "test-again", &["T"], "test this candidate again", "test again"),
     binding(C::Results, A::Mouse, "mouse", &["m"], "mouse on or off", ""),
     binding(C::Results, A::Close, "close", &["esc", "t", "q"], "back to the candidates", "close"),
+    binding(C::Results, A::NextTarget, "next-target", &["ctrl-n"], "next unfinished function", ""),
     binding(C::Results, A::Help, "help", &["?"], "this help", "help"),
 
     binding(C::Diff, A::Accept, "accept", &["enter", "a"], "take this candidate", "accept"),
@@ -257,6 +268,16 @@ pub const TABLE: &[KeyBinding] = &[
 
     binding(C::Search, A::Submit, "submit", &["enter"], "find it", "find"),
     binding(C::Search, A::Close, "close", &["esc"], "do not search", "cancel"),
+    binding(C::Picker, A::Choose, "choose", &["enter"], "complete this function", "take it"),
+    binding(C::Picker, A::Close, "choose-none", &["esc"], "back to the screen", "close"),
+    binding(C::Picker, A::Help, "help", &["f1"], "this help", "help"),
+    binding(C::Picker, A::LineDown, "choose-next", &["down", "ctrl-n"], "next function", ""),
+    binding(C::Picker, A::LineUp, "choose-previous", &["up", "ctrl-p"], "previous function", ""),
+    binding(C::Picker, A::PageDown, "choose-page-down", &["pgdn"], "page down", ""),
+    binding(C::Picker, A::PageUp, "choose-page-up", &["pgup"], "page up", ""),
+    binding(C::Picker, A::Top, "choose-first", &["home"], "to the first", ""),
+    binding(C::Picker, A::Bottom, "choose-last", &["end"], "to the last", ""),
+    binding(C::Picker, A::Pick, "pick", &["ctrl-t"], "from one file to the whole project", ""),
 
     binding(C::Help, A::LineDown, "line-down", &["j", "down"], "scroll down", "down"),
     binding(C::Help, A::LineUp, "line-up", &["k", "up"], "scroll up", "up"),
@@ -333,7 +354,7 @@ impl Keymap {
         let mut owner: BTreeMap<(Context, Key), &'static str> = BTreeMap::new();
         for (binding, keys) in TABLE.iter().zip(&keys) {
             for &key in keys {
-                if key.types() && matches!(binding.context, Context::Global | Context::Prompt) {
+                if key.types() && matches!(binding.context, Context::Global | Context::Prompt | Context::Picker) {
                     return Err(KeymapError::Typing { action: binding.name, key: key.to_string() });
                 }
                 if let Some(first) = owner.insert((binding.context, key), binding.name) {
@@ -350,13 +371,13 @@ impl Keymap {
         Ok(Self { keys, bound })
     }
 
-    /// Action of `key` in `context`. A question hears nothing but its own keys and the interrupt.
+    /// Action of `key` in `context`. A question, the help and the picker hear nothing but their own keys and the interrupt.
     pub fn action(&self, context: Context, key: Key) -> Option<Action> {
         if let Some(&action) = self.bound.get(&(context, key)) {
             return Some(action);
         }
         let global = self.bound.get(&(Context::Global, key)).copied()?;
-        let modal = matches!(context, Context::Question | Context::Help);
+        let modal = matches!(context, Context::Question | Context::Help | Context::Picker);
         let passes = matches!(global, Action::Interrupt | Action::Suspend | Action::Redraw);
         (!modal || passes).then_some(global)
     }

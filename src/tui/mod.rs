@@ -10,6 +10,9 @@
 //!   terminal. The screen is on the terminal device, so stdin and stdout may be pipes.
 //! - Panes keep their size while text flows; afterwards each row of panes gets what it needs. If not all
 //!   candidates fit there are pages, and a strip with the states of all.
+//! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
+//!   the one that was chosen. The models stay as they are.
+//! - `menu` asks one question before the screen opens: the model, where nothing names one.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
 //!   that one has not passed. A message ends with the next key, with time, or when it is no longer true
 //!   (`While`).
@@ -25,7 +28,10 @@ pub(crate) mod keeping;
 mod keyboard;
 pub(crate) mod keymap;
 mod layout;
+mod menu;
 mod runtime;
+mod scan;
+mod targets;
 pub mod terminal;
 mod text;
 pub(crate) mod theme;
@@ -34,7 +40,7 @@ pub(crate) mod world;
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -49,7 +55,9 @@ use highlight::Highlights;
 use keeping::Keeping;
 use keyboard::Keyboard;
 use keymap::{Keymap, KeymapError};
+pub use menu::{Menu, MenuChoice, MenuRow, choose};
 use runtime::{End, Runtime};
+pub use targets::Functions;
 use terminal::{Guard, Inputs, RealScreen, Screen};
 use theme::{Depth, Theme, ThemeError};
 use world::{Incoming, Opened, World};
@@ -88,6 +96,8 @@ pub struct Setup {
     pub tests_allowed: bool,
     /// The first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// Functions to choose from.
+    pub functions: Functions,
 }
 
 /// How the session ended.
@@ -126,11 +136,10 @@ pub enum TuiError {
 /// Runs the screen on the terminal until the user leaves. The terminal is given back in every case.
 pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     terminal::check().map_err(TuiError::NoTerminal)?;
-    let var = |name: &str| std::env::var(name).ok();
-    let light = Theme::is_pair(&setup.theme) && theme::background_is_light(var);
-    let theme = Theme::find(&setup.theme, &setup.themes_dir, light, Depth::detect(var))?;
+    let theme = theme_of(&setup.theme, &setup.themes_dir)?;
     // Mistakes in the settings are said on the normal screen.
     Keymap::new(&setup.keys)?;
+    let var = |name: &str| std::env::var(name).ok();
     let captured = !io::stdout().is_terminal();
     let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured };
     let guard = Guard::enter()?;
@@ -138,6 +147,13 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     let result = run_on(setup, theme, &mut screen, &mut Keyboard, extras);
     drop(guard);
     result
+}
+
+/// The theme of this name, for the terminal as its variables describe it.
+pub fn theme_of(name: &str, folder: &Path) -> Result<Theme, ThemeError> {
+    let var = |name: &str| std::env::var(name).ok();
+    let light = Theme::is_pair(name) && theme::background_is_light(var);
+    Theme::find(name, folder, light, Depth::detect(var))
 }
 
 /// Differences between a terminal and a test.
@@ -170,14 +186,17 @@ pub fn run_on(
     let job = Arc::new(setup.job);
     let mut state = State::new(job.clone(), setup.options.clone(), keys, setup.tests_allowed);
     state.stop_on_pass = setup.stop_on_pass;
-    if let Some(notice) = setup.notice {
-        state.say(untrusted::clean_line(&notice, 400));
+    match setup.notice.map(|notice| untrusted::clean_line(&notice, 400)) {
+        Some(notice) if setup.functions.at_start => state.picking.later = Some(notice),
+        notice => notice.into_iter().for_each(|notice| state.say(notice)),
     }
     let coloured = sender.clone();
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));
     });
     let keeping = Keeping::new(&setup.state_dir, setup.history);
+    state.picking.folder = setup.functions.folder();
+    let picker = setup.functions.at_start.then(|| app::picker::open(&mut state, setup.functions.file.clone(), true));
     let mut world = World::new(
         job,
         (setup.options, setup.default_stops),
@@ -185,11 +204,15 @@ pub fn run_on(
         keeping,
         extras,
         sender,
-    );
+    )
+    .choosing(setup.functions);
     if let Some(run) = setup.resumed.and_then(|id| world.resume(&setup.state_dir, &id)) {
         for effect in app::update(&mut state, 0, app::Msg::Resumed(Box::new(run))) {
             world.act(effect);
         }
+    }
+    for effect in picker.into_iter().flatten() {
+        world.act(effect);
     }
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

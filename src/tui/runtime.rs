@@ -438,6 +438,7 @@ mod tests {
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,
+            functions: crate::tui::Functions::default(),
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(100, 30)).unwrap(), shown.clone());
@@ -494,6 +495,7 @@ mod tests {
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,
+            functions: crate::tui::Functions::default(),
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
         let mut screen = FakeScreen(Terminal::new(TestBackend::new(9, 2)).unwrap(), shown);

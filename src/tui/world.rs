@@ -10,13 +10,15 @@ use std::thread;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::past::Recalled;
+use super::app::picker::Chosen;
 use super::app::{Effect, Msg};
 use super::keeping::{self, Keeping};
+use super::targets::{self, Functions, Targets};
 use super::{Extras, Outcome, clipboard, editor};
 use crate::code::{Applied, CodeError};
 use crate::engine::GenerateOptions;
 use crate::history::{self, History};
-use crate::job::{Ask, Job, Run, TrialPool, fault};
+use crate::job::{Ask, Job, Judge, Run, TrialPool, fault};
 use crate::source::{Request, Source};
 use crate::trial::Limits;
 
@@ -31,6 +33,12 @@ pub enum Incoming {
     Opened(Result<Opened, String>),
     /// Lines were coloured.
     Coloured(super::highlight::Coloured),
+}
+
+/// Why the tests of a job cannot be run here.
+fn unfit(job: &Job, judge: &dyn Judge) -> Option<String> {
+    let (tests, language) = (job.tests.as_ref()?, job.language()?);
+    judge.check(language, job.file(), tests).err().map(|why| why.to_string())
 }
 
 /// Action that the loop has to do itself.
@@ -73,6 +81,7 @@ pub struct World {
     applied: Option<(u64, Applied)>,
     /// The function written last, its file and its code, unless it was taken back.
     written: Option<(String, PathBuf, String)>,
+    targets: Targets,
 }
 
 impl World {
@@ -100,7 +109,14 @@ impl World {
             shown: None,
             applied: None,
             written: None,
+            targets: Targets::new(Functions::default()),
         }
+    }
+
+    /// Other functions to choose from.
+    #[must_use]
+    pub fn choosing(self, functions: Functions) -> Self {
+        Self { targets: Targets::new(functions), ..self }
     }
 
     /// Loads models and sandbox on a thread.
@@ -112,9 +128,8 @@ impl World {
             // Without isolation nothing runs before the user has agreed, not even a look at the tests.
             let judge = result.as_ref().ok().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
             let _ = sender.send(Incoming::Opened(result));
-            let asked = judge.zip(job.tests.as_ref()).zip(job.language());
-            if let Some(Err(why)) = asked.map(|((judge, tests), language)| judge.check(language, job.file(), tests)) {
-                let _ = sender.send(Incoming::App(Msg::Fault(why.to_string())));
+            if let Some(why) = judge.and_then(|judge| unfit(&job, &*judge)) {
+                let _ = sender.send(Incoming::App(Msg::Fault(why)));
             }
         };
         if let Err(why) = thread::Builder::new().name("open".into()).spawn(body) {
@@ -180,6 +195,14 @@ impl World {
             Effect::Recall { job } => self.recall(job),
             Effect::Belongs { run, job, kept } => self.keeping.belongs(run, job, kept),
             Effect::Shown { run } => self.shown = Some(run),
+            Effect::Scan { scan, file } => self.targets.scan(scan, file, &self.sender),
+            Effect::StopScan => self.targets.stop(),
+            Effect::Preview { path, line } => targets::preview(path, line, &self.sender),
+            Effect::Target { ask, path, name, line } => {
+                self.retarget(ask, move |targets, job| targets.at(job, &path, &name, line).map(Some));
+            }
+            Effect::NextTarget { ask } => self.retarget(ask, Targets::next),
+            Effect::Retarget { job } => (self.job, self.applied, self.shown) = (job, None, None),
             Effect::Undo => {
                 let result = self.undo();
                 self.tell(Msg::Undone(result));
@@ -225,6 +248,25 @@ impl World {
     fn fault(&self, why: Option<String>) {
         if let Some(why) = why {
             self.tell(Msg::Fault(why));
+        }
+    }
+
+    /// Makes a job for another function, on a thread: the search for its tests may read a whole project.
+    fn retarget(&self, ask: u64, make: impl FnOnce(&Targets, &Job) -> Result<Option<Job>, String> + Send + 'static) {
+        let judge = self.opened.as_ref().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
+        let (sender, job, targets) = (self.sender.clone(), Arc::clone(&self.job), self.targets.clone());
+        let body = move || {
+            let made = panic::catch_unwind(AssertUnwindSafe(|| make(&targets, &job)));
+            let made = made.unwrap_or_else(|why| Err(format!("the function cannot be read: {}", fault(&*why))));
+            let problem =
+                made.as_ref().ok().and_then(Option::as_ref).zip(judge).and_then(|(job, judge)| unfit(job, &*judge));
+            let chosen = |job| Chosen { advice: targets.advice(&job), job: Arc::new(job) };
+            let result = made.map(|made| made.map(chosen));
+            let told = [Some(Msg::Targeted { ask, result }), problem.map(Msg::Fault)];
+            told.into_iter().flatten().for_each(|msg| drop(sender.send(Incoming::App(msg))));
+        };
+        if let Err(why) = thread::Builder::new().name("target".into()).spawn(body) {
+            self.tell(Msg::Targeted { ask, result: Err(format!("no thread could be started: {why}")) });
         }
     }
 
@@ -333,6 +375,7 @@ impl World {
 
     /// Ends everything and waits until no code under test runs any more.
     pub fn close(&mut self) {
+        self.targets.stop();
         self.current.take().into_iter().for_each(|(_, run)| run.cancel());
         self.opened = None;
     }

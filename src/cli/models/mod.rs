@@ -11,6 +11,11 @@ use crate::cli::session::Session;
 use crate::model::ModelFiles;
 use crate::options::Flags;
 
+/// Fetches a model of the catalog.
+pub fn pull(session: &Session, name: &str) -> Result<(), Failure> {
+    pull::run(session, name, false).map(drop)
+}
+
 /// Arguments of `models`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -166,6 +166,12 @@ fn is_dependency(name: &str, path: &Path) -> bool {
     (DEPENDENCIES.contains(&name) && path.is_dir()) || is_environment(path)
 }
 
+/// Returns true if a folder holds nothing that is written by hand: packages, build products, caches of tools.
+pub fn is_made(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    is_dependency(name, folder) || is_leftover(name, folder)
+}
+
 /// Returns true if a folder is a Python environment.
 pub fn is_environment(folder: &Path) -> bool {
     ENVIRONMENTS.iter().any(|file| folder.join(file).exists())

@@ -22,7 +22,7 @@ const MOST_FILES: usize = 500;
 const MOST_BYTES: u64 = 16 << 20;
 const LARGEST: u64 = 1 << 20;
 /// Folders beside a file that are searched, and the depth.
-const TESTS: &[&str] = &["test", "tests", "__tests__", "spec", "testdata", "fixtures"];
+pub const TESTS: &[&str] = &["test", "tests", "__tests__", "spec", "testdata", "fixtures"];
 const DEEPEST: usize = 3;
 
 /// The files of such a project, relative to its folder. A language may rename them and add files that its

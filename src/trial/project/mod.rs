@@ -99,6 +99,16 @@ impl Project {
         list::list(&self.root).map(|list| list.files)
     }
 
+    /// Returns true if a folder of this name usually holds tests or their data.
+    pub fn is_of_tests(name: &str) -> bool {
+        lone::TESTS.contains(&name)
+    }
+
+    /// Returns true if a folder holds nothing that is written by hand: packages, build products, caches.
+    pub fn is_made(folder: &Path) -> bool {
+        list::is_made(folder)
+    }
+
     /// Returns true if all tests of a folder are meant, of which those that call the function count.
     pub fn is_suite(&self) -> bool {
         self.tests.as_deref().is_some_and(|tests| self.root.join(tests).is_dir())

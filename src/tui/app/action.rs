@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::candidate::{Candidate, Testing};
 use super::effect::Effect;
 use super::past;
+use super::picker;
 use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
 use super::stream::queue;
@@ -39,6 +40,7 @@ pub fn key(state: &mut State, pressed: Key) -> Vec<Effect> {
             state.draft.input(pressed);
             Vec::new()
         }
+        None if context == Context::Picker => picker::typed(state, pressed),
         None => Vec::new(),
     };
     preview(state);
@@ -58,6 +60,8 @@ pub fn paste(state: &mut State, text: &str) {
     if state.context() == Context::Prompt {
         state.draft.paste(text);
         preview(state);
+    } else if state.context() == Context::Picker {
+        picker::paste(state, text);
     } else {
         let key = state.key_name(Context::Panes, Action::FocusPrompt);
         state.say(format!("pasted text goes into the prompt: press {key} first"));
@@ -100,7 +104,12 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
     if let Some(effects) = of_candidate(state, context, action) {
         return effects;
     }
+    if let Some(effects) = (context == Context::Picker).then(|| picker::act(state, action)).flatten() {
+        return effects;
+    }
     match action {
+        Action::Pick => return picker::open(state, None, false),
+        Action::NextTarget => return picker::next(state),
         Action::Interrupt => return interrupt(state),
         Action::Suspend => return vec![Effect::Suspend],
         Action::Redraw => return vec![Effect::Redraw],
@@ -279,6 +288,9 @@ fn interrupt(state: &mut State) -> Vec<Effect> {
         state.search = None;
         return Vec::new();
     }
+    if state.help.is_none() && state.picking.open.is_some() {
+        return picker::close(state);
+    }
     if state.help.is_some() || state.results.is_some() || state.diff.is_some() {
         close(state);
         return Vec::new();
@@ -323,7 +335,7 @@ fn leave(state: &mut State, action: Action) -> Vec<Effect> {
 }
 
 /// Ends what a generation still does.
-fn end(run: &Run) -> Vec<Effect> {
+pub(super) fn end(run: &Run) -> Vec<Effect> {
     let mut effects = Vec::new();
     if run.is_live() {
         effects.push(Effect::CancelAll { run: run.id });
@@ -693,9 +705,9 @@ pub(super) fn scroll_pane(state: &mut State, index: usize, action: Action) {
     let Some(run) = &state.run else { return };
     let area = layout.code(index);
     let height = usize::from(area.height).max(1);
-    let rows = run.focused().map_or(0, |candidate| state.rows(candidate, area.width.into()).len());
+    let rows = run.candidates.get(index).map_or(0, |candidate| state.rows(candidate, area.width.into()).len());
     let last = rows.saturating_sub(height);
-    let Some(candidate) = state.run.as_mut().and_then(|run| run.candidates.get_mut(run.focus)) else { return };
+    let Some(candidate) = state.run.as_mut().and_then(|run| run.candidates.get_mut(index)) else { return };
     let scroll = &mut candidate.scroll;
     let top = if scroll.follow { last } else { scroll.top.min(last) };
     let page = height.saturating_sub(1).max(1);

@@ -246,7 +246,10 @@ fn accepting_writes_the_file_and_u_takes_it_back() {
     assert_eq!(session.key("enter"), [Effect::Apply { run: 1, candidate: 0, text: body(0) }]);
     session.send(Msg::Applied { run: 1, candidate: 0, result: Ok("stats.py".into()) });
     assert!(session.run().candidates[0].applied);
-    assert_eq!(session.state.notice.as_ref().unwrap().text, "A written to stats.py, u undoes");
+    assert_eq!(
+        session.state.notice.as_ref().unwrap().text,
+        "A written to stats.py, u undoes, Ctrl-N next unfinished function"
+    );
     assert_eq!(session.key("enter"), [], "it is there already");
     session.key("tab");
     assert_eq!(session.key("enter"), [Effect::Undo, Effect::Apply { run: 1, candidate: 1, text: body(1) }]);

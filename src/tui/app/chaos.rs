@@ -98,6 +98,10 @@ fn any_msg() -> impl Strategy<Value = Msg> {
             Msg::Mouse(Mouse { kind, column, row })
         }),
         1 => Just(Msg::Tick),
+        2 => (1..6_u64).prop_map(|scan| Msg::Found { scan, functions: super::picker::tests::functions() }),
+        1 => (1..6_u64).prop_map(|scan| Msg::Scanned { scan, remark: Some("a part".into()) }),
+        1 => (1..6_u64).prop_map(|ask| Msg::Targeted { ask, result: Ok(None) }),
+        1 => Just(Msg::Preview(super::picker::Preview { path: "src/stats.py".into(), line: 12, text: Ok("a\u{1b}".into()) })),
         1 => Just(Msg::Paste("pasted\ntext".into())),
         1 => Just(Msg::Fault("fault".into())),
         1 => Just(Msg::Applied { run: 1, candidate: 0, result: Ok("f".into()) }),

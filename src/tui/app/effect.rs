@@ -1,5 +1,6 @@
 //! Effects that the core asks for. Plain data, so that tests compare it whole.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::job::Job;
@@ -37,6 +38,29 @@ pub enum Effect {
     Apply { run: u64, candidate: usize, text: String },
     /// Make the job anew from its file as it is now.
     ReadAgain,
+    /// Look for functions: of this file, else of the project. An earlier scan ends.
+    Scan {
+        /// Its name in later messages.
+        scan: u64,
+        file: Option<PathBuf>,
+    },
+    /// End the scan.
+    StopScan,
+    /// Read the text of the function in a line.
+    Preview { path: PathBuf, line: usize },
+    /// Make a job for a function, where it was when it was found.
+    Target {
+        /// Name of the request in the answer.
+        ask: u64,
+        path: PathBuf,
+        /// Its dotted name.
+        name: String,
+        line: usize,
+    },
+    /// Make a job for the next unfinished function, of the file or of the project.
+    NextTarget { ask: u64 },
+    /// This is the job from now on.
+    Retarget { job: Arc<Job> },
     /// Test and write the candidates with this job from now on.
     Use { job: Arc<Job> },
     /// Take the last `Apply` back.

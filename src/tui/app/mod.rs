@@ -21,6 +21,7 @@ pub mod msg;
 pub mod past;
 #[cfg(test)]
 mod past_tests;
+pub mod picker;
 pub mod run;
 pub mod state;
 pub mod stream;
@@ -54,6 +55,7 @@ mod tests {
             ("mouse.rs", include_str!("mouse.rs")),
             ("msg.rs", include_str!("msg.rs")),
             ("past.rs", include_str!("past.rs")),
+            ("picker.rs", include_str!("picker.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),

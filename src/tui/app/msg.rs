@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::past::Recalled;
+use super::picker::{Chosen, Found, Preview};
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -58,6 +59,23 @@ pub enum Msg {
     },
     /// A patch was written (its path), or why not.
     Saved(Result<String, String>),
+    /// A scan has found functions.
+    Found {
+        scan: u64,
+        functions: Vec<Found>,
+    },
+    /// A scan has ended, and why it left something out.
+    Scanned {
+        scan: u64,
+        remark: Option<String>,
+    },
+    /// The text of a function was read.
+    Preview(Preview),
+    /// The job for another function was made; or there is no such function, or why not.
+    Targeted {
+        ask: u64,
+        result: Result<Option<Chosen>, String>,
+    },
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
     /// A text was sent to the clipboard, or why not.

@@ -7,6 +7,7 @@ use super::diff::Diff;
 use super::draft::{Draft, safe};
 use super::find::Search;
 use super::past::Past;
+use super::picker::Picking;
 use super::run::Run;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
@@ -114,6 +115,8 @@ pub struct State {
     pub prompt_top: usize,
     /// Part of the screen that hears the keys.
     pub focus: Focus,
+    /// The picker of functions, and requests for another one.
+    pub picking: Picking,
     /// The current generation.
     pub run: Option<Run>,
     /// Name of the next generation.
@@ -177,6 +180,7 @@ impl State {
             draft,
             prompt_top: 0,
             focus,
+            picking: Picking::default(),
             run: None,
             next_run: 1,
             eager: false,
@@ -213,7 +217,9 @@ impl State {
 
     /// The context below question and help.
     pub fn place(&self) -> Context {
-        if self.search.as_ref().is_some_and(|search| search.typing) {
+        if self.picking.open.is_some() {
+            Context::Picker
+        } else if self.search.as_ref().is_some_and(|search| search.typing) {
             Context::Search
         } else if self.diff.is_some() {
             Context::Diff
@@ -230,7 +236,7 @@ impl State {
 
     /// The question waits while the user types: an answer must be meant as one.
     pub fn question_is_shown(&self) -> bool {
-        self.question.is_some() && self.focus != Focus::Prompt
+        self.question.is_some() && self.focus != Focus::Prompt && self.picking.open.is_none()
     }
 
     pub fn layout(&self) -> Layout {

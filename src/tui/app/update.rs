@@ -6,6 +6,7 @@ use super::effect::Effect;
 use super::mouse::mouse;
 use super::msg::Msg;
 use super::past;
+use super::picker;
 use super::state::{Loading, State};
 use super::stream;
 use crate::job::label;
@@ -97,6 +98,13 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             }
             Vec::new()
         }
+        Msg::Found { scan, functions } => picker::found(state, scan, functions),
+        Msg::Scanned { scan, remark } => {
+            picker::scanned(state, scan, remark);
+            Vec::new()
+        }
+        Msg::Preview(preview) => picker::previewed(state, preview),
+        Msg::Targeted { ask, result } => picker::targeted(state, ask, result),
         Msg::Undone(result) => {
             undone(state, result);
             Vec::new()
@@ -121,7 +129,8 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
             state.applied = Some((run, candidate));
             mark(state);
             let undo = state.key_name(Context::Panes, Action::Undo);
-            state.done(format!("{} written to {path}, {undo} undoes", label(candidate)));
+            let next = picker::next_key(state);
+            state.done(format!("{} written to {path}, {undo} undoes, {next}", label(candidate)));
         }
         Err(why) => state.fail(why),
     }

@@ -67,7 +67,7 @@ fn is_useful(state: &State, action: Action) -> bool {
         Action::Accept => focused.is_some_and(|c| !c.is_live() && !c.text.trim().is_empty()),
         Action::EarlierRun => state.past.has_earlier(),
         Action::LaterRun => state.past.has_later(),
-        Action::Undo => state.can_undo(),
+        Action::Undo | Action::NextTarget => state.can_undo(),
         Action::ReadAgain => state.stale,
         Action::Results | Action::TestAgain => state.has_tests(),
         Action::Diff | Action::Edit => focused.is_some_and(|c| !c.is_live()),

@@ -7,7 +7,9 @@ mod diff;
 mod footer;
 mod help;
 mod list;
+pub mod menu;
 mod pane;
+mod picker;
 mod prompt;
 mod question;
 mod results;
@@ -69,6 +71,9 @@ pub fn draw(frame: &mut Frame, look: &Look) {
     footer::draw(buf, layout.footer, look);
     if layout.regime != Regime::Floor {
         let body = Rect::new(0, 1, area.width, area.height.saturating_sub(2));
+        if let Some(open) = &look.state.picking.open {
+            picker::draw(buf, body, look, open);
+        }
         banner::draw(buf, body, look);
         if look.state.help.is_some() {
             help::draw(buf, body, look);
@@ -81,6 +86,10 @@ pub fn draw(frame: &mut Frame, look: &Look) {
 
 /// Tells the colouring about what is in view.
 pub fn sync(state: &State, highlights: &mut Highlights) {
+    if let Some((found, Ok(text))) = state.picking.open.as_ref().and_then(|p| Some((p.current()?, &p.preview()?.text)))
+    {
+        highlights.sync(Of::Picked, Some(found.language.name()), text, true);
+    }
     let Some(language) = state.job.language().map(crate::language::Language::name) else { return };
     let Some(run) = &state.run else {
         highlights.sync(Of::Prompt, Some(language), &state.draft.text(), true);

@@ -10,7 +10,7 @@ use crate::engine::Event;
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
 use crate::tui::app::fixture::{PROMPT, Session, body};
-use crate::tui::app::{Msg, State};
+use crate::tui::app::{Msg, State, picker};
 use crate::tui::highlight::Highlights;
 use crate::tui::text::is_hostile;
 use crate::tui::theme::{Depth, Theme};
@@ -108,6 +108,74 @@ fn finished(n: usize) -> Session {
 #[test]
 fn start() {
     insta::assert_snapshot!(scene(&mut Session::tested(8), 80, 24));
+}
+
+/// The picker over a start screen, with the text of its first function.
+fn choosing() -> Session {
+    let mut found = picker::tests::functions();
+    let many = (0..30).map(|n| picker::Found {
+        path: "src/deep/er/in/the/tree/of/folders/of_a_large_shop/orders.py".into(),
+        shown: "src/deep/er/in/the/tree/of/folders/of_a_large_shop/orders.py".to_owned(),
+        name: format!("Orders.with_a_name_that_is_rather_long_{n}"),
+        line: 10 * n + 1,
+        rank: 3,
+        ..found[0].clone()
+    });
+    found.extend(many.collect::<Vec<_>>());
+    found[3].name.push_str("\u{202e}\u{1b}[2J");
+    let mut session = picker::tests::picking(found);
+    let text = "def median(numbers):\n    \"\"\"The middle number.\n\n    >>> median([3, 1, 2])\n    2\n    \"\"\"\n";
+    let text = Ok(text.to_owned());
+    session.send(Msg::Preview(picker::Preview { path: "src/stats.py".into(), line: 12, text }));
+    session
+}
+
+#[test]
+fn the_picker_at_80x24() {
+    insta::assert_snapshot!(scene(&mut choosing(), 80, 24));
+}
+
+#[test]
+fn the_picker_at_50x12() {
+    insta::assert_snapshot!(scene(&mut choosing(), 50, 12));
+}
+
+#[test]
+fn the_picker_at_200x50() {
+    insta::assert_snapshot!(scene(&mut choosing(), 200, 50));
+}
+
+#[test]
+fn the_picker_filtered() {
+    let mut session = choosing();
+    for key in ["o", "r", "d", "s", "7"] {
+        session.key(key);
+    }
+    for _ in 0..2 {
+        session.key("down");
+    }
+    let ask = session.state.picking.number();
+    session.state.picking.wanted = Some(ask);
+    session
+        .send(Msg::Targeted { ask, result: Err("there is no file orders.py; check the name and the folder".into()) });
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+}
+
+#[test]
+fn the_picker_at_every_size() {
+    let mut session = choosing();
+    for (width, height) in [(1, 1), (3, 3), (5, 3), (20, 4), (20, 5), (40, 9), (121, 6), (300, 100)] {
+        scene(&mut session, width, height);
+    }
+    assert!(scene(&mut session, 30, 3).contains("> : median"), "also where there is one line");
+}
+
+#[test]
+fn start_without_a_function() {
+    let mut session = choosing();
+    session.state.picking.open.as_mut().unwrap().at_start = true;
+    session.key("esc");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
 }
 
 #[test]

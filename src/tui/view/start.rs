@@ -62,7 +62,9 @@ fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
             ((text::one_line(&title::models(info)), Role::Title), Some(text::one_line(&words)))
         }
     };
-    let mut facts = vec![("models", models.0, models.1)];
+    let remark = state.picking.remark.as_ref().map(|words| ("function", text::one_line(words), Role::Hint));
+    let mut facts: Vec<_> = remark.into_iter().collect();
+    facts.push(("models", models.0, models.1));
     facts.extend(runs_on.map(|words| ("device", words, Role::Muted)));
     facts.push((
         "candidates",

@@ -118,6 +118,10 @@ fn floor(look: &Look) -> Vec<(String, Style)> {
     if let Some(said) = super::footer::said(look) {
         return vec![said];
     }
+    if let Some(picker) = &state.picking.open {
+        let found = picker.current().map_or("no function", |found| &found.name);
+        return vec![(text::one_line(&format!("> {}: {found}", picker.query)), look.style(Role::Title))];
+    }
     let Some(run) = &state.run else { return vec![(state.subject(), look.style(Role::Title))] };
     let own = badge::short(run, run.focus);
     let mut out = vec![(format!("{} {}", label(run.focus), own.text), look.style(own.role))];
