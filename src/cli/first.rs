@@ -29,8 +29,6 @@ enum Pick {
 pub enum First {
     /// There is a model already, or one was chosen.
     Chosen,
-    /// The built-in pair was chosen.
-    Demo,
     /// The user left.
     Left,
 }
@@ -64,7 +62,7 @@ pub fn ask(session: &mut Session) -> Result<First, Failure> {
         set.map_err(|expected| Failure::input(format!("{name} is `{value}`, expected is {expected}")))?;
     }
     served(&mut session.settings, &session.catalog)?;
-    Ok(if pick == Pick::BuiltIn { First::Demo } else { First::Chosen })
+    Ok(First::Chosen)
 }
 
 /// Options that make a choice.

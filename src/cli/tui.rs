@@ -171,8 +171,7 @@ pub fn run<'a>(args: &Args, commands: impl Iterator<Item = &'a str>) -> Result<u
     let functions = tui::Functions {
         root: start.root(),
         file: start.file(),
-        // The demo has an example of its own.
-        at_start: start.is_open() && !(first == First::Demo && args.target.is_none()),
+        at_start: start.is_open(),
         tests: choice,
         advice: None,
     };

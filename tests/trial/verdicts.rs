@@ -131,10 +131,13 @@ fn functions_and_classes_are_found() {
     let check = "def check(candidate):\n    for i in range(5):\n        assert candidate(i) == 2 * i\n";
     expect(DOUBLE, file(check), Status::Passed, "1 test");
     expect(DOUBLE, file(&format!("{check}\ncheck(f)\n")), Status::Passed, "1 test");
-    let said = "check: candidate(i) gave 0, expected 2 (test_f.py:3)";
+    let said = "check: candidate(i) gave 0, expected 2, with i = 1 (test_f.py:3)";
     expect("def f(x):\n    return 0", file(check), Status::Failed, said);
     let plain = "def test_a():\n    assert f(1) == 2\n\ndef test_b():\n    assert f(2) == 5\n";
     expect(DOUBLE, file(plain), Status::Failed, "test_b: f(2) gave 4, expected 5 (test_f.py:5)");
+    let named = "def test_a():\n    xs, want = [1, 2], 5\n    assert f(xs[1]) + len(xs) == want\n";
+    let said = "test_a: f(xs[1]) + len(xs) gave 6, expected 5, with xs = [1, 2] (test_f.py:3)";
+    expect(DOUBLE, file(named), Status::Failed, said);
     let unit = |expected| {
         file(&format!(
             "import unittest\nfrom doubling import f\n\nclass T(unittest.TestCase):\n    def setUp(self):\n        self.x = 2\n\n    \

@@ -40,6 +40,20 @@ impl Run {
         rows
     }
 
+    /// What the verdicts of all shown candidates say behind their own messages, in brackets; if two have one at
+    /// least.
+    pub fn shared_remark(&self) -> Option<&str> {
+        let mut all = self.blocks.iter().map(|block| match self.testing(block.shown) {
+            Testing::Done(verdict) if verdict.message.ends_with(')') => {
+                verdict.message.rfind(" (").map(|at| &verdict.message[at..])
+            }
+            _ => None,
+        });
+        let first = all.next()??;
+        let is_shared = self.blocks.len() > 1 && all.all(|other| other == Some(first));
+        is_shared.then(|| first.trim_start())
+    }
+
     /// Why the tests did not pass, if that is one and the same for at least two blocks and none passed or waits.
     pub fn shared_cause(&self) -> Option<String> {
         let cause = |testing: &'_ Testing| match testing {
@@ -101,5 +115,13 @@ mod tests {
         verdict(&mut session, 1, "no module", &[("a", false)]);
         assert_eq!(session.run().shared_cause().as_deref(), Some("no module"));
         assert_eq!(session.state.note(0), None, "it is said once");
+        session.key("2");
+        session.key("T");
+        verdict(&mut session, 1, "gave 2 (left out: b)", &[("a", false)]);
+        session.key("1");
+        session.key("T");
+        verdict(&mut session, 0, "gave 1 (left out: b)", &[("a", false)]);
+        assert_eq!(session.run().shared_remark(), Some("(left out: b)"));
+        assert_eq!(session.state.note(0).as_deref(), Some("gave 1"), "the remark is said once");
     }
 }

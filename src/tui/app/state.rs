@@ -291,7 +291,8 @@ impl State {
             Testing::Fault(why) => why.clone(),
             _ => return None,
         };
-        Some(text::one_line(&words)).filter(|words| !words.is_empty())
+        let own = run.shared_remark().and_then(|remark| words.strip_suffix(remark)).unwrap_or(&words);
+        Some(text::one_line(own)).filter(|words| !words.is_empty())
     }
 
     /// Tests exist.

@@ -51,6 +51,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));
         }
+        if let Some(remark) = run.shared_remark() {
+            out.push((text::one_line(remark), muted));
+        }
         if let Some((seconds, longest)) = run.prepares_for(state.now) {
             let words = format!("tests without the candidate: {seconds} of at most {longest} s");
             out.push((words, look.style(Role::Working)));

@@ -83,9 +83,17 @@ class TestsFile:
             return show_error(error) + place
         test = sites[-1].test
         if not isinstance(error, AssertionError):
-            return "%s raised %s%s" % (self.source(test), show_error(error), place)
+            return "%s raised %s%s%s" % (self.source(test), show_error(error), self.values(test, frame), place)
         said = ": " + shorten(error, 200) if error.args else ""
-        return self.seen(test, frame) + said + place
+        return self.seen(test, frame) + said + self.values(test, frame) + place
+
+    def values(self, test, frame):
+        """The variables that a check uses, and that are no side of it themselves."""
+        sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
+        names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} - {getattr(side, "id", "") for side in sides}
+        known = [(name, frame.f_locals[name]) for name in sorted(names) if name in frame.f_locals]
+        plain = ["%s = %s" % (name, show(value)) for name, value in known if not callable(value) and not isinstance(value, type(os))]
+        return ", with " + ", ".join(plain[:4]) if plain else ""
 
     def seen(self, test, frame):
         """The two sides of a failed assert, asked for again."""
