@@ -245,7 +245,20 @@ fn ended(state: &mut State) -> Option<(u64, usize, String)> {
     Some((id, index, candidate.text.clone()))
 }
 
+/// Candidates of this run can be changed and tested; says so if not.
+pub(super) fn can_change(state: &mut State) -> bool {
+    let is_over = state.past.is_over();
+    if is_over {
+        let again = state.key_name(Context::Panes, Action::Regenerate);
+        state.say(format!("candidates of an earlier run stay as they are; {again} writes new ones"));
+    }
+    !is_over
+}
+
 fn edit(state: &mut State) -> Vec<Effect> {
+    if !can_change(state) {
+        return Vec::new();
+    }
     let Some((run, candidate, text)) = ended(state) else { return Vec::new() };
     vec![Effect::Edit { run, candidate, text }]
 }

@@ -190,6 +190,7 @@ fn a_kept_run_is_gone_on_with() {
     assert!(session.run().candidates[1].applied && session.state.can_undo());
     assert_eq!(session.run().seed, 5);
     assert_eq!(session.key("T"), [], "nothing of it runs any more");
+    assert_eq!(session.key("e"), [], "nor can it be changed");
     assert_eq!(session.key("u"), [Effect::Undo]);
     assert_eq!(session.key("R"), [Effect::Generate { run: 2, job, n: 4, seed: 6 }]);
     session.key("[");

@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, Phase, Testing};
 use super::diff;
+use super::find::Filter;
 use super::past;
 use super::state::{Consent, Question, State};
 use crate::engine::{Event as From, FinishReason};
@@ -46,7 +47,7 @@ fn take_in(state: &mut State, event: Event) {
         }
         Event::Added { candidate, of, text } if candidate == run.candidates.len() => {
             run.candidates.push(Candidate::made(of, text, state.now));
-            (run.focus, run.moved) = (candidate, true);
+            (run.focus, run.moved, run.filter) = (candidate, true, Filter::All);
             if state.has_tests() {
                 queue(state, candidate);
             }

@@ -127,6 +127,7 @@ fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String,
     match result {
         Ok(path) => {
             state.applied = Some((run, candidate));
+            state.diff = None;
             mark(state);
             let undo = state.key_name(Context::Panes, Action::Undo);
             let next = picker::next_key(state);
