@@ -291,8 +291,13 @@ impl State {
             Testing::Fault(why) => why.clone(),
             _ => return None,
         };
-        let own = run.shared_remark().and_then(|remark| words.strip_suffix(remark)).unwrap_or(&words);
-        Some(text::one_line(own)).filter(|words| !words.is_empty())
+        Some(self.own_words(&words)).filter(|words| !words.is_empty())
+    }
+
+    /// What is said of a candidate, without what is said of all.
+    pub fn own_words(&self, words: &str) -> String {
+        let remark = self.run.as_ref().and_then(Run::shared_remark);
+        text::one_line(remark.and_then(|remark| words.strip_suffix(remark)).unwrap_or(words))
     }
 
     /// Tests exist.

@@ -119,7 +119,9 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     texts.extend(badge::marks(run, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
     match (look.state.note(index), run.testing(index)) {
         (Some(note), _) if !noted => texts.push((note, look.style(state.role))),
-        (None, Testing::Done(verdict)) => texts.push((text::one_line(&verdict.words()), look.style(Role::Muted))),
+        (None, Testing::Done(verdict)) => {
+            texts.push((look.state.own_words(&verdict.words()), look.style(Role::Muted)));
+        }
         _ => {}
     }
     let x = pieces(buf, row, row.y, &texts);

@@ -51,9 +51,6 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
         if let Some((words, role)) = tests(run, state.has_tests()) {
             out.push((words, look.style(role)));
         }
-        if let Some(remark) = run.shared_remark() {
-            out.push((text::one_line(remark), muted));
-        }
         if let Some((seconds, longest)) = run.prepares_for(state.now) {
             let words = format!("tests without the candidate: {seconds} of at most {longest} s");
             out.push((words, look.style(Role::Working)));
@@ -75,6 +72,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     out.push((if temperature == 0.0 { "greedy".to_owned() } else { format!("T {temperature}") }, muted));
     out.push((format!("seed {seed}"), muted));
     out.push((state.draft_length(), muted));
+    if let Some(remark) = state.run.as_ref().and_then(Run::shared_remark) {
+        out.push((text::one_line(remark), muted));
+    }
     if state.has_tests() && !state.protection.tier.is_empty() {
         out.push((format!("sandbox: {}", text::one_line(&state.protection.tier)), muted));
     }
