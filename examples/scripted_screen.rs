@@ -198,6 +198,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         themes_dir: std::path::PathBuf::new(),
         tests_allowed: false,
         stop_on_pass: false,
+        watch: false,
         functions: Functions::default(),
     })
 }

@@ -13,6 +13,7 @@
 //! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
 //!   the one that was chosen. The models stay as they are.
 //! - `menu` asks one question before the screen opens: the model, where nothing names one.
+//! - `watching` tells when the files of the job are saved by another program; `app/watch` decides what follows.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
 //!   that one has not passed. A message ends with the next key, with time, or when it is no longer true
 //!   (`While`).
@@ -36,6 +37,7 @@ pub mod terminal;
 mod text;
 pub(crate) mod theme;
 mod view;
+mod watching;
 pub(crate) mod world;
 
 use std::collections::BTreeMap;
@@ -96,6 +98,8 @@ pub struct Setup {
     pub tests_allowed: bool,
     /// The first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// Follow the editor from the start.
+    pub watch: bool,
     /// Functions to choose from.
     pub functions: Functions,
 }
@@ -213,6 +217,10 @@ pub fn run_on(
     }
     for effect in picker.into_iter().flatten() {
         world.act(effect);
+    }
+    state.watch.on = setup.watch;
+    if setup.watch {
+        world.act(app::Effect::Watch(true));
     }
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

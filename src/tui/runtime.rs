@@ -438,6 +438,7 @@ mod tests {
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,
+            watch: false,
             functions: crate::tui::Functions::default(),
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
@@ -495,6 +496,7 @@ mod tests {
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,
+            watch: false,
             functions: crate::tui::Functions::default(),
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();

@@ -11,12 +11,15 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::past::Recalled;
 use super::app::picker::Chosen;
+use super::app::watch::{News, Touched};
 use super::app::{Effect, Msg};
 use super::keeping::{self, Keeping};
 use super::targets::{self, Functions, Targets};
+use super::watching::Watching;
 use super::{Extras, Outcome, clipboard, editor};
-use crate::code::{Applied, CodeError};
+use crate::code::{self, Applied, CodeError};
 use crate::engine::GenerateOptions;
+use crate::files;
 use crate::history::{self, History};
 use crate::job::{Ask, Job, Judge, Run, TrialPool, fault};
 use crate::source::{Request, Source};
@@ -82,6 +85,8 @@ pub struct World {
     /// The function written last, its file and its code, unless it was taken back.
     written: Option<(String, PathBuf, String)>,
     targets: Targets,
+    /// Tells when files of the job are saved, if the editor is followed.
+    watching: Option<Watching>,
 }
 
 impl World {
@@ -110,6 +115,7 @@ impl World {
             applied: None,
             written: None,
             targets: Targets::new(Functions::default()),
+            watching: None,
         }
     }
 
@@ -184,7 +190,7 @@ impl World {
             Effect::ReadAgain => {
                 let result = self.job.read_again().map(Arc::new).map_err(|e| e.to_string());
                 if let Ok(job) = &result {
-                    (self.job, self.applied) = (job.clone(), None);
+                    self.adopt(job.clone());
                 }
                 self.tell(Msg::Read(result));
             }
@@ -202,7 +208,17 @@ impl World {
                 self.retarget(ask, move |targets, job| targets.at(job, &path, &name, line).map(Some));
             }
             Effect::NextTarget { ask } => self.retarget(ask, Targets::next),
-            Effect::Retarget { job } => (self.job, self.applied, self.shown) = (job, None, None),
+            Effect::Retarget { job } => {
+                self.shown = None;
+                self.adopt(job);
+            }
+            Effect::Watch(on) => {
+                let sender = self.sender.clone();
+                let tell = move |touched| sender.send(Incoming::App(Msg::Touched(touched))).is_ok();
+                self.watching = on.then(|| Watching::start(self.job.clone(), tell));
+            }
+            Effect::Follow(touched) => self.follow(touched),
+            Effect::Adopt { job } => self.adopt(job),
             Effect::Undo => {
                 let result = self.undo();
                 self.tell(Msg::Undone(result));
@@ -242,6 +258,38 @@ impl World {
             let (source, job) = (Arc::clone(source), Arc::clone(job));
             let read = move || source.read_ahead(job.prompt_for(&source.window()));
             let _ = thread::Builder::new().name("read ahead".into()).spawn(read);
+        }
+    }
+
+    /// The job whose files are as they are now.
+    fn adopt(&mut self, job: Arc<Job>) {
+        self.watching.iter().for_each(|watching| watching.job(job.clone()));
+        (self.job, self.applied) = (job, None);
+    }
+
+    /// Reads the files of the job again, on a thread: the search for its tests may read a whole project.
+    fn follow(&self, touched: Touched) {
+        let (job, targets) = (Arc::clone(&self.job), self.targets.clone());
+        self.on_thread("follow", move || {
+            let read = || {
+                let target = job.target()?;
+                let path = target.path.as_deref()?;
+                let text = files::text(path, files::TEXT).unwrap_or_default();
+                let functions = code::function_names(target.language, &text);
+                Some((targets.at(&job, path, &target.name, target.line), functions))
+            };
+            let read = panic::catch_unwind(AssertUnwindSafe(read)).ok().flatten();
+            let (job, functions) = read.unwrap_or_else(|| (Err("the file cannot be read".to_owned()), Vec::new()));
+            Msg::Followed(News { touched, job: job.map(Arc::new), functions })
+        });
+    }
+
+    /// Does something that takes time, and tells what came of it.
+    fn on_thread(&self, name: &str, work: impl FnOnce() -> Msg + Send + 'static) {
+        let sender = self.sender.clone();
+        let body = move || drop(sender.send(Incoming::App(work())));
+        if let Err(why) = thread::Builder::new().name(name.into()).spawn(body) {
+            self.tell(Msg::Fault(format!("no thread could be started: {why}")));
         }
     }
 
@@ -345,7 +393,7 @@ impl World {
         let none = || CodeError::NotAFile { name: "the prompt".to_owned() };
         let target = job.target().ok_or_else(none)?;
         let (backups, diff) = (self.keeping.backups(), target.diff(text));
-        let applied = target.apply(text, backups)?;
+        let applied = self.writing(|| target.apply(text, backups))?;
         let path = applied.path.display().to_string();
         let failed = self.keeping.applied(run, candidate, &applied, diff);
         self.fault(failed);
@@ -354,9 +402,17 @@ impl World {
         Ok(path)
     }
 
+    /// Writes files, which is no news of another program.
+    fn writing<T>(&self, write: impl FnOnce() -> T) -> T {
+        match &self.watching {
+            Some(watching) => watching.writing(write),
+            None => write(),
+        }
+    }
+
     fn undo(&mut self) -> Result<String, String> {
         let (run, applied) = self.applied.as_ref().ok_or("nothing was written")?;
-        applied.undo().map_err(|e| e.to_string())?;
+        self.writing(|| applied.undo()).map_err(|e| e.to_string())?;
         let path = applied.path.display().to_string();
         let failed = self.keeping.undone(*run, applied);
         self.fault(failed);
@@ -375,6 +431,7 @@ impl World {
 
     /// Ends everything and waits until no code under test runs any more.
     pub fn close(&mut self) {
+        self.watching = None;
         self.targets.stop();
         self.current.take().into_iter().for_each(|(_, run)| run.cancel());
         self.opened = None;

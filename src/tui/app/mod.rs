@@ -26,6 +26,9 @@ pub mod run;
 pub mod state;
 pub mod stream;
 pub mod update;
+pub mod watch;
+#[cfg(test)]
+mod watch_tests;
 
 pub use candidate::{Candidate, Phase, Testing};
 pub use effect::Effect;
@@ -60,6 +63,7 @@ mod tests {
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),
             ("update.rs", include_str!("update.rs")),
+            ("watch.rs", include_str!("watch.rs")),
         ];
         let declared = include_str!("mod.rs").lines().filter(|l| l.starts_with("pub mod ")).count();
         assert_eq!(

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::past::Recalled;
 use super::picker::{Chosen, Found, Preview};
+use super::watch::{News, Touched};
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -76,6 +77,10 @@ pub enum Msg {
         ask: u64,
         result: Result<Option<Chosen>, String>,
     },
+    /// Files of the job were saved by another program.
+    Touched(Touched),
+    /// The files of the job were read after that.
+    Followed(News),
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
     /// A text was sent to the clipboard, or why not.

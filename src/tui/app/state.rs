@@ -9,6 +9,7 @@ use super::find::Search;
 use super::past::Past;
 use super::picker::Picking;
 use super::run::Run;
+use super::watch::Watch;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
 use crate::source::SourceInfo;
@@ -157,6 +158,8 @@ pub struct State {
     pub applied: Option<(u64, usize)>,
     /// All runs of the function; the shown one is in `run`.
     pub past: Past,
+    /// Following of the editor.
+    pub watch: Watch,
 }
 
 impl State {
@@ -201,6 +204,7 @@ impl State {
             armed: None,
             applied: None,
             past: Past::default(),
+            watch: Watch::default(),
         }
     }
 
@@ -381,7 +385,8 @@ impl State {
     /// When the next [`super::Msg::Tick`] is due; `None` while nothing changes by itself.
     pub fn wake_at(&self) -> Option<u64> {
         let rate = self.run.as_ref().and_then(|run| run.wake_at(self.now));
-        [rate, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
+        let saved = super::watch::wake_at(self);
+        [rate, saved, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
     }
 
     /// Lets go of what has passed its time or is no longer true.

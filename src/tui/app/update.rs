@@ -9,6 +9,7 @@ use super::past;
 use super::picker;
 use super::state::{Loading, State};
 use super::stream;
+use super::watch;
 use crate::job::label;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
@@ -17,7 +18,8 @@ use crate::tui::text;
 pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.now = state.now.max(now);
     state.expire();
-    let effects = take_in(state, msg);
+    let mut effects = take_in(state, msg);
+    effects.extend(watch::go_on(state));
     state.expire();
     effects
 }
@@ -104,7 +106,16 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Preview(preview) => picker::previewed(state, preview),
-        Msg::Targeted { ask, result } => picker::targeted(state, ask, result),
+        Msg::Targeted { ask, result } => {
+            let effects = picker::targeted(state, ask, result);
+            watch::targeted(state, ask);
+            effects
+        }
+        Msg::Touched(touched) => {
+            watch::touched(state, touched);
+            Vec::new()
+        }
+        Msg::Followed(news) => watch::followed(state, news),
         Msg::Undone(result) => {
             undone(state, result);
             Vec::new()
