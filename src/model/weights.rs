@@ -1,6 +1,7 @@
 //! Parts of a model that a device needs.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::tensors::Source;
 use super::{Checkpoint, ModelError, ModelSpec, Slot, Tensor};
@@ -15,13 +16,15 @@ pub struct ModelWeights {
     pub checkpoint: Checkpoint,
     /// Prefix of the names of its tensors.
     prefix: &'static str,
+    /// Is told the bytes of each tensor that is read.
+    told: OnceLock<Box<dyn Fn(u64) + Send + Sync>>,
 }
 
 impl ModelWeights {
     /// Those of a checkpoint.
     pub(super) fn new(name: String, spec: ModelSpec, checkpoint: Checkpoint) -> Self {
         let prefix = Self::prefix(&spec, &checkpoint);
-        Self { name, spec, checkpoint, prefix }
+        Self { name, spec, checkpoint, prefix, told: OnceLock::new() }
     }
 
     /// Prefix of the names of the tensors, found by that of the embedding.
@@ -34,13 +37,26 @@ impl ModelWeights {
     /// The whole tensor that `slot` is in, as stored, checked against the configuration.
     pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
         let source = self.spec.source(slot, self.prefix);
-        self.checkpoint.tensor(&source.name, &source.shape)
+        self.read(&source.name, &source.shape)
+    }
+
+    /// From now on `told` is told the bytes of each tensor that is read; the first to ask is.
+    pub fn tell(&self, told: impl Fn(u64) + Send + Sync + 'static) {
+        let _ = self.told.set(Box::new(told));
+    }
+
+    fn read(&self, name: &str, shape: &[usize]) -> Result<Tensor<'_>, ModelError> {
+        let tensor = self.checkpoint.tensor(name, shape)?;
+        if let Some(told) = self.told.get() {
+            told(tensor.bytes.len() as u64);
+        }
+        Ok(tensor)
     }
 
     /// The outputs of `slot`, in runs of so many, one below the other.
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
-        let stored = self.checkpoint.tensor(&name, &shape)?;
+        let stored = self.read(&name, &shape)?;
         // A tensor without columns is a vector of outputs; one of more dimensions is matrices one below the
         // other.
         let rows = shape[..shape.len().max(2) - 1].iter().product();

@@ -22,11 +22,14 @@ use crate::engine::GenerateOptions;
 use crate::files;
 use crate::history::{self, History};
 use crate::job::{Ask, Job, Judge, Run, TrialPool, fault};
-use crate::source::{Request, Source};
+use crate::source::{Request, Source, Told};
 use crate::trial::Limits;
 
 /// Models and what runs the tests.
 pub type Opened = (Arc<dyn Source>, TrialPool);
+
+/// Loads models and what runs the tests, and tells how far that is.
+pub type Open = Box<dyn FnOnce(Told) -> Result<Opened, String> + Send>;
 
 /// Messages to the loop from other threads.
 pub enum Incoming {
@@ -34,6 +37,8 @@ pub enum Incoming {
     App(Msg),
     /// Models and sandbox are ready, or not.
     Opened(Result<Opened, String>),
+    /// A control sequence for the terminal, and what to tell the core then.
+    Send(String, Msg),
     /// Lines were coloured.
     Coloured(super::highlight::Coloured),
 }
@@ -47,8 +52,6 @@ fn unfit(job: &Job, judge: &dyn Judge) -> Option<String> {
 /// Action that the loop has to do itself.
 pub enum LoopAction {
     Nothing,
-    /// Send control sequences to the terminal, then tell the core.
-    Send(String),
     /// Draw every cell.
     Redraw,
     /// Let the terminal report the mouse, or not.
@@ -126,10 +129,14 @@ impl World {
     }
 
     /// Loads models and sandbox on a thread.
-    pub fn open(&self, open: Box<dyn FnOnce() -> Result<Opened, String> + Send>) {
+    pub fn open(&self, open: Open) {
         let (sender, job) = (self.sender.clone(), self.job.clone());
+        let bytes = sender.clone();
+        let told: Told = Arc::new(move |done, total| {
+            let _ = bytes.send(Incoming::App(Msg::Opening { done, total }));
+        });
         let body = move || {
-            let result = panic::catch_unwind(AssertUnwindSafe(open))
+            let result = panic::catch_unwind(AssertUnwindSafe(|| open(told)))
                 .unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))));
             // Without isolation nothing runs before the user has agreed, not even a look at the tests.
             let judge = result.as_ref().ok().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
@@ -225,16 +232,7 @@ impl World {
             }
             Effect::Copy { text, program } => {
                 let text = if program { self.program(&text) } else { text };
-                match clipboard::sequence(&text, self.extras.in_tmux) {
-                    Ok(sequence) => {
-                        self.tell(Msg::Copied(Ok(format!(
-                            "{} lines sent to the terminal's clipboard",
-                            text.lines().count()
-                        ))));
-                        return LoopAction::Send(sequence);
-                    }
-                    Err(why) => self.tell(Msg::Copied(Err(why))),
-                }
+                self.copy(text);
             }
             Effect::Mouse(on) => return LoopAction::Mouse(on),
             Effect::Redraw => return LoopAction::Redraw,
@@ -282,6 +280,29 @@ impl World {
             let (job, functions) = read.unwrap_or_else(|| (Err("the file cannot be read".to_owned()), Vec::new()));
             Msg::Followed(News { touched, job: job.map(Arc::new), functions })
         });
+    }
+
+    /// Copies a text, on a thread: a tool takes its time.
+    fn copy(&self, text: String) {
+        let (extras, sender) = (self.extras.clone(), self.sender.clone());
+        let body = move || {
+            let lines = text.lines().count();
+            let incoming = if clipboard::copy(&extras.clipboard, &text) {
+                Incoming::App(Msg::Copied(Ok(format!("{lines} lines copied"))))
+            } else {
+                match clipboard::sequence(&text, extras.in_tmux) {
+                    Ok(sequence) => {
+                        let said = format!("{lines} lines sent to the terminal's clipboard");
+                        Incoming::Send(sequence, Msg::Copied(Ok(said)))
+                    }
+                    Err(why) => Incoming::App(Msg::Copied(Err(why))),
+                }
+            };
+            let _ = sender.send(incoming);
+        };
+        if let Err(why) = thread::Builder::new().name("clipboard".into()).spawn(body) {
+            self.tell(Msg::Copied(Err(format!("no thread could be started: {why}"))));
+        }
     }
 
     /// Does something that takes time, and tells what came of it.

@@ -22,6 +22,7 @@ pub mod past;
 #[cfg(test)]
 mod past_tests;
 pub mod picker;
+pub mod progress;
 pub mod run;
 pub mod state;
 pub mod stream;
@@ -59,6 +60,7 @@ mod tests {
             ("msg.rs", include_str!("msg.rs")),
             ("past.rs", include_str!("past.rs")),
             ("picker.rs", include_str!("picker.rs")),
+            ("progress.rs", include_str!("progress.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),

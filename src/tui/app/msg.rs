@@ -24,6 +24,11 @@ pub enum Msg {
     Tick,
     /// Models and sandbox are ready, or the sentence that says why not.
     Opened(Result<(SourceInfo, Protection), String>),
+    /// So many bytes of the models have been read, of so many in all.
+    Opening {
+        done: u64,
+        total: u64,
+    },
     /// Something happened in a generation.
     Job {
         run: u64,

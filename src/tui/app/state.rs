@@ -8,6 +8,7 @@ use super::draft::{Draft, safe};
 use super::find::Search;
 use super::past::Past;
 use super::picker::Picking;
+use super::progress::{EVERY_MS, Progress};
 use super::run::Run;
 use super::watch::Watch;
 use crate::engine::GenerateOptions;
@@ -104,6 +105,8 @@ pub struct State {
     pub keys: Keymap,
     /// State of loading models and sandbox.
     pub loading: Loading,
+    /// Bytes of the models that have been read.
+    pub opening: Progress,
     /// Protection of the user from the code under test.
     pub protection: Protection,
     /// The user's answer about tests without isolation.
@@ -177,6 +180,7 @@ impl State {
             options,
             keys,
             loading: Loading::Opening,
+            opening: Progress::default(),
             protection: Protection::default(),
             consent: if consent { Consent::Given } else { Consent::Unknown },
             stop_on_pass: false,
@@ -386,7 +390,9 @@ impl State {
     pub fn wake_at(&self) -> Option<u64> {
         let rate = self.run.as_ref().and_then(|run| run.wake_at(self.now));
         let saved = super::watch::wake_at(self);
-        [rate, saved, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
+        let is_opening = self.loading == Loading::Opening && self.opening.total > 0;
+        let bar = is_opening.then(|| self.now + EVERY_MS);
+        [rate, saved, bar, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
     }
 
     /// Lets go of what has passed its time or is no longer true.

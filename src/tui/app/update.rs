@@ -54,6 +54,10 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.protection = protection;
             if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() }
         }
+        Msg::Opening { done, total } => {
+            state.opening.told(done, total, state.now);
+            Vec::new()
+        }
         Msg::Opened(Err(why)) => {
             state.fail(why.clone());
             state.loading = Loading::Failed(why);
