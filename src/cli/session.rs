@@ -96,7 +96,7 @@ impl Session {
         let Settings { server, server_model, server_suffix: suffix, chat, .. } = self.settings.clone();
         let Some(server) = server else {
             let models = models(self)?;
-            return Ok(Box::new(move |told| Ok(Box::new(LocalSource::open_telling(&models, told)?))));
+            return Ok(Box::new(move |told| Ok(Box::new(LocalSource::open_telling(&models, told.as_ref())?))));
         };
         let address = Address::parse(&server).map_err(Failure::input)?;
         let key = Key::find(&address, &self.paths.keys_file()).map_err(Failure::input)?;

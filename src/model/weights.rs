@@ -16,7 +16,7 @@ pub struct ModelWeights {
     pub checkpoint: Checkpoint,
     /// Prefix of the names of its tensors.
     prefix: &'static str,
-    /// Is told the bytes of each tensor that is read.
+    /// Is told the bytes that are read.
     told: OnceLock<Box<dyn Fn(u64) + Send + Sync>>,
 }
 
@@ -37,31 +37,33 @@ impl ModelWeights {
     /// The whole tensor that `slot` is in, as stored, checked against the configuration.
     pub fn tensor(&self, slot: Slot) -> Result<Tensor<'_>, ModelError> {
         let source = self.spec.source(slot, self.prefix);
-        self.read(&source.name, &source.shape)
+        self.checkpoint.tensor(&source.name, &source.shape)
     }
 
-    /// From now on `told` is told the bytes of each tensor that is read; the first to ask is.
+    /// From now on `told` is told the bytes of the outputs that are read; the first to ask is.
     pub fn tell(&self, told: impl Fn(u64) + Send + Sync + 'static) {
         let _ = self.told.set(Box::new(told));
     }
 
-    fn read(&self, name: &str, shape: &[usize]) -> Result<Tensor<'_>, ModelError> {
-        let tensor = self.checkpoint.tensor(name, shape)?;
-        if let Some(told) = self.told.get() {
-            told(tensor.bytes.len() as u64);
+    /// The outputs of `slot` were read from elsewhere.
+    pub fn was_read(&self, slot: Slot) {
+        if self.told.get().is_some() {
+            let _ = self.outputs(slot);
         }
-        Ok(tensor)
     }
 
     /// The outputs of `slot`, in runs of so many, one below the other.
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
-        let stored = self.read(&name, &shape)?;
+        let stored = self.checkpoint.tensor(&name, &shape)?;
         // A tensor without columns is a vector of outputs; one of more dimensions is matrices one below the
         // other.
         let rows = shape[..shape.len().max(2) - 1].iter().product();
         let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
         let each = stored.bytes.len() / all;
+        if let Some(told) = self.told.get() {
+            told((outputs.count * outputs.len * each) as u64);
+        }
         let runs = (0..outputs.count).map(|run| {
             let at = (outputs.start + run * outputs.step) * each..;
             let bytes = match &stored.bytes {

@@ -108,7 +108,7 @@ impl LocalSource {
     }
 
     /// Like [`open`](Self::open); tells how much of the weights has been read.
-    pub fn open_telling(models: &LocalModels, told: Option<Told>) -> Result<Self, SourceError> {
+    pub fn open_telling(models: &LocalModels, told: Option<&Told>) -> Result<Self, SourceError> {
         Self::open_telling_on(models, &backend::choices(models.load.device), told)
     }
 
@@ -118,8 +118,8 @@ impl LocalSource {
         Self::open_telling_on(models, choices, None)
     }
 
-    fn open_telling_on(models: &LocalModels, choices: &[Choice], told: Option<Told>) -> Result<Self, SourceError> {
-        let Loaded { mut engine, info, window, profile } = load(models, choices, told.as_ref())?;
+    fn open_telling_on(models: &LocalModels, choices: &[Choice], told: Option<&Told>) -> Result<Self, SourceError> {
+        let Loaded { mut engine, info, window, profile } = load(models, choices, told)?;
         engine.keep_prompts(models.kv_cache);
         match models.shared {
             None => {}
@@ -459,7 +459,7 @@ mod tests {
             shared: None,
         };
         let told: Told = Arc::new(move |done, total| told.lock().unwrap().push((done, total)));
-        LocalSource::open_telling(&models, Some(told)).unwrap();
+        LocalSource::open_telling(&models, Some(&told)).unwrap();
         let heard = heard.lock().unwrap();
         let total = bytes(&models);
         assert!(heard.len() > 8 && heard.is_sorted() && heard.iter().all(|point| point.1 == total), "{heard:?}");

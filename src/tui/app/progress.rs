@@ -65,23 +65,28 @@ impl Progress {
 mod tests {
     use super::*;
 
+    /// The share, in thousandths.
+    fn share(progress: &Progress, now: u64) -> u64 {
+        (progress.share(now) * 1000.0).round() as u64
+    }
+
     #[test]
     fn between_two_chunks_the_share_is_estimated() {
         let mut progress = Progress::default();
-        assert_eq!((progress.share(5), progress.seconds_left(5)), (0.0, None));
+        assert_eq!((share(&progress, 5), progress.seconds_left(5)), (0, None));
         progress.told(20, 220, 1000);
         assert_eq!(progress.seconds_left(9000), None, "nothing to go by");
         progress.told(70, 220, 2000);
-        assert_eq!((progress.share(2000), progress.seconds_left(2000)), (70.0 / 220.0, Some(3)));
-        assert_eq!((progress.share(2500), progress.seconds_left(2500)), (95.0 / 220.0, Some(3)));
+        assert_eq!((share(&progress, 2000), progress.seconds_left(2000)), (318, Some(3)));
+        assert_eq!((share(&progress, 2500), progress.seconds_left(2500)), (432, Some(3)));
         // A chunk that takes longer than the others is not over before it is told.
-        assert_eq!(progress.share(60_000), 120.0 / 220.0);
+        assert_eq!(share(&progress, 60_000), 545);
         progress.told(219, 220, 60_000);
-        assert_eq!(progress.share(90_000), 0.99, "the end is told, not estimated");
+        assert_eq!(share(&progress, 90_000), 990, "the end is told, not estimated");
         progress.told(220, 220, 90_000);
-        assert_eq!((progress.share(90_000), progress.seconds_left(90_000)), (1.0, None));
+        assert_eq!((share(&progress, 90_000), progress.seconds_left(90_000)), (1000, None));
         // Another thing begins anew; more than all is all.
         progress.told(9, 8, 91_000);
-        assert_eq!((progress.share(91_000), progress.last.done), (1.0, 8));
+        assert_eq!((share(&progress, 91_000), progress.last.done), (1000, 8));
     }
 }

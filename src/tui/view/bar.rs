@@ -5,14 +5,14 @@ use crate::tui::app::progress::Progress;
 /// Columns of the longest bar.
 const LONGEST: usize = 24;
 /// Columns of share and time behind the bar.
-const WORDS: usize = 17;
+const WORDS: usize = 18;
 
 /// `████████░░░░░░░░  50%, 3 s left`, in so many columns; without the bar where there is room for the share only.
 pub fn words(progress: &Progress, now: u64, columns: usize) -> String {
     let share = progress.share(now);
     let left = progress.seconds_left(now).map_or_else(String::new, |seconds| match seconds {
         0..100 => format!(", {seconds} s left"),
-        _ => format!(", {} min left", seconds.div_ceil(60)),
+        _ => format!(", {} min left", seconds.div_ceil(60).min(99)),
     });
     let length = columns.saturating_sub(WORDS).min(LONGEST);
     let full = (share * length as f64).round() as usize;
@@ -58,19 +58,19 @@ mod tests {
         session.event(Event::Prefill { done: 64, total: 208 });
         assert!(shows(&session.state, "reading 208 tokens ███") && shows(&session.state, " 30%, 3 s left"));
         session.wait(500);
-        assert!(shows(&session.state, " 45%, 2 s left"));
+        assert!(shows(&session.state, " 46%, 2 s left"));
     }
 
     #[test]
     fn a_bar_has_share_and_time_and_fits() {
         let mut progress = Progress::default();
         progress.told(0, 200, 0);
-        assert_eq!(words(&progress, 0, 29), "░░░░░░░░░░░░   0%");
+        assert_eq!(words(&progress, 0, 30), "░░░░░░░░░░░░   0%");
         progress.told(100, 200, 4000);
-        assert_eq!(words(&progress, 4000, 29), "██████░░░░░░  50%, 4 s left");
+        assert_eq!(words(&progress, 4000, 30), "██████░░░░░░  50%, 4 s left");
         assert_eq!(words(&progress, 4000, 14), "50%, 4 s left");
         progress.told(200, 200, 9000);
-        assert_eq!(words(&progress, 9000, 29), "████████████ 100%");
+        assert_eq!(words(&progress, 9000, 30), "████████████ 100%");
         let mut slow = Progress::default();
         slow.told(0, 1000, 0);
         slow.told(1, 1000, 1000);
