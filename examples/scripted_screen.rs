@@ -182,7 +182,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
     Ok(Setup {
         notice: None,
         job: Job::from_text(PROMPT, &TestsChoice::Auto)?,
-        open: Box::new(move || {
+        open: Box::new(move |_| {
             thread::sleep(Duration::from_millis(300));
             let pool = TrialPool::new(Arc::new(Table(protection, false))).map_err(|e| e.to_string())?;
             Ok((Arc::new(Scripted), pool))
@@ -198,6 +198,7 @@ pub fn setup(n: usize, isolated: bool) -> Result<Setup, JobError> {
         themes_dir: std::path::PathBuf::new(),
         tests_allowed: false,
         stop_on_pass: false,
+        watch: false,
         functions: Functions::default(),
     })
 }

@@ -52,6 +52,8 @@ pub struct Settings {
     pub tests: Vec<String>,
     /// On the screen, the first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// The screen follows the editor.
+    pub watch: bool,
     /// Runs are kept, to be looked at later.
     pub history: bool,
     /// MiB for prompts that the screen keeps for the next request; `None` leaves it to the machine.
@@ -121,6 +123,7 @@ impl Default for Settings {
             python: None,
             tests: Vec::new(),
             stop_on_pass: false,
+            watch: false,
             history: true,
             kv_cache: None,
             plain: false,
@@ -513,6 +516,16 @@ pub static ALL: &[OptionSpec] = &[
         show: |s| json!(s.stop_on_pass),
     },
     OptionSpec {
+        name: "watch",
+        group: SCREEN,
+        value: "",
+        expected: "true or false",
+        help: "Follow the editor: candidates for a stub as soon as it is saved, tests again for other changes; the key F does \
+               the same",
+        read: |s, t| parsed(t).map(|on| s.watch = on),
+        show: |s| json!(s.watch),
+    },
+    OptionSpec {
         name: "history",
         group: HISTORY,
         value: "",
@@ -789,7 +802,7 @@ pub(crate) mod tests {
             "accept" => "rejection",
             "top-p" | "min-p" | "temperature" => "0.25",
             "time-budget" | "timeout" => "2.5s",
-            "no-default-stops" | "stop-on-pass" | "plain" | "no-cuda-graphs" => "true",
+            "no-default-stops" | "stop-on-pass" | "watch" | "plain" | "no-cuda-graphs" => "true",
             "history" => "false",
             "server-suffix" => "yes",
             "memory" => "100",

@@ -507,6 +507,24 @@ fn the_program_writes_tests_and_accepts_its_example() {
 }
 
 #[test]
+fn a_stub_that_is_saved_in_an_editor_gets_candidates() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("numbers.py");
+    std::fs::write(&file, "def is_odd(n):\n    \"\"\"True if n is odd.\"\"\"\n").unwrap();
+    let args = ["numbers.py:is_odd", "--watch", "--tests", "none", "-n", "2"];
+    let mut pty = Pty::start(program(home.path(), &args), 112, 30);
+    pty.until("the models", |screen| screen.contents().contains("WATCHING") && screen.contents().contains("device"));
+    // As editors do: a new file takes the name.
+    std::fs::write(home.path().join("new"), include_str!("../src/job/example.py").replace("is_even", "is_odd"))
+        .unwrap();
+    std::fs::rename(home.path().join("new"), &file).unwrap();
+    pty.sees("PICK");
+    assert!(!std::fs::read_to_string(&file).unwrap().contains("return"), "nothing is written without a key");
+    pty.press("qq");
+    assert!(pty.ends().success());
+}
+
+#[test]
 fn the_program_puts_the_accepted_candidate_into_the_file_and_takes_it_back() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("numbers.py");

@@ -159,7 +159,7 @@ pub fn run(session: &Session, job: Job, unprotected: bool) -> Result<u8, Failure
     }
     let sandbox = runner.as_ref().map(|runner| runner.protection().summary.clone());
     let pool = runner.map(|runner| TrialPool::new(runner as Arc<dyn Judge>)).transpose().map_err(Failure::internal)?;
-    let source = session.opener(Session::models_keeping_prompts)?().map_err(|error| unusable(&error))?;
+    let source = session.opener(Session::models_keeping_prompts)?(None).map_err(|error| unusable(&error))?;
     let window = source.window();
     let mut options = session.settings.generate.clone();
     options.stop = job.stop_rules(&window, &options.stop.strings, !session.settings.no_default_stops);

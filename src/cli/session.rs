@@ -17,7 +17,7 @@ use crate::language::Language;
 use crate::options::{Flags, Settings};
 use crate::signals::{self, Signals};
 use crate::source::server::{Address, Key, Wishes};
-use crate::source::{Drafting, LocalModels, LocalSource, ServerSource, Source, SourceError};
+use crate::source::{Drafting, LocalModels, LocalSource, ServerSource, Source, SourceError, Told};
 use crate::trial::{Project, Runner, Tests, TrialError};
 
 /// Folders, settings and names of models.
@@ -84,7 +84,7 @@ impl Session {
 
     /// The source of candidates: the configured server, else the engine with these models, loaded.
     pub fn source(&self) -> Result<Box<dyn Source>, Failure> {
-        let source = self.opener(Self::models)?().map_err(|error| unusable(&error))?;
+        let source = self.opener(Self::models)?(None).map_err(|error| unusable(&error))?;
         if let Some(note) = source.info().note {
             say(&format!("bass-tui: {note}\n"));
         }
@@ -96,11 +96,11 @@ impl Session {
         let Settings { server, server_model, server_suffix: suffix, chat, .. } = self.settings.clone();
         let Some(server) = server else {
             let models = models(self)?;
-            return Ok(Box::new(move || Ok(Box::new(LocalSource::open(&models)?))));
+            return Ok(Box::new(move |told| Ok(Box::new(LocalSource::open_telling(&models, told.as_ref())?))));
         };
         let address = Address::parse(&server).map_err(Failure::input)?;
         let key = Key::find(&address, &self.paths.keys_file()).map_err(Failure::input)?;
-        Ok(Box::new(move || {
+        Ok(Box::new(move |_| {
             let wishes = Wishes { model: server_model.as_deref(), chat, suffix };
             Ok(Box::new(ServerSource::open(address, key, wishes)?))
         }))
@@ -164,8 +164,8 @@ pub fn project_file(at: &Path) -> Option<PathBuf> {
     folders.map(|folder| folder.join(PROJECT_FILE)).find(|file| file.exists())
 }
 
-/// Opens a source, which may take time.
-pub type Opener = Box<dyn FnOnce() -> Result<Box<dyn Source>, SourceError> + Send>;
+/// Opens a source, which may take time, and tells how far it is.
+pub type Opener = Box<dyn FnOnce(Option<Told>) -> Result<Box<dyn Source>, SourceError> + Send>;
 
 /// Models that cannot be used are bad input, unless the machine failed.
 pub fn unusable(error: &SourceError) -> Failure {

@@ -232,8 +232,8 @@ fn open(
     let setup = tui::Setup {
         notice: advice(&session, job.language()).filter(|_| resumed.is_none()),
         job,
-        open: Box::new(move || {
-            let source = open().map_err(|e| e.to_string())?;
+        open: Box::new(move |told| {
+            let source = open(Some(told)).map_err(|e| e.to_string())?;
             let runner = Runner::probe().keeping(&kept).with_python(python.as_deref());
             let runner = if unprotected { runner.allow_unprotected() } else { runner };
             let pool = TrialPool::new(Arc::new(runner)).map_err(|e| format!("the tests cannot be run: {e}"))?;
@@ -250,6 +250,7 @@ fn open(
         resumed: resumed.map(str::to_owned),
         tests_allowed: unprotected,
         stop_on_pass: session.settings.stop_on_pass,
+        watch: session.settings.watch,
         functions: tui::Functions {
             advice: Some(Arc::new(move |language| advice(&session, Some(language)))),
             ..functions

@@ -134,6 +134,13 @@ impl Job {
         Self { showing, ..self }
     }
 
+    /// This job with the tests of another one for the same function.
+    #[must_use]
+    pub fn tested_as(&self, other: &Self) -> Self {
+        let Self { tests, tests_label, found, .. } = other.clone();
+        Self { tests, tests_label, found, ..self.clone() }
+    }
+
     /// A job for a text. If it ends in a function, that function is completed; else the text is continued
     /// freely.
     pub fn from_text(text: &str, tests: &TestsChoice) -> Result<Self, JobError> {

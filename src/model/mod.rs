@@ -68,6 +68,25 @@ pub enum ModelFiles {
     Embedded(&'static EmbeddedModel),
 }
 
+impl ModelFiles {
+    /// Bytes of the files with weights, as far as they can be seen.
+    pub fn bytes(&self) -> u64 {
+        let size = |path: &Path| path.metadata().map_or(0, |data| data.len());
+        match self {
+            ModelFiles::Folder(folder) => {
+                let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+                files
+                    .filter(|path| path.extension().is_some_and(|ending| ending == "safetensors"))
+                    .map(|p| size(&p))
+                    .sum()
+            }
+            ModelFiles::Gguf(path) => gguf::parts(path).unwrap_or_default().iter().map(|part| size(part)).sum(),
+            ModelFiles::Blob(path, _) => size(path),
+            ModelFiles::Embedded(files) => files.weights.len() as u64,
+        }
+    }
+}
+
 /// The files of a model that is part of the program.
 #[derive(Debug)]
 pub struct EmbeddedModel {

@@ -1,6 +1,7 @@
 //! Parts of a model that a device needs.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::tensors::Source;
 use super::{Checkpoint, ModelError, ModelSpec, Slot, Tensor};
@@ -15,13 +16,15 @@ pub struct ModelWeights {
     pub checkpoint: Checkpoint,
     /// Prefix of the names of its tensors.
     prefix: &'static str,
+    /// Is told the bytes that are read.
+    told: OnceLock<Box<dyn Fn(u64) + Send + Sync>>,
 }
 
 impl ModelWeights {
     /// Those of a checkpoint.
     pub(super) fn new(name: String, spec: ModelSpec, checkpoint: Checkpoint) -> Self {
         let prefix = Self::prefix(&spec, &checkpoint);
-        Self { name, spec, checkpoint, prefix }
+        Self { name, spec, checkpoint, prefix, told: OnceLock::new() }
     }
 
     /// Prefix of the names of the tensors, found by that of the embedding.
@@ -37,6 +40,18 @@ impl ModelWeights {
         self.checkpoint.tensor(&source.name, &source.shape)
     }
 
+    /// From now on `told` is told the bytes of the outputs that are read; the first to ask is.
+    pub fn tell(&self, told: impl Fn(u64) + Send + Sync + 'static) {
+        let _ = self.told.set(Box::new(told));
+    }
+
+    /// The outputs of `slot` were read from elsewhere.
+    pub fn was_read(&self, slot: Slot) {
+        if self.told.get().is_some() {
+            let _ = self.outputs(slot);
+        }
+    }
+
     /// The outputs of `slot`, in runs of so many, one below the other.
     pub fn outputs(&self, slot: Slot) -> Result<Vec<(Tensor<'_>, usize)>, ModelError> {
         let Source { name, shape, transposed, outputs } = self.spec.source(slot, self.prefix);
@@ -46,6 +61,9 @@ impl ModelWeights {
         let rows = shape[..shape.len().max(2) - 1].iter().product();
         let (stored, all) = if transposed { (stored.transposed(shape[1]), shape[1]) } else { (stored, rows) };
         let each = stored.bytes.len() / all;
+        if let Some(told) = self.told.get() {
+            told((outputs.count * outputs.len * each) as u64);
+        }
         let runs = (0..outputs.count).map(|run| {
             let at = (outputs.start + run * outputs.step) * each..;
             let bytes = match &stored.bytes {

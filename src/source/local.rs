@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::profiles::{self, ProfileFile};
-use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Window};
+use super::{EventSink, Load, Prompt, Request, ServerError, Source, SourceInfo, Ticket, Told, Window};
 use crate::backend::{self, BackendError, Choice, LoadOptions};
 use crate::engine::drafter::{LookupChanges, NamedDrafter};
 use crate::engine::{Drafter, Engine, EngineError, Event, ModelDrafter, Profile, RequestId};
@@ -103,13 +104,22 @@ enum Work {
 impl LocalSource {
     /// Loads the models and starts the thread. Takes as long as reading and packing the weights takes.
     pub fn open(models: &LocalModels) -> Result<Self, SourceError> {
-        Self::open_on(models, &backend::choices(models.load.device))
+        Self::open_telling(models, None)
+    }
+
+    /// Like [`open`](Self::open); tells how much of the weights has been read.
+    pub fn open_telling(models: &LocalModels, told: Option<&Told>) -> Result<Self, SourceError> {
+        Self::open_telling_on(models, &backend::choices(models.load.device), told)
     }
 
     /// Like [`open`](Self::open), on the first of these devices that can hold the models; its note says why
     /// not on an earlier one.
     pub fn open_on(models: &LocalModels, choices: &[Choice]) -> Result<Self, SourceError> {
-        let Loaded { mut engine, info, window, profile } = load(models, choices)?;
+        Self::open_telling_on(models, choices, None)
+    }
+
+    fn open_telling_on(models: &LocalModels, choices: &[Choice], told: Option<&Told>) -> Result<Self, SourceError> {
+        let Loaded { mut engine, info, window, profile } = load(models, choices, told)?;
         engine.keep_prompts(models.kv_cache);
         match models.shared {
             None => {}
@@ -124,7 +134,7 @@ impl LocalSource {
 
     /// Measures the models anew, in about `budget`, and keeps the result for later starts.
     pub fn measure(models: &LocalModels, budget: Duration) -> Result<(SourceInfo, Profile), SourceError> {
-        let Loaded { mut engine, info, profile: file, .. } = load(models, &backend::choices(models.load.device))?;
+        let Loaded { mut engine, info, profile: file, .. } = load(models, &backend::choices(models.load.device), None)?;
         let profile = engine.measure(budget)?;
         if let Some(file) = file {
             file.write(&profile);
@@ -162,11 +172,11 @@ struct Loaded {
 }
 
 /// On the first device that can hold the pair.
-fn load(models: &LocalModels, choices: &[Choice]) -> Result<Loaded, SourceError> {
+fn load(models: &LocalModels, choices: &[Choice], told: Option<&Told>) -> Result<Loaded, SourceError> {
     let mut note = None;
     for (number, &choice) in choices.iter().enumerate() {
         let load = LoadOptions { device: Some(choice), ..models.load };
-        match load_on(&LocalModels { load, ..models.clone() }, note.take()) {
+        match load_on(&LocalModels { load, ..models.clone() }, note.take(), told) {
             Err(SourceError::Backend(why)) if number + 1 < choices.len() => {
                 let why = match why {
                     // Its own advice is to do what is done here.
@@ -178,11 +188,27 @@ fn load(models: &LocalModels, choices: &[Choice]) -> Result<Loaded, SourceError>
             done => return done,
         }
     }
-    load_on(models, note)
+    load_on(models, note, told)
 }
 
-fn load_on(models: &LocalModels, note: Option<Box<str>>) -> Result<Loaded, SourceError> {
-    let pack = |weights: &ModelWeights| backend::load_with_cache(weights, models.load, models.weights.as_deref());
+/// Bytes of all weights that will be read.
+fn bytes(models: &LocalModels) -> u64 {
+    let draft = match &models.draft {
+        Drafting::Model(files) | Drafting::Named(_, _, Some(files)) => files.bytes(),
+        Drafting::None | Drafting::Named(_, _, None) => 0,
+    };
+    models.main.bytes() + draft
+}
+
+fn load_on(models: &LocalModels, note: Option<Box<str>>, told: Option<&Told>) -> Result<Loaded, SourceError> {
+    let (read, total) = (Arc::new(AtomicU64::new(0)), bytes(models));
+    let pack = |weights: &ModelWeights| {
+        if let Some(told) = told.cloned() {
+            let read = Arc::clone(&read);
+            weights.tell(move |bytes| told(bytes + read.fetch_add(bytes, Ordering::Relaxed), total));
+        }
+        backend::load_with_cache(weights, models.load, models.weights.as_deref())
+    };
     let (mut main, network) = Model::load_beside(&models.main, pack)?;
     let (chat, network) = (main.chat(models.chat)?, network?);
     let on = network.info();
@@ -412,3 +438,33 @@ impl Serving {
 }
 
 const INTERNAL: &str = "the engine failed on this request (an internal error)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{DRAFT, MAIN};
+
+    #[test]
+    fn the_bytes_of_both_models_are_told_as_they_are_read() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&heard);
+        let models = LocalModels {
+            main: ModelFiles::Embedded(&MAIN),
+            draft: Drafting::Model(ModelFiles::Embedded(&DRAFT)),
+            chat: None,
+            load: LoadOptions::default(),
+            profiles: None,
+            weights: None,
+            kv_cache: 0,
+            shared: None,
+        };
+        let told: Told = Arc::new(move |done, total| told.lock().unwrap().push((done, total)));
+        LocalSource::open_telling(&models, Some(&told)).unwrap();
+        let heard = heard.lock().unwrap();
+        let total = bytes(&models);
+        assert!(heard.len() > 8 && heard.is_sorted() && heard.iter().all(|point| point.1 == total), "{heard:?}");
+        let last = heard.last().unwrap().0;
+        // Headers are no tensors.
+        assert!(last <= total && last > total / 10 * 9, "{last} of {total}");
+    }
+}

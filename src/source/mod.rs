@@ -30,6 +30,9 @@ pub enum Prompt {
     Ids(Vec<u32>),
 }
 
+/// Is told the bytes of models that have been read, and those in all.
+pub type Told = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
 /// Error for a prompt without text.
 const EMPTY: &str = "the prompt is empty: there is nothing to complete";
 

@@ -121,6 +121,7 @@ pub enum Action {
     Pick,
     Choose,
     NextTarget,
+    Watch,
     Yes,
     No,
 }
@@ -181,6 +182,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Start, A::LineUp, "line-up", &["up", "k"], "scroll up", ""),
     binding(C::Start, A::PageDown, "page-down", &["pgdn"], "page down", ""),
     binding(C::Start, A::PageUp, "page-up", &["pgup"], "page up", ""),
+    binding(C::Start, A::Watch, "watch", &["F"], "follow the editor: a stub that is saved is written at once", ""),
     binding(C::Start, A::Mouse, "mouse", &["m"], "mouse on or off: wheel scrolls, click focuses", ""),
 
     binding(C::Prompt, A::Submit, "submit", &["enter"], "write candidates (in code: new line, on an empty last line write)", "generate"),
@@ -234,6 +236,7 @@ pub const TABLE: &[KeyBinding] = &[
     binding(C::Panes, A::Bottom, "bottom", &["G", "end"], "to the end, and follow", ""),
     binding(C::Panes, A::ColumnLeft, "column-left", &["<", "shift-left"], "long lines: to the left", ""),
     binding(C::Panes, A::ColumnRight, "column-right", &[">", "shift-right"], "long lines: to the right", ""),
+    binding(C::Panes, A::Watch, "watch", &["F"], "follow the editor: a stub that is saved is written at once", ""),
     binding(C::Panes, A::Mouse, "mouse", &["m"], "mouse on or off: wheel scrolls, click focuses", ""),
     binding(C::Panes, A::Quit, "quit", &["q"], "leave", "quit"),
 

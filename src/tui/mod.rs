@@ -13,12 +13,13 @@
 //! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
 //!   the one that was chosen. The models stay as they are.
 //! - `menu` asks one question before the screen opens: the model, where nothing names one.
+//! - `watching` tells when the files of the job are saved by another program; `app/watch` decides what follows.
 //! - The cursor is on the pick until the user moves it. Enter takes the candidate under it, and asks first if
 //!   that one has not passed. A message ends with the next key, with time, or when it is no longer true
 //!   (`While`).
 
 pub(crate) mod app;
-mod clipboard;
+pub mod clipboard;
 mod decoder;
 mod editor;
 pub(crate) mod event;
@@ -36,6 +37,7 @@ pub mod terminal;
 mod text;
 pub(crate) mod theme;
 mod view;
+mod watching;
 pub(crate) mod world;
 
 use std::collections::BTreeMap;
@@ -60,19 +62,20 @@ use runtime::{End, Runtime};
 pub use targets::Functions;
 use terminal::{Guard, Inputs, RealScreen, Screen};
 use theme::{Depth, Theme, ThemeError};
-use world::{Incoming, Opened, World};
+use world::{Incoming, World};
 
 /// Settings that the screen starts with.
 #[allow(clippy::struct_excessive_bools)] // each is a setting of its own
 pub struct Setup {
     /// Text to complete, with its tests.
     pub job: Job,
-    /// A line to begin with.
+    /// What the user should know of the models.
     pub notice: Option<String>,
-    /// Loads models and sandbox, on a thread of its own after the first frame. The error is a sentence for
-    /// the user.
+    /// Loads models and sandbox, on a thread of its own after the first frame, and tells how far that is. The
+    /// error is a sentence for the user.
     #[allow(clippy::type_complexity)] // the alias would hide what a caller has to write
-    pub open: Box<dyn FnOnce() -> Result<(Arc<dyn crate::source::Source>, TrialPool), String> + Send>,
+    pub open:
+        Box<dyn FnOnce(crate::source::Told) -> Result<(Arc<dyn crate::source::Source>, TrialPool), String> + Send>,
     /// Options of the generations.
     pub options: GenerateOptions,
     /// Candidates end with their function.
@@ -96,6 +99,8 @@ pub struct Setup {
     pub tests_allowed: bool,
     /// The first pass ends what is still being written.
     pub stop_on_pass: bool,
+    /// Follow the editor from the start.
+    pub watch: bool,
     /// Functions to choose from.
     pub functions: Functions,
 }
@@ -141,7 +146,8 @@ pub fn run(setup: Setup) -> Result<Outcome, TuiError> {
     Keymap::new(&setup.keys)?;
     let var = |name: &str| std::env::var(name).ok();
     let captured = !io::stdout().is_terminal();
-    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured };
+    let clipboard = clipboard::Tool::of_session();
+    let extras = Extras { hook: true, in_tmux: var("TMUX").is_some(), captured, clipboard };
     let guard = Guard::enter()?;
     let mut screen = RealScreen::new()?;
     let result = run_on(setup, theme, &mut screen, &mut Keyboard, extras);
@@ -157,7 +163,7 @@ pub fn theme_of(name: &str, folder: &Path) -> Result<Theme, ThemeError> {
 }
 
 /// Differences between a terminal and a test.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Extras {
     /// Catch panics of other threads.
     pub hook: bool,
@@ -165,6 +171,8 @@ pub struct Extras {
     pub in_tmux: bool,
     /// Standard output is not the terminal: what is taken goes there, too.
     pub captured: bool,
+    /// Programs that put text on the clipboard.
+    pub clipboard: Vec<clipboard::Tool>,
 }
 
 /// Runs the screen on anything that can be drawn on, with input from anywhere.
@@ -186,10 +194,7 @@ pub fn run_on(
     let job = Arc::new(setup.job);
     let mut state = State::new(job.clone(), setup.options.clone(), keys, setup.tests_allowed);
     state.stop_on_pass = setup.stop_on_pass;
-    match setup.notice.map(|notice| untrusted::clean_line(&notice, 400)) {
-        Some(notice) if setup.functions.at_start => state.picking.later = Some(notice),
-        notice => notice.into_iter().for_each(|notice| state.say(notice)),
-    }
+    state.picking.advice = setup.notice.map(|notice| untrusted::clean_line(&notice, 400));
     let coloured = sender.clone();
     let highlights = Highlights::start(&theme, move |lines| {
         let _ = coloured.send(Incoming::Coloured(lines));
@@ -214,10 +219,13 @@ pub fn run_on(
     for effect in picker.into_iter().flatten() {
         world.act(effect);
     }
+    state.watch.on = setup.watch;
+    if setup.watch {
+        world.act(app::Effect::Watch(true));
+    }
     let runtime = Runtime { state, theme, highlights, world, incoming, screen, inputs };
     let executor = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let open: Box<dyn FnOnce() -> Result<Opened, String> + Send> = setup.open;
-    match executor.block_on(runtime.run(open, runtime::signals()))? {
+    match executor.block_on(runtime.run(setup.open, runtime::signals()))? {
         End::Quit(outcome) => Ok(outcome),
         End::Signal(name) => Err(TuiError::Signal(name)),
         End::Closed => Err(TuiError::Closed),

@@ -18,7 +18,7 @@ use super::highlight::Highlights;
 use super::terminal::{InputStream, Inputs, Screen};
 use super::theme::Theme;
 use super::view::{self, Look};
-use super::world::{Incoming, LoopAction, Opened, World};
+use super::world::{Incoming, LoopAction, Open, World};
 use crate::signals::{self, Signals};
 
 /// Most messages between two frames, so that a flood cannot keep the keys waiting.
@@ -78,11 +78,7 @@ struct Loop<'a> {
 
 impl Runtime<'_> {
     /// Runs until the user leaves or `signals` resolves. `open` is started after the first frame.
-    pub async fn run(
-        self,
-        open: Box<dyn FnOnce() -> Result<Opened, String> + Send>,
-        signals: impl Future<Output = &'static str>,
-    ) -> io::Result<End> {
+    pub async fn run(self, open: Open, signals: impl Future<Output = &'static str>) -> io::Result<End> {
         let clock = Clock { start: Instant::now(), stopped: Duration::ZERO };
         let mut this = Loop { run: self, clock, frames: Frames::default(), stream: None, end: None };
         let result = this.until_end(open, signals).await;
@@ -92,11 +88,7 @@ impl Runtime<'_> {
 }
 
 impl Loop<'_> {
-    async fn until_end(
-        &mut self,
-        open: Box<dyn FnOnce() -> Result<Opened, String> + Send>,
-        signals: impl Future<Output = &'static str>,
-    ) -> io::Result<End> {
+    async fn until_end(&mut self, open: Open, signals: impl Future<Output = &'static str>) -> io::Result<End> {
         let mut signals = std::pin::pin!(signals);
         let (width, height) = self.run.screen.size()?;
         self.message(Msg::Resize(width, height))?;
@@ -173,6 +165,10 @@ impl Loop<'_> {
                 let msg = self.run.world.opened(result);
                 self.message(msg)
             }
+            Incoming::Send(sequence, said) => {
+                self.run.screen.send(&sequence)?;
+                self.message(said)
+            }
             Incoming::Coloured(coloured) => {
                 self.run.highlights.take(coloured);
                 self.frames.request(false);
@@ -186,7 +182,6 @@ impl Loop<'_> {
         for effect in update(&mut self.run.state, self.clock.now(), msg) {
             match self.run.world.act(effect) {
                 LoopAction::Nothing => {}
-                LoopAction::Send(sequence) => self.run.screen.send(&sequence)?,
                 LoopAction::Redraw => self.run.screen.clear()?,
                 LoopAction::Mouse(on) => self.run.screen.mouse(on)?,
                 LoopAction::Suspend => self.suspend()?,
@@ -420,7 +415,7 @@ mod tests {
         let setup = Setup {
             notice: None,
             job: Job::from_text(PROMPT, &TestsChoice::Auto).unwrap(),
-            open: Box::new(move || {
+            open: Box::new(move |_| {
                 if open_fails {
                     Err("no such model".to_owned())
                 } else {
@@ -438,6 +433,7 @@ mod tests {
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,
+            watch: false,
             functions: crate::tui::Functions::default(),
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();
@@ -483,7 +479,7 @@ mod tests {
         let setup = Setup {
             notice: None,
             job: Job::from_text("", &TestsChoice::None).unwrap(),
-            open: Box::new(|| Err(String::new())),
+            open: Box::new(|_| Err(String::new())),
             options: GenerateOptions::default(),
             default_stops: true,
             limits: Limits::default(),
@@ -495,6 +491,7 @@ mod tests {
             themes_dir: std::path::PathBuf::new(),
             tests_allowed: false,
             stop_on_pass: false,
+            watch: false,
             functions: crate::tui::Functions::default(),
         };
         let theme = Theme::find("dark", std::path::Path::new(""), false, Depth::True).unwrap();

@@ -11,19 +11,25 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::past::Recalled;
 use super::app::picker::Chosen;
+use super::app::watch::{News, Touched};
 use super::app::{Effect, Msg};
 use super::keeping::{self, Keeping};
 use super::targets::{self, Functions, Targets};
+use super::watching::Watching;
 use super::{Extras, Outcome, clipboard, editor};
-use crate::code::{Applied, CodeError};
+use crate::code::{self, Applied, CodeError};
 use crate::engine::GenerateOptions;
+use crate::files;
 use crate::history::{self, History};
 use crate::job::{Ask, Job, Judge, Run, TrialPool, fault};
-use crate::source::{Request, Source};
+use crate::source::{Request, Source, Told};
 use crate::trial::Limits;
 
 /// Models and what runs the tests.
 pub type Opened = (Arc<dyn Source>, TrialPool);
+
+/// Loads models and what runs the tests, and tells how far that is.
+pub type Open = Box<dyn FnOnce(Told) -> Result<Opened, String> + Send>;
 
 /// Messages to the loop from other threads.
 pub enum Incoming {
@@ -31,6 +37,8 @@ pub enum Incoming {
     App(Msg),
     /// Models and sandbox are ready, or not.
     Opened(Result<Opened, String>),
+    /// A control sequence for the terminal, and what to tell the core then.
+    Send(String, Msg),
     /// Lines were coloured.
     Coloured(super::highlight::Coloured),
 }
@@ -44,8 +52,6 @@ fn unfit(job: &Job, judge: &dyn Judge) -> Option<String> {
 /// Action that the loop has to do itself.
 pub enum LoopAction {
     Nothing,
-    /// Send control sequences to the terminal, then tell the core.
-    Send(String),
     /// Draw every cell.
     Redraw,
     /// Let the terminal report the mouse, or not.
@@ -82,6 +88,8 @@ pub struct World {
     /// The function written last, its file and its code, unless it was taken back.
     written: Option<(String, PathBuf, String)>,
     targets: Targets,
+    /// Tells when files of the job are saved, if the editor is followed.
+    watching: Option<Watching>,
 }
 
 impl World {
@@ -110,6 +118,7 @@ impl World {
             applied: None,
             written: None,
             targets: Targets::new(Functions::default()),
+            watching: None,
         }
     }
 
@@ -120,10 +129,14 @@ impl World {
     }
 
     /// Loads models and sandbox on a thread.
-    pub fn open(&self, open: Box<dyn FnOnce() -> Result<Opened, String> + Send>) {
+    pub fn open(&self, open: Open) {
         let (sender, job) = (self.sender.clone(), self.job.clone());
+        let bytes = sender.clone();
+        let told: Told = Arc::new(move |done, total| {
+            let _ = bytes.send(Incoming::App(Msg::Opening { done, total }));
+        });
         let body = move || {
-            let result = panic::catch_unwind(AssertUnwindSafe(open))
+            let result = panic::catch_unwind(AssertUnwindSafe(|| open(told)))
                 .unwrap_or_else(|why| Err(format!("the models could not be loaded: {}", fault(&*why))));
             // Without isolation nothing runs before the user has agreed, not even a look at the tests.
             let judge = result.as_ref().ok().map(|opened| opened.1.judge()).filter(|judge| judge.may_run());
@@ -184,7 +197,7 @@ impl World {
             Effect::ReadAgain => {
                 let result = self.job.read_again().map(Arc::new).map_err(|e| e.to_string());
                 if let Ok(job) = &result {
-                    (self.job, self.applied) = (job.clone(), None);
+                    self.adopt(job.clone());
                 }
                 self.tell(Msg::Read(result));
             }
@@ -202,23 +215,24 @@ impl World {
                 self.retarget(ask, move |targets, job| targets.at(job, &path, &name, line).map(Some));
             }
             Effect::NextTarget { ask } => self.retarget(ask, Targets::next),
-            Effect::Retarget { job } => (self.job, self.applied, self.shown) = (job, None, None),
+            Effect::Retarget { job } => {
+                self.shown = None;
+                self.adopt(job);
+            }
+            Effect::Watch(on) => {
+                let sender = self.sender.clone();
+                let tell = move |touched| sender.send(Incoming::App(Msg::Touched(touched))).is_ok();
+                self.watching = on.then(|| Watching::start(self.job.clone(), tell));
+            }
+            Effect::Follow(touched) => self.follow(touched),
+            Effect::Adopt { job } => self.adopt(job),
             Effect::Undo => {
                 let result = self.undo();
                 self.tell(Msg::Undone(result));
             }
             Effect::Copy { text, program } => {
                 let text = if program { self.program(&text) } else { text };
-                match clipboard::sequence(&text, self.extras.in_tmux) {
-                    Ok(sequence) => {
-                        self.tell(Msg::Copied(Ok(format!(
-                            "{} lines sent to the terminal's clipboard",
-                            text.lines().count()
-                        ))));
-                        return LoopAction::Send(sequence);
-                    }
-                    Err(why) => self.tell(Msg::Copied(Err(why))),
-                }
+                self.copy(text);
             }
             Effect::Mouse(on) => return LoopAction::Mouse(on),
             Effect::Redraw => return LoopAction::Redraw,
@@ -242,6 +256,61 @@ impl World {
             let (source, job) = (Arc::clone(source), Arc::clone(job));
             let read = move || source.read_ahead(job.prompt_for(&source.window()));
             let _ = thread::Builder::new().name("read ahead".into()).spawn(read);
+        }
+    }
+
+    /// The job whose files are as they are now.
+    fn adopt(&mut self, job: Arc<Job>) {
+        self.watching.iter().for_each(|watching| watching.job(job.clone()));
+        (self.job, self.applied) = (job, None);
+    }
+
+    /// Reads the files of the job again, on a thread: the search for its tests may read a whole project.
+    fn follow(&self, touched: Touched) {
+        let (job, targets) = (Arc::clone(&self.job), self.targets.clone());
+        self.on_thread("follow", move || {
+            let read = || {
+                let target = job.target()?;
+                let path = target.path.as_deref()?;
+                let text = files::text(path, files::TEXT).unwrap_or_default();
+                let functions = code::function_names(target.language, &text);
+                Some((targets.at(&job, path, &target.name, target.line), functions))
+            };
+            let read = panic::catch_unwind(AssertUnwindSafe(read)).ok().flatten();
+            let (job, functions) = read.unwrap_or_else(|| (Err("the file cannot be read".to_owned()), Vec::new()));
+            Msg::Followed(News { touched, job: job.map(Arc::new), functions })
+        });
+    }
+
+    /// Copies a text, on a thread: a tool takes its time.
+    fn copy(&self, text: String) {
+        let (extras, sender) = (self.extras.clone(), self.sender.clone());
+        let body = move || {
+            let lines = text.lines().count();
+            let incoming = if clipboard::copy(&extras.clipboard, &text) {
+                Incoming::App(Msg::Copied(Ok(format!("{lines} lines copied"))))
+            } else {
+                match clipboard::sequence(&text, extras.in_tmux) {
+                    Ok(sequence) => {
+                        let said = format!("{lines} lines sent to the terminal's clipboard");
+                        Incoming::Send(sequence, Msg::Copied(Ok(said)))
+                    }
+                    Err(why) => Incoming::App(Msg::Copied(Err(why))),
+                }
+            };
+            let _ = sender.send(incoming);
+        };
+        if let Err(why) = thread::Builder::new().name("clipboard".into()).spawn(body) {
+            self.tell(Msg::Copied(Err(format!("no thread could be started: {why}"))));
+        }
+    }
+
+    /// Does something that takes time, and tells what came of it.
+    fn on_thread(&self, name: &str, work: impl FnOnce() -> Msg + Send + 'static) {
+        let sender = self.sender.clone();
+        let body = move || drop(sender.send(Incoming::App(work())));
+        if let Err(why) = thread::Builder::new().name(name.into()).spawn(body) {
+            self.tell(Msg::Fault(format!("no thread could be started: {why}")));
         }
     }
 
@@ -345,7 +414,7 @@ impl World {
         let none = || CodeError::NotAFile { name: "the prompt".to_owned() };
         let target = job.target().ok_or_else(none)?;
         let (backups, diff) = (self.keeping.backups(), target.diff(text));
-        let applied = target.apply(text, backups)?;
+        let applied = self.writing(|| target.apply(text, backups))?;
         let path = applied.path.display().to_string();
         let failed = self.keeping.applied(run, candidate, &applied, diff);
         self.fault(failed);
@@ -354,9 +423,17 @@ impl World {
         Ok(path)
     }
 
+    /// Writes files, which is no news of another program.
+    fn writing<T>(&self, write: impl FnOnce() -> T) -> T {
+        match &self.watching {
+            Some(watching) => watching.writing(write),
+            None => write(),
+        }
+    }
+
     fn undo(&mut self) -> Result<String, String> {
         let (run, applied) = self.applied.as_ref().ok_or("nothing was written")?;
-        applied.undo().map_err(|e| e.to_string())?;
+        self.writing(|| applied.undo()).map_err(|e| e.to_string())?;
         let path = applied.path.display().to_string();
         let failed = self.keeping.undone(*run, applied);
         self.fault(failed);
@@ -375,6 +452,7 @@ impl World {
 
     /// Ends everything and waits until no code under test runs any more.
     pub fn close(&mut self) {
+        self.watching = None;
         self.targets.stop();
         self.current.take().into_iter().for_each(|(_, run)| run.cancel());
         self.opened = None;

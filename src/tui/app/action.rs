@@ -10,6 +10,7 @@ use super::run::Run;
 use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, State, While};
 use super::stream::queue;
 use super::update::mark;
+use super::watch;
 use super::{diff, find};
 use crate::job::{Job, label};
 use crate::tui::event::{Code, Key};
@@ -167,6 +168,7 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
             });
             return vec![Effect::Mouse(state.mouse)];
         }
+        Action::Watch => return watch::toggle(state),
         Action::Help => state.help = Some(0),
         Action::Results => {
             if state.has_tests() {
@@ -584,16 +586,22 @@ pub fn read(state: &mut State, job: Arc<Job>) -> Vec<Effect> {
     }
     past::renewed(state);
     let is_over = state.past.is_over();
-    if let Some(run) = state.run.as_ref().filter(|_| tested && !is_over) {
-        let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none() && !c.testing.is_pending();
-        let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
-        effects.extend(again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }));
-        for candidate in again {
-            queue(state, candidate);
-        }
-    }
+    effects.extend(test_all_again(state));
     let again = if tested && state.run.is_some() && !is_over { "; its candidates are tested again" } else { "" };
     state.done(format!("{name} was read again{again}"));
+    effects
+}
+
+/// Tests all candidates of the shown run again, if it is the one of this session that goes on.
+pub(super) fn test_all_again(state: &mut State) -> Vec<Effect> {
+    let (tested, is_over) = (state.has_tests(), state.past.is_over());
+    let Some(run) = state.run.as_ref().filter(|_| tested && !is_over) else { return Vec::new() };
+    let again = |c: &Candidate| c.is_whole() && c.duplicate_of.is_none() && !c.testing.is_pending();
+    let again: Vec<usize> = (0..run.candidates.len()).filter(|&c| again(&run.candidates[c])).collect();
+    let effects = again.iter().map(|&candidate| Effect::Test { run: run.id, candidate }).collect();
+    for candidate in again {
+        queue(state, candidate);
+    }
     effects
 }
 

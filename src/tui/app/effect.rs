@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::watch::Touched;
 use crate::job::Job;
 
 /// Something to do; what comes of it returns as a [`super::Msg`].
@@ -63,6 +64,12 @@ pub enum Effect {
     Retarget { job: Arc<Job> },
     /// Test and write the candidates with this job from now on.
     Use { job: Arc<Job> },
+    /// Tell when the files of the job are saved by another program, or no more.
+    Watch(bool),
+    /// Read the files of the job after they were saved.
+    Follow(Touched),
+    /// The files of the job are now these; a candidate that is in the file may not be taken back any more.
+    Adopt { job: Arc<Job> },
     /// Take the last `Apply` back.
     Undo,
     /// Put a text on the clipboard.

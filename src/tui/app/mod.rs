@@ -22,10 +22,14 @@ pub mod past;
 #[cfg(test)]
 mod past_tests;
 pub mod picker;
+pub mod progress;
 pub mod run;
 pub mod state;
 pub mod stream;
 pub mod update;
+pub mod watch;
+#[cfg(test)]
+mod watch_tests;
 
 pub use candidate::{Candidate, Phase, Testing};
 pub use effect::Effect;
@@ -56,10 +60,12 @@ mod tests {
             ("msg.rs", include_str!("msg.rs")),
             ("past.rs", include_str!("past.rs")),
             ("picker.rs", include_str!("picker.rs")),
+            ("progress.rs", include_str!("progress.rs")),
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),
             ("update.rs", include_str!("update.rs")),
+            ("watch.rs", include_str!("watch.rs")),
         ];
         let declared = include_str!("mod.rs").lines().filter(|l| l.starts_with("pub mod ")).count();
         assert_eq!(

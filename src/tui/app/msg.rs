@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::past::Recalled;
 use super::picker::{Chosen, Found, Preview};
+use super::watch::{News, Touched};
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -23,6 +24,11 @@ pub enum Msg {
     Tick,
     /// Models and sandbox are ready, or the sentence that says why not.
     Opened(Result<(SourceInfo, Protection), String>),
+    /// So many bytes of the models have been read, of so many in all.
+    Opening {
+        done: u64,
+        total: u64,
+    },
     /// Something happened in a generation.
     Job {
         run: u64,
@@ -76,6 +82,10 @@ pub enum Msg {
         ask: u64,
         result: Result<Option<Chosen>, String>,
     },
+    /// Files of the job were saved by another program.
+    Touched(Touched),
+    /// The files of the job were read after that.
+    Followed(News),
     /// The last change of a file was taken back (its path), or why not.
     Undone(Result<String, String>),
     /// A text was sent to the clipboard, or why not.

@@ -297,3 +297,16 @@ pub fn put_aside(state: &mut State) {
         slot.parked = Some(run);
     }
 }
+
+/// Does something to the newest run, while another one may be shown.
+pub fn on_newest(state: &mut State, act: impl FnOnce(&mut State) -> Vec<Effect>) -> Vec<Effect> {
+    match (state.past.at, state.past.newest()) {
+        (Some(at), Some(newest)) if at != newest => {
+            swap(state, newest);
+            let effects = act(state);
+            swap(state, at);
+            effects
+        }
+        _ => act(state),
+    }
+}

@@ -108,10 +108,8 @@ pub struct Picking {
     pub remark: Option<String>,
     /// The request for another function that is under way.
     pub wanted: Option<u64>,
-    /// A line to be said when the picker of the start has closed without a function.
-    pub later: Option<String>,
-    /// The line that was said of a function's language last.
-    advised: Option<String>,
+    /// What the user should know of the models and the function's language, clean.
+    pub advice: Option<String>,
     /// Name of the next scan or request.
     next: u64,
 }
@@ -235,9 +233,6 @@ pub fn close(state: &mut State) -> Vec<Effect> {
         let remark = format!("built-in example; {key} lists the functions of {}", state.picking.folder);
         state.picking.remark = Some(remark);
     }
-    if let Some(later) = state.picking.later.take() {
-        state.say(later);
-    }
     vec![Effect::StopScan]
 }
 
@@ -360,10 +355,7 @@ pub fn targeted(state: &mut State, ask: u64, result: Result<Option<Chosen>, Stri
     match result {
         Ok(Some(Chosen { job, advice })) => {
             let effects = take(state, job);
-            if advice.is_some() && advice != state.picking.advised {
-                state.say(one_line(advice.as_deref().unwrap_or_default()));
-                state.picking.advised = advice;
-            }
+            state.picking.advice = advice.as_deref().map(one_line);
             effects
         }
         Ok(None) => {
@@ -596,13 +588,12 @@ pub(crate) mod tests {
     fn the_picker_of_the_start_closes_if_there_is_nothing_to_pick() {
         let mut session = Session::tested(4);
         session.state.picking.folder = "empty".to_owned();
-        session.state.picking.later = Some("small built-in pair".to_owned());
         open(&mut session.state, None, true);
         let scan = picker(&session).scan;
         session.send(Msg::Scanned { scan, remark: None });
         assert_eq!(session.state.context(), Context::Start);
         assert!(session.state.picking.remark.as_ref().unwrap().contains("no function of a known language in empty"));
-        assert_eq!(session.state.notice.as_ref().unwrap().text, "small built-in pair");
+        assert_eq!(session.state.notice, None);
         // One that was asked for stays, and says so.
         session.key("ctrl-t");
         let scan = picker(&session).scan;
@@ -649,7 +640,8 @@ pub(crate) mod tests {
         let made = Ok(Some(Chosen { job: job("src/stats.py", "median"), advice: Some("knows Python".to_owned()) }));
         session.send(Msg::Targeted { ask: ask(&effects), result: made });
         assert_eq!((session.state.subject().as_str(), session.state.can_undo()), ("stats.py:median", false));
-        assert_eq!(session.state.notice.as_ref().unwrap().text, "knows Python");
+        assert_eq!(session.state.picking.advice.as_deref(), Some("knows Python"));
+        assert_eq!(session.state.notice, None, "the keys stay in sight");
         let effects = session.key("ctrl-n");
         session.state.picking.folder = "shop".to_owned();
         session.send(Msg::Targeted { ask: ask(&effects), result: Ok(None) });

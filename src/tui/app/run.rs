@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use super::blocks::Block;
 use super::candidate::{Candidate, Phase, Testing};
 use super::find::Filter;
+use super::progress::{EVERY_MS, Progress};
 use crate::engine::{StepStats, Summary};
 
 /// The rate is averaged over this many ms.
@@ -37,8 +38,8 @@ pub struct Run {
     pub moved: bool,
     /// The candidate to take, if there is one already.
     pub pick: Option<usize>,
-    /// Prompt tokens computed, and in all.
-    pub prefill: (usize, usize),
+    /// Prompt tokens computed.
+    pub prefill: Progress,
     /// When it began, in ms.
     pub started: u64,
     /// When the last candidate ended.
@@ -80,7 +81,7 @@ impl Run {
             focus: 0,
             moved: false,
             pick: None,
-            prefill: (0, 0),
+            prefill: Progress::default(),
             started: now,
             ended: None,
             summary: None,
@@ -165,7 +166,9 @@ impl Run {
     pub fn wake_at(&self, now: u64) -> Option<u64> {
         let rate = self.is_live().then_some(self.rate_at + RATE_EVERY);
         let second = self.prepares.map(|(since, _)| since + (now.saturating_sub(since) / 1000 + 1) * 1000);
-        rate.into_iter().chain(second).min()
+        let is_read = self.candidates.iter().any(|candidate| candidate.phase == Phase::Prefill);
+        let bar = is_read.then(|| now + EVERY_MS);
+        rate.into_iter().chain(second).chain(bar).min()
     }
 
     /// Seconds that the tests have run without the candidate, once a person would ask, and at most may.

@@ -8,7 +8,9 @@ use super::draft::{Draft, safe};
 use super::find::Search;
 use super::past::Past;
 use super::picker::Picking;
+use super::progress::{EVERY_MS, Progress};
 use super::run::Run;
+use super::watch::Watch;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
 use crate::source::SourceInfo;
@@ -103,6 +105,8 @@ pub struct State {
     pub keys: Keymap,
     /// State of loading models and sandbox.
     pub loading: Loading,
+    /// Bytes of the models that have been read.
+    pub opening: Progress,
     /// Protection of the user from the code under test.
     pub protection: Protection,
     /// The user's answer about tests without isolation.
@@ -157,6 +161,8 @@ pub struct State {
     pub applied: Option<(u64, usize)>,
     /// All runs of the function; the shown one is in `run`.
     pub past: Past,
+    /// Following of the editor.
+    pub watch: Watch,
 }
 
 impl State {
@@ -174,6 +180,7 @@ impl State {
             options,
             keys,
             loading: Loading::Opening,
+            opening: Progress::default(),
             protection: Protection::default(),
             consent: if consent { Consent::Given } else { Consent::Unknown },
             stop_on_pass: false,
@@ -201,6 +208,7 @@ impl State {
             armed: None,
             applied: None,
             past: Past::default(),
+            watch: Watch::default(),
         }
     }
 
@@ -386,7 +394,10 @@ impl State {
     /// When the next [`super::Msg::Tick`] is due; `None` while nothing changes by itself.
     pub fn wake_at(&self) -> Option<u64> {
         let rate = self.run.as_ref().and_then(|run| run.wake_at(self.now));
-        [rate, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
+        let saved = super::watch::wake_at(self);
+        let is_opening = self.loading == Loading::Opening && self.opening.total > 0;
+        let bar = is_opening.then(|| self.now + EVERY_MS);
+        [rate, saved, bar, self.armed.map(|a| a.1), self.notice.as_ref().map(|n| n.until)].into_iter().flatten().min()
     }
 
     /// Lets go of what has passed its time or is no longer true.

@@ -69,7 +69,7 @@ fn source(state: &mut State, event: From) {
     let Some(run) = &mut state.run else { return };
     match event {
         From::Prefill { done, total } => {
-            run.prefill = (done, total);
+            run.prefill.told(done as u64, total as u64, now);
             for candidate in run.candidates.iter_mut().filter(|c| c.phase == Phase::Waiting) {
                 candidate.phase = Phase::Prefill;
             }

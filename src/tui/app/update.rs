@@ -9,7 +9,10 @@ use super::past;
 use super::picker;
 use super::state::{Loading, State};
 use super::stream;
+use super::watch;
 use crate::job::label;
+use crate::source::SourceInfo;
+use crate::trial::Protection;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
 
@@ -17,7 +20,8 @@ use crate::tui::text;
 pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.now = state.now.max(now);
     state.expire();
-    let effects = take_in(state, msg);
+    let mut effects = take_in(state, msg);
+    effects.extend(watch::go_on(state));
     state.expire();
     effects
 }
@@ -44,17 +48,9 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             }
             Vec::new()
         }
-        Msg::Opened(Ok((info, protection))) => {
-            if let Some(note) = &info.note {
-                state.say(text::one_line(note));
-            }
-            state.loading = Loading::Ready(info);
-            state.protection = protection;
-            if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() }
-        }
-        Msg::Opened(Err(why)) => {
-            state.fail(why.clone());
-            state.loading = Loading::Failed(why);
+        Msg::Opened(result) => opened(state, result),
+        Msg::Opening { done, total } => {
+            state.opening.told(done, total, state.now);
             Vec::new()
         }
         Msg::Job { run, event } => {
@@ -78,19 +74,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Read(Ok(job)) => action::read(state, job),
-        Msg::Edited { run, candidate, result } => {
-            match result {
-                Ok(Some((text, alone))) => {
-                    if !alone {
-                        state.say("only the body is taken: what was changed around it is not");
-                    }
-                    return vec![Effect::Add { run, of: candidate, text }];
-                }
-                Ok(None) => state.say(format!("{} is as before", label(candidate))),
-                Err(why) => state.fail(why),
-            }
-            Vec::new()
-        }
+        Msg::Edited { run, candidate, result } => edited(state, run, candidate, result),
         Msg::Saved(result) => {
             match result {
                 Ok(path) => state.done(format!("written to {path}")),
@@ -104,7 +88,16 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Preview(preview) => picker::previewed(state, preview),
-        Msg::Targeted { ask, result } => picker::targeted(state, ask, result),
+        Msg::Targeted { ask, result } => {
+            let effects = picker::targeted(state, ask, result);
+            watch::targeted(state, ask);
+            effects
+        }
+        Msg::Touched(touched) => {
+            watch::touched(state, touched);
+            Vec::new()
+        }
+        Msg::Followed(news) => watch::followed(state, news),
         Msg::Undone(result) => {
             undone(state, result);
             Vec::new()
@@ -121,6 +114,45 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             Vec::new()
         }
     }
+}
+
+/// Models and sandbox are there, or not.
+fn opened(state: &mut State, result: Result<(SourceInfo, Protection), String>) -> Vec<Effect> {
+    match result {
+        Ok((info, protection)) => {
+            if let Some(note) = &info.note {
+                state.say(text::one_line(note));
+            }
+            state.loading = Loading::Ready(info);
+            state.protection = protection;
+            if std::mem::take(&mut state.eager) { action::generate(state) } else { Vec::new() }
+        }
+        Err(why) => {
+            state.fail(why.clone());
+            state.loading = Loading::Failed(why);
+            Vec::new()
+        }
+    }
+}
+
+/// The user's editor has closed.
+fn edited(
+    state: &mut State,
+    run: u64,
+    candidate: usize,
+    result: Result<Option<(String, bool)>, String>,
+) -> Vec<Effect> {
+    match result {
+        Ok(Some((text, alone))) => {
+            if !alone {
+                state.say("only the body is taken: what was changed around it is not");
+            }
+            return vec![Effect::Add { run, of: candidate, text }];
+        }
+        Ok(None) => state.say(format!("{} is as before", label(candidate))),
+        Err(why) => state.fail(why),
+    }
+    Vec::new()
 }
 
 fn applied(state: &mut State, run: u64, candidate: usize, result: Result<String, String>) {

@@ -2,6 +2,7 @@
 
 mod badge;
 mod banner;
+mod bar;
 mod code;
 mod diff;
 mod footer;

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::{Look, badge, code, put, rule};
+use super::{Look, badge, bar, code, put, rule};
 use crate::engine::FinishReason;
 use crate::job::label;
 use crate::tui::app::{Candidate, Loading, Phase, Run, Testing};
@@ -36,9 +36,7 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
     };
     if candidate.shown.is_empty() && !inner.is_empty() {
         let waiting = match candidate.phase {
-            Phase::Waiting | Phase::Prefill if run.prefill.1 > 0 => {
-                format!("reading the prompt: {} of {} tokens", run.prefill.0, run.prefill.1)
-            }
+            Phase::Waiting | Phase::Prefill if run.prefill.total > 0 => reading(run, state.now, inner.width.into()),
             Phase::Waiting | Phase::Prefill => "waiting".to_owned(),
             Phase::Streaming => String::new(),
             _ => "(nothing was written)".to_owned(),
@@ -52,6 +50,13 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
         notes(buf, Rect { x: inner.x, y: area.y + 1, width: inner.width, height: note }, look, run, index);
     }
     header(buf, area, look, run, index, (&drawn, note > 0));
+}
+
+/// How much of the prompt has been read, as words and below them a bar.
+fn reading(run: &Run, now: u64, columns: usize) -> String {
+    let words = format!("reading {} tokens ", run.prefill.total);
+    let room = columns.saturating_sub(text::width(&words));
+    words + &bar::words(&run.prefill, now, room)
 }
 
 /// The column left of a pane: between it and the next one, and heavy beside the focused one.

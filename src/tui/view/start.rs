@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Look, code, prompt, put, rule, title};
+use super::{Look, bar, code, prompt, put, rule, title};
 use crate::source::Prompt;
 use crate::tui::app::candidate::Scroll;
 use crate::tui::app::{Focus, Loading, State};
@@ -18,7 +18,7 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
         return;
     }
     let state = look.state;
-    let facts = facts(state);
+    let facts = facts(state, area.width.into());
     let room = area.height.saturating_sub(5);
     let rows = (facts.len() as u16 + 1).min(room);
     let above = Rect { height: area.height - rows, ..area };
@@ -49,8 +49,12 @@ pub fn draw(buf: &mut Buffer, area: Rect, look: &Look) {
 }
 
 /// Facts about the next generation, as names and words.
-fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
+fn facts(state: &State, columns: usize) -> Vec<(&'static str, String, Role)> {
     let (models, runs_on) = match &state.loading {
+        Loading::Opening if state.opening.total > 0 => {
+            let words = format!("loading {}", bar::words(&state.opening, state.now, 50));
+            ((words, Role::Working), None)
+        }
         Loading::Opening => (("loading …".to_owned(), Role::Working), None),
         Loading::Failed(_) => (("none".to_owned(), Role::Error), None),
         Loading::Ready(info) => {
@@ -65,6 +69,10 @@ fn facts(state: &State) -> Vec<(&'static str, String, Role)> {
     let remark = state.picking.remark.as_ref().map(|words| ("function", text::one_line(words), Role::Hint));
     let mut facts: Vec<_> = remark.into_iter().collect();
     facts.push(("models", models.0, models.1));
+    // All of it is to be read: it may end in a command.
+    let advice = state.picking.advice.iter().flat_map(|words| text::wrap_words(words, columns.saturating_sub(14)));
+    let names = std::iter::once("hint").chain(std::iter::repeat(""));
+    facts.extend(names.zip(advice).map(|(name, words)| (name, words, Role::Hint)));
     facts.extend(runs_on.map(|words| ("device", words, Role::Muted)));
     facts.push((
         "candidates",

@@ -31,6 +31,9 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
     let state = look.state;
     let (plain, muted) = (Style::default(), look.style(Role::Muted));
     let mut out = Vec::new();
+    if state.watch.on {
+        out.push(("WATCHING".to_owned(), look.style(Role::Working)));
+    }
     if state.mouse {
         out.push(("MOUSE".to_owned(), look.style(Role::Warn)));
     }
