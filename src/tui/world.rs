@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::past::Recalled;
 use super::app::picker::Chosen;
+use super::app::tokens::Insight;
 use super::app::{Effect, Msg};
 use super::keeping::{self, Keeping};
 use super::targets::{self, Functions, Targets};
@@ -141,6 +142,9 @@ impl World {
     pub fn opened(&mut self, result: Result<Opened, String>) -> Msg {
         Msg::Opened(result.map(|(source, pool)| {
             let said = (source.info(), pool.judge().protection().clone());
+            let (window, plain) = (source.window(), source.plain_speed());
+            let chat = window.chat.is_some();
+            self.tell(Msg::Insight(Insight { spelling: Arc::new(window), chat, plain }));
             self.opened = Some((source, pool));
             said
         }))
@@ -220,6 +224,7 @@ impl World {
                     Err(why) => self.tell(Msg::Copied(Err(why))),
                 }
             }
+            Effect::Alternatives(count) => self.options.alternatives = count,
             Effect::Mouse(on) => return LoopAction::Mouse(on),
             Effect::Redraw => return LoopAction::Redraw,
             Effect::Suspend => return LoopAction::Suspend,

@@ -25,6 +25,7 @@ pub mod picker;
 pub mod run;
 pub mod state;
 pub mod stream;
+pub mod tokens;
 pub mod update;
 
 pub use candidate::{Candidate, Phase, Testing};
@@ -59,6 +60,7 @@ mod tests {
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),
+            ("tokens.rs", include_str!("tokens.rs")),
             ("update.rs", include_str!("update.rs")),
         ];
         let declared = include_str!("mod.rs").lines().filter(|l| l.starts_with("pub mod ")).count();

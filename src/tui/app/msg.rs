@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::past::Recalled;
 use super::picker::{Chosen, Found, Preview};
+use super::tokens::Insight;
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
 use crate::trial::Protection;
@@ -23,6 +24,8 @@ pub enum Msg {
     Tick,
     /// Models and sandbox are ready, or the sentence that says why not.
     Opened(Result<(SourceInfo, Protection), String>),
+    /// What the source knows of its tokens.
+    Insight(Insight),
     /// Something happened in a generation.
     Job {
         run: u64,

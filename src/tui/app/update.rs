@@ -9,6 +9,7 @@ use super::past;
 use super::picker;
 use super::state::{Loading, State};
 use super::stream;
+use super::tokens;
 use crate::job::label;
 use crate::tui::keymap::{Action, Context};
 use crate::tui::text;
@@ -18,6 +19,7 @@ pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.now = state.now.max(now);
     state.expire();
     let effects = take_in(state, msg);
+    tokens::refresh(state);
     state.expire();
     effects
 }
@@ -57,6 +59,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.loading = Loading::Failed(why);
             Vec::new()
         }
+        Msg::Insight(insight) => tokens::told(state, insight),
         Msg::Job { run, event } => {
             stream::job(state, run, event);
             Vec::new()

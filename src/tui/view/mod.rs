@@ -3,6 +3,7 @@
 mod badge;
 mod banner;
 mod code;
+mod confidence;
 mod diff;
 mod footer;
 mod help;
