@@ -5,6 +5,7 @@
 //! function.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::outline::{ItemKind, outline};
 use super::rules::{self, Function};
@@ -184,6 +185,32 @@ impl Target {
         let (typed, known) = (self.typed.clone(), self.text.clone());
         RequestedFunction { language: self.language, name: self.name.clone(), outer, inner, typed, known }
     }
+}
+
+/// The parts of an answer that are no code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prose {
+    /// Bytes of the model's thoughts; empty if it has none.
+    pub thoughts: Range<usize>,
+    /// The thoughts go on.
+    pub thinks: bool,
+    /// Bytes of the text before the first block of code.
+    pub said: Range<usize>,
+}
+
+/// The parts of an answer so far that are no code.
+pub fn prose(answer: &str) -> Prose {
+    let begins = answer.len() - answer.trim_start().len();
+    let open = THOUGHTS.iter().find(|(open, _)| answer[begins..].starts_with(open));
+    let begin = begins + open.map_or(0, |(open, _)| open.len());
+    let Some(rest) = said(answer) else {
+        return Prose { thoughts: begin..answer.len(), thinks: true, said: answer.len()..answer.len() };
+    };
+    let from = answer.len() - rest.len();
+    let end = THOUGHTS.iter().find_map(|(_, close)| answer[..from].strip_suffix(close)).map_or(from, str::len);
+    let blocks = rest.split_inclusive('\n').take_while(|line| fence(&line[indentation(line).len()..]).0.is_empty());
+    let to = from + blocks.map(str::len).sum::<usize>();
+    Prose { thoughts: begin.min(end)..end, thinks: false, said: from..to }
 }
 
 /// The answer after the model's thoughts. `None` while the thoughts go on.

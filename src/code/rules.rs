@@ -12,6 +12,8 @@ use crate::language::Language;
 pub(super) struct Rules {
     /// Its tokens, for languages with braces.
     pub lexicon: Option<&'static Lexicon>,
+    /// Its grammar and its variants. The first that can parse a text is used.
+    pub grammars: &'static [fn() -> tree_sitter::Language],
     /// The encoding that a file declares, if it is not UTF-8, and the 1-based line of the declaration.
     pub encoding: fn(&[u8]) -> Option<(String, usize)>,
     /// All functions of a text (line ends `\n`), in the order they stand in.

@@ -46,6 +46,7 @@ pub(crate) use stats::Stats;
 pub(crate) use stop::Text;
 
 use crate::backend::BackendError;
+pub use crate::sampling::Alternative;
 
 /// Most candidates of one request.
 pub const MAX_CANDIDATES: usize = 64;

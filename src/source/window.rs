@@ -67,6 +67,14 @@ impl Window {
         self.tokenizer.as_ref().map_or_else(String::new, |tokenizer| tokenizer.decode_continuation(&[id]))
     }
 
+    /// The text that each of these tokens adds to that of the ones before it. A character of several tokens is
+    /// in the text of the last of them. Nothing where there is no tokenizer.
+    pub fn pieces(&self, ids: &[u32]) -> Vec<String> {
+        let Some(tokenizer) = &self.tokenizer else { return Vec::new() };
+        let mut decoder = tokenizer.stream();
+        ids.iter().map(|&id| decoder.push(tokenizer, id)).collect()
+    }
+
     /// The text of tokens; empty where there is no tokenizer.
     pub fn text(&self, ids: &[u32]) -> String {
         self.tokenizer.as_ref().map_or_else(String::new, |tokenizer| tokenizer.decode(ids))
@@ -77,5 +85,25 @@ impl Window {
         let ids = self.tokenizer.as_ref().and_then(|tokenizer| tokenizer.encode_plain(text).ok());
         // Tokens of code have three and a half bytes on average.
         ids.map_or(text.len() * 2 / 7, |ids| ids.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::model::embedded;
+
+    #[test]
+    fn pieces_are_all_of_the_text_and_characters_stay_whole() {
+        let tokenizer = Tokenizer::read(Path::new("tokenizer.json"), embedded::MAIN.tokenizer).unwrap();
+        let text = "def f(x):\n    return \"é日🦀\" + x\n";
+        let ids = tokenizer.encode_plain(text).unwrap();
+        let window = Window::new("x", 1, 100, Arc::new(tokenizer));
+        let pieces = window.pieces(&ids);
+        assert_eq!((pieces.len(), pieces.concat().trim_start()), (ids.len(), text));
+        assert!(pieces.iter().all(|piece| !piece.contains(char::REPLACEMENT_CHARACTER)), "{pieces:?}");
+        assert_eq!(Window::default().pieces(&ids), Vec::<String>::new());
     }
 }

@@ -10,6 +10,8 @@
 //!   terminal. The screen is on the terminal device, so stdin and stdout may be pipes.
 //! - Panes keep their size while text flows; afterwards each row of panes gets what it needs. If not all
 //!   candidates fit there are pages, and a strip with the states of all.
+//! - `app/tokens` keeps ids and log-probabilities of tokens as they come. They are spelled, and found in the
+//!   text, only while something shows them.
 //! - `scan` finds the functions of a project on a thread and tells them in batches; `targets` makes the job of
 //!   the one that was chosen. The models stay as they are.
 //! - `menu` asks one question before the screen opens: the model, where nothing names one.

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::app::past::Recalled;
 use super::app::picker::Chosen;
+use super::app::tokens::Insight;
 use super::app::watch::{News, Touched};
 use super::app::{Effect, Msg};
 use super::keeping::{self, Keeping};
@@ -154,6 +155,9 @@ impl World {
     pub fn opened(&mut self, result: Result<Opened, String>) -> Msg {
         Msg::Opened(result.map(|(source, pool)| {
             let said = (source.info(), pool.judge().protection().clone());
+            let (window, plain) = (source.window(), source.plain_speed());
+            let chat = window.chat.is_some();
+            self.tell(Msg::Insight(Insight { spelling: Arc::new(window), chat, plain }));
             self.opened = Some((source, pool));
             said
         }))
@@ -234,6 +238,7 @@ impl World {
                 let text = if program { self.program(&text) } else { text };
                 self.copy(text);
             }
+            Effect::Alternatives(count) => self.options.alternatives = count,
             Effect::Mouse(on) => return LoopAction::Mouse(on),
             Effect::Redraw => return LoopAction::Redraw,
             Effect::Suspend => return LoopAction::Suspend,

@@ -43,6 +43,7 @@ macro_rules! rules {
     ($table:ident) => {
         Rules {
             lexicon: Some($table.lexicon),
+            grammars: $table.grammar.languages,
             encoding: |_| None,
             functions: |text| braces::functions(&$table, text),
             goes_on: |_, this| this.tail.trim() == "}",

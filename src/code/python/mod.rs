@@ -13,6 +13,7 @@ use super::rules::Rules;
 
 pub(super) static RULES: Rules = Rules {
     lexicon: None,
+    grammars: &[|| tree_sitter_python::LANGUAGE.into()],
     encoding: encoding::declared,
     functions: functions::functions,
     goes_on: functions::goes_on,

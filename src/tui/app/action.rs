@@ -11,7 +11,7 @@ use super::state::{ARM_MS, Consent, Focus, IGNORE_YES_MS, Loading, Question, Sta
 use super::stream::queue;
 use super::update::mark;
 use super::watch;
-use super::{diff, find};
+use super::{diff, find, tokens};
 use crate::job::{Job, label};
 use crate::tui::event::{Code, Key};
 use crate::tui::keymap::{Action, Context};
@@ -81,6 +81,10 @@ fn of_candidate(state: &mut State, context: Context, action: Action) -> Option<V
         Action::NextFound => find::next(state, 1),
         Action::PreviousFound => find::next(state, -1),
         Action::Leave => leave_view(state),
+        Action::Colour => return Some(tokens::colour(state)),
+        Action::NextToken => tokens::step(state, 1),
+        Action::PreviousToken => tokens::step(state, -1),
+        Action::Said => tokens::unfold_said(state),
         Action::Edit => return Some(edit(state)),
         Action::SavePatch => return Some(save_patch(state)),
         Action::LineUp
@@ -148,7 +152,7 @@ fn act(state: &mut State, context: Context, action: Action, pressed: Key) -> Vec
         Action::StopAll => return stop_all(state),
         Action::More => resize(state, 1),
         Action::Fewer => resize(state, -1),
-        Action::Zoom => state.zoom = !state.zoom,
+        Action::Zoom => (state.zoom, state.said) = (!state.zoom, false),
         Action::Wrap => {
             state.wrap = !state.wrap;
             state.say(if state.wrap { "long lines are wrapped" } else { "long lines are cut" });
@@ -421,7 +425,9 @@ fn generate_next(state: &mut State) -> Vec<Effect> {
     state.draft.remember();
     let (id, n) = (state.next_run, state.options.n.clamp(1, MOST));
     state.next_run += 1;
-    past::begin(state, Run::new(id, seed, n, state.now));
+    let mut run = Run::new(id, seed, n, state.now);
+    run.insight.clone_from(&state.insight);
+    past::begin(state, run);
     state.focus = Focus::Panes;
     state.error = None;
     state.question = None;

@@ -1,5 +1,6 @@
 //! One candidate on screen: its text, where it is in its life, and what its tests said.
 
+use super::tokens::Trace;
 use crate::engine::FinishReason;
 use crate::trial::{Status, Verdict};
 use crate::tui::text;
@@ -82,6 +83,8 @@ pub struct Candidate {
     pub applied: bool,
     /// The candidate that the user has made it of.
     pub made_of: Option<usize>,
+    /// Its tokens.
+    pub trace: Trace,
 }
 
 impl Default for Candidate {
@@ -103,6 +106,7 @@ impl Default for Candidate {
             scroll: Scroll { top: 0, column: 0, follow: true },
             applied: false,
             made_of: None,
+            trace: Trace::default(),
         }
     }
 }

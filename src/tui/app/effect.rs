@@ -90,6 +90,8 @@ pub enum Effect {
     },
     /// Another run is shown.
     Shown { run: u64 },
+    /// Ask for so many other tokens beside each one from now on.
+    Alternatives(usize),
     /// Let the terminal report the mouse, or not.
     Mouse(bool),
     /// Draw every cell anew.

@@ -26,6 +26,7 @@ pub mod progress;
 pub mod run;
 pub mod state;
 pub mod stream;
+pub mod tokens;
 pub mod update;
 pub mod watch;
 #[cfg(test)]
@@ -64,6 +65,7 @@ mod tests {
             ("run.rs", include_str!("run.rs")),
             ("state.rs", include_str!("state.rs")),
             ("stream.rs", include_str!("stream.rs")),
+            ("tokens.rs", include_str!("tokens.rs")),
             ("update.rs", include_str!("update.rs")),
             ("watch.rs", include_str!("watch.rs")),
         ];

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::past::Recalled;
 use super::picker::{Chosen, Found, Preview};
+use super::tokens::Insight;
 use super::watch::{News, Touched};
 use crate::job::{Event, Job};
 use crate::source::SourceInfo;
@@ -29,6 +30,8 @@ pub enum Msg {
         done: u64,
         total: u64,
     },
+    /// What the source knows of its tokens.
+    Insight(Insight),
     /// Something happened in a generation.
     Job {
         run: u64,

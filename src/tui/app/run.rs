@@ -6,6 +6,7 @@ use super::blocks::Block;
 use super::candidate::{Candidate, Phase, Testing};
 use super::find::Filter;
 use super::progress::{EVERY_MS, Progress};
+use super::tokens::{Insight, Pace};
 use crate::engine::{StepStats, Summary};
 
 /// The rate is averaged over this many ms.
@@ -62,6 +63,10 @@ pub struct Run {
     pub accepted: usize,
     /// Tokens per second, as shown.
     pub rate: f64,
+    /// What its source knows of its tokens.
+    pub insight: Option<Insight>,
+    /// Acceptance of the last steps, and speed.
+    pub pace: Pace,
     rate_at: u64,
     window: VecDeque<(u64, usize)>,
 }
@@ -93,6 +98,8 @@ impl Run {
             drafted: 0,
             accepted: 0,
             rate: 0.0,
+            insight: None,
+            pace: Pace::default(),
             rate_at: now,
             window: VecDeque::new(),
         }
@@ -143,6 +150,7 @@ impl Run {
         self.sequence_steps += stats.live;
         self.drafted += stats.drafted;
         self.accepted += stats.accepted;
+        self.pace.step(&stats, self.insight.as_ref().map(|insight| &insight.plain));
         self.window.push_back((now, stats.tokens));
         self.tick(now);
     }

@@ -10,6 +10,7 @@ use super::past::Past;
 use super::picker::Picking;
 use super::progress::{EVERY_MS, Progress};
 use super::run::Run;
+use super::tokens::{Colouring, Insight};
 use super::watch::Watch;
 use crate::engine::GenerateOptions;
 use crate::job::{Job, JobError};
@@ -143,6 +144,12 @@ pub struct State {
     pub question: Option<Question>,
     /// The focused candidate alone.
     pub zoom: bool,
+    /// What the models of the source know of their tokens.
+    pub insight: Option<Insight>,
+    /// What code is coloured by.
+    pub colouring: Colouring,
+    /// In zoom the text before the code is shown.
+    pub said: bool,
     /// Long lines are wrapped.
     pub wrap: bool,
     /// How the candidates are arranged.
@@ -199,6 +206,9 @@ impl State {
             own_body,
             question: None,
             zoom: false,
+            insight: None,
+            colouring: Colouring::Syntax,
+            said: false,
             wrap: true,
             arrangement: Arrangement::Fit,
             mouse: false,

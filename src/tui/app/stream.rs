@@ -75,7 +75,7 @@ fn source(state: &mut State, event: From) {
             }
         }
         From::Scored { .. } => {}
-        From::Tokens { candidate, text, ids, logprobs, accepted, .. } => {
+        From::Tokens { candidate, text, ids, logprobs, alternatives, accepted, .. } => {
             if let Some(c) = run.candidates.get_mut(candidate).filter(|c| c.is_live()) {
                 c.phase = Phase::Streaming;
                 c.shown.push_str(&clean(&text));
@@ -85,6 +85,7 @@ fn source(state: &mut State, event: From) {
                 // Who tells no ids tells nothing of steps either.
                 c.steps += usize::from(!ids.is_empty());
                 c.accepted += accepted;
+                c.trace.add(&ids, &logprobs, alternatives, accepted);
             }
         }
         From::Broken { candidate, why } => {

@@ -9,6 +9,7 @@ use super::past;
 use super::picker;
 use super::state::{Loading, State};
 use super::stream;
+use super::tokens;
 use super::watch;
 use crate::job::label;
 use crate::source::SourceInfo;
@@ -22,6 +23,7 @@ pub fn update(state: &mut State, now: u64, msg: Msg) -> Vec<Effect> {
     state.expire();
     let mut effects = take_in(state, msg);
     effects.extend(watch::go_on(state));
+    tokens::refresh(state);
     state.expire();
     effects
 }
@@ -53,6 +55,7 @@ fn take_in(state: &mut State, msg: Msg) -> Vec<Effect> {
             state.opening.told(done, total, state.now);
             Vec::new()
         }
+        Msg::Insight(insight) => tokens::told(state, insight),
         Msg::Job { run, event } => {
             stream::job(state, run, event);
             Vec::new()

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::diff::marked;
-use super::{Look, put};
+use super::{Look, confidence, put};
 use crate::tui::app::candidate::Scroll;
 use crate::tui::app::find::matches;
 use crate::tui::highlight::Of;
@@ -38,13 +38,15 @@ pub fn draw(
     let last = rows.len().saturating_sub(height);
     let top = if scroll.follow { last } else { scroll.top.min(last) };
     let lines: Vec<&str> = content.lines().collect();
+    let tokens = confidence::shown(look, of, content);
     for (y, row) in (area.y..area.bottom()).zip(rows.iter().skip(top)) {
         let Some(&line) = lines.get(row.line) else { break };
         let row = DisplayRow { skip: row.skip + scroll.column, ..*row };
-        let faint = is_shared(line).then(|| look.style(Role::Same));
+        let own = tokens.map(|trace| confidence::spans(look, trace, content, line));
+        let faint = (own.is_none() && is_shared(line)).then(|| look.style(Role::Same));
         let plain = [(0..line.len(), Style::default())];
         let known = look.highlights.line(of, row.line, line).filter(|s| !s.is_empty());
-        let spans = known.map_or(plain.as_slice(), Vec::as_slice);
+        let spans = own.as_ref().or(known).map_or(plain.as_slice(), Vec::as_slice);
         let found: Vec<_> = match &look.state.search {
             Some(search) if matches!(of, Of::Candidate { .. }) => matches(line, &search.text).collect(),
             _ => Vec::new(),

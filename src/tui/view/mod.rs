@@ -4,6 +4,7 @@ mod badge;
 mod banner;
 mod bar;
 mod code;
+mod confidence;
 mod diff;
 mod footer;
 mod help;

@@ -6,9 +6,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::{Look, badge, bar, code, put, rule};
+use super::{Look, badge, bar, code, confidence, put, rule};
 use crate::engine::FinishReason;
 use crate::job::label;
+use crate::tui::app::tokens::Said;
 use crate::tui::app::{Candidate, Loading, Phase, Run, Testing};
 use crate::tui::highlight::Of;
 use crate::tui::layout::{Layout, Pane, Regime};
@@ -26,7 +27,11 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
     }
     let focused = run.focus == index;
     let inner = layout.inner(pane);
-    let drawn = if inner.is_empty() {
+    let said = confidence::said(run, candidate);
+    let unfolded = said.as_ref().filter(|said| state.zoom && state.said && !said.whole().is_empty());
+    let drawn = if let Some(said) = unfolded {
+        confidence::whole(buf, inner, look, &said.whole(), candidate.is_live())
+    } else if inner.is_empty() {
         code::Drawn::default()
     } else {
         let rows = state.rows(candidate, inner.width.into());
@@ -34,11 +39,11 @@ pub fn draw(buf: &mut Buffer, pane: Pane, look: &Look, layout: &Layout) {
         let of = Of::Candidate { run: run.id, index };
         code::draw(buf, inner, look, of, &candidate.shown, &rows, candidate.scroll, &is_shared)
     };
-    if candidate.shown.is_empty() && !inner.is_empty() {
+    if candidate.shown.is_empty() && !inner.is_empty() && unfolded.is_none() {
         let waiting = match candidate.phase {
             Phase::Waiting | Phase::Prefill if run.prefill.total > 0 => reading(run, state.now, inner.width.into()),
             Phase::Waiting | Phase::Prefill => "waiting".to_owned(),
-            Phase::Streaming => String::new(),
+            Phase::Streaming => said.as_ref().map_or_else(String::new, Said::line),
             _ => "(nothing was written)".to_owned(),
         };
         put(buf, inner, inner.x, inner.y, &text::fit(&waiting, inner.width.into()), look.style(Role::Muted));
@@ -122,6 +127,7 @@ fn header(buf: &mut Buffer, area: Rect, look: &Look, run: &Run, index: usize, (d
     let state = badge::of(run, index);
     let mut texts = vec![(badge::names(run, index), name), (state.text, look.style(state.role))];
     texts.extend(badge::marks(run, index).into_iter().map(|mark| (mark.text, look.style(mark.role))));
+    texts.extend(confidence::doubt(look, candidate).map(|words| (words, look.style(Role::Warn))));
     match (look.state.note(index), run.testing(index)) {
         (Some(note), _) if !noted => texts.push((note, look.style(state.role))),
         (None, Testing::Done(verdict)) => {

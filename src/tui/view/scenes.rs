@@ -10,7 +10,7 @@ use crate::engine::Event;
 use crate::job::{self, Job, TestsChoice};
 use crate::trial::{Status, Verdict};
 use crate::tui::app::fixture::{PROMPT, Session, body};
-use crate::tui::app::{Msg, State, picker};
+use crate::tui::app::{Msg, State, picker, tokens};
 use crate::tui::highlight::Highlights;
 use crate::tui::text::is_hostile;
 use crate::tui::theme::{Depth, Theme};
@@ -331,6 +331,31 @@ fn taking_what_failed() {
     session.key("enter");
     insta::assert_snapshot!(scene(&mut session, 80, 24));
     assert!(scene(&mut session, 30, 2).contains("take B, not passed? y n"));
+}
+
+#[test]
+fn coloured_by_confidence() {
+    let mut session = tokens::tests::ended(4);
+    session.state.job = std::sync::Arc::new(Job::from_text(PROMPT, &TestsChoice::None).unwrap());
+    session.key("c");
+    assert!(scene(&mut session, 80, 24).contains("drafts (c)   accepted draft   main model   71 % drafted"));
+    session.key("c");
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
+    let buffer = draw_in(&session.state, 80, 24, Depth::None);
+    let styles: Vec<Modifier> = (0..=6).map(|x| buffer[(x + 1, 2)].modifier).collect();
+    let line = text(&buffer).lines().nth(2).unwrap_or_default().to_owned();
+    assert!(line.starts_with("┃if n > "), "{line}");
+    let (sure, likely, doubtful) = (Modifier::DIM, Modifier::empty(), Modifier::BOLD | Modifier::UNDERLINED);
+    assert_eq!(styles, [sure, sure, likely, likely, likely, doubtful, likely], "steps differ without colours");
+}
+
+#[test]
+fn a_token_and_what_was_likely_in_its_place() {
+    let mut session = tokens::tests::ended(1);
+    for key in ["z", "c", "c", ".", ".", ".", "."] {
+        session.key(key);
+    }
+    insta::assert_snapshot!(scene(&mut session, 80, 24));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::{Look, badge, put_all};
+use super::{Look, badge, confidence, put_all};
 use crate::job::label;
 use crate::trial::Status;
 use crate::tui::app::state::{Consent, Question};
@@ -47,6 +47,7 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
             Consent::Unknown => {}
         }
     }
+    out.extend(confidence::legend(look));
     if let Some(run) = &state.run {
         if let Some(cause) = run.shared_cause() {
             out.push((format!("all: {}", text::one_line(&cause)), look.style(Role::Fail)));
@@ -62,8 +63,16 @@ fn pieces(look: &Look) -> Vec<(String, Style)> {
         if speed > 0.0 {
             out.push((format!("{speed:.0} tok/s"), plain));
         }
+        if let Some(gain) = run.pace.gain() {
+            out.push((format!("{gain:.1}x of plain"), plain));
+        }
         if let Some(accepted) = run.accepted_per_step() {
-            out.push((format!("+{accepted:.1}/step"), plain));
+            let line = if run.is_live() || state.zoom { run.pace.line() } else { String::new() };
+            out.push((format!("+{accepted:.1}/step {line}").trim_end().to_owned(), plain));
+        }
+        if let Some(budget) = state.options.time_budget.filter(|_| run.is_live()) {
+            let spent = state.now.saturating_sub(run.started) as f64 / 1000.0;
+            out.push((confidence::budget(spent, budget.as_secs_f64()), look.style(Role::Working)));
         }
         if let Some(ended) = run.ended {
             out.push((format!("{:.2} s", ended.saturating_sub(run.started) as f64 / 1000.0), plain));
