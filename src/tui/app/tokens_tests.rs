@@ -128,6 +128,17 @@ fn the_least_certain_expression_is_named() {
 }
 
 #[test]
+fn a_single_token_is_no_expression() {
+    let mut trace = Trace::default();
+    trace.add(&[0, 1], &[-9.0, -0.1], Vec::new(), 0);
+    trace.spell(&Words(vec!["x", ";"]));
+    trace.lay("x;", true);
+    let node = |end| CodeNode { kind: code::NodeKind::Expression, range: 0..end };
+    assert_eq!(trace.least_certain(&[node(1)], "x;"), None);
+    assert_eq!(trace.least_certain(&[node(1), node(2)], "x;").map(|doubt| doubt.words), Some("x;".to_owned()));
+}
+
+#[test]
 fn a_text_that_does_not_parse_has_a_least_certain_line() {
     let mut session = session(1, vec!["    (n", " x", "\n    ", "y", " z"], false);
     let logprobs = vec![-0.1, -0.1, -0.1, -2.0, -1.0];
